@@ -1,0 +1,114 @@
+// Chunked bump allocation. Chunks double from 4 KB up to 1 MB, so that a small
+// request costs one malloc and a large one few. Chunks are owned by the arena.
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CHUNK_MIN = 4096, CHUNK_MAX = 1 << 20 };
+
+struct arena_chunk {
+    struct arena_chunk *older;
+    size_t size; // of the whole chunk, header included
+};
+
+// The header's size, rounded so that what follows it is aligned.
+#define HEADER ((sizeof(struct arena_chunk) + 15) & ~(size_t)15)
+
+void arena_init(struct arena *arena, size_t budget)
+{
+    *arena = (struct arena){.budget = budget};
+}
+
+static void free_chunks(struct arena_chunk *chunk)
+{
+    while (chunk != NULL) {
+        struct arena_chunk *older = chunk->older;
+        free(chunk);
+        chunk = older;
+    }
+}
+
+void arena_release(struct arena *arena)
+{
+    free_chunks(arena->chunks);
+    arena_init(arena, arena->budget);
+}
+
+void arena_reset(struct arena *arena)
+{
+    struct arena_chunk *kept = arena->chunks;
+    if (kept == NULL)
+        return;
+    if (kept->size > CHUNK_MAX / 4) {
+        arena_release(arena);
+        return;
+    }
+    free_chunks(kept->older);
+    kept->older = NULL;
+    arena->next = (uint8_t *)kept + HEADER;
+    arena->end = (uint8_t *)kept + kept->size;
+    arena->used = kept->size;
+}
+
+void *arena_alloc_slow(struct arena *arena, size_t size)
+{
+    if (size > SIZE_MAX / 4)
+        return NULL;
+    size_t rounded = (size + 15) & ~(size_t)15;
+    size_t chunk_size = arena->chunks == NULL ? CHUNK_MIN : arena->chunks->size * 2;
+    if (chunk_size > CHUNK_MAX)
+        chunk_size = CHUNK_MAX;
+    if (chunk_size < rounded + HEADER)
+        chunk_size = rounded + HEADER;
+    if (chunk_size > arena->budget || arena->used > arena->budget - chunk_size)
+        return NULL;
+    struct arena_chunk *chunk = malloc(chunk_size);
+    if (chunk == NULL)
+        return NULL;
+    chunk->older = arena->chunks;
+    chunk->size = chunk_size;
+    arena->chunks = chunk;
+    arena->used += chunk_size;
+    arena->next = (uint8_t *)chunk + HEADER + rounded;
+    arena->end = (uint8_t *)chunk + chunk_size;
+    return (uint8_t *)chunk + HEADER;
+}
+
+void *arena_zalloc(struct arena *arena, size_t count, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total))
+        return NULL;
+    void *memory = arena_alloc(arena, total);
+    if (memory != NULL)
+        memset(memory, 0, total);
+    return memory;
+}
+
+struct slice arena_copy(struct arena *arena, struct slice bytes)
+{
+    uint8_t *copy = arena_alloc(arena, bytes.len + 1);
+    if (copy == NULL)
+        return (struct slice){NULL, 0};
+    if (bytes.len > 0)
+        memcpy(copy, bytes.ptr, bytes.len);
+    copy[bytes.len] = 0;
+    return slice_of(copy, bytes.len);
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_list again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = length < 0 ? NULL : arena_alloc(arena, (size_t)length + 1);
+    if (text != NULL)
+        (void)vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}

@@ -1,0 +1,55 @@
+// A bump allocator for the things that live as long as one request (or one
+// compiled program, or one scanned item): allocate often, free all at once.
+//
+// Every arena has a budget in bytes. Going over it, or running out of memory,
+// makes arena_alloc return NULL; the caller turns that into ERR_BUDGET with
+// error_budget(). Nothing allocated from an arena is ever freed alone.
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include "base/attributes.h"
+#include "base/slice.h"
+
+struct arena_chunk;
+
+struct arena {
+    uint8_t *next;              // the free part of the newest chunk
+    uint8_t *end;
+    struct arena_chunk *chunks; // newest first
+    size_t used;                // bytes taken from the system so far
+    size_t budget;
+};
+
+// No memory is taken before the first allocation.
+void arena_init(struct arena *arena, size_t budget);
+
+// Frees everything; the arena may be used again.
+void arena_release(struct arena *arena);
+
+// Forgets everything but keeps one chunk, so that the next use does not pay malloc.
+void arena_reset(struct arena *arena);
+
+// Uninitialised memory aligned to 16 bytes, or NULL.
+MUST_CHECK void *arena_alloc_slow(struct arena *arena, size_t size);
+
+static inline MUST_CHECK void *arena_alloc(struct arena *arena, size_t size)
+{
+    size_t rounded = (size + 15) & ~(size_t)15;
+    if (rounded >= size && (size_t)(arena->end - arena->next) >= rounded && arena->next != NULL) {
+        void *memory = arena->next;
+        arena->next += rounded;
+        return memory;
+    }
+    return arena_alloc_slow(arena, size);
+}
+
+// Zeroed memory for count elements, or NULL.
+MUST_CHECK void *arena_zalloc(struct arena *arena, size_t count, size_t size);
+
+// A copy of the bytes, NUL-terminated behind its length; ptr is NULL on failure.
+MUST_CHECK struct slice arena_copy(struct arena *arena, struct slice bytes);
+
+// printf into the arena; NULL on failure.
+MUST_CHECK char *arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
+
+#endif

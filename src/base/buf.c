@@ -1,0 +1,76 @@
+// See buf.h. Capacity grows by doubling from 256 bytes, never past `max`.
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void buf_init(struct buf *buf, size_t max)
+{
+    *buf = (struct buf){.max = max};
+}
+
+void buf_release(struct buf *buf)
+{
+    free(buf->ptr);
+    buf_init(buf, buf->max);
+}
+
+uint8_t *buf_reserve_slow(struct buf *buf, size_t extra)
+{
+    if (buf->failed)
+        return NULL;
+    if (extra > buf->max || buf->len > buf->max - extra) {
+        buf->failed = true;
+        return NULL;
+    }
+    size_t needed = buf->len + extra;
+    size_t cap = buf->cap < 128 ? 256 : buf->cap * 2;
+    if (cap < needed)
+        cap = needed;
+    if (cap > buf->max)
+        cap = buf->max < 16 ? 16 : buf->max;
+    uint8_t *grown = realloc(buf->ptr, cap);
+    if (grown == NULL) {
+        buf->failed = true;
+        return NULL;
+    }
+    buf->ptr = grown;
+    buf->cap = cap;
+    return buf->ptr + buf->len;
+}
+
+void buf_u64(struct buf *buf, uint64_t value)
+{
+    uint8_t digits[20];
+    size_t at = sizeof(digits);
+    do {
+        digits[--at] = (uint8_t)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    buf_add(buf, digits + at, sizeof(digits) - at);
+}
+
+void buf_i64(struct buf *buf, int64_t value)
+{
+    if (value < 0)
+        buf_byte(buf, '-');
+    buf_u64(buf, value < 0 ? (uint64_t)0 - (uint64_t)value : (uint64_t)value);
+}
+
+void buf_printf(struct buf *buf, const char *format, ...)
+{
+    va_list args;
+    va_list again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    // vsnprintf writes a NUL behind the text; the room for it is not counted in len.
+    uint8_t *to = length < 0 ? NULL : buf_reserve(buf, (size_t)length + 1);
+    if (to != NULL) {
+        (void)vsnprintf((char *)to, (size_t)length + 1, format, again);
+        buf->len += (size_t)length;
+    }
+    va_end(again);
+}

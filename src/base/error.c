@@ -1,0 +1,59 @@
+// See error.h: one table, one setter.
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct error_row rows[ERR_COUNT] = {
+#define X(code, space, name, status, retry) [ERR_##code] = {space name, name, status, retry},
+    ERROR_LIST(X)
+#undef X
+};
+
+const struct error_row *error_row(enum error_code code)
+{
+    ensure(code > ERR_NONE && code < ERR_COUNT);
+    return &rows[code];
+}
+
+void error_init(struct error *error, struct arena *arena)
+{
+    *error = (struct error){.code = ERR_NONE, .message = "", .arena = arena};
+}
+
+bool error_set(struct error *error, enum error_code code, const char *format, ...)
+{
+    if (error->code != ERR_NONE)
+        return false;
+    error->code = code;
+    error->message = "The request is too large to describe what is wrong with it.";
+    va_list args;
+    va_list again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = length < 0 ? NULL : arena_alloc(error->arena, (size_t)length + 1);
+    if (text != NULL) {
+        (void)vsnprintf(text, (size_t)length + 1, format, again);
+        error->message = text;
+    }
+    va_end(again);
+    return false;
+}
+
+bool error_budget(struct error *error)
+{
+    if (error->code == ERR_NONE) {
+        error->code = ERR_BUDGET;
+        error->message = "The request needs more memory than a request may use.";
+    }
+    return false;
+}
+
+void ensure_failed(const char *condition, const char *file, int line)
+{
+    (void)fprintf(stderr, "dolmen: broken invariant at %s:%d: %s\n", file, line, condition);
+    abort();
+}

@@ -1,0 +1,81 @@
+// The one list of errors a client can meet, and the object that carries one.
+//
+// A fallible function takes a `struct error *`, returns false (or NULL) after
+// error_set(), and leaves its outputs untouched. The first error wins: setting a
+// second one changes nothing. Message text lives in the error's arena, that is,
+// as long as the request.
+#ifndef BASE_ERROR_H
+#define BASE_ERROR_H
+
+#include "base/arena.h"
+
+#define ERROR_DYNAMO "com.amazonaws.dynamodb.v20120810#"
+#define ERROR_CORAL "com.amazon.coral.service#"
+#define ERROR_CORAL_VALIDATE "com.amazon.coral.validate#"
+
+// X(code, namespace, name, http status, may the client retry it as it is)
+#define ERROR_LIST(X)                                                                              \
+    X(VALIDATION, ERROR_CORAL_VALIDATE, "ValidationException", 400, false)                         \
+    X(SERIALIZATION, ERROR_CORAL, "SerializationException", 400, false)                            \
+    X(UNKNOWN_OPERATION, ERROR_CORAL, "UnknownOperationException", 400, false)                     \
+    X(MISSING_AUTH, ERROR_CORAL, "MissingAuthenticationTokenException", 400, false)                \
+    X(INCOMPLETE_SIGNATURE, ERROR_CORAL, "IncompleteSignatureException", 400, false)               \
+    X(INVALID_SIGNATURE, ERROR_CORAL, "InvalidSignatureException", 400, false)                     \
+    X(UNRECOGNIZED_CLIENT, ERROR_CORAL, "UnrecognizedClientException", 400, false)                 \
+    X(ACCESS_DENIED, ERROR_CORAL, "AccessDeniedException", 400, false)                             \
+    X(THROTTLING, ERROR_CORAL, "ThrottlingException", 400, true)                                   \
+    X(RESOURCE_NOT_FOUND, ERROR_DYNAMO, "ResourceNotFoundException", 400, false)                   \
+    X(RESOURCE_IN_USE, ERROR_DYNAMO, "ResourceInUseException", 400, false)                         \
+    X(TABLE_NOT_FOUND, ERROR_DYNAMO, "TableNotFoundException", 400, false)                         \
+    X(CONDITIONAL_CHECK_FAILED, ERROR_DYNAMO, "ConditionalCheckFailedException", 400, false)       \
+    X(TRANSACTION_CANCELED, ERROR_DYNAMO, "TransactionCanceledException", 400, false)              \
+    X(TRANSACTION_CONFLICT, ERROR_DYNAMO, "TransactionConflictException", 400, true)               \
+    X(TRANSACTION_IN_PROGRESS, ERROR_DYNAMO, "TransactionInProgressException", 400, true)          \
+    X(IDEMPOTENT_MISMATCH, ERROR_DYNAMO, "IdempotentParameterMismatchException", 400, false)       \
+    X(DUPLICATE_ITEM, ERROR_DYNAMO, "DuplicateItemException", 400, false)                          \
+    X(COLLECTION_SIZE, ERROR_DYNAMO, "ItemCollectionSizeLimitExceededException", 400, false)       \
+    X(THROUGHPUT_EXCEEDED, ERROR_DYNAMO, "ProvisionedThroughputExceededException", 400, true)      \
+    X(REQUEST_LIMIT, ERROR_DYNAMO, "RequestLimitExceeded", 400, true)                              \
+    X(LIMIT_EXCEEDED, ERROR_DYNAMO, "LimitExceededException", 400, false)                          \
+    X(INTERNAL, ERROR_DYNAMO, "InternalServerError", 500, true)                                    \
+    X(UNAVAILABLE, ERROR_DYNAMO, "ServiceUnavailable", 503, true)                                  \
+    X(BUDGET, ERROR_DYNAMO, "InternalServerError", 500, false)
+
+enum error_code {
+    ERR_NONE = 0,
+#define X(code, space, name, status, retry) ERR_##code,
+    ERROR_LIST(X)
+#undef X
+    ERR_COUNT
+};
+
+struct error_row {
+    const char *type; // what __type says: namespace#name
+    const char *name; // the bare exception name
+    int status;
+    bool retryable;
+};
+
+// The row of a code; ERR_NONE has none.
+const struct error_row *error_row(enum error_code code);
+
+struct error {
+    enum error_code code;
+    const char *message; // NUL-terminated, never NULL once code is set
+    struct arena *arena; // where message is made
+};
+
+void error_init(struct error *error, struct arena *arena);
+
+// Records the error unless one is recorded already. Always returns false, so
+// that `return error_set(...)` reads well.
+bool error_set(struct error *error, enum error_code code, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+// The request's memory budget is used up.
+bool error_budget(struct error *error);
+
+// Shorthand for the commonest one.
+#define error_validation(error, ...) error_set((error), ERR_VALIDATION, __VA_ARGS__)
+
+#endif

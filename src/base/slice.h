@@ -1,0 +1,62 @@
+// A slice is a borrowed view of bytes: pointer and length, never owned, never
+// NUL-terminated. Whoever hands one out says how long it stays valid.
+#ifndef BASE_SLICE_H
+#define BASE_SLICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct slice {
+    const uint8_t *ptr;
+    size_t len;
+};
+
+// For printf-style formats: printf("%.*s", SLICE_FMT(s)).
+#define SLICE_FMT(s) (int)(s).len, (const char *)(s).ptr
+#define SLICE_LIT(literal) ((struct slice){(const uint8_t *)(literal), sizeof(literal) - 1})
+
+static inline struct slice slice_of(const void *ptr, size_t len)
+{
+    return (struct slice){(const uint8_t *)ptr, len};
+}
+
+static inline struct slice slice_str(const char *text)
+{
+    return (struct slice){(const uint8_t *)text, strlen(text)};
+}
+
+static inline bool slice_equal(struct slice a, struct slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline bool slice_is(struct slice a, const char *text)
+{
+    return slice_equal(a, slice_str(text));
+}
+
+// memcmp order; a prefix sorts before what it begins.
+static inline int slice_compare(struct slice a, struct slice b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n == 0 ? 0 : memcmp(a.ptr, b.ptr, n);
+    if (order != 0)
+        return order;
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+static inline bool slice_begins(struct slice whole, struct slice prefix)
+{
+    return whole.len >= prefix.len &&
+           (prefix.len == 0 || memcmp(whole.ptr, prefix.ptr, prefix.len) == 0);
+}
+
+static inline bool slice_contains(struct slice whole, struct slice part)
+{
+    return part.len == 0 || (whole.len >= part.len &&
+                             memmem(whole.ptr, whole.len, part.ptr, part.len) != NULL);
+}
+
+#endif

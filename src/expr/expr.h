@@ -1,0 +1,166 @@
+// Expressions: ConditionExpression, FilterExpression, KeyConditionExpression,
+// ProjectionExpression and UpdateExpression, and the legacy parameters that say the
+// same (Expected, QueryFilter, ScanFilter, KeyConditions, AttributeUpdates,
+// AttributesToGet). Both styles compile to the same programs.
+//
+// A program is compiled once per request into its arena, is immutable, and borrows
+// the text, names and values it was compiled from. Evaluation walks flat steps, does
+// not allocate, and cannot meet a syntax error. Messages are DynamoDB's.
+#ifndef EXPR_EXPR_H
+#define EXPR_EXPR_H
+
+#include "base/error.h"
+#include "value/edit.h"
+#include "value/key.h"
+#include "value/value.h"
+
+// ---- Placeholders -------------------------------------------------------------
+
+// ExpressionAttributeNames and ExpressionAttributeValues of one request. `used`
+// marks are set by the compilers and judged by expr_params_finish().
+struct expr_params {
+    struct arena *arena;
+    struct error *error;
+    size_t name_count;
+    const struct slice *names;       // "#n", as sent
+    const struct slice *attributes;  // what it stands for
+    bool *names_used;
+    bool has_names;                  // the parameter was sent at all
+    struct slice values;             // an M value: ":v" -> value, or VALUE_NONE
+    bool *values_used;               // by position in the map
+    bool has_values;
+};
+
+// Checks the placeholders themselves (syntax, emptiness). The arrays are borrowed. `has_*`
+// say whether the parameter was present, `any_expression` whether the request has an
+// expression at all ("can only be specified when using expressions").
+MUST_CHECK bool expr_params_init(struct expr_params *params, struct arena *arena,
+                                 struct error *error);
+MUST_CHECK bool expr_params_names(struct expr_params *params, size_t count,
+                                  const struct slice *names, const struct slice *attributes);
+MUST_CHECK bool expr_params_values(struct expr_params *params, struct slice values);
+
+// "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a}" and its twin.
+MUST_CHECK bool expr_params_finish(const struct expr_params *params);
+
+// ---- Conditions and filters -----------------------------------------------------
+
+struct expr_condition;
+
+enum expr_kind { EXPR_CONDITION, EXPR_FILTER, EXPR_KEY_CONDITION, EXPR_PROJECTION, EXPR_UPDATE };
+
+// NULL on error. `kind` (EXPR_CONDITION or EXPR_FILTER) names it in messages.
+MUST_CHECK struct expr_condition *expr_compile_condition(struct expr_params *params,
+                                                         struct slice text, enum expr_kind kind);
+
+// Whether the item (VALUE_NONE if there is none) meets the condition.
+bool expr_condition_eval(const struct expr_condition *condition, struct slice item);
+
+// Whether the program reads the top-level attribute.
+bool expr_condition_mentions(const struct expr_condition *condition, struct slice attribute);
+
+// ---- Key conditions -----------------------------------------------------------
+
+enum key_op { KEY_NONE, KEY_EQ, KEY_LT, KEY_LE, KEY_GT, KEY_GE, KEY_BETWEEN, KEY_BEGINS };
+
+// One comparison on a top-level attribute.
+struct key_clause {
+    struct slice attribute;
+    enum key_op op;
+    struct slice values[2]; // encoded; the second for BETWEEN
+};
+
+// A KeyConditionExpression is a conjunction of comparisons of attributes with values; which of
+// them are the partition and sort keys is for expr_key_resolve().
+struct expr_key {
+    size_t count;
+    const struct key_clause *clauses;
+    bool legacy; // came from KeyConditions: some messages differ
+};
+
+MUST_CHECK struct expr_key *expr_compile_key(struct expr_params *params, struct slice text);
+
+// What a key condition means for a schema: a value for every HASH part, equality on
+// the first range_equal RANGE parts, and at most one other operation on the next.
+struct key_range {
+    struct slice hash[4];
+    size_t range_equal;
+    struct slice range[4];  // values of the equalities
+    enum key_op op;         // KEY_NONE, or the operation on part range_equal
+    struct slice bounds[2];
+};
+
+// Judges the clauses against the schema (missing key, wrong operator, wrong type, too many).
+MUST_CHECK bool expr_key_resolve(const struct expr_key *key, const struct key_schema *schema,
+                                 struct key_range *out, struct error *error);
+
+// ---- Projections ------------------------------------------------------------------
+
+struct expr_projection;
+
+MUST_CHECK struct expr_projection *expr_compile_projection(struct expr_params *params,
+                                                           struct slice text);
+// The legacy AttributesToGet, or any list of top-level names.
+MUST_CHECK struct expr_projection *expr_projection_of_names(struct arena *arena,
+                                                            struct error *error, size_t count,
+                                                            const struct slice *names);
+// Builds the projected item (an M value; empty if nothing matches).
+void expr_project(const struct expr_projection *projection, struct slice item,
+                  struct value_builder *builder);
+// Calls back with every top-level attribute the projection names.
+bool expr_projection_each(const struct expr_projection *projection,
+                          bool (*visit)(void *context, struct slice attribute), void *context);
+
+// ---- Updates ------------------------------------------------------------------------
+
+struct expr_update;
+
+MUST_CHECK struct expr_update *expr_compile_update(struct expr_params *params, struct slice text);
+
+// Whether the update writes the top-level attribute (or something inside it).
+bool expr_update_writes(const struct expr_update *update, struct slice attribute);
+
+// Applies to `item` (value_empty_map() or the bare key for a new one) and appends the new item
+// through the builder. The arena is for scratch. False with a ValidationException.
+MUST_CHECK bool expr_update_apply(const struct expr_update *update, struct slice item,
+                                  struct value_builder *builder, struct arena *arena,
+                                  struct error *error);
+
+// The paths an update touches, as a projection: what UPDATED_OLD and UPDATED_NEW return.
+const struct expr_projection *expr_update_touched(const struct expr_update *update);
+
+// ---- Legacy parameters ---------------------------------------------------------------
+
+// One entry of Expected, QueryFilter, ScanFilter or KeyConditions.
+struct legacy_condition {
+    struct slice attribute;
+    struct slice op;        // "EQ", "BETWEEN", …; ptr NULL if not given
+    size_t count;           // of AttributeValueList
+    const struct slice *values;
+    bool has_list;          // AttributeValueList was given
+    struct slice value;     // Expected.Value, or VALUE_NONE
+    bool has_exists;        // Expected.Exists was given
+    bool exists;
+};
+
+enum legacy_use { LEGACY_EXPECTED, LEGACY_QUERY_FILTER, LEGACY_SCAN_FILTER };
+
+// `any` is ConditionalOperator OR.
+MUST_CHECK struct expr_condition *expr_legacy_condition(struct arena *arena, struct error *error,
+                                                        enum legacy_use use, size_t count,
+                                                        const struct legacy_condition *entries,
+                                                        bool any);
+MUST_CHECK struct expr_key *expr_legacy_key(struct arena *arena, struct error *error, size_t count,
+                                            const struct legacy_condition *entries);
+
+// One entry of AttributeUpdates.
+struct legacy_update {
+    struct slice attribute;
+    struct slice action; // "PUT", "ADD", "DELETE"; ptr NULL means PUT
+    struct slice value;  // VALUE_NONE if not given
+};
+MUST_CHECK struct expr_update *expr_legacy_update(struct arena *arena, struct error *error,
+                                                  size_t count,
+                                                  const struct legacy_update *entries);
+
+#endif

@@ -1,0 +1,57 @@
+// A strict JSON pull reader over (pointer, length). No tree is built: the caller
+// asks for what it expects. Strings are unescaped into the arena only if they hold
+// an escape; otherwise they are slices of the input.
+//
+// Strict means: RFC 8259 grammar, well-formed UTF-8, paired surrogates, no control
+// characters in strings, depth at most LIMIT_JSON_DEPTH, nothing behind the value.
+// The error says what and at which byte offset.
+#ifndef JSON_READER_H
+#define JSON_READER_H
+
+#include "base/arena.h"
+
+enum json_kind {
+    JSON_OBJECT,
+    JSON_ARRAY,
+    JSON_STRING,
+    JSON_NUMBER,
+    JSON_TRUE,
+    JSON_FALSE,
+    JSON_NULL,
+    JSON_BAD, // the input is malformed; see error and offset
+};
+
+struct json_reader {
+    const uint8_t *at;
+    const uint8_t *start;
+    const uint8_t *end;
+    struct arena *arena;
+    unsigned depth;
+    const char *error;  // NULL, or what is wrong with the JSON text
+    size_t offset;      // where
+};
+
+void json_reader_init(struct json_reader *reader, struct slice text, struct arena *arena);
+
+// The kind of the next value, which is not consumed.
+enum json_kind json_peek(struct json_reader *reader);
+
+// Consumes an object's or array's opening; then call json_next_name / json_next_element
+// until it returns false, consuming exactly one value after each true. After false,
+// check reader->error: NULL means that the container has ended.
+MUST_CHECK bool json_enter(struct json_reader *reader);
+MUST_CHECK bool json_next_name(struct json_reader *reader, struct slice *name);
+MUST_CHECK bool json_next_element(struct json_reader *reader);
+
+// Scalars; false if malformed (reader->error set).
+MUST_CHECK bool json_read_string(struct json_reader *reader, struct slice *out);
+MUST_CHECK bool json_read_number(struct json_reader *reader, struct slice *text);
+MUST_CHECK bool json_read_literal(struct json_reader *reader); // true, false or null, as peeked
+
+// Consumes any value.
+MUST_CHECK bool json_skip(struct json_reader *reader);
+
+// True if only white space is left.
+MUST_CHECK bool json_at_end(struct json_reader *reader);
+
+#endif

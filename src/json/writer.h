@@ -1,0 +1,40 @@
+// Writing JSON straight into a buf. Commas are the writer's business; a failed
+// buf makes everything after it a no-op, so check `out->failed` once at the end.
+#ifndef JSON_WRITER_H
+#define JSON_WRITER_H
+
+#include "base/buf.h"
+
+struct json_writer {
+    struct buf *out;
+    bool comma; // a comma is due before the next name or element
+};
+
+static inline struct json_writer json_writer_to(struct buf *out)
+{
+    return (struct json_writer){out, false};
+}
+
+void json_open_object(struct json_writer *w);
+void json_close_object(struct json_writer *w);
+void json_open_array(struct json_writer *w);
+void json_close_array(struct json_writer *w);
+
+// A member's name, which needs no escaping (one of ours); any name with json_name_slice.
+void json_name(struct json_writer *w, const char *name);
+void json_name_slice(struct json_writer *w, struct slice name);
+
+void json_string(struct json_writer *w, struct slice text);
+void json_text(struct json_writer *w, const char *text);
+void json_i64(struct json_writer *w, int64_t value);
+void json_bool(struct json_writer *w, bool value);
+// Capacity units and the like: the shortest form that keeps one decimal (1.0, 0.5, 12.0).
+void json_units(struct json_writer *w, double value);
+// Seconds since 1970 with milliseconds, as DynamoDB writes times: 1700000000.123
+void json_time(struct json_writer *w, int64_t milliseconds);
+
+// A value in DynamoDB's typed JSON, {"S":"…"}; and an item, {"name":{"S":"…"},…}.
+void json_value(struct json_writer *w, struct slice value);
+void json_item(struct json_writer *w, struct slice item);
+
+#endif

@@ -1,0 +1,113 @@
+// An ordered key-value store with snapshots and atomic batches: all that the
+// engine knows of a disk. A driver is a `static const struct store_driver` (see
+// store_driver.h); there are two, RocksDB and memory, and one conformance suite.
+//
+// Rules
+// 1. Keys are byte strings in memcmp order, 1 byte to 16 KB. Values are 0 bytes to 4 MB.
+// 2. Any thread may read at any time. One thread at a time may commit.
+// 3. A commit is atomic, and visible to readers only once it is as durable as it was
+//    asked to be. A failed commit changes nothing that a reader can see.
+// 4. A snapshot (and a cursor, which has one of its own unless given another) sees exactly the
+//    commits that ended before it was taken.
+// 5. Slices from a store_value are valid until store_value_release; from a cursor until it moves.
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "base/buf.h"
+
+struct store;
+struct store_snapshot;
+struct store_cursor;
+struct store_batch;
+
+enum store_durability {
+    STORE_FULL,    // a commit returns when its log record is on disk (fdatasync)
+    STORE_RELAXED, // the log is synced every 100 ms: a power cut may lose that much
+};
+
+struct store_options {
+    const char *path;                // directory; created if missing
+    enum store_durability durability;
+    size_t cache_bytes;              // block cache; 0 means the default
+    size_t write_buffer_bytes;       // memtables; 0 means the default
+};
+
+// What went wrong, in words for the log. Empty when nothing did.
+struct store_error {
+    char text[512];
+    bool in_use; // another process has the directory open
+};
+
+MUST_CHECK struct store *store_open_rocksdb(const struct store_options *options,
+                                            struct store_error *error);
+MUST_CHECK struct store *store_open_memory(struct store_error *error);
+// No snapshot, cursor or value may be left.
+void store_close(struct store *store);
+
+enum store_result { STORE_FOUND, STORE_ABSENT, STORE_FAILED };
+
+struct store_value {
+    struct slice bytes;
+    void *pin; // the driver's; NULL if nothing is held
+};
+
+// `snapshot` may be NULL: the newest commit. On STORE_FAILED the error is logged and in `error`.
+MUST_CHECK enum store_result store_get(struct store *store, struct store_snapshot *snapshot,
+                                       struct slice key, struct store_value *out,
+                                       struct store_error *error);
+void store_value_release(struct store *store, struct store_value *value);
+
+MUST_CHECK struct store_snapshot *store_snapshot_take(struct store *store);
+void store_snapshot_release(struct store *store, struct store_snapshot *snapshot);
+
+// A cursor over [lower, upper); the bounds are copied. It starts nowhere: seek first.
+MUST_CHECK struct store_cursor *store_cursor_open(struct store *store,
+                                                  struct store_snapshot *snapshot,
+                                                  struct slice lower, struct slice upper);
+void store_cursor_close(struct store_cursor *cursor);
+// To the first key >= key; to the last key <= key; to the ends of the bounds.
+void store_cursor_seek(struct store_cursor *cursor, struct slice key);
+void store_cursor_seek_before(struct store_cursor *cursor, struct slice key);
+void store_cursor_first(struct store_cursor *cursor);
+void store_cursor_last(struct store_cursor *cursor);
+void store_cursor_next(struct store_cursor *cursor);
+void store_cursor_prev(struct store_cursor *cursor);
+bool store_cursor_valid(const struct store_cursor *cursor);
+struct slice store_cursor_key(const struct store_cursor *cursor);
+struct slice store_cursor_value(const struct store_cursor *cursor);
+// After the cursor became invalid: true if it ended, false (and error) if it failed.
+MUST_CHECK bool store_cursor_ok(const struct store_cursor *cursor, struct store_error *error);
+
+// ---- Batches --------------------------------------------------------------------
+//
+// A batch gathers writes and can be read back before it is committed: the last
+// put or delete of a key wins. It is driver-independent and owned by one thread.
+
+MUST_CHECK struct store_batch *store_batch_new(void);
+void store_batch_free(struct store_batch *batch);
+void store_batch_clear(struct store_batch *batch);
+void store_batch_put(struct store_batch *batch, struct slice key, struct slice value);
+void store_batch_delete(struct store_batch *batch, struct slice key);
+// Deletes [lower, upper). Takes effect before all puts and deletes of the batch, and is not
+// seen by store_batch_get.
+void store_batch_delete_range(struct store_batch *batch, struct slice lower, struct slice upper);
+// What the batch says of a key. The value is valid until the batch changes again or is cleared.
+enum store_batch_word {
+    BATCH_PUT,     // it puts it: *value is set
+    BATCH_DELETED, // it deletes it
+    BATCH_SILENT,  // it says nothing: ask the store
+};
+enum store_batch_word store_batch_get(const struct store_batch *batch, struct slice key,
+                                      struct slice *value);
+size_t store_batch_bytes(const struct store_batch *batch);
+size_t store_batch_count(const struct store_batch *batch);
+
+// Commits. False: nothing of it is visible or will be after a restart, unless the error says that
+// the log may hold it (a failed sync), after which every commit fails until the store recovers.
+MUST_CHECK bool store_commit(struct store *store, const struct store_batch *batch,
+                             struct store_error *error);
+
+// The log on disk up to here, whatever the durability.
+MUST_CHECK bool store_sync(struct store *store, struct store_error *error);
+
+#endif

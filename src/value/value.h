@@ -1,0 +1,167 @@
+// Attribute values and items, as compact bytes that are read in place.
+//
+// A value is a slice that begins with a tag byte:
+//   NULL, FALSE, TRUE   the tag alone
+//   N                   tag, u8 length, stored number (number.h)
+//   S, B                tag, varint length, bytes
+//   SS, NS, BS          tag, u32 body length, varint count, then for each member: varint length, bytes;
+//                       members sorted by memcmp, no duplicates
+//   L                   tag, u32 body length, varint count, values
+//   M                   tag, u32 body length, varint count, then for each entry: varint name length,
+//                       name, value; entries sorted by name (memcmp), no duplicates
+// u32 is little-endian and counts the bytes behind itself. An item is an M value.
+// The form is canonical: equal values have equal bytes, so equality is memcmp.
+//
+// Readers trust the bytes (they come from a builder or from the store, which
+// checksums them); value_valid() checks bytes that are not trusted.
+#ifndef VALUE_VALUE_H
+#define VALUE_VALUE_H
+
+#include "base/buf.h"
+
+// X(type, name on the wire)
+#define VALUE_TYPE_LIST(X) \
+    X(NULL, "NULL")        \
+    X(BOOL, "BOOL")        \
+    X(N, "N")              \
+    X(S, "S")              \
+    X(B, "B")              \
+    X(SS, "SS")            \
+    X(NS, "NS")            \
+    X(BS, "BS")            \
+    X(L, "L")              \
+    X(M, "M")
+
+enum value_type {
+#define X(type, name) VALUE_##type,
+    VALUE_TYPE_LIST(X)
+#undef X
+    VALUE_TYPES
+};
+
+enum value_tag {
+    VALUE_TAG_NULL,
+    VALUE_TAG_FALSE,
+    VALUE_TAG_TRUE,
+    VALUE_TAG_N,
+    VALUE_TAG_S,
+    VALUE_TAG_B,
+    VALUE_TAG_SS,
+    VALUE_TAG_NS,
+    VALUE_TAG_BS,
+    VALUE_TAG_L,
+    VALUE_TAG_M,
+    VALUE_TAGS
+};
+
+// An absent value: no bytes.
+#define VALUE_NONE ((struct slice){NULL, 0})
+
+// "S", "N", … for a type; and the type for a wire name, or VALUE_TYPES.
+const char *value_type_name(enum value_type type);
+enum value_type value_type_from_name(struct slice name);
+
+enum value_type value_type(struct slice value);
+
+// The whole encoded length of the value that begins at `at`.
+size_t value_length(const uint8_t *at);
+
+// The bytes of an S, a B or the stored form of an N.
+struct slice value_bytes(struct slice value);
+bool value_bool(struct slice value);
+
+// Members of a set or list, entries of a map.
+size_t value_count(struct slice value);
+
+// Walks a container. For sets `value` is the member's raw bytes (text, binary or
+// stored number); for lists and maps it is an encoded value; `name` is set for maps.
+struct value_iter {
+    const uint8_t *at;
+    size_t left;
+    enum value_type container;
+    struct slice name;
+    struct slice value;
+};
+void value_iter_init(struct value_iter *iter, struct slice container);
+bool value_iter_next(struct value_iter *iter);
+
+// The entry of a map (an item), or VALUE_NONE.
+struct slice value_get(struct slice map, struct slice name);
+// The element of a list, or VALUE_NONE.
+struct slice value_at(struct slice list, size_t index);
+// Whether a set has the raw member.
+bool value_set_has(struct slice set, struct slice member);
+
+static inline bool value_equal(struct slice a, struct slice b)
+{
+    return slice_equal(a, b);
+}
+
+// Order of two N, S or B values of the same type, as memcmp gives it.
+int value_compare(struct slice a, struct slice b);
+
+// Bytes by AWS's size formula: of a value, and of an item (names included).
+size_t value_size(struct slice value);
+size_t value_item_size(struct slice item);
+
+// Nesting: 0 for a scalar or set, 1 for a list or map of scalars, and so on.
+size_t value_depth(struct slice value);
+
+// What size() answers: characters for S (AWS counts UTF-8 bytes' characters as Java would: see
+// value.c), bytes for B, members otherwise; false for a type size() does not take.
+MUST_CHECK bool value_function_size(struct slice value, size_t *out);
+
+// Checks untrusted bytes: exactly one well-formed canonical value.
+bool value_valid(struct slice bytes);
+
+// The empty item.
+struct slice value_empty_map(void);
+
+// ---- Building ----------------------------------------------------------------
+//
+// A builder appends to a buf the caller owns. Containers are opened and closed;
+// a map may receive its entries in any order and a set its members: closing sorts
+// them. A repeated map name keeps the last value; a repeated set member makes
+// value_close return false. Scratch memory is kept for the next use.
+//
+//   value_open_map(&b); value_name(&b, name); value_put_string(&b, s); value_close(&b);
+enum { VALUE_BUILDER_DEPTH = 64 };
+
+struct value_builder {
+    struct buf *out;
+    struct buf marks;   // where the entries of the open containers begin
+    struct buf scratch; // for sorting
+    size_t depth;
+    struct value_frame {
+        size_t start;       // offset of the container's tag in out
+        size_t first_mark;  // index of its first entry in marks
+        size_t count;
+        bool sorted;        // entries came in order so far
+        enum value_tag tag;
+    } frames[VALUE_BUILDER_DEPTH];
+};
+
+void value_builder_init(struct value_builder *builder, struct buf *out);
+void value_builder_release(struct value_builder *builder);
+// Abandons open containers (after an error); scratch memory stays.
+void value_builder_reset(struct value_builder *builder);
+
+void value_put_null(struct value_builder *builder);
+void value_put_bool(struct value_builder *builder, bool value);
+void value_put_number(struct value_builder *builder, struct slice stored);
+void value_put_string(struct value_builder *builder, struct slice text);
+void value_put_binary(struct value_builder *builder, struct slice bytes);
+// A whole encoded value.
+void value_put(struct value_builder *builder, struct slice value);
+
+void value_open_map(struct value_builder *builder);
+void value_open_list(struct value_builder *builder);
+void value_open_set(struct value_builder *builder, enum value_type type);
+// The next entry's name; only in a map.
+void value_name(struct value_builder *builder, struct slice name);
+// The next member's raw bytes; only in a set.
+void value_member(struct value_builder *builder, struct slice member);
+// False if a set received the same member twice (the set is complete otherwise).
+bool value_close(struct value_builder *builder);
+
+#endif
