@@ -33,8 +33,8 @@ typedef struct dolmen dolmen;
 
 enum dolmen_status {
     DOLMEN_OK = 0,
-    DOLMEN_IN_USE,  // another process has the directory open
-    DOLMEN_FAILED,  // the error text says why
+    DOLMEN_IN_USE, // another process has the directory open
+    DOLMEN_FAILED, // the error text says why
 };
 
 enum dolmen_durability {
@@ -49,15 +49,14 @@ struct dolmen_options {
 };
 
 // Opens a database. On failure *db is untouched and `error` (if error_size > 0) says why.
-int dolmen_open(const struct dolmen_options *options, dolmen **db, char *error,
-                size_t error_size);
+int dolmen_open(const struct dolmen_options *options, dolmen **db, char *error, size_t error_size);
 
 // Closes it. Everything acknowledged is on disk; the handle is gone.
 void dolmen_close(dolmen *db);
 
 struct dolmen_response {
-    int status;   // as HTTP says it: 200, 400 or 500
-    char *body;   // JSON, with a NUL behind its length
+    int status; // as HTTP says it: 200, 400 or 500
+    char *body; // JSON, with a NUL behind its length
     size_t length;
 };
 

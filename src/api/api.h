@@ -4,7 +4,8 @@
 //
 // Life of a call (all on the owner's thread but `done`):
 //   api_call_init      once; the call and its memory can be reused for many requests
-//   api_call_start     parses, checks, and executes. True: the response is ready. False: it is a write
+//   api_call_start     parses, checks, and executes. True: the response is ready. False: it is a
+//   write
 //                      that waits for its commit; `done` will be called exactly once, from the
 //                      writer's thread, and must do no more than tell the owner
 //   api_call_finish    after `done`, on the owner's thread: makes the response
@@ -43,8 +44,8 @@ struct api_call {
     void *context; // the owner's
 
     // Out, once the response is ready.
-    int status;            // HTTP status
-    struct buf response;   // JSON
+    int status;                 // HTTP status
+    struct buf response;        // JSON
     enum error_code error_code; // ERR_NONE if the call succeeded
 
     // Private.

@@ -13,7 +13,7 @@
 struct arena_chunk;
 
 struct arena {
-    uint8_t *next;              // the free part of the newest chunk
+    uint8_t *next; // the free part of the newest chunk
     uint8_t *end;
     struct arena_chunk *chunks; // newest first
     size_t used;                // bytes taken from the system so far

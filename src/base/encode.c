@@ -18,8 +18,8 @@ void base64_encode(struct buf *out, struct slice bytes)
         return;
     size_t i = 0;
     for (; i + 2 < bytes.len; i += 3) {
-        uint32_t v = (uint32_t)bytes.ptr[i] << 16 | (uint32_t)bytes.ptr[i + 1] << 8 |
-                     bytes.ptr[i + 2];
+        uint32_t v =
+            (uint32_t)bytes.ptr[i] << 16 | (uint32_t)bytes.ptr[i + 1] << 8 | bytes.ptr[i + 2];
         *to++ = (uint8_t)base64_alphabet[v >> 18];
         *to++ = (uint8_t)base64_alphabet[v >> 12 & 63];
         *to++ = (uint8_t)base64_alphabet[v >> 6 & 63];

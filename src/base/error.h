@@ -9,8 +9,8 @@
 
 #include "base/arena.h"
 
-#define ERROR_DYNAMO "com.amazonaws.dynamodb.v20120810#"
-#define ERROR_CORAL "com.amazon.coral.service#"
+#define ERROR_DYNAMO         "com.amazonaws.dynamodb.v20120810#"
+#define ERROR_CORAL          "com.amazon.coral.service#"
 #define ERROR_CORAL_VALIDATE "com.amazon.coral.validate#"
 
 // X(code, namespace, name, http status, may the client retry it as it is)
@@ -46,7 +46,7 @@ enum error_code {
 #define X(code, space, name, status, retry) ERR_##code,
     ERROR_LIST(X)
 #undef X
-    ERR_COUNT
+        ERR_COUNT
 };
 
 struct error_row {

@@ -17,21 +17,22 @@ enum {
     LIMIT_LSI = 5,
     LIMIT_GSI = 20,
     LIMIT_INDEXES = LIMIT_LSI + LIMIT_GSI,
-    LIMIT_KEY_PARTS = 4,            // attributes in each half of a GSI key
+    LIMIT_KEY_PARTS = 4,              // attributes in each half of a GSI key
     LIMIT_PROJECTED_ATTRIBUTES = 100, // over all indexes of a table (INCLUDE)
     LIMIT_TABLE_NAME_MIN = 3,
     LIMIT_TABLE_NAME_MAX = 255,
-    LIMIT_TABLES = 2500,            // AWS's default quota is an account setting; ours is memory
+    LIMIT_TABLES = 2500, // AWS's default quota is an account setting; ours is memory
 
     // Expressions (AWS).
-    LIMIT_EXPRESSION = 4096,        // bytes of one expression
-    LIMIT_OPERATORS = 300,          // operators and functions in one expression
-    LIMIT_EXPRESSION_NAME = 255,    // bytes of one placeholder or name in an expression
-    LIMIT_IN_OPERANDS = 100,        // operands of IN
-    LIMIT_EXPRESSION_DEPTH = 64,    // ours: nesting of parentheses and NOT; keeps the parser's stack bounded
+    LIMIT_EXPRESSION = 4096,     // bytes of one expression
+    LIMIT_OPERATORS = 300,       // operators and functions in one expression
+    LIMIT_EXPRESSION_NAME = 255, // bytes of one placeholder or name in an expression
+    LIMIT_IN_OPERANDS = 100,     // operands of IN
+    LIMIT_EXPRESSION_DEPTH =
+        64, // ours: nesting of parentheses and NOT; keeps the parser's stack bounded
 
     // Requests (AWS).
-    LIMIT_PAGE = 1 << 20,           // bytes read by one Query or Scan page
+    LIMIT_PAGE = 1 << 20, // bytes read by one Query or Scan page
     LIMIT_BATCH_WRITE = 25,
     LIMIT_BATCH_GET = 100,
     LIMIT_BATCH_BYTES = 16 << 20,
@@ -41,12 +42,12 @@ enum {
     LIMIT_IDEMPOTENCY_MS = 10 * 60 * 1000,
 
     // Requests (ours).
-    LIMIT_BODY = 16 << 20,          // bytes of a request body; AWS's 16 MB batch is the largest
-    LIMIT_JSON_DEPTH = 80,          // 32 levels of values are 64 of JSON; room for the request around them
-    LIMIT_RESPONSE = 64 << 20,      // a 16 MB BatchGetItem grows in JSON
+    LIMIT_BODY = 16 << 20, // bytes of a request body; AWS's 16 MB batch is the largest
+    LIMIT_JSON_DEPTH = 80, // 32 levels of values are 64 of JSON; room for the request around them
+    LIMIT_RESPONSE = 64 << 20,        // a 16 MB BatchGetItem grows in JSON
     LIMIT_REQUEST_MEMORY = 256 << 20, // arena budget of one request
-    LIMIT_WRITE_QUEUE = 16384,      // requests waiting for the writer; more are throttled
-    LIMIT_GROUP_BYTES = 16 << 20,   // bytes one group commit gathers before it goes to disk
+    LIMIT_WRITE_QUEUE = 16384,        // requests waiting for the writer; more are throttled
+    LIMIT_GROUP_BYTES = 16 << 20,     // bytes one group commit gathers before it goes to disk
 };
 
 #endif

@@ -14,7 +14,7 @@ struct slice {
 };
 
 // For printf-style formats: printf("%.*s", SLICE_FMT(s)).
-#define SLICE_FMT(s) (int)(s).len, (const char *)(s).ptr
+#define SLICE_FMT(s)       (int)(s).len, (const char *)(s).ptr
 #define SLICE_LIT(literal) ((struct slice){(const uint8_t *)(literal), sizeof(literal) - 1})
 
 static inline struct slice slice_of(const void *ptr, size_t len)
@@ -55,8 +55,8 @@ static inline bool slice_begins(struct slice whole, struct slice prefix)
 
 static inline bool slice_contains(struct slice whole, struct slice part)
 {
-    return part.len == 0 || (whole.len >= part.len &&
-                             memmem(whole.ptr, whole.len, part.ptr, part.len) != NULL);
+    return part.len == 0 ||
+           (whole.len >= part.len && memmem(whole.ptr, whole.len, part.ptr, part.len) != NULL);
 }
 
 #endif

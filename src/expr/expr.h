@@ -22,12 +22,12 @@ struct expr_params {
     struct arena *arena;
     struct error *error;
     size_t name_count;
-    const struct slice *names;       // "#n", as sent
-    const struct slice *attributes;  // what it stands for
+    const struct slice *names;      // "#n", as sent
+    const struct slice *attributes; // what it stands for
     bool *names_used;
-    bool has_names;                  // the parameter was sent at all
-    struct slice values;             // an M value: ":v" -> value, or VALUE_NONE
-    bool *values_used;               // by position in the map
+    bool has_names;      // the parameter was sent at all
+    struct slice values; // an M value: ":v" -> value, or VALUE_NONE
+    bool *values_used;   // by position in the map
     bool has_values;
 };
 
@@ -58,6 +58,8 @@ bool expr_condition_eval(const struct expr_condition *condition, struct slice it
 
 // Whether the program reads the top-level attribute.
 bool expr_condition_mentions(const struct expr_condition *condition, struct slice attribute);
+// Whether it looks inside the attribute (a.b or a[0]), which no key attribute allows.
+bool expr_condition_nests(const struct expr_condition *condition, struct slice attribute);
 
 // ---- Key conditions -----------------------------------------------------------
 
@@ -85,14 +87,19 @@ MUST_CHECK struct expr_key *expr_compile_key(struct expr_params *params, struct 
 struct key_range {
     struct slice hash[4];
     size_t range_equal;
-    struct slice range[4];  // values of the equalities
-    enum key_op op;         // KEY_NONE, or the operation on part range_equal
+    struct slice range[4]; // values of the equalities
+    enum key_op op;        // KEY_NONE, or the operation on part range_equal
     struct slice bounds[2];
 };
 
 // Judges the clauses against the schema (missing key, wrong operator, wrong type, too many).
 MUST_CHECK bool expr_key_resolve(const struct expr_key *key, const struct key_schema *schema,
                                  struct key_range *out, struct error *error);
+
+// Key values must not be empty strings or binaries. `index` is the name of the index the schema
+// belongs to, ptr NULL for the table; the messages differ.
+MUST_CHECK bool expr_key_check_empty(const struct expr_key *key, const struct key_schema *schema,
+                                     struct slice index, struct error *error);
 
 // ---- Projections ------------------------------------------------------------------
 
@@ -110,6 +117,8 @@ void expr_project(const struct expr_projection *projection, struct slice item,
 // Calls back with every top-level attribute the projection names.
 bool expr_projection_each(const struct expr_projection *projection,
                           bool (*visit)(void *context, struct slice attribute), void *context);
+// Whether it takes only a part of the top-level attribute.
+bool expr_projection_nests(const struct expr_projection *projection, struct slice attribute);
 
 // ---- Updates ------------------------------------------------------------------------
 
@@ -119,6 +128,11 @@ MUST_CHECK struct expr_update *expr_compile_update(struct expr_params *params, s
 
 // Whether the update writes the top-level attribute (or something inside it).
 bool expr_update_writes(const struct expr_update *update, struct slice attribute);
+// Whether it reads or writes something inside the attribute.
+bool expr_update_nests(const struct expr_update *update, struct slice attribute);
+// The type the update is known, before any item is seen, to give the top-level attribute;
+// VALUE_TYPES if it does not write it or the type depends on the item.
+enum value_type expr_update_type(const struct expr_update *update, struct slice attribute);
 
 // Applies to `item` (value_empty_map() or the bare key for a new one) and appends the new item
 // through the builder. The arena is for scratch. False with a ValidationException.
@@ -134,12 +148,12 @@ const struct expr_projection *expr_update_touched(const struct expr_update *upda
 // One entry of Expected, QueryFilter, ScanFilter or KeyConditions.
 struct legacy_condition {
     struct slice attribute;
-    struct slice op;        // "EQ", "BETWEEN", …; ptr NULL if not given
-    size_t count;           // of AttributeValueList
+    struct slice op; // "EQ", "BETWEEN", …; ptr NULL if not given
+    size_t count;    // of AttributeValueList
     const struct slice *values;
-    bool has_list;          // AttributeValueList was given
-    struct slice value;     // Expected.Value, or VALUE_NONE
-    bool has_exists;        // Expected.Exists was given
+    bool has_list;      // AttributeValueList was given
+    struct slice value; // Expected.Value, or VALUE_NONE
+    bool has_exists;    // Expected.Exists was given
     bool exists;
 };
 

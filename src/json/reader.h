@@ -2,6 +2,8 @@
 // asks for what it expects. Strings are unescaped into the arena only if they hold
 // an escape; otherwise they are slices of the input.
 //
+// A copy of the struct is a bookmark: reading on from the copy reads the same text again.
+//
 // Strict means: RFC 8259 grammar, well-formed UTF-8, paired surrogates, no control
 // characters in strings, depth at most LIMIT_JSON_DEPTH, nothing behind the value.
 // The error says what and at which byte offset.
@@ -27,8 +29,10 @@ struct json_reader {
     const uint8_t *end;
     struct arena *arena;
     unsigned depth;
-    const char *error;  // NULL, or what is wrong with the JSON text
-    size_t offset;      // where
+    bool fresh;        // a container has just been entered: no comma is due
+    bool budget;       // the error is not the text's: the arena is used up
+    const char *error; // NULL, or what is wrong with the JSON text
+    size_t offset;     // where
 };
 
 void json_reader_init(struct json_reader *reader, struct slice text, struct arena *arena);
@@ -46,7 +50,7 @@ MUST_CHECK bool json_next_element(struct json_reader *reader);
 // Scalars; false if malformed (reader->error set).
 MUST_CHECK bool json_read_string(struct json_reader *reader, struct slice *out);
 MUST_CHECK bool json_read_number(struct json_reader *reader, struct slice *text);
-MUST_CHECK bool json_read_literal(struct json_reader *reader); // true, false or null, as peeked
+MUST_CHECK bool json_read_literal(struct json_reader *reader); // true, false or null
 
 // Consumes any value.
 MUST_CHECK bool json_skip(struct json_reader *reader);

@@ -20,7 +20,12 @@
 // An AttributeValue may be wrong in ways DynamoDB reports later than constraint
 // failures, each operation at its own point (two types at once, a number that is
 // none, an empty set, …). The decoder notes the first such fault in the field and goes
-// on; the operation raises it with field_value_check() when its turn comes.
+// on; the operation raises it with field_value_check() when its turn comes. The value of
+// a field with a fault is an empty map that stands for it: present, but not to be used.
+//
+// DynamoDB has two wordings for some faults: the older one (BatchWriteItem, Scan,
+// transactions) is `fault`, the one of its newer validation layer (PutItem, UpdateItem,
+// DeleteItem, GetItem, BatchGetItem, Query) is `fault_newer`. Most are the same text.
 #ifndef JSON_SHAPE_H
 #define JSON_SHAPE_H
 
@@ -58,6 +63,7 @@ struct field_map {
 struct field_value {
     struct slice value;      // ptr NULL when absent
     const char *fault;       // NULL, or the message of the ValidationException
+    const char *fault_newer; // the same in the newer wording; NULL if there is no fault
     struct slice fault_name; // ITEM: the top-level name under which the fault is
 };
 
@@ -84,19 +90,21 @@ struct shape_member;
 
 struct shape {
     enum shape_kind kind;
-    bool has_min;               // whether min, max count: length of strings, lists and maps,
-    bool has_max;               // value of integers
+    const char *name; // STRUCT: the service's name of it ("KeySchemaElement"), which
+                      // a few messages print; may be NULL
+    bool has_min;     // whether min, max count: length of strings, lists and maps,
+    bool has_max;     // value of integers
     int64_t min;
     int64_t max;
-    const char *pattern;        // the pattern as the message prints it, or NULL
+    const char *pattern;           // the pattern as the message prints it, or NULL
     bool (*matches)(struct slice); // what decides it
-    const char *const *values;  // ENUM: NULL-terminated, in the order the message prints
-    const struct shape *element; // LIST and MAP
+    const char *const *values;     // ENUM: NULL-terminated, in the order the message prints
+    const struct shape *element;   // LIST and MAP
     // MAP only: constraints on its names (the "key" of each entry), or NULL.
     const struct shape *key;
     const struct shape_member *members; // STRUCT, in the order constraints are reported
     size_t member_count;
-    size_t size;                // sizeof of the C struct
+    size_t size; // sizeof of the C struct
 };
 
 struct shape_member {

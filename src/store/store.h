@@ -10,10 +10,17 @@
 // 4. A snapshot (and a cursor, which has one of its own unless given another) sees exactly the
 //    commits that ended before it was taken.
 // 5. Slices from a store_value are valid until store_value_release; from a cursor until it moves.
+// 6. Running out of memory stops the process (ensure): no caller could do better.
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
-#include "base/buf.h"
+#include "base/attributes.h"
+#include "base/slice.h"
+
+enum {
+    STORE_KEY_MAX = 16 << 10,  // bytes of a key
+    STORE_VALUE_MAX = 4 << 20, // bytes of a value
+};
 
 struct store;
 struct store_snapshot;
@@ -26,10 +33,10 @@ enum store_durability {
 };
 
 struct store_options {
-    const char *path;                // directory; created if missing
+    const char *path; // directory; created if missing
     enum store_durability durability;
-    size_t cache_bytes;              // block cache; 0 means the default
-    size_t write_buffer_bytes;       // memtables; 0 means the default
+    size_t cache_bytes;        // block cache; 0 means the default (64 MB)
+    size_t write_buffer_bytes; // all memtables together; 0 means the default (48 MB)
 };
 
 // What went wrong, in words for the log. Empty when nothing did.
@@ -60,16 +67,19 @@ void store_value_release(struct store *store, struct store_value *value);
 MUST_CHECK struct store_snapshot *store_snapshot_take(struct store *store);
 void store_snapshot_release(struct store *store, struct store_snapshot *snapshot);
 
-// A cursor over [lower, upper); the bounds are copied. It starts nowhere: seek first.
+// A cursor over [lower, upper); the bounds are copied, and an empty one is no bound. It starts
+// nowhere: seek first. It is used by one thread at a time.
 MUST_CHECK struct store_cursor *store_cursor_open(struct store *store,
                                                   struct store_snapshot *snapshot,
                                                   struct slice lower, struct slice upper);
 void store_cursor_close(struct store_cursor *cursor);
-// To the first key >= key; to the last key <= key; to the ends of the bounds.
+// To the first key >= key; to the last key <= key; to the ends of the bounds. A key outside the
+// bounds is allowed and finds what is inside them.
 void store_cursor_seek(struct store_cursor *cursor, struct slice key);
 void store_cursor_seek_before(struct store_cursor *cursor, struct slice key);
 void store_cursor_first(struct store_cursor *cursor);
 void store_cursor_last(struct store_cursor *cursor);
+// Only from a valid position.
 void store_cursor_next(struct store_cursor *cursor);
 void store_cursor_prev(struct store_cursor *cursor);
 bool store_cursor_valid(const struct store_cursor *cursor);
@@ -89,9 +99,10 @@ void store_batch_clear(struct store_batch *batch);
 void store_batch_put(struct store_batch *batch, struct slice key, struct slice value);
 void store_batch_delete(struct store_batch *batch, struct slice key);
 // Deletes [lower, upper). Takes effect before all puts and deletes of the batch, and is not
-// seen by store_batch_get.
+// seen by store_batch_get. Here both bounds are needed; lower >= upper deletes nothing.
 void store_batch_delete_range(struct store_batch *batch, struct slice lower, struct slice upper);
-// What the batch says of a key. The value is valid until the batch changes again or is cleared.
+// What the batch says of a key. The value is valid until the batch is cleared or freed, even if
+// the key is written again.
 enum store_batch_word {
     BATCH_PUT,     // it puts it: *value is set
     BATCH_DELETED, // it deletes it
@@ -99,11 +110,15 @@ enum store_batch_word {
 };
 enum store_batch_word store_batch_get(const struct store_batch *batch, struct slice key,
                                       struct slice *value);
+// Bytes of all keys and values given since the last clear, replaced ones included: what the batch
+// costs in memory, and at most a little less than what it will cost in the log.
 size_t store_batch_bytes(const struct store_batch *batch);
+// Distinct keys, and ranges.
 size_t store_batch_count(const struct store_batch *batch);
 
-// Commits. False: nothing of it is visible or will be after a restart, unless the error says that
-// the log may hold it (a failed sync), after which every commit fails until the store recovers.
+// Commits; an empty batch costs nothing. False: nothing of it is visible or will be after a
+// restart, unless the error says that the log may hold it (a failed sync), after which every commit
+// fails until the store recovers.
 MUST_CHECK bool store_commit(struct store *store, const struct store_batch *batch,
                              struct store_error *error);
 

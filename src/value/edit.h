@@ -42,7 +42,7 @@ MUST_CHECK enum edit_status edit_set(struct edit *edit, struct path path, struct
 // Removes what is at the path. A missing last step is fine; a missing parent is EDIT_NO_PARENT.
 MUST_CHECK enum edit_status edit_remove(struct edit *edit, struct path path);
 
-// Appends the new item to `out`.
+// Appends the new item through the builder, which has no container open.
 void edit_finish(struct edit *edit, struct value_builder *builder);
 
 #endif

@@ -18,8 +18,8 @@ struct key_part {
 };
 
 struct key_schema {
-    size_t hash_count;  // 1 to 4 (a table has 1)
-    size_t range_count; // 0 to 4 (a table has at most 1)
+    size_t hash_count;                          // 1 to 4 (a table has 1)
+    size_t range_count;                         // 0 to 4 (a table has at most 1)
     struct key_part parts[2 * LIMIT_KEY_PARTS]; // hash parts first
 };
 

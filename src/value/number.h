@@ -2,14 +2,12 @@
 // 9.99…E+125, and zero.
 //
 // A number has ONE stored form, used in items, in keys and for hashing: an
-// order-preserving base-100 string of 1 to 22 bytes, compared with memcmp.
+// order-preserving base-100 string of 1 to 21 bytes, compared with memcmp.
 //   zero      0x80
 //   positive  (0xc0 + e), then each base-100 digit d as d + 1, most significant first
 //   negative  ~(0xc0 + e), then each digit as 101 - d, then 102 if fewer than 20 digits
 // where value = 0.d1d2d3… × 100^e, d1 is not 0 and the last digit is not 0. The
 // form is canonical: equal numbers have equal bytes, whatever text they came from.
-//
-// `struct number` is the arithmetic form; only +, - and SET use it.
 #ifndef VALUE_NUMBER_H
 #define VALUE_NUMBER_H
 

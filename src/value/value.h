@@ -4,11 +4,12 @@
 //   NULL, FALSE, TRUE   the tag alone
 //   N                   tag, u8 length, stored number (number.h)
 //   S, B                tag, varint length, bytes
-//   SS, NS, BS          tag, u32 body length, varint count, then for each member: varint length, bytes;
-//                       members sorted by memcmp, no duplicates
+//   SS, NS, BS          tag, u32 body length, varint count, then for each member:
+//                       varint length, bytes; members sorted by memcmp, no duplicates
 //   L                   tag, u32 body length, varint count, values
-//   M                   tag, u32 body length, varint count, then for each entry: varint name length,
-//                       name, value; entries sorted by name (memcmp), no duplicates
+//   M                   tag, u32 body length, varint count, then for each entry:
+//                       varint name length, name, value; entries sorted by name (memcmp),
+//                       no duplicates
 // u32 is little-endian and counts the bytes behind itself. An item is an M value.
 // The form is canonical: equal values have equal bytes, so equality is memcmp.
 //
@@ -20,23 +21,23 @@
 #include "base/buf.h"
 
 // X(type, name on the wire)
-#define VALUE_TYPE_LIST(X) \
-    X(NULL, "NULL")        \
-    X(BOOL, "BOOL")        \
-    X(N, "N")              \
-    X(S, "S")              \
-    X(B, "B")              \
-    X(SS, "SS")            \
-    X(NS, "NS")            \
-    X(BS, "BS")            \
-    X(L, "L")              \
+#define VALUE_TYPE_LIST(X)                                                                         \
+    X(NULL, "NULL")                                                                                \
+    X(BOOL, "BOOL")                                                                                \
+    X(N, "N")                                                                                      \
+    X(S, "S")                                                                                      \
+    X(B, "B")                                                                                      \
+    X(SS, "SS")                                                                                    \
+    X(NS, "NS")                                                                                    \
+    X(BS, "BS")                                                                                    \
+    X(L, "L")                                                                                      \
     X(M, "M")
 
 enum value_type {
 #define X(type, name) VALUE_##type,
     VALUE_TYPE_LIST(X)
 #undef X
-    VALUE_TYPES
+        VALUE_TYPES
 };
 
 enum value_tag {
@@ -107,11 +108,12 @@ size_t value_item_size(struct slice item);
 // Nesting: 0 for a scalar or set, 1 for a list or map of scalars, and so on.
 size_t value_depth(struct slice value);
 
-// What size() answers: characters for S (AWS counts UTF-8 bytes' characters as Java would: see
-// value.c), bytes for B, members otherwise; false for a type size() does not take.
+// What size() answers: UTF-16 units for S (the service counts as Java does), bytes for B,
+// members otherwise; false for N, BOOL and NULL, which size() does not take.
 MUST_CHECK bool value_function_size(struct slice value, size_t *out);
 
-// Checks untrusted bytes: exactly one well-formed canonical value.
+// Checks untrusted bytes: exactly one well-formed canonical value. Text must be UTF-8,
+// sets must not be empty, and nesting ends at VALUE_BUILDER_DEPTH.
 bool value_valid(struct slice bytes);
 
 // The empty item.
@@ -133,10 +135,10 @@ struct value_builder {
     struct buf scratch; // for sorting
     size_t depth;
     struct value_frame {
-        size_t start;       // offset of the container's tag in out
-        size_t first_mark;  // index of its first entry in marks
+        size_t start;      // offset of the container's tag in out
+        size_t first_mark; // index of its first entry in marks
         size_t count;
-        bool sorted;        // entries came in order so far
+        bool sorted; // entries came in order so far
         enum value_tag tag;
     } frames[VALUE_BUILDER_DEPTH];
 };

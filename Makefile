@@ -1,0 +1,69 @@
+# Everything here is a thin front of CMake, Ninja and the scripts in scripts/ and tests/.
+# On a fresh Debian 12 machine `make run` and `make test` need nothing else.
+
+PORT ?= 8000
+DATA ?= dolmen-data
+ARGS ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+NINJA = ninja $(if $(CI),--quiet)
+
+.PHONY: help run build check test asan tsan bench format tidy install clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make run      build and serve on port $(PORT), data in $(DATA)/ (PORT=, DATA=, ARGS=)'
+	@echo 'make test     build and run every test, with real clients (SUITES= for some of them)'
+	@echo 'make check    format, lint, layers, headers, unit and golden tests: under a minute'
+	@echo 'make build    build/dolmen, libdolmen and the tests'
+	@echo 'make asan     every test on the address and undefined-behaviour sanitizers'
+	@echo 'make tsan     every test on the thread sanitizer'
+	@echo 'make bench    what a request costs: instructions, and requests per second'
+	@echo 'make format   clang-format over all C files'
+	@echo 'make tidy     clang-tidy over src/'
+	@echo 'make install  binary, library, header and pkg-config file (PREFIX=, DESTDIR=)'
+	@echo 'make clean    remove build/'
+
+run: build/build.ninja
+	@$(NINJA) -C build dolmen
+	@exec build/dolmen serve --port $(PORT) --data $(DATA) $(ARGS)
+
+build: build/build.ninja
+	@$(NINJA) -C build
+
+check: deps-check build
+	@scripts/check build
+
+test: deps-test build
+	@tests/run --build build $(SUITES)
+
+asan tsan: %: deps-test build/%/build.ninja
+	@$(NINJA) -C build/$@
+	@tests/run --build build/$@ $(SUITES)
+
+bench: deps-bench build/build.ninja
+	@$(NINJA) -C build dolmen loadgen
+	@bench/getitem-cost build
+	@bench/throughput build
+
+format: deps-check
+	@scripts/format
+
+tidy: deps-tidy build
+	@scripts/tidy
+
+install: build
+	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX) --strip
+
+clean:
+	@rm -rf build
+
+# Ninja runs CMake again by itself when a CMakeLists.txt changes.
+build/build.ninja: | deps-build
+	@cmake --preset release $(if $(CI),>/dev/null)
+build/%/build.ninja: | deps-build
+	@cmake --preset $* $(if $(CI),>/dev/null)
+
+.PHONY: deps-build deps-check deps-test deps-bench deps-tidy
+deps-build deps-check deps-test deps-bench deps-tidy: deps-%:
+	@scripts/deps $*

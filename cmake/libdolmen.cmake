@@ -1,0 +1,22 @@
+# libdolmen: all modules up to src/api in one archive. There is no shared library, because
+# Debian's librocksdb.a cannot be part of one.
+if(NOT TARGET dolmen_api)
+  return()
+endif()
+
+set(objects)
+foreach(name base value json expr store engine model partiql api)
+  if(TARGET dolmen_${name})
+    list(APPEND objects $<TARGET_OBJECTS:dolmen_${name}>)
+  endif()
+endforeach()
+
+add_library(libdolmen STATIC ${objects})
+target_link_libraries(libdolmen INTERFACE OpenSSL::Crypto ${ROCKSDB_LIBRARIES} ZLIB::ZLIB
+                      Threads::Threads stdc++ m dl)
+set_target_properties(libdolmen PROPERTIES OUTPUT_NAME dolmen LINKER_LANGUAGE C)
+
+configure_file(cmake/dolmen.pc.in dolmen.pc @ONLY)
+install(TARGETS libdolmen ARCHIVE)
+install(FILES include/dolmen.h TYPE INCLUDE)
+install(FILES ${CMAKE_BINARY_DIR}/dolmen.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,197 @@
+// What the files of the API share: the operation table's row, the state of a call in
+// progress, and the checks that several operations make.
+//
+// Every `bool` function here sets call->error (or the given error) when it returns false.
+// Whatever a call holds (tables, job results) is noted in its state and released by
+// api_call_reset(), so that an operation can return at any point.
+#ifndef API_INTERNAL_H
+#define API_INTERNAL_H
+
+#include "api/api.h"
+#include "api/requests.h"
+#include "engine/engine.h"
+#include "json/writer.h"
+
+struct api {
+    struct engine *engine;
+};
+
+// ---- Operations -------------------------------------------------------------------------
+
+enum step {
+    STEP_FAILED,  // call->error is set
+    STEP_READY,   // the response is written
+    STEP_PENDING, // a job is with the writer; `finish` writes the response
+};
+
+struct operation {
+    const char *name;
+    const struct shape *shape;
+    enum step (*start)(struct api_call *call, const void *request);
+    void (*finish)(struct api_call *call, const void *request);
+};
+
+const struct operation *operation_find(struct slice name);
+
+// Declares the two functions of an operation; X-macro fodder for operations.c.
+#define OPERATION_DECLARE(function)                                                                \
+    enum step function##_start(struct api_call *call, const void *request);                       \
+    void function##_finish(struct api_call *call, const void *request);
+
+// X(name, function, shape): the one list of operations. `finish` exists for those that write.
+#define OPERATION_READ_LIST(X)                                                                     \
+    X(BatchGetItem, batch_get_item, batch_get_item)                                                \
+    X(DescribeContinuousBackups, describe_continuous_backups, table_name)                          \
+    X(DescribeEndpoints, describe_endpoints, empty)                                                \
+    X(DescribeLimits, describe_limits, empty)                                                      \
+    X(DescribeTable, describe_table, table_name)                                                   \
+    X(DescribeTimeToLive, describe_time_to_live, table_name)                                       \
+    X(GetItem, get_item, get_item)                                                                 \
+    X(ListTables, list_tables, list_tables)                                                        \
+    X(ListTagsOfResource, list_tags_of_resource, list_tags_of_resource)                            \
+    X(Query, query, query)                                                                         \
+    X(Scan, scan, scan)                                                                            \
+    X(TransactGetItems, transact_get_items, transact_get_items)
+
+#define OPERATION_WRITE_LIST(X)                                                                    \
+    X(BatchWriteItem, batch_write_item, batch_write_item)                                          \
+    X(CreateTable, create_table, create_table)                                                     \
+    X(DeleteItem, delete_item, delete_item)                                                        \
+    X(DeleteTable, delete_table, table_name)                                                       \
+    X(PutItem, put_item, put_item)                                                                 \
+    X(TagResource, tag_resource, tag_resource)                                                     \
+    X(TransactWriteItems, transact_write_items, transact_write_items)                              \
+    X(UntagResource, untag_resource, untag_resource)                                               \
+    X(UpdateItem, update_item, update_item)                                                        \
+    X(UpdateTable, update_table, update_table)                                                     \
+    X(UpdateTimeToLive, update_time_to_live, update_time_to_live)
+
+#define X(name, function, shape) OPERATION_DECLARE(function)
+OPERATION_READ_LIST(X)
+OPERATION_WRITE_LIST(X)
+#undef X
+
+// ---- State of a call -----------------------------------------------------------------------
+
+struct held_table {
+    struct held_table *next;
+    struct table *table;
+};
+
+struct api_state {
+    const struct operation *operation;
+    void *request;            // the decoded request struct
+    struct held_table *tables;
+    struct write_job *write;     // NULL, or the job of an item operation
+    struct table_change *change; // NULL, or the job of a table operation
+    void *own;                   // what start keeps for finish
+};
+
+static inline struct engine *call_engine(const struct api_call *call)
+{
+    return call->api->engine;
+}
+
+// Zeroed memory of the call, or NULL with the error set.
+void *call_alloc(struct api_call *call, size_t count, size_t size);
+
+// A writer on the response.
+struct json_writer call_writer(struct api_call *call);
+
+// ---- Tables and keys (keys.c) ------------------------------------------------------------------
+
+// The table of a name or ARN, held until the call ends; NULL with ResourceNotFoundException.
+struct table *call_table(struct api_call *call, struct slice name_or_arn);
+
+// A Key: exactly the table's key attributes, of the right types. Makes the tree key.
+MUST_CHECK bool call_key(struct api_call *call, const struct table *table, struct slice key,
+                         struct slice *tree_key);
+// An Item of a put: has the table's key attributes. Makes the tree key.
+MUST_CHECK bool call_item_key(struct api_call *call, const struct table *table, struct slice item,
+                              struct slice *tree_key);
+// Emptiness and size of one key value; `hash` tells which limit.
+MUST_CHECK bool key_value_check(const struct key_part *part, bool hash, struct slice value,
+                                struct error *error);
+
+// ---- Expression parameters (params.c) -------------------------------------------------------------
+
+// One parameter of a request and whether it was given.
+struct param {
+    const char *name;
+    bool given;
+};
+
+// All that a request says in either style, for the checks between them.
+struct param_set {
+    size_t expression_count;
+    struct param expressions[3];
+    size_t legacy_count;
+    struct param legacy[4];
+    const struct field_map *names;    // ExpressionAttributeNames
+    const struct field_value *values; // ExpressionAttributeValues; NULL if the operation has none
+    bool takes_values;                // an expression that can hold values was given
+    const char *values_need;          // "ConditionExpression is null", for the message
+};
+
+// The two styles are not mixed, and placeholders come with expressions only.
+MUST_CHECK bool params_check_styles(struct api_call *call, const struct param_set *set);
+// The placeholders themselves; after the values of Item or Key have been judged.
+MUST_CHECK bool params_open(struct api_call *call, const struct param_set *set,
+                            struct expr_params *params);
+
+// A ConditionExpression or Expected, whichever is given; *out is NULL if none is.
+MUST_CHECK bool params_condition(struct api_call *call, struct expr_params *params,
+                                 struct slice expression, const struct field_map *expected,
+                                 struct slice conditional_operator,
+                                 struct expr_condition **out);
+// QueryFilter, ScanFilter or KeyConditions as the entries expr takes.
+MUST_CHECK bool params_conditions(struct api_call *call, const struct field_map *map,
+                                  struct legacy_condition **out);
+// A ProjectionExpression or AttributesToGet; *out is NULL if neither is given.
+MUST_CHECK bool params_projection(struct api_call *call, struct expr_params *params,
+                                  struct slice expression, const struct field_list *names,
+                                  struct expr_projection **out);
+// ConditionalOperator without Expected or a filter.
+MUST_CHECK bool params_check_operator(struct api_call *call, struct slice conditional_operator,
+                                      const struct field_map *conditions);
+
+// ---- Jobs (job.c) -----------------------------------------------------------------------------------
+
+// A write job of `count` zeroed actions, noted in the state; NULL when memory is out.
+struct write_job *call_write_job(struct api_call *call, size_t count);
+// A table change, likewise; the caller sets name, alter and context.
+struct table_change *call_table_change(struct api_call *call);
+// Hands the call's job to the writer; when it is done, call->done is called.
+enum step call_submit(struct api_call *call);
+
+// ---- Capacity (capacity.c) -----------------------------------------------------------------------------
+
+enum capacity_detail { CAPACITY_NONE, CAPACITY_TOTAL, CAPACITY_INDEXES };
+
+enum capacity_detail capacity_detail(struct slice return_consumed_capacity);
+
+// Units of one table, split as INDEXES reports them.
+struct capacity {
+    const struct table *table;
+    double read;  // units of the table itself
+    double write;
+    double index_read[LIMIT_INDEXES];
+    double index_write[LIMIT_INDEXES];
+    bool transaction; // reports ReadCapacityUnits and WriteCapacityUnits, too
+};
+
+void capacity_add_write(struct capacity *capacity, const struct write_action *action,
+                        double factor);
+// The units of reading that many bytes: half a unit for each begun 4 KB, one if consistent.
+double capacity_read_units(uint64_t bytes, bool consistent);
+// One ConsumedCapacity object.
+void capacity_write_json(struct json_writer *w, const struct capacity *capacity,
+                         enum capacity_detail detail);
+
+// ---- Item collections --------------------------------------------------------------------------------
+
+// One ItemCollectionMetrics object: the partition key of `item` and the estimate around `bytes`.
+void collection_write_json(struct json_writer *w, const struct table *table, struct slice item,
+                           int64_t bytes);
+
+#endif

@@ -1,0 +1,61 @@
+// Handing a call's work to the writer.
+#include "api/api_internal.h"
+
+#include <stddef.h>
+
+// A job knows its call: the owner of both is the call's arena.
+struct call_job {
+    struct write_job write; // first
+    struct api_call *call;
+};
+
+struct call_change {
+    struct table_change change; // first
+    struct api_call *call;
+};
+
+static void write_done(struct job *job)
+{
+    struct api_call *call = ((struct call_job *)job)->call;
+    call->done(call);
+}
+
+static void change_done(struct job *job)
+{
+    struct api_call *call = ((struct call_change *)job)->call;
+    call->done(call);
+}
+
+struct write_job *call_write_job(struct api_call *call, size_t count)
+{
+    struct call_job *job = call_alloc(call, 1, sizeof(*job));
+    struct write_action *actions = call_alloc(call, count, sizeof(*actions));
+    if (job == NULL || actions == NULL)
+        return NULL;
+    write_job_init(&job->write, call_engine(call), &call->arena, &call->error);
+    job->call = call;
+    job->write.job.done = write_done;
+    job->write.count = count;
+    job->write.actions = actions;
+    call->state->write = &job->write;
+    return &job->write;
+}
+
+struct table_change *call_table_change(struct api_call *call)
+{
+    struct call_change *job = call_alloc(call, 1, sizeof(*job));
+    if (job == NULL)
+        return NULL;
+    table_change_init(&job->change, call_engine(call), &call->error);
+    job->call = call;
+    job->change.job.done = change_done;
+    call->state->change = &job->change;
+    return &job->change;
+}
+
+enum step call_submit(struct api_call *call)
+{
+    struct api_state *state = call->state;
+    struct job *job = state->write != NULL ? &state->write->job : &state->change->job;
+    return engine_submit(call_engine(call), job) ? STEP_PENDING : STEP_FAILED;
+}

@@ -1,0 +1,95 @@
+// Finding tables and judging keys, with DynamoDB's messages.
+#include "api/api_internal.h"
+
+#include "api/shapes.h"
+#include "engine/layout.h"
+
+struct table *call_table(struct api_call *call, struct slice name_or_arn)
+{
+    struct table *table = engine_table(call_engine(call), table_name_plain(name_or_arn));
+    if (table == NULL) {
+        (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
+        return NULL;
+    }
+    struct held_table *held = call_alloc(call, 1, sizeof(*held));
+    if (held == NULL) {
+        table_release(table);
+        return NULL;
+    }
+    *held = (struct held_table){call->state->tables, table};
+    call->state->tables = held;
+    return table;
+}
+
+bool key_value_check(const struct key_part *part, bool hash, struct slice value,
+                     struct error *error)
+{
+    size_t len = value_bytes(value).len;
+    if (len == 0)
+        return error_validation(error,
+                                "One or more parameter values are not valid. The AttributeValue for "
+                                "a key attribute cannot contain an empty %s value. Key: %.*s",
+                                part->type == VALUE_S ? "string" : "binary",
+                                SLICE_FMT(part->name));
+    if (hash && len > LIMIT_PARTITION_KEY)
+        return error_validation(error, "One or more parameter values were invalid: Size of hashkey "
+                                       "has exceeded the maximum size limit of2048 bytes");
+    if (!hash && len > LIMIT_SORT_KEY)
+        return error_validation(error,
+                                "One or more parameter values were invalid: Aggregated size of all "
+                                "range keys has exceeded the size limit of 1024 bytes");
+    return true;
+}
+
+static bool make_tree_key(struct api_call *call, const struct table *table, struct slice item,
+                          struct slice *tree_key)
+{
+    struct buf key;
+    buf_init(&key, 1 << 16);
+    layout_item_key(&key, table->tree, &table->keys, item);
+    *tree_key = arena_copy(&call->arena, buf_view(&key));
+    buf_release(&key);
+    return tree_key->ptr != NULL || error_budget(&call->error);
+}
+
+bool call_key(struct api_call *call, const struct table *table, struct slice key,
+              struct slice *tree_key)
+{
+    size_t parts = table->keys.hash_count + table->keys.range_count;
+    if (value_count(key) != parts)
+        return error_validation(&call->error,
+                                "The provided key element does not match the schema");
+    for (size_t i = 0; i < parts; i++) {
+        const struct key_part *part = &table->keys.parts[i];
+        struct slice value = value_get(key, part->name);
+        if (value.len == 0 || value_type(value) != part->type)
+            return error_validation(&call->error,
+                                    "The provided key element does not match the schema");
+        if (!key_value_check(part, i < table->keys.hash_count, value, &call->error))
+            return false;
+    }
+    return make_tree_key(call, table, key, tree_key);
+}
+
+bool call_item_key(struct api_call *call, const struct table *table, struct slice item,
+                   struct slice *tree_key)
+{
+    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
+        const struct key_part *part = &table->keys.parts[i];
+        struct slice value = value_get(item, part->name);
+        if (value.len == 0)
+            return error_validation(&call->error,
+                                    "One or more parameter values were invalid: Missing the key "
+                                    "%.*s in the item",
+                                    SLICE_FMT(part->name));
+        if (value_type(value) != part->type)
+            return error_validation(&call->error,
+                                    "One or more parameter values were invalid: Type mismatch for "
+                                    "key %.*s expected: %s actual: %s",
+                                    SLICE_FMT(part->name), value_type_name(part->type),
+                                    value_type_name(value_type(value)));
+        if (!key_value_check(part, i < table->keys.hash_count, value, &call->error))
+            return false;
+    }
+    return make_tree_key(call, table, item, tree_key);
+}

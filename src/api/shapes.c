@@ -1,0 +1,153 @@
+// Shapes that several requests share, what a table name may be, and request_decode().
+//
+// A table is named by its name or by its ARN. Lengths and the pattern that messages print are
+// those of a name; an ARN satisfies the pattern because `matches` says so.
+#include "api/shapes_internal.h"
+
+#include "base/limits.h"
+
+static const char name_pattern[] = "[a-zA-Z0-9_.-]+";
+
+static bool is_name_byte(uint8_t byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || byte == '_' || byte == '.' || byte == '-';
+}
+
+static bool name_matches(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_name_byte(text.ptr[i]))
+            return false;
+    return text.len > 0;
+}
+
+// Takes what stands before the next colon. Whether it was not empty.
+static bool arn_part(struct slice *rest, struct slice *part)
+{
+    const uint8_t *colon = rest->len == 0 ? NULL : memchr(rest->ptr, ':', rest->len);
+    if (colon == NULL)
+        return false;
+    *part = slice_of(rest->ptr, (size_t)(colon - rest->ptr));
+    *rest = slice_of(colon + 1, rest->len - part->len - 1);
+    return part->len > 0;
+}
+
+// arn:partition:dynamodb:region:account:table/name, with the name alone behind the slash.
+static bool arn_parse(struct slice text, struct slice *name)
+{
+    struct slice scheme, partition, service, region, account;
+    if (!arn_part(&text, &scheme) || !arn_part(&text, &partition) || !arn_part(&text, &service) ||
+        !arn_part(&text, &region) || !arn_part(&text, &account))
+        return false;
+    struct slice prefix = SLICE_LIT("table/");
+    if (!slice_is(scheme, "arn") || !slice_begins(partition, SLICE_LIT("aws")) ||
+        !slice_is(service, "dynamodb") || !slice_begins(text, prefix))
+        return false;
+    struct slice rest = slice_of(text.ptr + prefix.len, text.len - prefix.len);
+    if (rest.len < LIMIT_TABLE_NAME_MIN || rest.len > LIMIT_TABLE_NAME_MAX || !name_matches(rest))
+        return false;
+    *name = rest;
+    return true;
+}
+
+static bool table_name_matches(struct slice text)
+{
+    struct slice name;
+    return name_matches(text) || arn_parse(text, &name);
+}
+
+// Item operations complain about the length of an empty name, not about its letters.
+static bool item_table_name_matches(struct slice text)
+{
+    return text.len == 0 || table_name_matches(text);
+}
+
+struct slice table_name_plain(struct slice name_or_arn)
+{
+    struct slice name;
+    return arn_parse(name_or_arn, &name) ? name : name_or_arn;
+}
+
+#define NAME_SHAPE(least, function)                                                                \
+    {                                                                                              \
+        .kind = SHAPE_STRING, .has_min = true, .min = (least), .has_max = true,                    \
+        .max = LIMIT_TABLE_NAME_MAX, .pattern = name_pattern, .matches = (function),               \
+    }
+
+// Since ARNs are accepted, item operations only ask for one character; a shorter name than
+// three is then simply not found.
+const struct shape shape_table_name = NAME_SHAPE(1, item_table_name_matches);
+const struct shape shape_own_table_name = NAME_SHAPE(LIMIT_TABLE_NAME_MIN, table_name_matches);
+const struct shape shape_table_name_key = NAME_SHAPE(LIMIT_TABLE_NAME_MIN, table_name_matches);
+const struct shape shape_plain_name = NAME_SHAPE(LIMIT_TABLE_NAME_MIN, name_matches);
+
+const struct shape shape_attribute_name = STRING_SHAPE_RANGE(1, LIMIT_KEY_ATTRIBUTE_NAME);
+
+const struct shape shape_any_string = {.kind = SHAPE_STRING};
+const struct shape shape_any_boolean = {.kind = SHAPE_BOOLEAN};
+const struct shape shape_any_long = {.kind = SHAPE_LONG};
+const struct shape shape_any_integer = {.kind = SHAPE_INTEGER};
+const struct shape shape_any_value = {.kind = SHAPE_VALUE};
+const struct shape shape_any_item = {.kind = SHAPE_ITEM};
+const struct shape shape_positive_integer = {.kind = SHAPE_INTEGER, .has_min = true, .min = 1};
+const struct shape shape_positive_long = {.kind = SHAPE_LONG, .has_min = true, .min = 1};
+
+const struct shape shape_empty_request = {
+    .kind = SHAPE_STRUCT,
+    .size = sizeof(struct empty_request),
+};
+
+// The member of a table operation that is asked for before anything else, or NULL.
+static const struct shape_member *own_table_name(const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->member_count; i++)
+        if (shape->members[i].shape == &shape_own_table_name)
+            return &shape->members[i];
+    return NULL;
+}
+
+static bool batch_check(const struct shape *shape, const void *request, struct error *error)
+{
+    if (shape == &shape_batch_get_item_request) {
+        const struct batch_get_item_request *get = request;
+        if (get->request_items.count == 0)
+            return error_validation(error,
+                                    "The requestItems parameter is required for BatchGetItem");
+    } else if (shape == &shape_batch_write_item_request) {
+        const struct batch_write_item_request *write = request;
+        if (write->request_items.count == 0)
+            return error_validation(error,
+                                    "The requestItems parameter is required for BatchWriteItem");
+    }
+    return true;
+}
+
+// The name is looked up by itself, without constraints: what shape_decode() leaves in `out` after
+// a failure is nobody's promise.
+static bool has_own_table_name(struct slice json, struct arena *arena)
+{
+    static const struct shape_member rows[] = {
+        OPTIONAL(table_name_request, table_name, "TableName", &shape_any_string),
+    };
+    static const struct shape only_name = STRUCT_SHAPE(table_name_request, NULL, rows);
+    struct table_name_request request;
+    struct error unused;
+    error_init(&unused, arena);
+    return !shape_decode(&only_name, json, &request, arena, &unused) ||
+           request.table_name.ptr != NULL;
+}
+
+bool request_decode(const struct shape *shape, struct slice json, void *out, struct arena *arena,
+                    struct error *error)
+{
+    struct error fault;
+    error_init(&fault, arena);
+    if (shape_decode(shape, json, out, arena, &fault))
+        return batch_check(shape, out, error);
+    if (fault.code == ERR_VALIDATION && own_table_name(shape) != NULL &&
+        !has_own_table_name(json, arena))
+        return error_validation(
+            error, "The parameter 'TableName' is required but was not present in the request");
+    return error_set(error, fault.code, "%s", fault.message);
+}

@@ -1,0 +1,53 @@
+// Opening and closing an engine, and the readers' view of the catalog.
+#include "engine/engine_internal.h"
+
+#include "base/log.h"
+
+#include <stdlib.h>
+
+struct engine *engine_open(struct store *store, struct env env, struct store_error *error)
+{
+    struct engine *engine = calloc(1, sizeof(*engine));
+    ensure(engine != NULL);
+    engine->store = store;
+    engine->env = env;
+    ensure(pthread_rwlock_init(&engine->catalog.lock, NULL) == 0);
+    if (!catalog_load(engine, error)) {
+        catalog_release(&engine->catalog);
+        free(engine);
+        return NULL;
+    }
+    ensure(writer_start(engine));
+    ensure(keeper_start(engine));
+    return engine;
+}
+
+void engine_close(struct engine *engine)
+{
+    keeper_stop(engine);
+    writer_stop(engine);
+    catalog_release(&engine->catalog);
+    store_close(engine->store);
+    free(engine);
+}
+
+const struct env *engine_env(const struct engine *engine)
+{
+    return &engine->env;
+}
+
+bool engine_store_failed(struct error *error, const struct store_error *cause)
+{
+    log_error("store: %s", cause->text);
+    return error_set(error, ERR_INTERNAL, "The request could not be completed: the store failed.");
+}
+
+struct store_snapshot *engine_snapshot(struct engine *engine)
+{
+    return store_snapshot_take(engine->store);
+}
+
+void engine_snapshot_release(struct engine *engine, struct store_snapshot *snapshot)
+{
+    store_snapshot_release(engine->store, snapshot);
+}

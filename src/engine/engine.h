@@ -1,0 +1,184 @@
+// The engine: tables, items and indexes over a store. It speaks in items and compiled
+// expressions; JSON, requests and messages about requests are the API's business.
+//
+// Reading happens on the caller's thread, against a snapshot, and never waits for a
+// writer. Writing is a job handed to the one writer thread, which executes all jobs that
+// wait against one batch, commits once, and then tells every owner (group commit).
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include "base/env.h"
+#include "base/error.h"
+#include "engine/table.h"
+#include "expr/expr.h"
+#include "store/store.h"
+
+struct engine;
+
+// Takes the store over. NULL with the reason in `error`; the store is then the caller's again.
+MUST_CHECK struct engine *engine_open(struct store *store, struct env env,
+                                      struct store_error *error);
+// Runs every queued job, stops the threads, closes the store.
+void engine_close(struct engine *engine);
+
+const struct env *engine_env(const struct engine *engine);
+
+// ---- Catalog --------------------------------------------------------------------
+
+// The current version of a table with a reference for the caller, or NULL.
+MUST_CHECK struct table *engine_table(struct engine *engine, struct slice name);
+
+// Calls back with the names of tables after `after` (exclusive; empty for all) in order, until
+// `visit` returns false.
+void engine_tables(struct engine *engine, struct slice after,
+                   bool (*visit)(void *context, struct slice name), void *context);
+size_t engine_table_count(struct engine *engine);
+
+// ---- Jobs --------------------------------------------------------------------------
+
+struct txn;
+
+// A piece of work for the writer. The owner keeps it alive until `done`.
+struct job {
+    struct job *next;
+    // On the writer's thread. Either succeeds, with all its writes in the transaction, or
+    // returns false, with `error` set and nothing written.
+    bool (*run)(struct job *job, struct txn *txn);
+    // On the writer's thread, after the commit is durable and before `done`; may be NULL.
+    void (*committed)(struct job *job, struct engine *engine);
+    // On the writer's thread, once, at the very end. It must not block.
+    void (*done)(struct job *job);
+    bool alone;  // wants a batch of its own: changes of the catalog, backfill
+    bool failed; // set by the writer: look at error
+    struct error *error;
+};
+
+// Hands a job to the writer. False (ERR_THROTTLING) if too many are waiting; then `done` is
+// never called.
+MUST_CHECK bool engine_submit(struct engine *engine, struct job *job);
+
+// Submits and waits; for control operations and the embedded library. False if the job failed.
+MUST_CHECK bool engine_run(struct engine *engine, struct job *job);
+
+// ---- Writing items ------------------------------------------------------------------
+
+enum write_kind { WRITE_PUT, WRITE_UPDATE, WRITE_DELETE, WRITE_CHECK };
+
+// Capacity units of one action, before doubling for transactions.
+struct write_cost {
+    uint32_t table;
+    uint32_t indexes[LIMIT_INDEXES]; // by position in table->indexes
+};
+
+struct write_action {
+    // In. Everything is borrowed until the job is done.
+    enum write_kind kind;
+    struct table *table;                    // a reference the owner holds
+    struct slice key;                       // tree key: see write_action_key
+    struct slice item;                      // PUT: the item. Otherwise: the bare key as an item
+    const struct expr_condition *condition; // or NULL
+    const struct expr_update *update;       // UPDATE; may be NULL (creates the bare key)
+    bool want_old;                          // the images below are needed
+    bool want_new;
+    bool old_on_failure; // the old item is needed if the condition fails
+
+    // Out.
+    struct slice old_item; // VALUE_NONE if there was none or it is not wanted
+    struct slice new_item;
+    struct write_cost cost;
+    struct table *cost_table; // the version that cost.indexes speaks of, with a reference
+    int64_t collection_bytes; // size of the item collection after the write; -1 without local index
+    enum error_code failure;  // ERR_NONE, or why this action failed (transactions)
+    const char *failure_text;
+};
+
+struct write_job {
+    struct job job; // first: the job's owner is the request
+    struct engine *engine;
+    struct arena *arena; // for results
+    size_t count;
+    struct write_action *actions;
+    bool transaction; // all or nothing; otherwise each action stands alone (and none may fail
+                      // unless count is 1)
+    // Idempotency: empty, or the token and a digest of everything else in the request.
+    struct slice token;
+    uint8_t digest[32];
+    bool repeated; // out: this token has been executed before; nothing was written
+};
+
+// Prepares `job` (run, error) for engine_submit. The caller sets job.done.
+void write_job_init(struct write_job *request, struct engine *engine, struct arena *arena,
+                    struct error *error);
+// Releases what the results hold (cost_table references). Call once after done, or if never
+// submitted.
+void write_job_release(struct write_job *request);
+
+// ---- Reading items ---------------------------------------------------------------------
+
+// One view of the store for several reads (TransactGetItems); may be NULL everywhere.
+MUST_CHECK struct store_snapshot *engine_snapshot(struct engine *engine);
+void engine_snapshot_release(struct engine *engine, struct store_snapshot *snapshot);
+
+struct item_read {
+    struct slice item; // VALUE_NONE if there is none; valid until item_read_release
+    size_t size;       // by AWS's formula; 0 if there is none
+    struct store_value pin;
+};
+MUST_CHECK bool engine_get(struct engine *engine, struct store_snapshot *snapshot,
+                           struct slice tree_key, struct item_read *out, struct error *error);
+void item_read_release(struct engine *engine, struct item_read *read);
+
+struct page_request {
+    // In.
+    struct table *table;
+    const struct index *index; // NULL for the table itself
+    bool query;                // Query (range, reverse) or Scan (segment)
+    struct key_range range;
+    bool reverse;
+    uint64_t segment;
+    uint64_t segments;  // 1 for a plain Scan
+    struct slice after; // tree key to continue behind, or empty: see page_start_key
+    uint64_t limit;     // items to evaluate; 0 for no limit
+    const struct expr_condition *filter;
+    bool fetch;      // local index: the table's whole item is wanted
+    bool consistent; // for the capacity of fetches only; every read is consistent
+    // Called for each item that passes the filter; false stops with whatever error it set.
+    bool (*emit)(void *context, struct slice item);
+    void *context;
+    struct arena *arena;
+
+    // Out.
+    uint64_t scanned;
+    uint64_t matched;
+    uint64_t bytes;         // read, by AWS's formula
+    uint64_t fetched_units; // 4 KB units of table items fetched through a local index
+    struct slice last; // the key (an item with the key attributes) to continue from, or VALUE_NONE
+};
+MUST_CHECK bool engine_page(struct engine *engine, struct page_request *page, struct error *error);
+
+// ---- Changing the catalog ------------------------------------------------------------------
+
+// Creates, changes or deletes a table. `alter` decides on the writer's thread, so that it sees
+// the table as it is when its turn comes.
+struct table_change {
+    struct job job; // first: the job's owner is the change
+    struct engine *engine;
+    struct slice name;
+    // Judges the current version (NULL if there is none) and makes the next one in *next, which
+    // stays NULL to delete the table. The engine gives trees, uuid and time to what has none.
+    bool (*alter)(void *context, struct table *current, struct table **next, struct error *error);
+    void *context;
+
+    // Out, a reference each for whoever releases the change: the versions before and after.
+    struct table *before;
+    struct table *after;
+};
+
+// Prepares `job` for engine_submit. The caller sets job.done, name, alter and context.
+void table_change_init(struct table_change *change, struct engine *engine, struct error *error);
+void table_change_release(struct table_change *change);
+
+// Waits until no backfill or cleanup is left; for tests and tools.
+void engine_settle(struct engine *engine);
+
+#endif

@@ -1,0 +1,153 @@
+// What the files of the engine share. Three kinds of threads meet here:
+//   readers  any thread; they look tables up under the catalog's lock and read the store
+//   writer   one thread; runs jobs, commits, is the only one to change catalog and stats
+//   keeper   one thread; asks the writer, piece by piece, for backfills and cleanups
+#ifndef ENGINE_INTERNAL_H
+#define ENGINE_INTERNAL_H
+
+#include "engine/engine.h"
+#include "engine/layout.h"
+
+#include <pthread.h>
+
+struct catalog {
+    pthread_rwlock_t lock; // taken to read by readers, to write by the writer while publishing
+    size_t count;
+    size_t capacity;
+    struct table **tables; // sorted by name
+    tree_id next_tree;     // the writer's
+};
+
+struct queue {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct job *first;
+    struct job *last;
+    size_t waiting;
+    bool stopping;
+};
+
+struct keeper {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;    // there may be work
+    pthread_cond_t settled; // there is none left
+    bool pending;           // somebody asked since the last look
+    bool busy;
+    bool stopping;
+};
+
+struct engine {
+    struct store *store;
+    struct env env;
+    struct catalog catalog;
+    struct queue queue;
+    struct keeper keeper;
+    pthread_t writer_thread;
+    pthread_t keeper_thread;
+};
+
+// ---- The writer's transaction (writer.c) ----------------------------------------------
+
+// The change of one tree's counters in the batch that is being gathered.
+struct stats_delta {
+    struct tree_stats *stats; // with a reference
+    tree_id tree;
+    int64_t items;
+    int64_t bytes;
+};
+
+struct txn {
+    struct engine *engine;
+    struct store_batch *batch;
+    struct buf key; // scratch for one key or record each
+    struct buf old_key;
+    struct buf record;
+    struct buf old_record;
+    struct buf image;
+    struct value_builder builder; // over image
+    size_t delta_count;
+    size_t delta_capacity;
+    struct stats_delta *deltas;
+};
+
+void txn_count(struct txn *txn, tree_id tree, struct tree_stats *stats, int64_t items,
+               int64_t bytes);
+
+// The record under a key as the transaction sees it. `pin` must be released with
+// store_value_release; bytes taken from the batch are copied into the arena.
+MUST_CHECK bool txn_get(struct txn *txn, struct slice key, struct arena *arena,
+                        struct store_value *out, bool *found, struct error *error);
+
+MUST_CHECK bool writer_start(struct engine *engine);
+void writer_stop(struct engine *engine);
+
+// Turns a failed store call into the client's error; the text is in the log.
+bool engine_store_failed(struct error *error, const struct store_error *cause);
+
+// ---- Catalog (catalog.c) ---------------------------------------------------------------
+
+MUST_CHECK bool catalog_load(struct engine *engine, struct store_error *error);
+void catalog_release(struct catalog *catalog);
+// The current version, without a reference; only for the writer.
+struct table *catalog_find(struct engine *engine, struct slice name);
+// Puts `next` (taken over) in the place of the table of that name; NULL removes it. Writer only.
+void catalog_publish(struct engine *engine, struct slice name, struct table *next);
+// Writes the catalog's record of a table into the batch.
+void catalog_write(struct txn *txn, const struct table *table);
+// Gives the next tree id and writes the counter.
+tree_id catalog_new_tree(struct txn *txn);
+// Notes in the batch that a tree is to be emptied; the keeper does it.
+void catalog_drop_tree(struct txn *txn, tree_id tree);
+void catalog_forget_drop(struct txn *txn, tree_id tree);
+// The key of a record in the meta tree.
+void meta_key(struct buf *out, char kind, struct slice name);
+
+enum {
+    META_TABLE = 'T',  // + name -> table record
+    META_STATS = 'C',  // + tree -> items, bytes
+    META_DROP = 'D',   // + tree -> nothing: a tree to be emptied
+    META_NEXT = 'N',   // -> the next tree id
+    META_TOKEN = 'I',  // + client request token -> time, digest
+    META_EXPIRY = 'X', // + time, token -> nothing: when to forget it
+};
+
+// ---- Indexes (index.c) ------------------------------------------------------------------
+
+// One state of an item: its bytes (VALUE_NONE if there is none) and AWS's size of it.
+struct image {
+    struct slice item;
+    size_t size;
+};
+
+// Judges an item's index keys (type, emptiness, size). `updated` tells UpdateItem's wording.
+MUST_CHECK bool index_keys_check(const struct table *table, struct slice item, bool updated,
+                                 struct error *error);
+
+struct index_cost {
+    uint32_t units; // write capacity
+    int64_t bytes;  // growth of the index
+};
+// Brings one index from an item's old image to the new one.
+struct index_cost index_apply(struct txn *txn, const struct table *table, const struct index *index,
+                              struct slice tree_key, struct image before, struct image after);
+
+// ---- Idempotency tokens (token.c) -----------------------------------------------------------
+
+enum token_state { TOKEN_NEW, TOKEN_SAME, TOKEN_OTHER };
+MUST_CHECK bool token_look_up(struct txn *txn, struct write_job *request, enum token_state *state);
+void token_remember(struct txn *txn, const struct write_job *request);
+// Forgets tokens older than ten minutes, a bounded number at a time; true if there may be more.
+bool token_sweep(struct txn *txn);
+
+// ---- Keeper (keeper.c) ------------------------------------------------------------------------
+
+MUST_CHECK bool keeper_start(struct engine *engine);
+void keeper_stop(struct engine *engine);
+void keeper_wake(struct engine *engine);
+
+static inline uint32_t write_units(size_t bytes)
+{
+    return bytes <= 1024 ? 1 : (uint32_t)((bytes + 1023) / 1024);
+}
+
+#endif

@@ -1,0 +1,145 @@
+// See layout.h: the one place that knows how items and index entries are laid out.
+#include "engine/layout.h"
+
+#include "base/encode.h"
+
+static void put_tree(struct buf *out, tree_id tree)
+{
+    uint8_t bytes[4];
+    be32_put(bytes, tree);
+    buf_add(out, bytes, sizeof(bytes));
+}
+
+// The digest is over the raw bytes of the partition key, as AWS takes it; several parts are
+// taken one after the other.
+static uint64_t hash_values(const struct slice *values, size_t count)
+{
+    if (count == 1)
+        return key_hash(value_bytes(values[0]));
+    uint8_t joined[LIMIT_KEY_PARTS * LIMIT_PARTITION_KEY];
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct slice bytes = value_bytes(values[i]);
+        ensure(bytes.len <= sizeof(joined) - len);
+        memcpy(joined + len, bytes.ptr, bytes.len);
+        len += bytes.len;
+    }
+    return key_hash(slice_of(joined, len));
+}
+
+void layout_partition(struct buf *out, tree_id tree, const struct slice *values, size_t count)
+{
+    uint8_t hash[8];
+    be64_put(hash, hash_values(values, count));
+    put_tree(out, tree);
+    buf_add(out, hash, sizeof(hash));
+    for (size_t i = 0; i < count; i++)
+        key_encode(out, values[i]);
+}
+
+void layout_item_key(struct buf *out, tree_id tree, const struct key_schema *keys,
+                     struct slice item)
+{
+    struct slice hash[LIMIT_KEY_PARTS];
+    for (size_t i = 0; i < keys->hash_count; i++)
+        hash[i] = value_get(item, keys->parts[i].name);
+    layout_partition(out, tree, hash, keys->hash_count);
+    for (size_t i = 0; i < keys->range_count; i++)
+        key_encode(out, value_get(item, keys->parts[keys->hash_count + i].name));
+}
+
+// Items written before an index was made may hold anything in its key attributes.
+static bool can_be_key(struct slice value, enum value_type type, size_t limit)
+{
+    if (value.len == 0 || value_type(value) != type)
+        return false;
+    size_t len = value_bytes(value).len;
+    return len > 0 && len <= limit;
+}
+
+bool layout_index_key(struct buf *out, const struct table *table, const struct index *index,
+                      struct slice item)
+{
+    const struct key_schema *keys = &index->keys;
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+        if (!can_be_key(value_get(item, keys->parts[i].name), keys->parts[i].type,
+                        i < keys->hash_count ? LIMIT_PARTITION_KEY : LIMIT_SORT_KEY))
+            return false;
+    }
+    layout_item_key(out, index->tree, keys, item);
+    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++)
+        key_encode(out, value_get(item, table->keys.parts[i].name));
+    return true;
+}
+
+static bool include_has(const struct index *index, struct slice name)
+{
+    for (size_t i = 0; i < index->include_count; i++) {
+        if (slice_equal(index->include[i], name))
+            return true;
+    }
+    return false;
+}
+
+bool layout_index_projects(const struct table *table, const struct index *index,
+                           struct slice attribute)
+{
+    return index->projection == PROJECT_ALL || key_schema_has(&table->keys, attribute) ||
+           key_schema_has(&index->keys, attribute) ||
+           (index->projection == PROJECT_INCLUDE && include_has(index, attribute));
+}
+
+void layout_index_view(struct value_builder *builder, const struct table *table,
+                       const struct index *index, struct slice item)
+{
+    if (index->projection == PROJECT_ALL) {
+        value_put(builder, item);
+        return;
+    }
+    value_open_map(builder);
+    struct value_iter iter;
+    value_iter_init(&iter, item);
+    while (value_iter_next(&iter)) {
+        if (layout_index_projects(table, index, iter.name)) {
+            value_name(builder, iter.name);
+            value_put(builder, iter.value);
+        }
+    }
+    (void)value_close(builder);
+}
+
+void record_write(struct buf *out, struct slice item, size_t size)
+{
+    uint8_t head[10];
+    buf_add(out, head, varint_put(head, size));
+    buf_slice(out, item);
+}
+
+struct slice record_item(struct slice record)
+{
+    const uint8_t *at = record.ptr;
+    (void)varint_get(&at);
+    return slice_of(at, record.len - (size_t)(at - record.ptr));
+}
+
+size_t record_size(struct slice record)
+{
+    const uint8_t *at = record.ptr;
+    return varint_get(&at);
+}
+
+void layout_tree_bounds(tree_id tree, uint8_t lower[4], uint8_t upper[4])
+{
+    be32_put(lower, tree);
+    be32_put(upper, tree + 1);
+}
+
+// AWS cuts the hash space in 4096 slots and gives each segment a run of them; finer cuts are
+// needed only when there are more segments than slots.
+uint64_t layout_segment_start(uint64_t segment, uint64_t total)
+{
+    const uint64_t slots = 4096;
+    if (total <= slots)
+        return ((slots * segment + total - 1) / total) << 52;
+    return (uint64_t)(((unsigned __int128)segment << 64) / total);
+}

@@ -1,0 +1,49 @@
+// Where things stand in the store (docs/FORMAT.md is the reference):
+//
+//   item         tree, hash, partition key, sort key                      -> record
+//   index entry  tree, hash, index keys (all parts), table keys (all)     -> record of the
+//   projected item record       varint size by AWS's formula, then the item (an M value)
+//
+// tree is 4 bytes, big-endian; hash is the 8 bytes by which AWS orders a Scan; keys are in the
+// order-preserving encoding of value/key.h.
+#ifndef ENGINE_LAYOUT_H
+#define ENGINE_LAYOUT_H
+
+#include "engine/table.h"
+
+enum { LAYOUT_PREFIX = 12 }; // tree and hash
+
+// Appends tree, hash and the encoded partition key parts, given as encoded values.
+void layout_partition(struct buf *out, tree_id tree, const struct slice *values, size_t count);
+
+// Appends the tree key of the item with these attributes, which must all be there with the
+// right types.
+void layout_item_key(struct buf *out, tree_id tree, const struct key_schema *keys,
+                     struct slice item);
+
+// Appends the key of the item's entry in the index. False, with nothing appended, if the item has
+// no entry there (an index attribute is missing, or is not fit to be a key).
+MUST_CHECK bool layout_index_key(struct buf *out, const struct table *table,
+                                 const struct index *index, struct slice item);
+
+// Builds the item as the index sees it.
+void layout_index_view(struct value_builder *builder, const struct table *table,
+                       const struct index *index, struct slice item);
+
+// Whether a table attribute is in the index.
+bool layout_index_projects(const struct table *table, const struct index *index,
+                           struct slice attribute);
+
+// A record around an item, and what is in it.
+void record_write(struct buf *out, struct slice item, size_t size);
+struct slice record_item(struct slice record);
+size_t record_size(struct slice record);
+
+// The first and the end (exclusive) key of a tree.
+void layout_tree_bounds(tree_id tree, uint8_t lower[4], uint8_t upper[4]);
+
+// The hash from which segment `segment` of `total` begins; segment == total has no bound and
+// must not be asked for.
+uint64_t layout_segment_start(uint64_t segment, uint64_t total);
+
+#endif

@@ -1,0 +1,251 @@
+// Reading items: one by its key, or a page of a Query or Scan. Everything happens on the
+// caller's thread against a snapshot of the store; items are handed out in place, without a copy.
+#include "base/encode.h"
+#include "engine/engine_internal.h"
+
+bool engine_get(struct engine *engine, struct store_snapshot *snapshot, struct slice tree_key,
+                struct item_read *out, struct error *error)
+{
+    *out = (struct item_read){.item = VALUE_NONE};
+    struct store_error cause;
+    switch (store_get(engine->store, snapshot, tree_key, &out->pin, &cause)) {
+    case STORE_FAILED:
+        return engine_store_failed(error, &cause);
+    case STORE_FOUND:
+        out->item = record_item(out->pin.bytes);
+        out->size = record_size(out->pin.bytes);
+        break;
+    case STORE_ABSENT:
+        break;
+    }
+    return true;
+}
+
+void item_read_release(struct engine *engine, struct item_read *read)
+{
+    store_value_release(engine->store, &read->pin);
+    *read = (struct item_read){.item = VALUE_NONE};
+}
+
+// ---- Bounds ------------------------------------------------------------------------------
+
+struct bounds {
+    struct buf lower;
+    struct buf upper;
+};
+
+static void successor(struct buf *key)
+{
+    // Tree ids never reach 0xffffffff, so there always is one.
+    ensure(key_successor(key));
+}
+
+static void copy_buf(struct buf *to, const struct buf *from)
+{
+    buf_clear(to);
+    buf_slice(to, buf_view(from));
+}
+
+// The keys of a Query: a partition, equalities, and at most one other operation.
+static void query_bounds(const struct page_request *page, tree_id tree,
+                         const struct key_schema *keys, struct bounds *bounds)
+{
+    const struct key_range *range = &page->range;
+    struct buf *lower = &bounds->lower;
+    struct buf *upper = &bounds->upper;
+    layout_partition(lower, tree, range->hash, keys->hash_count);
+    for (size_t i = 0; i < range->range_equal; i++)
+        key_encode(lower, range->range[i]);
+    copy_buf(upper, lower);
+    switch (range->op) {
+    case KEY_NONE:
+    case KEY_EQ:
+        successor(upper);
+        break;
+    case KEY_LT:
+        key_encode(upper, range->bounds[0]);
+        break;
+    case KEY_LE:
+        key_encode(upper, range->bounds[0]);
+        successor(upper);
+        break;
+    case KEY_GT:
+        key_encode(lower, range->bounds[0]);
+        successor(lower);
+        successor(upper);
+        break;
+    case KEY_GE:
+        key_encode(lower, range->bounds[0]);
+        successor(upper);
+        break;
+    case KEY_BETWEEN:
+        key_encode(lower, range->bounds[0]);
+        key_encode(upper, range->bounds[1]);
+        successor(upper);
+        break;
+    case KEY_BEGINS:
+        key_encode_prefix(lower, range->bounds[0]);
+        copy_buf(upper, lower);
+        successor(upper);
+        break;
+    }
+}
+
+static void put_scan_bound(struct buf *out, tree_id tree, uint64_t hash)
+{
+    uint8_t bytes[LAYOUT_PREFIX];
+    be32_put(bytes, tree);
+    be64_put(bytes + 4, hash);
+    buf_add(out, bytes, sizeof(bytes));
+}
+
+// The keys of a Scan: a tree, or a segment's run of hashes in it.
+static void scan_bounds(const struct page_request *page, tree_id tree, struct bounds *bounds)
+{
+    put_scan_bound(&bounds->lower, tree, layout_segment_start(page->segment, page->segments));
+    if (page->segment + 1 == page->segments)
+        put_scan_bound(&bounds->upper, tree + 1, 0);
+    else
+        put_scan_bound(&bounds->upper, tree,
+                       layout_segment_start(page->segment + 1, page->segments));
+}
+
+// ---- Pages --------------------------------------------------------------------------------
+
+// The state of one page being read.
+struct walk {
+    struct engine *engine;
+    struct page_request *page;
+    struct store_snapshot *snapshot; // only when a local index fetches from its table
+    struct store_cursor *cursor;
+    struct buf key; // scratch
+    struct error *error;
+};
+
+static void start_walk(struct walk *walk)
+{
+    struct slice after = walk->page->after;
+    struct store_cursor *cursor = walk->cursor;
+    if (after.len == 0) {
+        if (walk->page->reverse)
+            store_cursor_last(cursor);
+        else
+            store_cursor_first(cursor);
+        return;
+    }
+    if (walk->page->reverse)
+        store_cursor_seek_before(cursor, after);
+    else
+        store_cursor_seek(cursor, after);
+    if (store_cursor_valid(cursor) && slice_equal(store_cursor_key(cursor), after)) {
+        if (walk->page->reverse)
+            store_cursor_prev(cursor);
+        else
+            store_cursor_next(cursor);
+    }
+}
+
+// The key attributes of table and index, as an item in the page's arena.
+static bool keep_last(struct walk *walk, struct slice item)
+{
+    const struct page_request *page = walk->page;
+    struct value_builder builder;
+    buf_clear(&walk->key);
+    value_builder_init(&builder, &walk->key);
+    value_open_map(&builder);
+    struct value_iter iter;
+    value_iter_init(&iter, item);
+    while (value_iter_next(&iter)) {
+        if (key_schema_has(&page->table->keys, iter.name) ||
+            (page->index != NULL && key_schema_has(&page->index->keys, iter.name))) {
+            value_name(&builder, iter.name);
+            value_put(&builder, iter.value);
+        }
+    }
+    (void)value_close(&builder);
+    value_builder_release(&builder);
+    if (walk->key.failed)
+        return error_budget(walk->error);
+    walk->page->last = arena_copy(page->arena, buf_view(&walk->key));
+    return walk->page->last.ptr != NULL || error_budget(walk->error);
+}
+
+static bool offer(struct walk *walk, struct slice item)
+{
+    struct page_request *page = walk->page;
+    if (page->filter != NULL && !expr_condition_eval(page->filter, item))
+        return true;
+    page->matched++;
+    return page->emit(page->context, item);
+}
+
+// A local index that does not project what is asked for: the table's item in the same snapshot.
+static bool offer_fetched(struct walk *walk, struct slice entry)
+{
+    struct page_request *page = walk->page;
+    buf_clear(&walk->key);
+    layout_item_key(&walk->key, page->table->tree, &page->table->keys, entry);
+    struct item_read read;
+    if (!engine_get(walk->engine, walk->snapshot, buf_view(&walk->key), &read, walk->error))
+        return false;
+    page->fetched_units += read.size <= 4096 ? 1 : (read.size + 4095) / 4096;
+    bool ok = offer(walk, read.item.len > 0 ? read.item : entry);
+    item_read_release(walk->engine, &read);
+    return ok;
+}
+
+static bool walk_page(struct walk *walk)
+{
+    struct page_request *page = walk->page;
+    start_walk(walk);
+    while (store_cursor_valid(walk->cursor)) {
+        struct slice record = store_cursor_value(walk->cursor);
+        struct slice item = record_item(record);
+        page->scanned++;
+        page->bytes += record_size(record);
+        if (!(page->fetch ? offer_fetched(walk, item) : offer(walk, item)))
+            return false;
+        // The item that fills the page is part of it, and whether more follow is not looked at:
+        // so does AWS.
+        if (page->scanned == page->limit || page->bytes >= LIMIT_PAGE)
+            return keep_last(walk, item);
+        if (page->reverse)
+            store_cursor_prev(walk->cursor);
+        else
+            store_cursor_next(walk->cursor);
+    }
+    struct store_error cause;
+    return store_cursor_ok(walk->cursor, &cause) || engine_store_failed(walk->error, &cause);
+}
+
+bool engine_page(struct engine *engine, struct page_request *page, struct error *error)
+{
+    tree_id tree = page->index != NULL ? page->index->tree : page->table->tree;
+    const struct key_schema *keys = page->index != NULL ? &page->index->keys : &page->table->keys;
+    struct bounds bounds;
+    buf_init(&bounds.lower, 1 << 16);
+    buf_init(&bounds.upper, 1 << 16);
+    if (page->query)
+        query_bounds(page, tree, keys, &bounds);
+    else
+        scan_bounds(page, tree, &bounds);
+    struct walk walk = {.engine = engine, .page = page, .error = error};
+    buf_init(&walk.key, 1 << 20);
+    bool ok = true;
+    // Bounds that cross (a BETWEEN the wrong way round within a segment) hold nothing.
+    if (slice_compare(buf_view(&bounds.lower), buf_view(&bounds.upper)) < 0) {
+        if (page->fetch)
+            walk.snapshot = store_snapshot_take(engine->store);
+        walk.cursor = store_cursor_open(engine->store, walk.snapshot, buf_view(&bounds.lower),
+                                        buf_view(&bounds.upper));
+        ensure(walk.cursor != NULL);
+        ok = walk_page(&walk);
+        store_cursor_close(walk.cursor);
+        if (walk.snapshot != NULL)
+            store_snapshot_release(engine->store, walk.snapshot);
+    }
+    buf_release(&walk.key);
+    buf_release(&bounds.lower);
+    buf_release(&bounds.upper);
+    return ok;
+}

@@ -1,0 +1,288 @@
+// Tables as values: counting references, cloning, and the catalog's record.
+//
+// A record is an M value, so that it can be read by eye, and so that a newer version can add
+// members without a new format. Everything a table points to lives in its own arena, except the
+// stats, which all versions share by reference.
+#include "engine/table.h"
+
+#include "value/number.h"
+
+#include <stdlib.h>
+
+enum { TABLE_ARENA = 64 << 20 };
+
+struct tree_stats *tree_stats_new(int64_t items, int64_t bytes)
+{
+    struct tree_stats *stats = calloc(1, sizeof(*stats));
+    ensure(stats != NULL);
+    stats->references = 1;
+    stats->items = items;
+    stats->bytes = bytes;
+    return stats;
+}
+
+struct tree_stats *tree_stats_hold(struct tree_stats *stats)
+{
+    if (stats != NULL)
+        stats->references++;
+    return stats;
+}
+
+void tree_stats_release(struct tree_stats *stats)
+{
+    if (stats != NULL && --stats->references == 0)
+        free(stats);
+}
+
+struct table *table_new(void)
+{
+    struct table *table = calloc(1, sizeof(*table));
+    if (table == NULL)
+        return NULL;
+    table->references = 1;
+    arena_init(&table->arena, TABLE_ARENA);
+    return table;
+}
+
+struct table *table_hold(struct table *table)
+{
+    table->references++;
+    return table;
+}
+
+void table_release(struct table *table)
+{
+    if (table == NULL || --table->references > 0)
+        return;
+    tree_stats_release(table->stats);
+    for (size_t i = 0; i < table->index_count; i++)
+        tree_stats_release(table->indexes[i].stats);
+    arena_release(&table->arena);
+    free(table);
+}
+
+// Encoding and decoding copies everything into the clone's own arena.
+struct table *table_clone(const struct table *table)
+{
+    struct buf record;
+    buf_init(&record, TABLE_ARENA);
+    table_encode(table, &record);
+    struct table *clone = record.failed ? NULL : table_decode(buf_view(&record));
+    buf_release(&record);
+    if (clone == NULL)
+        return NULL;
+    clone->stats = tree_stats_hold(table->stats);
+    for (size_t i = 0; i < table->index_count; i++)
+        clone->indexes[i].stats = tree_stats_hold(table->indexes[i].stats);
+    return clone;
+}
+
+const struct index *table_index(const struct table *table, struct slice name)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        if (slice_equal(table->indexes[i].name, name))
+            return &table->indexes[i];
+    }
+    return NULL;
+}
+
+bool key_schema_has(const struct key_schema *schema, struct slice name)
+{
+    for (size_t i = 0; i < schema->hash_count + schema->range_count; i++) {
+        if (slice_equal(schema->parts[i].name, name))
+            return true;
+    }
+    return false;
+}
+
+// ---- Encoding -------------------------------------------------------------------
+
+static void put_string(struct value_builder *b, const char *name, struct slice text)
+{
+    value_name(b, slice_str(name));
+    value_put_string(b, text);
+}
+
+static void put_integer(struct value_builder *b, const char *name, int64_t value)
+{
+    uint8_t stored[NUMBER_BYTES_MAX];
+    size_t len = number_from_i64(value, stored);
+    value_name(b, slice_str(name));
+    value_put_number(b, slice_of(stored, len));
+}
+
+static void put_value(struct value_builder *b, const char *name, struct slice value)
+{
+    value_name(b, slice_str(name));
+    value_put(b, value.len > 0 ? value : value_empty_map());
+}
+
+static void put_keys(struct value_builder *b, const struct key_schema *keys)
+{
+    put_integer(b, "hashes", (int64_t)keys->hash_count);
+    value_name(b, SLICE_LIT("keys"));
+    value_open_list(b);
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+        value_open_map(b);
+        put_string(b, "name", keys->parts[i].name);
+        put_string(b, "type", slice_str(value_type_name(keys->parts[i].type)));
+        (void)value_close(b);
+    }
+    (void)value_close(b);
+}
+
+static void put_index(struct value_builder *b, const struct index *index)
+{
+    value_open_map(b);
+    put_string(b, "name", index->name);
+    put_integer(b, "global", index->global);
+    put_integer(b, "tree", index->tree);
+    put_keys(b, &index->keys);
+    put_integer(b, "projection", index->projection);
+    value_name(b, SLICE_LIT("include"));
+    value_open_list(b);
+    for (size_t i = 0; i < index->include_count; i++)
+        value_put_string(b, index->include[i]);
+    (void)value_close(b);
+    put_integer(b, "status", index->status);
+    value_name(b, SLICE_LIT("backfilled"));
+    value_put_binary(b, index->backfilled);
+    put_value(b, "settings", index->settings);
+    (void)value_close(b);
+}
+
+void table_encode(const struct table *table, struct buf *out)
+{
+    struct value_builder b;
+    value_builder_init(&b, out);
+    value_open_map(&b);
+    put_string(&b, "name", table->name);
+    put_string(&b, "uuid", table->uuid);
+    put_integer(&b, "created", table->created_ms);
+    put_integer(&b, "tree", table->tree);
+    put_integer(&b, "collections", table->collections);
+    put_keys(&b, &table->keys);
+    value_name(&b, SLICE_LIT("indexes"));
+    value_open_list(&b);
+    for (size_t i = 0; i < table->index_count; i++)
+        put_index(&b, &table->indexes[i]);
+    (void)value_close(&b);
+    put_value(&b, "settings", table->settings);
+    (void)value_close(&b);
+    value_builder_release(&b);
+}
+
+// ---- Decoding -------------------------------------------------------------------
+
+static bool get_slice(struct slice map, const char *name, enum value_type type, struct slice *out)
+{
+    struct slice value = value_get(map, slice_str(name));
+    if (value.len == 0 || value_type(value) != type)
+        return false;
+    *out = type == VALUE_S || type == VALUE_B || type == VALUE_N ? value_bytes(value) : value;
+    return true;
+}
+
+static bool get_integer(struct slice map, const char *name, int64_t *out)
+{
+    struct slice stored;
+    return get_slice(map, name, VALUE_N, &stored) && number_to_i64(stored, out);
+}
+
+static bool get_keys(struct slice map, struct key_schema *keys)
+{
+    int64_t hashes;
+    struct slice list;
+    if (!get_integer(map, "hashes", &hashes) || !get_slice(map, "keys", VALUE_L, &list))
+        return false;
+    size_t count = value_count(list);
+    if (hashes < 1 || (size_t)hashes > count || count > COUNT_OF(keys->parts))
+        return false;
+    keys->hash_count = (size_t)hashes;
+    keys->range_count = count - (size_t)hashes;
+    struct value_iter iter;
+    value_iter_init(&iter, list);
+    for (size_t i = 0; value_iter_next(&iter); i++) {
+        struct slice type;
+        if (!get_slice(iter.value, "name", VALUE_S, &keys->parts[i].name) ||
+            !get_slice(iter.value, "type", VALUE_S, &type))
+            return false;
+        keys->parts[i].type = value_type_from_name(type);
+    }
+    return true;
+}
+
+static bool get_include(struct arena *arena, struct slice map, struct index *index)
+{
+    struct slice list;
+    if (!get_slice(map, "include", VALUE_L, &list))
+        return false;
+    index->include_count = value_count(list);
+    struct slice *names = arena_zalloc(arena, index->include_count + 1, sizeof(*names));
+    if (names == NULL)
+        return false;
+    struct value_iter iter;
+    value_iter_init(&iter, list);
+    for (size_t i = 0; value_iter_next(&iter); i++)
+        names[i] = value_bytes(iter.value);
+    index->include = names;
+    return true;
+}
+
+static bool get_index(struct arena *arena, struct slice map, struct index *index)
+{
+    int64_t global;
+    int64_t tree;
+    int64_t projection;
+    int64_t status;
+    if (!get_slice(map, "name", VALUE_S, &index->name) || !get_integer(map, "global", &global) ||
+        !get_integer(map, "tree", &tree) || !get_keys(map, &index->keys) ||
+        !get_integer(map, "projection", &projection) || !get_include(arena, map, index) ||
+        !get_integer(map, "status", &status) ||
+        !get_slice(map, "backfilled", VALUE_B, &index->backfilled) ||
+        !get_slice(map, "settings", VALUE_M, &index->settings))
+        return false;
+    index->global = global != 0;
+    index->tree = (tree_id)tree;
+    index->projection = (enum projection_type)projection;
+    index->status = (enum index_status)status;
+    return projection <= PROJECT_INCLUDE && status <= INDEX_DELETING;
+}
+
+static bool decode_into(struct table *table, struct slice record)
+{
+    struct slice map = arena_copy(&table->arena, record);
+    struct slice indexes;
+    int64_t tree;
+    int64_t collections;
+    if (map.ptr == NULL || !get_slice(map, "name", VALUE_S, &table->name) ||
+        !get_slice(map, "uuid", VALUE_S, &table->uuid) ||
+        !get_integer(map, "created", &table->created_ms) || !get_integer(map, "tree", &tree) ||
+        !get_integer(map, "collections", &collections) || !get_keys(map, &table->keys) ||
+        !get_slice(map, "indexes", VALUE_L, &indexes) ||
+        !get_slice(map, "settings", VALUE_M, &table->settings) ||
+        value_count(indexes) > LIMIT_INDEXES)
+        return false;
+    table->tree = (tree_id)tree;
+    table->collections = (tree_id)collections;
+    struct value_iter iter;
+    value_iter_init(&iter, indexes);
+    while (value_iter_next(&iter)) {
+        if (!get_index(&table->arena, iter.value, &table->indexes[table->index_count]))
+            return false;
+        table->index_count++;
+    }
+    return true;
+}
+
+struct table *table_decode(struct slice record)
+{
+    if (!value_valid(record) || value_type(record) != VALUE_M)
+        return NULL;
+    struct table *table = table_new();
+    if (table != NULL && !decode_into(table, record)) {
+        table_release(table);
+        return NULL;
+    }
+    return table;
+}

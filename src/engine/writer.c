@@ -1,0 +1,298 @@
+// The writer: one thread that runs all waiting jobs against one batch, commits once, and
+// then answers all of them. While it waits for the disk, new jobs gather, so the batch grows
+// with the load and the cost of a sync is shared.
+//
+// Invariants: a job that fails has written nothing; nothing is answered before the batch is
+// durable; counters and catalog change only after that, so a failed commit needs no undoing.
+#include "engine/engine_internal.h"
+
+#include "base/encode.h"
+#include "base/log.h"
+
+#include <stdlib.h>
+
+// ---- Queue --------------------------------------------------------------------------
+
+bool engine_submit(struct engine *engine, struct job *job)
+{
+    struct queue *queue = &engine->queue;
+    job->next = NULL;
+    job->failed = false;
+    ensure(pthread_mutex_lock(&queue->lock) == 0);
+    bool full = queue->waiting >= LIMIT_WRITE_QUEUE;
+    bool was_empty = queue->first == NULL;
+    if (!full) {
+        if (was_empty)
+            queue->first = job;
+        else
+            queue->last->next = job;
+        queue->last = job;
+        queue->waiting++;
+    }
+    ensure(pthread_mutex_unlock(&queue->lock) == 0);
+    if (full)
+        return error_set(job->error, ERR_THROTTLING,
+                         "Throughput exceeds the current capacity of your table or index. Too "
+                         "many writes are waiting; retry in a moment.");
+    if (was_empty)
+        ensure(pthread_cond_signal(&queue->wake) == 0);
+    return true;
+}
+
+// Everything that waits, or NULL when the engine stops and nothing is left.
+static struct job *queue_take(struct queue *queue)
+{
+    ensure(pthread_mutex_lock(&queue->lock) == 0);
+    while (queue->first == NULL && !queue->stopping)
+        ensure(pthread_cond_wait(&queue->wake, &queue->lock) == 0);
+    struct job *jobs = queue->first;
+    queue->first = NULL;
+    queue->last = NULL;
+    ensure(pthread_mutex_unlock(&queue->lock) == 0);
+    return jobs;
+}
+
+static void queue_finished(struct queue *queue, size_t count)
+{
+    ensure(pthread_mutex_lock(&queue->lock) == 0);
+    queue->waiting -= count;
+    ensure(pthread_mutex_unlock(&queue->lock) == 0);
+}
+
+struct waiter {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool done;
+};
+
+struct waiting_job {
+    struct job job; // first
+    struct job *inner;
+    struct waiter waiter;
+};
+
+static bool run_inner(struct job *job, struct txn *txn)
+{
+    struct job *inner = ((struct waiting_job *)job)->inner;
+    return inner->run(inner, txn);
+}
+
+static void inner_committed(struct job *job, struct engine *engine)
+{
+    struct job *inner = ((struct waiting_job *)job)->inner;
+    if (inner->committed != NULL)
+        inner->committed(inner, engine);
+}
+
+static void wake_waiter(struct job *job)
+{
+    struct waiter *waiter = &((struct waiting_job *)job)->waiter;
+    ensure(pthread_mutex_lock(&waiter->lock) == 0);
+    waiter->done = true;
+    ensure(pthread_cond_signal(&waiter->wake) == 0);
+    ensure(pthread_mutex_unlock(&waiter->lock) == 0);
+}
+
+bool engine_run(struct engine *engine, struct job *job)
+{
+    struct waiting_job outer = {
+        .job = {.run = run_inner,
+                .committed = inner_committed,
+                .done = wake_waiter,
+                .alone = job->alone,
+                .error = job->error},
+        .inner = job,
+        .waiter = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false}};
+    if (!engine_submit(engine, &outer.job))
+        return false;
+    ensure(pthread_mutex_lock(&outer.waiter.lock) == 0);
+    while (!outer.waiter.done)
+        ensure(pthread_cond_wait(&outer.waiter.wake, &outer.waiter.lock) == 0);
+    ensure(pthread_mutex_unlock(&outer.waiter.lock) == 0);
+    job->failed = outer.job.failed;
+    return !job->failed;
+}
+
+// ---- Transaction ---------------------------------------------------------------------
+
+static void txn_init(struct txn *txn, struct engine *engine)
+{
+    *txn = (struct txn){.engine = engine, .batch = store_batch_new()};
+    ensure(txn->batch != NULL);
+    buf_init(&txn->key, 1 << 20);
+    buf_init(&txn->old_key, 1 << 20);
+    buf_init(&txn->record, 64 << 20);
+    buf_init(&txn->old_record, 64 << 20);
+    buf_init(&txn->image, 64 << 20);
+    value_builder_init(&txn->builder, &txn->image);
+}
+
+static void txn_release(struct txn *txn)
+{
+    value_builder_release(&txn->builder);
+    buf_release(&txn->key);
+    buf_release(&txn->old_key);
+    buf_release(&txn->record);
+    buf_release(&txn->old_record);
+    buf_release(&txn->image);
+    free(txn->deltas);
+    store_batch_free(txn->batch);
+}
+
+void txn_count(struct txn *txn, tree_id tree, struct tree_stats *stats, int64_t items,
+               int64_t bytes)
+{
+    if (items == 0 && bytes == 0)
+        return;
+    size_t i = 0;
+    while (i < txn->delta_count && txn->deltas[i].tree != tree)
+        i++;
+    if (i == txn->delta_count) {
+        if (i == txn->delta_capacity) {
+            txn->delta_capacity = i == 0 ? 32 : i * 2;
+            txn->deltas = realloc(txn->deltas, txn->delta_capacity * sizeof(*txn->deltas));
+            ensure(txn->deltas != NULL);
+        }
+        txn->deltas[i] = (struct stats_delta){.stats = tree_stats_hold(stats), .tree = tree};
+        txn->delta_count++;
+    }
+    txn->deltas[i].items += items;
+    txn->deltas[i].bytes += bytes;
+}
+
+bool txn_get(struct txn *txn, struct slice key, struct arena *arena, struct store_value *out,
+             bool *found, struct error *error)
+{
+    *out = (struct store_value){.pin = NULL};
+    *found = false;
+    struct slice pending;
+    switch (store_batch_get(txn->batch, key, &pending)) {
+    case BATCH_DELETED:
+        return true;
+    case BATCH_PUT:
+        out->bytes = arena_copy(arena, pending);
+        *found = true;
+        return out->bytes.ptr != NULL || error_budget(error);
+    case BATCH_SILENT:
+        break;
+    }
+    struct store_error cause;
+    enum store_result result = store_get(txn->engine->store, NULL, key, out, &cause);
+    *found = result == STORE_FOUND;
+    return result != STORE_FAILED || engine_store_failed(error, &cause);
+}
+
+// The counters go into the same batch as the writes they count, so they are exact after a crash.
+static void write_counters(struct txn *txn)
+{
+    for (size_t i = 0; i < txn->delta_count; i++) {
+        const struct stats_delta *delta = &txn->deltas[i];
+        uint8_t name[4];
+        uint8_t value[16];
+        be32_put(name, delta->tree);
+        be64_put(value, (uint64_t)(delta->stats->items + delta->items));
+        be64_put(value + 8, (uint64_t)(delta->stats->bytes + delta->bytes));
+        meta_key(&txn->key, META_STATS, slice_of(name, sizeof(name)));
+        store_batch_put(txn->batch, buf_view(&txn->key), slice_of(value, sizeof(value)));
+    }
+}
+
+static void settle_counters(struct txn *txn, bool committed)
+{
+    for (size_t i = 0; i < txn->delta_count; i++) {
+        struct stats_delta *delta = &txn->deltas[i];
+        if (committed) {
+            delta->stats->items += delta->items;
+            delta->stats->bytes += delta->bytes;
+        }
+        tree_stats_release(delta->stats);
+    }
+    txn->delta_count = 0;
+}
+
+// ---- Groups -------------------------------------------------------------------------
+
+// Runs jobs from the front of the list until the batch is full or a job wants one of its own.
+// Returns how many ran; *rest is what follows them.
+static size_t run_group(struct txn *txn, struct job *jobs, struct job **rest)
+{
+    size_t count = 0;
+    struct job *job = jobs;
+    while (job != NULL) {
+        bool alone = job->alone;
+        if (alone && count > 0)
+            break;
+        job->failed = !job->run(job, txn);
+        count++;
+        job = job->next;
+        if (alone || store_batch_bytes(txn->batch) >= LIMIT_GROUP_BYTES)
+            break;
+    }
+    *rest = job;
+    return count;
+}
+
+static void commit_group(struct txn *txn, struct job *jobs, size_t count)
+{
+    struct store_error cause;
+    bool committed = true;
+    if (store_batch_count(txn->batch) > 0) {
+        write_counters(txn);
+        committed = store_commit(txn->engine->store, txn->batch, &cause);
+    }
+    settle_counters(txn, committed);
+    store_batch_clear(txn->batch);
+    if (!committed)
+        log_error("store: %zu requests were refused: %s", count, cause.text);
+    for (size_t i = 0; i < count; i++) {
+        struct job *job = jobs;
+        jobs = job->next; // done() may free the job
+        if (!committed) {
+            // Also those that failed on their own: they may have judged what is now undone.
+            job->failed = true;
+            error_init(job->error, job->error->arena);
+            (void)error_set(job->error, ERR_INTERNAL,
+                            "The write could not be made durable and was not done.");
+        }
+        if (!job->failed && job->committed != NULL)
+            job->committed(job, txn->engine);
+        job->done(job);
+    }
+}
+
+static void *writer_main(void *argument)
+{
+    struct engine *engine = argument;
+    struct txn txn;
+    txn_init(&txn, engine);
+    struct job *jobs;
+    while ((jobs = queue_take(&engine->queue)) != NULL) {
+        while (jobs != NULL) {
+            struct job *rest;
+            size_t count = run_group(&txn, jobs, &rest);
+            commit_group(&txn, jobs, count);
+            queue_finished(&engine->queue, count);
+            jobs = rest;
+        }
+    }
+    txn_release(&txn);
+    return NULL;
+}
+
+bool writer_start(struct engine *engine)
+{
+    ensure(pthread_mutex_init(&engine->queue.lock, NULL) == 0);
+    ensure(pthread_cond_init(&engine->queue.wake, NULL) == 0);
+    return pthread_create(&engine->writer_thread, NULL, writer_main, engine) == 0;
+}
+
+void writer_stop(struct engine *engine)
+{
+    ensure(pthread_mutex_lock(&engine->queue.lock) == 0);
+    engine->queue.stopping = true;
+    ensure(pthread_cond_signal(&engine->queue.wake) == 0);
+    ensure(pthread_mutex_unlock(&engine->queue.lock) == 0);
+    ensure(pthread_join(engine->writer_thread, NULL) == 0);
+    ensure(pthread_mutex_destroy(&engine->queue.lock) == 0);
+    ensure(pthread_cond_destroy(&engine->queue.wake) == 0);
+}

@@ -1,0 +1,197 @@
+// Evaluation of conditions: one loop over flat steps, no allocation, no errors.
+//
+// A missing attribute is a value without bytes. It equals nothing, is smaller than nothing, and
+// is different (<>) from everything; so is the size() of a value that has none.
+#include "expr/expr_internal.h"
+
+#include "value/number.h"
+
+// Room for an encoded N: tag, length, digits.
+enum { SCRATCH_BYTES = 2 + NUMBER_BYTES_MAX };
+
+static struct slice size_value(struct slice value, uint8_t scratch[SCRATCH_BYTES])
+{
+    size_t size;
+    if (value.len == 0 || !value_function_size(value, &size))
+        return VALUE_NONE;
+    size_t len = number_from_i64((int64_t)size, scratch + 2);
+    scratch[0] = VALUE_TAG_N;
+    scratch[1] = (uint8_t)len;
+    return slice_of(scratch, len + 2);
+}
+
+static struct slice operand_value(const struct operand *operand, struct slice item,
+                                  uint8_t scratch[SCRATCH_BYTES])
+{
+    struct slice value = operand->value;
+    if (operand->is_path)
+        value = item.len == 0 ? VALUE_NONE : path_get(item, operand->path);
+    return operand->size ? size_value(value, scratch) : value;
+}
+
+static bool equal(struct slice a, struct slice b)
+{
+    return a.len != 0 && value_equal(a, b);
+}
+
+// Sets *order if the two can be ordered: both there, of one type, and of a type with an order.
+static bool compare(struct slice a, struct slice b, int *order)
+{
+    if (a.len == 0 || b.len == 0)
+        return false;
+    enum value_type type = value_type(a);
+    if (type != value_type(b) || (type != VALUE_S && type != VALUE_N && type != VALUE_B))
+        return false;
+    *order = value_compare(a, b);
+    return true;
+}
+
+static bool in_order(enum expr_op op, struct slice a, struct slice b)
+{
+    int order;
+    if (!compare(a, b, &order))
+        return false;
+    switch (op) {
+    case OP_LT:
+        return order < 0;
+    case OP_LE:
+        return order <= 0;
+    case OP_GT:
+        return order > 0;
+    default:
+        return order >= 0;
+    }
+}
+
+static bool begins(struct slice whole, struct slice prefix)
+{
+    if (whole.len == 0 || prefix.len == 0)
+        return false;
+    enum value_type type = value_type(whole);
+    return type == value_type(prefix) && (type == VALUE_S || type == VALUE_B) &&
+           slice_begins(value_bytes(whole), value_bytes(prefix));
+}
+
+static bool list_contains(struct slice list, struct slice part)
+{
+    struct value_iter iter;
+    value_iter_init(&iter, list);
+    while (value_iter_next(&iter)) {
+        if (value_equal(iter.value, part))
+            return true;
+    }
+    return false;
+}
+
+static bool contains(struct slice whole, struct slice part)
+{
+    if (whole.len == 0 || part.len == 0)
+        return false;
+    enum value_type type = value_type(part);
+    switch (value_type(whole)) {
+    case VALUE_S:
+        return type == VALUE_S && slice_contains(value_bytes(whole), value_bytes(part));
+    case VALUE_B:
+        return type == VALUE_B && slice_contains(value_bytes(whole), value_bytes(part));
+    case VALUE_SS:
+        return type == VALUE_S && value_set_has(whole, value_bytes(part));
+    case VALUE_NS:
+        return type == VALUE_N && value_set_has(whole, value_bytes(part));
+    case VALUE_BS:
+        return type == VALUE_B && value_set_has(whole, value_bytes(part));
+    case VALUE_L:
+        return list_contains(whole, part);
+    default:
+        return false;
+    }
+}
+
+static bool is_in(const struct step *step, struct slice first, struct slice item)
+{
+    uint8_t scratch[SCRATCH_BYTES];
+    for (size_t i = 1; i < step->operand_count; i++) {
+        if (equal(first, operand_value(&step->operands[i], item, scratch)))
+            return true;
+    }
+    return false;
+}
+
+static bool test(const struct step *step, struct slice item)
+{
+    uint8_t scratch[3][SCRATCH_BYTES];
+    struct slice first = operand_value(&step->operands[0], item, scratch[0]);
+    if (step->op == OP_IN)
+        return is_in(step, first, item);
+    struct slice second = VALUE_NONE;
+    if (step->operand_count > 1)
+        second = operand_value(&step->operands[1], item, scratch[1]);
+    switch (step->op) {
+    case OP_EQ:
+        return equal(first, second);
+    case OP_NE:
+        return !equal(first, second);
+    case OP_BETWEEN:
+        return in_order(OP_GE, first, second) &&
+               in_order(OP_LE, first, operand_value(&step->operands[2], item, scratch[2]));
+    case OP_EXISTS:
+        return first.len != 0;
+    case OP_MISSING:
+        return first.len == 0;
+    case OP_TYPE:
+        return first.len != 0 && value_type(first) == step->type;
+    case OP_BEGINS:
+        return begins(first, second);
+    case OP_CONTAINS:
+        return contains(first, second);
+    default:
+        return in_order(step->op, first, second);
+    }
+}
+
+bool expr_condition_eval(const struct expr_condition *condition, struct slice item)
+{
+    bool truth = true;
+    for (size_t i = 0; i < condition->step_count;) {
+        const struct step *step = &condition->steps[i++];
+        switch (step->kind) {
+        case STEP_TEST:
+            truth = test(step, item);
+            break;
+        case STEP_NOT:
+            truth = !truth;
+            break;
+        case STEP_JUMP_FALSE:
+            i = truth ? i : step->target;
+            break;
+        case STEP_JUMP_TRUE:
+            i = truth ? step->target : i;
+            break;
+        }
+    }
+    return truth;
+}
+
+// Whether some operand reads the attribute, with at least `depth` steps.
+static bool reads(const struct expr_condition *condition, struct slice attribute, size_t depth)
+{
+    for (size_t i = 0; i < condition->step_count; i++) {
+        const struct step *step = &condition->steps[i];
+        for (size_t j = 0; j < step->operand_count; j++) {
+            const struct operand *operand = &step->operands[j];
+            if (operand->is_path && operand->path.count >= depth &&
+                slice_equal(operand->path.steps[0].name, attribute))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool expr_condition_mentions(const struct expr_condition *condition, struct slice attribute)
+{
+    return reads(condition, attribute, 1);
+}
+
+bool expr_condition_nests(const struct expr_condition *condition, struct slice attribute)
+{
+    return reads(condition, attribute, 2);
+}

@@ -1,0 +1,328 @@
+// UpdateExpression: from text to actions. apply.c runs them.
+//
+//   update  = section+
+//   section = SET path "=" value ("," …)* | REMOVE path ("," …)*
+//           | ADD path :value ("," …)*    | DELETE path :value ("," …)*
+// The right side of SET becomes terms in postfix.
+#include "expr/expr_internal.h"
+
+// What the parser leaves of one action.
+struct clause {
+    enum action_kind kind;
+    struct node *path;
+    struct node *value; // the operand of ADD and DELETE
+    struct node *first; // SET: first and last node of the right side in evaluation order
+    struct node *last;
+};
+
+struct update_builder {
+    struct parser parser;
+    size_t count;
+    struct clause *clauses;
+    unsigned sections;    // a bit for each one seen
+    const char *repeated; // the first section seen twice
+    size_t term_count;
+    struct term *terms;
+};
+
+static const char *const section_names[] = {
+    [ACTION_SET] = "SET",
+    [ACTION_REMOVE] = "REMOVE",
+    [ACTION_ADD] = "ADD",
+    [ACTION_DELETE] = "DELETE",
+};
+
+// ---- Syntax ------------------------------------------------------------------------
+
+static bool clause_parse(struct update_builder *builder, struct clause *clause)
+{
+    struct parser *parser = &builder->parser;
+    clause->path = parser_path(parser);
+    if (clause->path == NULL)
+        return false;
+    if (clause->kind == ACTION_REMOVE)
+        return true;
+    if (clause->kind != ACTION_SET) {
+        clause->value = parser_value(parser);
+        return clause->value != NULL;
+    }
+    if (parser_peek(parser) != TOKEN_EQ)
+        return parser_syntax(parser, parser->at);
+    parser->at++;
+    struct node *last = clause->path; // the newest in evaluation order
+    clause->last = parser_operand(parser);
+    clause->first = last->next_post;
+    return clause->last != NULL;
+}
+
+static bool section_parse(struct update_builder *builder, enum action_kind kind)
+{
+    struct parser *parser = &builder->parser;
+    unsigned bit = 1u << kind;
+    if ((builder->sections & bit) != 0 && builder->repeated == NULL)
+        builder->repeated = section_names[kind];
+    builder->sections |= bit;
+    do {
+        parser->at++; // the keyword, or the comma
+        struct clause *clause = &builder->clauses[builder->count++];
+        *clause = (struct clause){.kind = kind};
+        if (!clause_parse(builder, clause))
+            return false;
+    } while (parser_peek(parser) == TOKEN_COMMA);
+    return true;
+}
+
+static bool update_parse(struct update_builder *builder)
+{
+    struct parser *parser = &builder->parser;
+    // Every clause begins with a keyword or a comma.
+    builder->clauses =
+        arena_alloc(parser->params->arena, parser->token_count * sizeof *builder->clauses);
+    if (builder->clauses == NULL)
+        return error_budget(parser->params->error);
+    do {
+        enum token_kind kind = parser_peek(parser);
+        if (kind < TOKEN_SET || kind > TOKEN_DELETE)
+            return parser_syntax(parser, parser->at);
+        if (!section_parse(builder, (enum action_kind)(kind - TOKEN_SET)))
+            return false;
+    } while (parser_peek(parser) != TOKEN_END);
+    return true;
+}
+
+// ---- Checks -------------------------------------------------------------------------
+
+static const char *long_type_name(enum value_type type)
+{
+    switch (type) {
+    case VALUE_S:
+        return "STRING";
+    case VALUE_N:
+        return "NUMBER";
+    case VALUE_B:
+        return "BINARY";
+    case VALUE_BOOL:
+        return "BOOLEAN";
+    case VALUE_NULL:
+        return "NULL";
+    case VALUE_L:
+        return "LIST";
+    default:
+        return "MAP";
+    }
+}
+
+// ADD takes numbers and sets, DELETE takes sets.
+static bool check_operand(struct update_builder *builder, const struct clause *clause)
+{
+    enum value_type type = value_type(clause->value->value);
+    if (type == VALUE_SS || type == VALUE_NS || type == VALUE_BS ||
+        (type == VALUE_N && clause->kind == ACTION_ADD))
+        return true;
+    return parser_error(&builder->parser,
+                        "Incorrect operand type for operator or function; operator: %s, operand "
+                        "type: %s, typeSet: ALLOWED_FOR_%s_OPERAND",
+                        section_names[clause->kind], long_type_name(type),
+                        section_names[clause->kind]);
+}
+
+static bool check_placeholders(struct update_builder *builder, enum node_kind kind)
+{
+    struct parser *parser = &builder->parser;
+    for (struct node *node = parser->post; node != NULL; node = node->next_post) {
+        if (node->kind == kind && !check_node(parser, node))
+            return false;
+    }
+    return true;
+}
+
+static bool check_clauses(struct update_builder *builder)
+{
+    struct parser *parser = &builder->parser;
+    for (size_t i = 0; i < builder->count; i++) {
+        if (builder->clauses[i].value != NULL && !check_operand(builder, &builder->clauses[i]))
+            return false;
+    }
+    for (struct node *node = parser->post; node != NULL; node = node->next_post) {
+        if ((node->kind == NODE_CALL || node->kind == NODE_OPERATOR) && !check_node(parser, node))
+            return false;
+    }
+    return true;
+}
+
+// ---- Program -------------------------------------------------------------------------
+
+static struct term term_of(const struct node *node)
+{
+    struct term term = {.kind = TERM_PATH};
+    if (node->kind == NODE_PATH) {
+        term.path = node->path;
+    } else if (node->kind == NODE_VALUE) {
+        term.kind = TERM_VALUE;
+        term.value = node->value;
+    } else if (node->op == OP_DEFAULT) {
+        term.kind = TERM_DEFAULT;
+        term.path = node->args->path;
+    } else {
+        term.kind = node->op == OP_APPEND ? TERM_APPEND
+                    : node->op == OP_PLUS ? TERM_PLUS
+                                          : TERM_MINUS;
+    }
+    return term;
+}
+
+// The path of if_not_exists() is part of its term, not a term: it may be missing.
+static bool is_default_path(const struct node *node)
+{
+    return node->kind == NODE_PATH && node->tested;
+}
+
+static void terms_build(struct update_builder *builder, const struct clause *clause,
+                        struct action *action)
+{
+    action->terms = &builder->terms[builder->term_count];
+    const struct node *node = clause->first;
+    for (;; node = node->next_post) {
+        if (!is_default_path(node)) {
+            builder->terms[builder->term_count++] = term_of(node);
+            action->term_count++;
+        }
+        if (node == clause->last)
+            return;
+    }
+}
+
+static size_t mark_tested(struct parser *parser)
+{
+    size_t nodes = 0;
+    for (struct node *node = parser->post; node != NULL; node = node->next_post) {
+        if (node->op == OP_DEFAULT && node->kind == NODE_CALL)
+            node->args->tested = true;
+        nodes++;
+    }
+    return nodes;
+}
+
+static struct expr_update *update_build(struct update_builder *builder,
+                                        const struct path *const *sorted)
+{
+    struct expr_params *params = builder->parser.params;
+    struct expr_update *update = arena_zalloc(params->arena, 1, sizeof *update);
+    struct action *actions = arena_zalloc(params->arena, builder->count, sizeof *actions);
+    size_t nodes = mark_tested(&builder->parser);
+    builder->terms = arena_alloc(params->arena, nodes * sizeof *builder->terms);
+    struct expr_projection *touched = projection_build(params->arena, builder->count, sorted);
+    if (update == NULL || actions == NULL || builder->terms == NULL || touched == NULL) {
+        error_budget(params->error);
+        return NULL;
+    }
+    for (size_t i = 0; i < builder->count; i++) {
+        const struct clause *clause = &builder->clauses[i];
+        actions[i].kind = clause->kind;
+        actions[i].path = clause->path->path;
+        if (clause->value != NULL)
+            actions[i].value = clause->value->value;
+        if (clause->kind == ACTION_SET)
+            terms_build(builder, clause, &actions[i]);
+    }
+    *update = (struct expr_update){.action_count = builder->count, .actions = actions};
+    update->touched = touched;
+    return update;
+}
+
+struct expr_update *expr_compile_update(struct expr_params *params, struct slice text)
+{
+    struct update_builder builder = {.count = 0};
+    struct parser *parser = &builder.parser;
+    if (!parser_init(parser, params, text, EXPR_UPDATE) || !update_parse(&builder) ||
+        !check_words(parser))
+        return NULL;
+    if (builder.repeated != NULL) {
+        parser_error(parser, "The \"%s\" section can only be used once in an update expression;",
+                     builder.repeated);
+        return NULL;
+    }
+    if (!check_placeholders(&builder, NODE_PATH))
+        return NULL;
+    struct path *paths = arena_alloc(params->arena, builder.count * sizeof *paths);
+    if (paths == NULL) {
+        error_budget(params->error);
+        return NULL;
+    }
+    for (size_t i = 0; i < builder.count; i++)
+        paths[i] = builder.clauses[i].path->path;
+    const struct path **sorted;
+    if (!check_overlap(parser, paths, builder.count, &sorted) ||
+        !check_placeholders(&builder, NODE_VALUE) || !check_clauses(&builder))
+        return NULL;
+    return update_build(&builder, sorted);
+}
+
+// ---- Questions ------------------------------------------------------------------------
+
+static bool path_begins(struct path path, struct slice attribute)
+{
+    return slice_equal(path.steps[0].name, attribute);
+}
+
+bool expr_update_writes(const struct expr_update *update, struct slice attribute)
+{
+    for (size_t i = 0; i < update->action_count; i++) {
+        if (path_begins(update->actions[i].path, attribute))
+            return true;
+    }
+    return false;
+}
+
+bool expr_update_nests(const struct expr_update *update, struct slice attribute)
+{
+    for (size_t i = 0; i < update->action_count; i++) {
+        const struct action *action = &update->actions[i];
+        if (action->path.count > 1 && path_begins(action->path, attribute))
+            return true;
+        for (size_t j = 0; j < action->term_count; j++) {
+            struct path path = action->terms[j].path;
+            if (path.count > 1 && path_begins(path, attribute))
+                return true;
+        }
+    }
+    return false;
+}
+
+static enum value_type action_type(const struct action *action)
+{
+    if (action->kind == ACTION_ADD || action->kind == ACTION_DELETE)
+        return value_type(action->value);
+    if (action->kind == ACTION_REMOVE)
+        return VALUE_TYPES;
+    const struct term *last = &action->terms[action->term_count - 1];
+    switch (last->kind) {
+    case TERM_VALUE:
+        return value_type(last->value);
+    case TERM_PLUS:
+    case TERM_MINUS:
+        return VALUE_N;
+    case TERM_APPEND:
+        return VALUE_L;
+    case TERM_DEFAULT:
+        // What it falls back on, if that is a constant, stands right before it.
+        return last[-1].kind == TERM_VALUE ? value_type(last[-1].value) : VALUE_TYPES;
+    default:
+        return VALUE_TYPES;
+    }
+}
+
+enum value_type expr_update_type(const struct expr_update *update, struct slice attribute)
+{
+    for (size_t i = 0; i < update->action_count; i++) {
+        const struct action *action = &update->actions[i];
+        if (action->path.count == 1 && path_begins(action->path, attribute))
+            return action_type(action);
+    }
+    return VALUE_TYPES;
+}
+
+const struct expr_projection *expr_update_touched(const struct expr_update *update)
+{
+    return update->touched;
+}

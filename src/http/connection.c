@@ -1,0 +1,424 @@
+// One connection: bytes into a buffer, requests out of it, one at a time.
+//
+// The idea: a request is parsed where it was received. Its slices point into the read
+// buffer, which stays put from the moment the request is complete until it has been
+// answered; what the client sends meanwhile lands behind it, as far as there is room, and
+// then reading pauses. So a usual request costs no allocation and no copy.
+//
+// Invariants: the connection is closed only outside CONNECTION_HANDLING (a client that vanishes
+// in it sets `broken` or `ended`, looked at after the answer); connection_advance never nests.
+#include "http/http_internal.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { LINGER_BYTES = 64 << 20, COMPRESSED_MAX = 256 << 20 };
+
+void connection_enter(struct connection *connection, enum connection_state state)
+{
+    connection->state = state;
+    connection->since = uv_now(&connection->loop->uv);
+    connection->moved = 0;
+}
+
+// ---- The read buffer ---------------------------------------------------------------------
+
+// Moves [begin, len) to the start of `to`, with everything that points into it.
+static void buffer_move(struct connection *c, uint8_t *to)
+{
+    const uint8_t *from = c->in + c->begin;
+    memmove(to, from, c->len - c->begin);
+    if (c->head_done) {
+        http_request_rebase(&c->exchange.request, from, to);
+        c->body_at -= c->begin;
+    }
+    c->len -= c->begin;
+    c->begin = 0;
+}
+
+// How much room the rest of the request wants, at least a byte.
+static size_t room_wanted(const struct connection *c)
+{
+    const struct http_request *request = &c->exchange.request;
+    if (!c->head_done || !request->has_length)
+        return READ_ROOM;
+    size_t missing = c->body_at + (size_t)request->length - c->len;
+    return missing < READ_ROOM && missing > 0 ? missing : READ_ROOM;
+}
+
+// Doubles; but goes straight to the size of a body that has announced its length, if that is
+// not absurdly more than what has come.
+static size_t capacity_next(const struct connection *c, size_t needed)
+{
+    size_t cap = c->cap == 0 ? READ_BUFFER : c->cap * 2;
+    if (c->head_done && c->exchange.request.has_length) {
+        size_t total = c->body_at - c->begin + (size_t)c->exchange.request.length;
+        size_t leap = cap < (256 << 10) ? (256 << 10) : cap;
+        cap = total < leap ? total : leap;
+    }
+    return cap < needed ? needed : cap;
+}
+
+static bool buffer_make_room(struct connection *c)
+{
+    size_t wanted = room_wanted(c);
+    if (c->cap - c->len >= wanted && c->in != NULL)
+        return true;
+    size_t used = c->len - c->begin;
+    if (c->in != NULL && c->begin > 0 && c->cap - used >= wanted) {
+        buffer_move(c, c->in);
+        return true;
+    }
+    size_t cap = capacity_next(c, used + wanted);
+    uint8_t *grown = malloc(cap);
+    if (grown == NULL)
+        return false;
+    if (c->in != NULL)
+        buffer_move(c, grown);
+    free(c->in);
+    c->in = grown;
+    c->cap = cap;
+    return true;
+}
+
+// An empty buffer starts at its beginning again; one that a large request has left goes.
+static void buffer_settle(struct connection *c)
+{
+    if (c->begin < c->len)
+        return;
+    c->begin = c->len = 0;
+    if (c->cap > READ_BUFFER_KEPT) {
+        free(c->in);
+        c->in = NULL;
+        c->cap = 0;
+    }
+}
+
+static void buf_settle(struct buf *buf)
+{
+    if (buf->cap > READ_BUFFER_KEPT)
+        buf_release(buf);
+    else
+        buf_clear(buf);
+}
+
+// ---- From bytes to a request ---------------------------------------------------------------
+
+static enum http_parse problem_set(struct http_problem *problem, int status, const char *reason)
+{
+    *problem = (struct http_problem){status, reason};
+    return HTTP_BAD;
+}
+
+static enum http_parse head_step(struct connection *c, struct http_problem *problem)
+{
+    // Old clients end a body with a line break that no length counts.
+    while (c->scan.at == 0 && c->len - c->begin >= 2 && memcmp(c->in + c->begin, "\r\n", 2) == 0)
+        c->begin += 2;
+    if (c->len == c->begin || (c->len - c->begin == 1 && c->in[c->begin] == '\r'))
+        return HTTP_MORE;
+    struct http_request *request = &c->exchange.request;
+    size_t head_len;
+    enum http_parse result =
+        http_head_parse(&c->scan, c->in + c->begin, c->len - c->begin, request, &head_len, problem);
+    if (result != HTTP_DONE)
+        return result;
+    c->head_done = true;
+    c->body_at = c->begin + head_len;
+    c->body_len = 0;
+    c->chunks = (struct http_chunked){0};
+    if (request->length > c->loop->server->options.max_body)
+        return problem_set(problem, 413, "The request body is too large.");
+    if (request->expect_continue && c->len == c->body_at &&
+        (request->chunked || request->length > 0))
+        connection_send_continue(c);
+    return HTTP_DONE;
+}
+
+static enum http_parse body_step(struct connection *c, struct http_problem *problem)
+{
+    struct http_request *request = &c->exchange.request;
+    if (!request->chunked) {
+        if (c->len - c->body_at < request->length)
+            return HTTP_MORE;
+        c->end = c->body_at + (size_t)request->length;
+        request->body = slice_of(c->in + c->body_at, (size_t)request->length);
+        return HTTP_DONE;
+    }
+    // Decoded bytes lie behind the head, undecoded ones behind them; the decoder reads all
+    // there are, so that between two steps nothing undecoded is left.
+    size_t consumed;
+    size_t produced;
+    uint8_t *raw = c->in + c->body_at + c->body_len;
+    size_t raw_len = c->len - c->body_at - c->body_len;
+    enum http_parse result = http_chunked_decode(&c->chunks, c->loop->server->options.max_body, raw,
+                                                 raw_len, raw, &consumed, &produced, problem);
+    c->body_len += produced;
+    if (result == HTTP_MORE)
+        c->len = c->body_at + c->body_len;
+    if (result != HTTP_DONE)
+        return result;
+    c->end = (size_t)(raw - c->in) + consumed;
+    request->body = slice_of(c->in + c->body_at, c->body_len);
+    return HTTP_DONE;
+}
+
+static enum http_parse inflate_step(struct connection *c, struct http_problem *problem)
+{
+    struct http_request *request = &c->exchange.request;
+    if (!request->gzip || request->body.len == 0)
+        return HTTP_DONE;
+    switch (http_gzip_inflate(c->loop->gzip, request->body, &c->inflated)) {
+    case HTTP_INFLATED:
+        request->body = buf_view(&c->inflated);
+        return HTTP_DONE;
+    case HTTP_INFLATE_TOO_LARGE:
+        return problem_set(problem, 413, "The request body is too large.");
+    case HTTP_INFLATE_BAD:
+        break;
+    }
+    return problem_set(problem, 400, "The request body is not valid gzip.");
+}
+
+static enum http_parse request_step(struct connection *c, struct http_problem *problem)
+{
+    enum http_parse result = c->head_done ? HTTP_DONE : head_step(c, problem);
+    if (result == HTTP_DONE)
+        result = body_step(c, problem);
+    if (result == HTTP_DONE)
+        result = inflate_step(c, problem);
+    return result;
+}
+
+static void request_reject(struct connection *c, const struct http_problem *problem)
+{
+    if (!c->head_done)
+        memset(&c->exchange.request, 0, offsetof(struct http_request, headers));
+    connection_enter(c, CONNECTION_HANDLING);
+    c->refused = true;
+    c->close_after = true;
+    const struct http_handler *handler = connection_handler(c);
+    handler->reject(&c->exchange, problem, handler->context);
+    ensure(c->state != CONNECTION_HANDLING);
+}
+
+// Takes requests from the buffer until it holds no whole one, or one waits for its answer.
+static void connection_advance(struct connection *c)
+{
+    const struct http_handler *handler = connection_handler(c);
+    c->advancing = true;
+    while (c->state <= CONNECTION_READING && c->begin < c->len) {
+        struct http_problem problem;
+        enum http_parse result = request_step(c, &problem);
+        if (result == HTTP_MORE)
+            break;
+        if (result == HTTP_BAD) {
+            request_reject(c, &problem);
+        } else {
+            connection_enter(c, CONNECTION_HANDLING);
+            handler->handle(&c->exchange, handler->context);
+        }
+    }
+    c->advancing = false;
+    if (c->ended && c->state <= CONNECTION_READING)
+        connection_close(c);
+}
+
+// ---- Reading -------------------------------------------------------------------------------
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
+{
+    (void)suggested;
+    struct connection *c = handle->data;
+    *out = uv_buf_init(NULL, 0); // which makes the read fail with UV_ENOBUFS
+    if (c->state == CONNECTION_LINGERING)
+        c->begin = c->len = 0;
+    bool fixed = c->state == CONNECTION_HANDLING || c->state == CONNECTION_WRITING;
+    if (fixed ? c->cap - c->len < READ_ROOM / 4 : !buffer_make_room(c))
+        return;
+    *out = uv_buf_init((char *)c->in + c->len, (unsigned)(c->cap - c->len));
+}
+
+static void reading_failed(struct connection *c, ssize_t why)
+{
+    bool busy = c->state == CONNECTION_HANDLING || c->state == CONNECTION_WRITING;
+    (void)uv_read_stop((uv_stream_t *)&c->tcp);
+    if (why == UV_ENOBUFS && busy) {
+        c->paused = true;
+        return;
+    }
+    c->ended = true;
+    c->broken = why != UV_EOF;
+    if (!busy)
+        connection_close(c);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
+{
+    (void)buffer;
+    struct connection *c = stream->data;
+    if (count == 0 || c->state == CONNECTION_CLOSED)
+        return;
+    if (count < 0) {
+        reading_failed(c, count);
+        return;
+    }
+    if (c->state == CONNECTION_IDLE)
+        connection_enter(c, CONNECTION_READING);
+    c->moved += (size_t)count;
+    if (c->state == CONNECTION_LINGERING) {
+        if (c->moved > LINGER_BYTES)
+            connection_close(c);
+        return;
+    }
+    c->len += (size_t)count;
+    if (c->state == CONNECTION_READING)
+        connection_advance(c);
+}
+
+static bool reading_start(struct connection *c)
+{
+    c->paused = false;
+    return uv_read_start((uv_stream_t *)&c->tcp, on_alloc, on_read) == 0;
+}
+
+// ---- After an answer -----------------------------------------------------------------------
+
+// libuv calls it without asking whether there is one.
+static void on_shut(uv_shutdown_t *request, int status)
+{
+    (void)request;
+    (void)status;
+}
+
+// Closing a socket with unread bytes resets the connection, and the client may lose the answer
+// that explains it. So: our end is shut, and what comes is thrown away for a while.
+static void linger_begin(struct connection *c)
+{
+    connection_enter(c, CONNECTION_LINGERING);
+    buffer_settle(c);
+    bool shut = uv_shutdown(&c->shut, (uv_stream_t *)&c->tcp, on_shut) == 0;
+    if (!shut || c->ended || (c->paused && !reading_start(c)))
+        connection_close(c);
+}
+
+void connection_answered(struct connection *c)
+{
+    const struct http_handler *handler = connection_handler(c);
+    handler->sent(&c->exchange, handler->context);
+    buf_settle(&c->inflated);
+    buf_settle(&c->compressed);
+    if (c->broken) {
+        connection_close(c);
+        return;
+    }
+    if (c->close_after) {
+        if (c->refused)
+            linger_begin(c);
+        else
+            connection_close(c);
+        return;
+    }
+    c->begin = c->end;
+    c->head_done = false;
+    c->scan = (struct http_scan){0};
+    buffer_settle(c);
+    connection_enter(c, c->begin < c->len ? CONNECTION_READING : CONNECTION_IDLE);
+    if (c->paused && !c->ended && !reading_start(c))
+        connection_close(c);
+    else if (!c->advancing)
+        connection_advance(c);
+}
+
+// ---- Time ----------------------------------------------------------------------------------
+
+void connection_tick(struct connection *c, uint64_t now)
+{
+    static const struct http_problem slow = {408, "The request took too long to arrive."};
+    const struct http_options *options = &c->loop->server->options;
+    uint64_t spent = now - c->since;
+    uint64_t allowed = options->request_ms + c->moved / PACE;
+    if (c->state == CONNECTION_IDLE && spent > options->idle_ms)
+        connection_close(c);
+    else if (c->state == CONNECTION_READING && spent > allowed)
+        request_reject(c, &slow);
+    else if (c->state == CONNECTION_WRITING && spent > allowed)
+        connection_close(c);
+    else if (c->state == CONNECTION_LINGERING && spent > LINGER_MS)
+        connection_close(c);
+}
+
+void connection_stop(struct connection *c, bool force)
+{
+    if (c->state == CONNECTION_IDLE || (force && c->state != CONNECTION_HANDLING))
+        connection_close(c);
+}
+
+// ---- Life ----------------------------------------------------------------------------------
+
+static void connection_free(struct connection *c)
+{
+    atomic_fetch_sub(&c->loop->server->connections, 1);
+    free(c->in);
+    buf_release(&c->inflated);
+    buf_release(&c->head);
+    buf_release(&c->compressed);
+    free(c);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct connection *c = handle->data;
+    struct http_loop *loop = c->loop;
+    const struct http_handler *handler = connection_handler(c);
+    if (c->opened)
+        handler->close(&c->exchange, handler->context);
+    if (c->before != NULL)
+        c->before->after = c->after;
+    else
+        loop->connections = c->after;
+    if (c->after != NULL)
+        c->after->before = c->before;
+    connection_free(c);
+    loop_maybe_end(loop);
+}
+
+void connection_close(struct connection *c)
+{
+    if (c->state == CONNECTION_CLOSED)
+        return;
+    ensure(c->state != CONNECTION_HANDLING || c->broken || c->close_after);
+    c->state = CONNECTION_CLOSED;
+    uv_close((uv_handle_t *)&c->tcp, on_closed);
+}
+
+void connection_open(struct http_loop *loop, int fd)
+{
+    struct connection *c = calloc(1, sizeof(*c));
+    if (c == NULL || uv_tcp_init(&loop->uv, &c->tcp) != 0) {
+        atomic_fetch_sub(&loop->server->connections, 1);
+        (void)close(fd);
+        free(c);
+        return;
+    }
+    c->tcp.data = c;
+    c->loop = loop;
+    buf_init(&c->inflated, loop->server->options.max_body);
+    buf_init(&c->head, 2 * HTTP_HEAD_MAX); // an answer may repeat what the request said
+    buf_init(&c->compressed, COMPRESSED_MAX);
+    c->after = loop->connections;
+    if (c->after != NULL)
+        c->after->before = c;
+    loop->connections = c;
+    connection_enter(c, CONNECTION_IDLE);
+    const struct http_handler *handler = connection_handler(c);
+    if (uv_tcp_open(&c->tcp, fd) != 0) {
+        (void)close(fd);
+        connection_close(c);
+        return;
+    }
+    (void)uv_tcp_nodelay(&c->tcp, 1);
+    c->opened = handler->open(&c->exchange, handler->context);
+    if (!c->opened || !reading_start(c))
+        connection_close(c);
+}

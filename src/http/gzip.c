@@ -1,0 +1,108 @@
+// See gzip.h. Level 1: the point is fewer bytes for little CPU.
+#include "http/gzip.h"
+
+#include <stdlib.h>
+#include <zlib.h>
+
+enum { WINDOW_GZIP = 15 + 16, LEVEL = 1, MEMORY = 8, STEP = 16 << 10 };
+
+struct http_gzip {
+    z_stream inflater;
+    z_stream deflater;
+    bool inflater_ready;
+    bool deflater_ready;
+};
+
+struct http_gzip *http_gzip_new(void)
+{
+    return calloc(1, sizeof(struct http_gzip));
+}
+
+void http_gzip_free(struct http_gzip *gzip)
+{
+    if (gzip == NULL)
+        return;
+    if (gzip->inflater_ready)
+        (void)inflateEnd(&gzip->inflater);
+    if (gzip->deflater_ready)
+        (void)deflateEnd(&gzip->deflater);
+    free(gzip);
+}
+
+static bool inflater_begin(struct http_gzip *gzip)
+{
+    if (gzip->inflater_ready)
+        return inflateReset(&gzip->inflater) == Z_OK;
+    gzip->inflater_ready = inflateInit2(&gzip->inflater, WINDOW_GZIP) == Z_OK;
+    return gzip->inflater_ready;
+}
+
+// Room for the next piece of output: as much as a step, or what the maximum leaves.
+static size_t output_room(struct buf *out)
+{
+    size_t left = out->max - out->len;
+    size_t want = left < STEP ? left : STEP;
+    return want > 0 && buf_reserve(out, want) != NULL ? want : 0;
+}
+
+enum http_inflate http_gzip_inflate(struct http_gzip *gzip, struct slice in, struct buf *out)
+{
+    z_stream *stream = &gzip->inflater;
+    if (in.len > UINT32_MAX || !inflater_begin(gzip))
+        return HTTP_INFLATE_BAD;
+    stream->next_in = (Bytef *)(uintptr_t)in.ptr;
+    stream->avail_in = (uInt)in.len;
+    for (;;) {
+        // A full buffer is one byte too small for a body that goes on: that byte tells.
+        uint8_t spill;
+        size_t room = output_room(out);
+        stream->next_out = room > 0 ? out->ptr + out->len : &spill;
+        stream->avail_out = room > 0 ? (uInt)room : 1;
+        size_t offered = stream->avail_out;
+        int result = inflate(stream, Z_NO_FLUSH);
+        size_t got = offered - stream->avail_out;
+        if (room == 0 && got > 0)
+            return HTTP_INFLATE_TOO_LARGE;
+        out->len += got;
+        if (result == Z_STREAM_END) {
+            if (stream->avail_in == 0)
+                return HTTP_INFLATED;
+            if (inflateReset(stream) != Z_OK)
+                return HTTP_INFLATE_BAD;
+        } else if (result != Z_OK || (stream->avail_in == 0 && stream->avail_out > 0)) {
+            return HTTP_INFLATE_BAD; // damaged, or it ends too early
+        }
+    }
+}
+
+static bool deflater_begin(struct http_gzip *gzip)
+{
+    if (gzip->deflater_ready)
+        return deflateReset(&gzip->deflater) == Z_OK;
+    gzip->deflater_ready = deflateInit2(&gzip->deflater, LEVEL, Z_DEFLATED, WINDOW_GZIP, MEMORY,
+                                        Z_DEFAULT_STRATEGY) == Z_OK;
+    return gzip->deflater_ready;
+}
+
+bool http_gzip_deflate(struct http_gzip *gzip, struct slice in, struct buf *out)
+{
+    z_stream *stream = &gzip->deflater;
+    if (in.len > UINT32_MAX || !deflater_begin(gzip))
+        return false;
+    size_t bound = deflateBound(stream, (uLong)in.len);
+    uint8_t *to = bound > UINT32_MAX ? NULL : buf_reserve(out, bound);
+    if (to == NULL) {
+        buf_clear(out);
+        return false;
+    }
+    stream->next_in = (Bytef *)(uintptr_t)in.ptr;
+    stream->avail_in = (uInt)in.len;
+    stream->next_out = to;
+    stream->avail_out = (uInt)bound;
+    if (deflate(stream, Z_FINISH) != Z_STREAM_END) {
+        buf_clear(out);
+        return false;
+    }
+    out->len += bound - stream->avail_out;
+    return true;
+}

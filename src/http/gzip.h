@@ -1,0 +1,23 @@
+// Compression of bodies. A pair of zlib streams per event loop, made at first use and
+// reused: their state (about 300 KB together) is too dear to make for each message.
+#ifndef HTTP_GZIP_H
+#define HTTP_GZIP_H
+
+#include "base/buf.h"
+
+struct http_gzip; // not shared between threads
+
+struct http_gzip *http_gzip_new(void); // NULL without memory
+void http_gzip_free(struct http_gzip *gzip);
+
+enum http_inflate { HTTP_INFLATED, HTTP_INFLATE_BAD, HTTP_INFLATE_TOO_LARGE };
+
+// Appends the decompressed bytes to `out`, never past out->max: a small body that unpacks to a
+// huge one costs no more memory than that. Several gzip members are one body.
+MUST_CHECK enum http_inflate http_gzip_inflate(struct http_gzip *gzip, struct slice in,
+                                               struct buf *out);
+
+// Appends the compressed bytes to `out`; false if there is no memory, and `out` is then cleared.
+MUST_CHECK bool http_gzip_deflate(struct http_gzip *gzip, struct slice in, struct buf *out);
+
+#endif

@@ -1,0 +1,93 @@
+// An HTTP/1.1 server on libuv: event loops, connections, exchanges. It knows nothing of
+// what is served; a handler answers.
+//
+// Threads: each connection belongs to one event loop for all its life, and everything about it
+// happens on that loop's thread: every callback of the handler and http_respond. The
+// one exception is http_exchange_resume, which any thread may call.
+//
+// Life of an exchange (there is one per connection, used again for each request):
+//   1. `open` when the connection begins;
+//   2. `handle` when a request is complete, body included. The handler calls http_respond, at
+//      once or later; the next request of the connection waits until it has been answered;
+//   3. `sent` when the answer is with the kernel (or lost): what it pointed to may go;
+//   4. `close` when the connection ends; never between `handle` and http_respond. A client that
+//      hangs up meanwhile is noticed after the answer.
+// An answer that needs another thread: remember the exchange, return from `handle`, and from
+// that thread call http_exchange_resume; `resume` then runs on the loop's thread.
+#ifndef HTTP_HTTP_H
+#define HTTP_HTTP_H
+
+#include "http/parser.h"
+
+struct http_server;
+
+struct http_exchange {
+    struct http_request request; // from `handle` until `sent`
+    void *user;                  // the handler's, for the life of the connection
+    struct http_exchange *next;  // private: the list of the resumed
+};
+
+struct http_response {
+    int status;
+    struct slice content_type; // may be empty
+    struct slice headers;      // further header lines, each with its CR LF; copied
+    struct slice body;         // borrowed until `sent`
+    const char *checksum; // if not NULL: a header of this name with the CRC-32 of the body as sent
+};
+
+struct http_handler {
+    void *context;
+    // False refuses the connection.
+    bool (*open)(struct http_exchange *exchange, void *context);
+    void (*handle)(struct http_exchange *exchange, void *context);
+    void (*resume)(struct http_exchange *exchange, void *context);
+    void (*sent)(struct http_exchange *exchange, void *context);
+    void (*close)(struct http_exchange *exchange, void *context);
+    // A request that this layer refuses (malformed, too large, too slow): call http_respond now;
+    // the connection is closed behind it. exchange->request has no more than was understood.
+    void (*reject)(struct http_exchange *exchange, const struct http_problem *problem,
+                   void *context);
+};
+
+struct http_options {
+    const char *host;
+    unsigned port;            // 0 picks a free one
+    unsigned threads;         // event loops; 0 means one per core
+    unsigned max_connections; // 0 means HTTP_CONNECTIONS_DEFAULT
+    size_t max_body;          // bytes of a request body, compressed or not
+    unsigned idle_ms;         // a kept connection without a request; 0 means the default
+    unsigned request_ms;      // a request or the taking of an answer; 0 means the default. Large
+                              // bodies get a second more for each 64 KB
+    const char *server_name;  // the Server header
+    struct http_handler handler;
+};
+
+enum {
+    HTTP_CONNECTIONS_DEFAULT = 10000,
+    HTTP_IDLE_DEFAULT_MS = 120 * 1000,
+    HTTP_REQUEST_DEFAULT_MS = 30 * 1000,
+    HTTP_STOP_GRACE_MS = 5 * 1000, // half-sent requests and half-taken answers get that at a stop
+    HTTP_COMPRESS_MIN = 1024,      // smaller answers are not worth compressing
+};
+
+// Binds, starts the loops and serves. NULL with a sentence in `error` if that fails.
+MUST_CHECK struct http_server *http_server_start(const struct http_options *options, char *error,
+                                                 size_t error_size);
+unsigned http_server_port(const struct http_server *server);
+
+// Stops accepting, lets every request in progress be answered, closes the connections, and
+// returns when all loops have ended. Any thread but a loop's.
+void http_server_stop(struct http_server *server);
+// After stop, and after every thread that may be inside http_exchange_resume has ended.
+void http_server_free(struct http_server *server);
+
+void http_respond(struct http_exchange *exchange, const struct http_response *response);
+
+// Makes `resume` run on the exchange's loop. Cheap to call for many exchanges in a row: a loop
+// is woken once for all that come before it gets to run.
+void http_exchange_resume(struct http_exchange *exchange);
+
+// The number of the loop the exchange lives on, from 0: an index for per-loop state.
+unsigned http_exchange_loop(const struct http_exchange *exchange);
+
+#endif

@@ -1,0 +1,144 @@
+// What the files of this directory share: a server has loops, a loop has connections.
+//
+//   server.c      listening, accepting, start and stop
+//   loop.c        one event loop: arriving sockets, resumed exchanges, the tick of the timeouts
+//   connection.c  one connection: reading, the request in its buffer, what comes next
+//   respond.c     one answer: head, compression, writing
+#ifndef HTTP_HTTP_INTERNAL_H
+#define HTTP_HTTP_INTERNAL_H
+
+#include "base/buf.h"
+#include "http/chunked.h"
+#include "http/gzip.h"
+#include "http/http.h"
+
+#include <stdatomic.h>
+#include <uv.h>
+
+enum {
+    READ_BUFFER = 8 << 10,       // a usual request fits
+    READ_BUFFER_KEPT = 64 << 10, // a larger one is given back after its request
+    READ_ROOM = 2 << 10,         // a read is not worth its system call for less
+    TICK_MS = 250,
+    LINGER_MS = 2000,    // how long a refused client may go on sending
+    STOP_SETTLE_MS = 50, // what is in the sockets at a stop is still read
+    PACE = 64,           // bytes per ms that a slow client must reach beyond its time
+};
+
+enum connection_state {
+    CONNECTION_IDLE,      // no byte of a request
+    CONNECTION_READING,   // some
+    CONNECTION_HANDLING,  // the handler has it
+    CONNECTION_WRITING,   // the kernel did not take the whole answer at once
+    CONNECTION_LINGERING, // answered and shut; what still comes is thrown away
+    CONNECTION_CLOSED,    // uv_close is on its way
+};
+
+struct connection {
+    struct http_exchange exchange; // first: the two are cast into each other
+    struct http_loop *loop;
+    struct connection *before; // the loop's list
+    struct connection *after;
+    uv_tcp_t tcp;
+    uv_write_t write;
+    uv_shutdown_t shut;
+    enum connection_state state;
+    uint64_t since; // loop time at which the state began
+    size_t moved;   // bytes received or to be sent in this state
+
+    // The read buffer: [begin, len) holds the current request and what came behind it. While a
+    // request is handled the buffer does not move, since the request points into it.
+    uint8_t *in;
+    size_t begin;
+    size_t len;
+    size_t cap;
+    size_t end; // where the next request begins, once this one is complete
+
+    struct http_scan scan;
+    struct http_chunked chunks;
+    size_t body_at;  // once head_done
+    size_t body_len; // decoded bytes behind body_at, if chunked
+    bool head_done;
+    bool opened;      // the handler has accepted it, and hears of its end
+    bool advancing;   // connection_advance is on the stack
+    bool paused;      // reading is stopped: no room while a request is handled
+    bool ended;       // the client will send no more
+    bool broken;      // the connection is of no use any more
+    bool close_after; // this answer is the last
+    bool refused;     // … because the request was, so unread bytes are expected
+
+    struct buf inflated;   // a decompressed request body
+    struct buf head;       // of the answer
+    struct buf compressed; // body of the answer
+};
+
+struct http_loop {
+    struct http_server *server;
+    unsigned index;
+    uv_loop_t uv;
+    uv_thread_t thread;
+    uv_async_t wake;
+    uv_timer_t tick;
+    bool started;
+
+    _Atomic(struct http_exchange *) resumed; // newest first
+
+    uv_mutex_t lock; // of arrivals and stop_asked
+    int *arrivals;   // accepted sockets on their way to this loop
+    size_t arrival_count;
+    size_t arrival_cap;
+    bool stop_asked;
+
+    bool stopping;
+    uint64_t stop_since;
+    struct connection *connections;
+    struct http_gzip *gzip;
+    int64_t date_second;
+    char date[40]; // the Date header's line
+    size_t date_len;
+};
+
+struct http_server {
+    struct http_options options;
+    char *host;
+    int listener; // -1 once closed
+    unsigned port;
+    uv_poll_t accepting; // in loop 0
+    bool accept_paused;  // no descriptors left: tried again at the next tick
+    unsigned next_loop;
+    atomic_uint connections;
+    unsigned loop_count;
+    struct http_loop *loops;
+};
+
+// server.c, on loop 0.
+void server_accept_again(struct http_server *server);
+void server_accept_stop(struct http_server *server);
+
+// loop.c
+MUST_CHECK bool loop_init(struct http_loop *loop, struct http_server *server, unsigned index);
+MUST_CHECK bool loop_start(struct http_loop *loop);
+void loop_release(struct http_loop *loop);
+void loop_give_socket(struct http_loop *loop, int fd); // any thread
+void loop_ask_stop(struct http_loop *loop);            // any thread
+void loop_maybe_end(struct http_loop *loop);
+struct slice loop_date(struct http_loop *loop);
+
+// connection.c
+void connection_open(struct http_loop *loop, int fd);
+void connection_close(struct connection *connection);
+void connection_tick(struct connection *connection, uint64_t now);
+void connection_stop(struct connection *connection, bool force);
+void connection_enter(struct connection *connection, enum connection_state state);
+// The answer is with the kernel, or cannot be sent.
+void connection_answered(struct connection *connection);
+
+// respond.c
+void connection_send_continue(struct connection *connection);
+
+static inline const struct http_handler *connection_handler(const struct connection *connection)
+{
+    return &connection->loop->server->options.handler;
+}
+
+#endif

@@ -1,0 +1,206 @@
+// One event loop and its thread. Three things reach it from other threads, all through
+// one uv_async: accepted sockets (a locked array), resumed exchanges (a lock-free
+// list), and the wish to stop.
+//
+// The handles of a loop are closed by loop_release, after its thread has ended and nobody can be
+// inside http_exchange_resume any more; so waking a loop is always safe.
+#include "http/http_internal.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+// ---- The Date header ---------------------------------------------------------------------
+
+struct slice loop_date(struct http_loop *loop)
+{
+    time_t now = time(NULL);
+    if (loop->date_second != now) {
+        struct tm utc;
+        (void)gmtime_r(&now, &utc);
+        loop->date_second = now;
+        loop->date_len =
+            strftime(loop->date, sizeof(loop->date), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &utc);
+    }
+    return slice_of(loop->date, loop->date_len);
+}
+
+// ---- From other threads --------------------------------------------------------------------
+
+void loop_give_socket(struct http_loop *loop, int fd)
+{
+    uv_mutex_lock(&loop->lock);
+    bool fits = loop->arrival_count < loop->arrival_cap;
+    if (!fits) {
+        size_t cap = loop->arrival_cap == 0 ? 64 : loop->arrival_cap * 2;
+        int *grown = realloc(loop->arrivals, cap * sizeof(*grown));
+        if (grown != NULL) {
+            loop->arrivals = grown;
+            loop->arrival_cap = cap;
+            fits = true;
+        }
+    }
+    if (fits)
+        loop->arrivals[loop->arrival_count++] = fd;
+    uv_mutex_unlock(&loop->lock);
+    if (!fits) {
+        atomic_fetch_sub(&loop->server->connections, 1);
+        (void)close(fd);
+        return;
+    }
+    (void)uv_async_send(&loop->wake);
+}
+
+void loop_ask_stop(struct http_loop *loop)
+{
+    uv_mutex_lock(&loop->lock);
+    loop->stop_asked = true;
+    uv_mutex_unlock(&loop->lock);
+    (void)uv_async_send(&loop->wake);
+}
+
+void http_exchange_resume(struct http_exchange *exchange)
+{
+    // Once the exchange is in the list its loop may run it, so nothing of it is touched after that.
+    struct http_loop *loop = ((struct connection *)exchange)->loop;
+    struct http_exchange *newest = atomic_load_explicit(&loop->resumed, memory_order_relaxed);
+    do {
+        exchange->next = newest;
+    } while (!atomic_compare_exchange_weak_explicit(&loop->resumed, &newest, exchange,
+                                                    memory_order_release, memory_order_relaxed));
+    // Whoever made the list non-empty wakes the loop; the others ride along.
+    if (newest == NULL)
+        (void)uv_async_send(&loop->wake);
+}
+
+unsigned http_exchange_loop(const struct http_exchange *exchange)
+{
+    return ((const struct connection *)exchange)->loop->index;
+}
+
+// ---- On the loop's thread ------------------------------------------------------------------
+
+static void resumed_run(struct http_loop *loop)
+{
+    struct http_exchange *newest =
+        atomic_exchange_explicit(&loop->resumed, NULL, memory_order_acquire);
+    struct http_exchange *oldest = NULL;
+    while (newest != NULL) {
+        struct http_exchange *next = newest->next;
+        newest->next = oldest;
+        oldest = newest;
+        newest = next;
+    }
+    const struct http_handler *handler = &loop->server->options.handler;
+    while (oldest != NULL) {
+        struct http_exchange *next = oldest->next;
+        handler->resume(oldest, handler->context);
+        oldest = next;
+    }
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct http_loop *loop = timer->data;
+    uint64_t now = uv_now(&loop->uv);
+    bool force = loop->stopping && now - loop->stop_since >= HTTP_STOP_GRACE_MS;
+    for (struct connection *c = loop->connections; c != NULL;) {
+        struct connection *after = c->after; // closing takes effect later, but be plain about it
+        if (loop->stopping)
+            connection_stop(c, force);
+        connection_tick(c, now);
+        c = after;
+    }
+    if (loop->index == 0 && !loop->stopping)
+        server_accept_again(loop->server);
+    loop_maybe_end(loop);
+}
+
+static void stop_begin(struct http_loop *loop)
+{
+    loop->stopping = true;
+    loop->stop_since = uv_now(&loop->uv);
+    if (loop->index == 0)
+        server_accept_stop(loop->server);
+    ensure(uv_timer_start(&loop->tick, on_tick, STOP_SETTLE_MS, STOP_SETTLE_MS) == 0);
+}
+
+void loop_maybe_end(struct http_loop *loop)
+{
+    bool settled = loop->stopping && uv_now(&loop->uv) - loop->stop_since >= STOP_SETTLE_MS;
+    if (settled && loop->connections == NULL)
+        uv_stop(&loop->uv);
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    struct http_loop *loop = wake->data;
+    resumed_run(loop);
+    uv_mutex_lock(&loop->lock);
+    int *arrivals = loop->arrivals;
+    size_t count = loop->arrival_count;
+    bool stop = loop->stop_asked && !loop->stopping;
+    loop->arrivals = NULL;
+    loop->arrival_count = loop->arrival_cap = 0;
+    uv_mutex_unlock(&loop->lock);
+    for (size_t i = 0; i < count; i++)
+        connection_open(loop, arrivals[i]);
+    free(arrivals);
+    if (stop)
+        stop_begin(loop);
+}
+
+static void loop_main(void *context)
+{
+    struct http_loop *loop = context;
+    (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
+}
+
+// ---- Life ----------------------------------------------------------------------------------
+
+bool loop_init(struct http_loop *loop, struct http_server *server, unsigned index)
+{
+    loop->server = server;
+    loop->index = index;
+    loop->date_second = -1;
+    if (uv_loop_init(&loop->uv) != 0)
+        return false;
+    loop->gzip = http_gzip_new();
+    if (loop->gzip == NULL || uv_async_init(&loop->uv, &loop->wake, on_wake) != 0) {
+        http_gzip_free(loop->gzip);
+        (void)uv_loop_close(&loop->uv);
+        return false;
+    }
+    ensure(uv_mutex_init(&loop->lock) == 0);
+    ensure(uv_timer_init(&loop->uv, &loop->tick) == 0);
+    ensure(uv_timer_start(&loop->tick, on_tick, TICK_MS, TICK_MS) == 0);
+    loop->wake.data = loop;
+    loop->tick.data = loop;
+    return true;
+}
+
+bool loop_start(struct http_loop *loop)
+{
+    loop->started = uv_thread_create(&loop->thread, loop_main, loop) == 0;
+    return loop->started;
+}
+
+static void handle_close(uv_handle_t *handle, void *context)
+{
+    (void)context;
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+void loop_release(struct http_loop *loop)
+{
+    ensure(loop->connections == NULL);
+    uv_walk(&loop->uv, handle_close, NULL);
+    (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
+    ensure(uv_loop_close(&loop->uv) == 0);
+    for (size_t i = 0; i < loop->arrival_count; i++)
+        (void)close(loop->arrivals[i]);
+    free(loop->arrivals);
+    uv_mutex_destroy(&loop->lock);
+    http_gzip_free(loop->gzip);
+}

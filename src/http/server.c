@@ -1,0 +1,230 @@
+// Listening, accepting, start and stop. See http.h for the contract.
+//
+// One socket listens, watched by loop 0, which hands accepted sockets to all loops in turn: so
+// connections are spread evenly, whatever the kernel thinks of fairness. Memory: the
+// server owns its loops; a loop owns its connections.
+#include "http/http_internal.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { BACKLOG = 1024, ACCEPT_BURST = 64 };
+
+// ---- Accepting (loop 0) --------------------------------------------------------------
+
+static void on_accept(uv_poll_t *poll, int status, int events);
+
+void server_accept_again(struct http_server *server)
+{
+    if (!server->accept_paused)
+        return;
+    server->accept_paused = false;
+    ensure(uv_poll_start(&server->accepting, UV_READABLE, on_accept) == 0);
+}
+
+void server_accept_stop(struct http_server *server)
+{
+    if (server->listener < 0)
+        return;
+    server->accept_paused = false;
+    ensure(uv_poll_stop(&server->accepting) == 0);
+    (void)close(server->listener);
+    server->listener = -1;
+}
+
+static void place(struct http_server *server, int fd)
+{
+    unsigned max = server->options.max_connections;
+    if (atomic_fetch_add(&server->connections, 1) >= max) {
+        atomic_fetch_sub(&server->connections, 1);
+        (void)close(fd);
+        return;
+    }
+    struct http_loop *loop = &server->loops[server->next_loop];
+    server->next_loop = (server->next_loop + 1) % server->loop_count;
+    if (loop->index == 0)
+        connection_open(loop, fd);
+    else
+        loop_give_socket(loop, fd);
+}
+
+static void on_accept(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    struct http_server *server = poll->data;
+    for (int i = 0; i < ACCEPT_BURST; i++) {
+        int fd = accept(server->listener, NULL, NULL);
+        if (fd >= 0) {
+            (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+            place(server, fd);
+        } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+            log_warn("cannot accept a connection for now: %s", strerror(errno));
+            (void)uv_poll_stop(poll);
+            server->accept_paused = true;
+            return;
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            return;
+        }
+    }
+}
+
+// ---- Listening -------------------------------------------------------------------------
+
+static unsigned bound_port(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t len = sizeof(address);
+    if (getsockname(fd, (struct sockaddr *)&address, &len) != 0)
+        return 0;
+    if (address.ss_family == AF_INET6)
+        return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    return ntohs(((struct sockaddr_in *)&address)->sin_port);
+}
+
+static int listen_on(const struct addrinfo *address)
+{
+    int fd = socket(address->ai_family, SOCK_STREAM, 0);
+    if (fd < 0)
+        return -1;
+    int on = 1;
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    int saved = errno;
+    (void)close(fd);
+    errno = saved;
+    return -1;
+}
+
+static bool server_listen(struct http_server *server, char *error, size_t error_size)
+{
+    char port[16];
+    (void)snprintf(port, sizeof(port), "%u", server->options.port);
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    struct addrinfo *found = NULL;
+    int result = getaddrinfo(server->host, port, &hints, &found);
+    if (result != 0) {
+        (void)snprintf(error, error_size, "cannot find the address '%s': %s", server->host,
+                       gai_strerror(result));
+        return false;
+    }
+    server->listener = -1;
+    for (const struct addrinfo *a = found; a != NULL && server->listener < 0; a = a->ai_next)
+        server->listener = listen_on(a);
+    int why = errno;
+    freeaddrinfo(found);
+    if (server->listener < 0) {
+        (void)snprintf(error, error_size,
+                       why == EADDRINUSE ? "port %u on %s is already in use"
+                                         : "cannot listen on port %u of %s: %s",
+                       server->options.port, server->host, strerror(why));
+        return false;
+    }
+    server->port = bound_port(server->listener);
+    return true;
+}
+
+// ---- Start and stop --------------------------------------------------------------------
+
+static void defaults_fill(struct http_options *options)
+{
+    if (options->threads == 0)
+        options->threads = uv_available_parallelism();
+    if (options->max_connections == 0)
+        options->max_connections = HTTP_CONNECTIONS_DEFAULT;
+    if (options->idle_ms == 0)
+        options->idle_ms = HTTP_IDLE_DEFAULT_MS;
+    if (options->request_ms == 0)
+        options->request_ms = HTTP_REQUEST_DEFAULT_MS;
+}
+
+// Makes the loops; loop_count says how many there are to release.
+static bool loops_make(struct http_server *server)
+{
+    server->loops = calloc(server->options.threads, sizeof(*server->loops));
+    if (server->loops == NULL)
+        return false;
+    for (unsigned i = 0; i < server->options.threads; i++) {
+        if (!loop_init(&server->loops[i], server, i))
+            return false;
+        server->loop_count++;
+    }
+    server->accepting.data = server;
+    struct http_loop *first = &server->loops[0];
+    if (uv_poll_init(&first->uv, &server->accepting, server->listener) != 0)
+        return false;
+    return uv_poll_start(&server->accepting, UV_READABLE, on_accept) == 0;
+}
+
+static bool loops_start(struct http_server *server)
+{
+    for (unsigned i = 0; i < server->loop_count; i++) {
+        if (!loop_start(&server->loops[i]))
+            return false;
+    }
+    return true;
+}
+
+struct http_server *http_server_start(const struct http_options *options, char *error,
+                                      size_t error_size)
+{
+    struct http_server *server = calloc(1, sizeof(*server));
+    if (server != NULL) {
+        server->options = *options;
+        server->listener = -1;
+        server->host = strdup(options->host);
+        defaults_fill(&server->options);
+    }
+    if (server == NULL || server->host == NULL) {
+        (void)snprintf(error, error_size, "out of memory");
+        free(server);
+        return NULL;
+    }
+    if (!server_listen(server, error, error_size)) {
+        http_server_free(server);
+        return NULL;
+    }
+    if (!loops_make(server) || !loops_start(server)) {
+        (void)snprintf(error, error_size, "cannot start %u event loops", server->options.threads);
+        http_server_stop(server);
+        http_server_free(server);
+        return NULL;
+    }
+    return server;
+}
+
+unsigned http_server_port(const struct http_server *server)
+{
+    return server->port;
+}
+
+void http_server_stop(struct http_server *server)
+{
+    for (unsigned i = 0; i < server->loop_count; i++)
+        loop_ask_stop(&server->loops[i]);
+    for (unsigned i = 0; i < server->loop_count; i++) {
+        if (server->loops[i].started)
+            (void)uv_thread_join(&server->loops[i].thread);
+        server->loops[i].started = false;
+    }
+}
+
+void http_server_free(struct http_server *server)
+{
+    for (unsigned i = 0; i < server->loop_count; i++)
+        loop_release(&server->loops[i]);
+    if (server->listener >= 0)
+        (void)close(server->listener);
+    free(server->loops);
+    free(server->host);
+    free(server);
+}

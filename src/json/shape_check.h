@@ -1,0 +1,22 @@
+// The constraints of a decoded request. Internal to src/json.
+#ifndef JSON_SHAPE_CHECK_H
+#define JSON_SHAPE_CHECK_H
+
+#include "json/shape.h"
+
+// The bytes a value of this shape takes in its struct; in a list or map a structure stands
+// inline, in a struct as a pointer.
+size_t shape_slot_size(const struct shape *shape, bool inline_struct);
+
+// Whether the slot of a member or element holds something. A structure's slot is its
+// pointer here: one that stands inline is always there.
+bool shape_slot_set(const struct shape *shape, const void *at);
+
+// Checks every constraint; false with the collected ValidationException. The error's arena
+// holds the message.
+MUST_CHECK bool shape_check(const struct shape *shape, const void *request, struct error *error);
+
+// Appends the value as the messages show it: text as it is, composites as Java prints them.
+void shape_echo(struct buf *out, const struct shape *shape, const void *at, bool inline_struct);
+
+#endif

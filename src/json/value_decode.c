@@ -1,0 +1,529 @@
+// Decoding AttributeValues.
+//
+// The idea: one pass, no tree. Each value goes into the builder as it is read. A fault (a
+// number that is none, an empty set, …) is noted and mutes the builder, while reading goes
+// on: a wrong JSON type or broken text behind it is a SerializationException, which
+// comes first. Which fault is reported: the first in the text, except that an empty
+// attribute name at the top of an item outweighs all, and one inside a map is outweighed
+// by all.
+//
+// A JSON member given twice counts as its last. In a map the builder sees to that. That an
+// AttributeValue names the same type twice is found only after the first has been built;
+// the field is then decoded again, this time looking ahead for the last of each type.
+#include "json/value_decode.h"
+
+#include <strings.h>
+
+#include "base/encode.h"
+#include "base/limits.h"
+#include "value/number.h"
+#include "json/set_repeat.h"
+
+enum { WEIGHT_INNER_NAME = 1, WEIGHT_FAULT = 2, WEIGHT_TOP_NAME = 3 };
+
+#define INVALID "One or more parameter values were invalid: "
+#define FAULT_EMPTY                                                                                \
+    "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+#define FAULT_SEVERAL                                                                              \
+    "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "    \
+    "supported datatypes"
+#define FAULT_NULL INVALID "Null attribute value types must have the value of true"
+#define FAULT_NESTING                                                                              \
+    "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "    \
+    "beyond supported limit"
+#define FAULT_NAME      "Empty attribute name"
+#define FAULT_NAME_SIZE INVALID "Attribute name is too large, must be less than 65536 bytes"
+#define FAULT_NUMERIC   "The parameter cannot be converted to a numeric value"
+#define FAULT_DIGITS    "Attempting to store more than 38 significant digits in a Number"
+#define FAULT_OVERFLOW                                                                             \
+    "Number overflow. Attempting to store a number with magnitude larger than supported range"
+#define FAULT_UNDERFLOW                                                                            \
+    "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+
+// What the three sets have of their own.
+static const struct set_row {
+    const char *empty;
+    const char *null;
+} set_rows[] = {
+    [VALUE_SS] = {INVALID "An string set  may not be empty",
+                  INVALID "An string set may not have a null string as a member"},
+    [VALUE_NS] = {INVALID "An number set  may not be empty",
+                  INVALID "An number set may not have a null string as a member"},
+    [VALUE_BS] = {INVALID "Binary sets should not be empty",
+                  INVALID "Binary sets may not contain null values"},
+};
+
+static bool decode_value(struct value_decoder *d, enum json_place place, unsigned level);
+
+void value_decoder_init(struct value_decoder *decoder, struct json_reader *reader,
+                        struct arena *arena, struct error *error)
+{
+    decoder->reader = reader;
+    decoder->error = error;
+    decoder->arena = arena;
+    buf_init(&decoder->out, LIMIT_REQUEST_MEMORY);
+    buf_init(&decoder->binary, LIMIT_BODY);
+    value_builder_init(&decoder->builder, &decoder->out);
+}
+
+void value_decoder_release(struct value_decoder *decoder)
+{
+    value_builder_release(&decoder->builder);
+    buf_release(&decoder->binary);
+    buf_release(&decoder->out);
+}
+
+static void decoder_begin(struct value_decoder *d)
+{
+    d->fault = NULL;
+    d->fault_newer = NULL;
+    d->fault_weight = 0;
+    d->fault_name = VALUE_NONE;
+    d->top_name = VALUE_NONE;
+    d->mute = false;
+    d->repeats = false;
+    buf_clear(&d->out);
+    value_builder_reset(&d->builder);
+}
+
+static bool text_error(struct value_decoder *d)
+{
+    return json_text_error(d->reader, d->error);
+}
+
+// Notes a fault; true, for reading goes on. False only without memory (a NULL text).
+static bool note_fault(struct value_decoder *d, int weight, const char *older, const char *newer)
+{
+    if (older == NULL || newer == NULL)
+        return error_budget(d->error);
+    d->mute = true;
+    if (weight <= d->fault_weight)
+        return true;
+    d->fault_weight = weight;
+    d->fault = older;
+    d->fault_newer = newer;
+    d->fault_name = d->top_name;
+    return true;
+}
+
+static bool fault(struct value_decoder *d, const char *text)
+{
+    return note_fault(d, WEIGHT_FAULT, text, text);
+}
+
+// A fault whose text holds what the client sent is only made if it would be kept.
+static bool fault_is_kept(const struct value_decoder *d)
+{
+    return d->fault_weight < WEIGHT_FAULT;
+}
+
+// ---- Scalars -------------------------------------------------------------------
+
+static bool expect(struct value_decoder *d, enum json_kind kind, const struct shape *shape,
+                   enum json_place place)
+{
+    enum json_kind found = json_peek(d->reader);
+    return found == kind || json_type_error(d->reader, shape, place, found, d->error);
+}
+
+static bool read_string(struct value_decoder *d, enum json_place place, struct slice *out)
+{
+    if (!expect(d, JSON_STRING, &shape_string, place))
+        return false;
+    return json_read_string(d->reader, out) || text_error(d);
+}
+
+bool value_decode_blob(struct json_reader *reader, enum json_place place, struct buf *out,
+                       struct error *error)
+{
+    enum json_kind found = json_peek(reader);
+    if (found != JSON_STRING)
+        return json_type_error(reader, &shape_blob, place, found, error);
+    struct slice text;
+    if (!json_read_string(reader, &text))
+        return json_text_error(reader, error);
+    buf_clear(out);
+    bool valid = base64_decode(out, text);
+    if (out->failed)
+        return error_budget(error);
+    return valid || json_base64_error(text, error);
+}
+
+static bool text_means(struct slice text, const char *word)
+{
+    return text.len == strlen(word) && strncasecmp((const char *)text.ptr, word, text.len) == 0;
+}
+
+bool value_decode_bool(struct json_reader *reader, enum json_place place, bool *out,
+                       struct error *error)
+{
+    enum json_kind found = json_peek(reader);
+    struct slice text;
+    switch (found) {
+    case JSON_TRUE:
+    case JSON_FALSE:
+        *out = found == JSON_TRUE;
+        return json_read_literal(reader) || json_text_error(reader, error);
+    case JSON_STRING:
+        if (!json_read_string(reader, &text))
+            return json_text_error(reader, error);
+        if (text_means(text, "true") || text_means(text, "1") || text_means(text, "yes"))
+            *out = true;
+        else if (text_means(text, "false") || text_means(text, "0") || text_means(text, "no"))
+            *out = false;
+        else
+            return json_boolean_error(error);
+        return true;
+    default:
+        return json_type_error(reader, &shape_boolean, place, found, error);
+    }
+}
+
+static bool number_fault(struct value_decoder *d, enum number_status status, struct slice text)
+{
+    if (!fault_is_kept(d))
+        return true;
+    switch (status) {
+    case NUMBER_OVERFLOW:
+        return fault(d, FAULT_OVERFLOW);
+    case NUMBER_UNDERFLOW:
+        return fault(d, FAULT_UNDERFLOW);
+    case NUMBER_PRECISION:
+        return fault(d, FAULT_DIGITS);
+    case NUMBER_SYNTAX:
+    case NUMBER_OK:
+        break;
+    }
+    const char *quoted = arena_printf(d->arena, FAULT_NUMERIC ": %.*s", SLICE_FMT(text));
+    return note_fault(d, WEIGHT_FAULT, text.len == 0 ? FAULT_NUMERIC : quoted, quoted);
+}
+
+// Reads a number's text; *len is 0 if it has a fault, which is noted.
+static bool read_number(struct value_decoder *d, enum json_place place,
+                        uint8_t stored[NUMBER_BYTES_MAX], size_t *len)
+{
+    struct slice text;
+    *len = 0;
+    if (!read_string(d, place, &text))
+        return false;
+    enum number_status status = number_from_text(text, stored, len);
+    return status == NUMBER_OK || number_fault(d, status, text);
+}
+
+static bool decode_scalar(struct value_decoder *d, enum value_type type)
+{
+    struct slice text;
+    uint8_t stored[NUMBER_BYTES_MAX];
+    size_t len;
+    bool flag;
+    switch (type) {
+    case VALUE_S:
+        if (!read_string(d, PLACE_FIELD, &text))
+            return false;
+        if (!d->mute)
+            value_put_string(&d->builder, text);
+        return true;
+    case VALUE_N:
+        if (!read_number(d, PLACE_FIELD, stored, &len))
+            return false;
+        if (!d->mute)
+            value_put_number(&d->builder, slice_of(stored, len));
+        return true;
+    case VALUE_B:
+        if (!value_decode_blob(d->reader, PLACE_FIELD, &d->binary, d->error))
+            return false;
+        if (!d->mute)
+            value_put_binary(&d->builder, buf_view(&d->binary));
+        return true;
+    case VALUE_BOOL:
+        if (!value_decode_bool(d->reader, PLACE_FIELD, &flag, d->error))
+            return false;
+        if (!d->mute)
+            value_put_bool(&d->builder, flag);
+        return true;
+    default:
+        if (!value_decode_bool(d->reader, PLACE_FIELD, &flag, d->error))
+            return false;
+        if (!flag)
+            return fault(d, FAULT_NULL);
+        if (!d->mute)
+            value_put_null(&d->builder);
+        return true;
+    }
+}
+
+// ---- Sets ----------------------------------------------------------------------
+
+// The set has a member twice: reads it once more, from the bookmark at its array, to say so.
+static bool repeat_fault(struct value_decoder *d, enum value_type type,
+                         const struct json_reader *bookmark)
+{
+    if (!fault_is_kept(d))
+        return true;
+    if (type == VALUE_NS)
+        return note_fault(d, WEIGHT_FAULT, "Input collection contains duplicates",
+                          INVALID "Input collection contains duplicates.");
+    const char *older = NULL;
+    const char *newer = NULL;
+    if (!set_repeat_print(*bookmark, type, d->arena, &older, &newer))
+        return error_budget(d->error);
+    return note_fault(d, WEIGHT_FAULT, older, newer);
+}
+
+static bool decode_member(struct value_decoder *d, enum value_type type)
+{
+    struct slice member;
+    uint8_t stored[NUMBER_BYTES_MAX];
+    if (json_peek(d->reader) == JSON_NULL)
+        return json_read_literal(d->reader) ? fault(d, set_rows[type].null) : text_error(d);
+    if (type == VALUE_SS) {
+        if (!read_string(d, PLACE_ELEMENT, &member))
+            return false;
+    } else if (type == VALUE_NS) {
+        size_t len;
+        if (!read_number(d, PLACE_ELEMENT, stored, &len))
+            return false;
+        member = slice_of(stored, len);
+    } else {
+        if (!value_decode_blob(d->reader, PLACE_ELEMENT, &d->binary, d->error))
+            return false;
+        member = buf_view(&d->binary);
+    }
+    if (!d->mute)
+        value_member(&d->builder, member);
+    return true;
+}
+
+static bool decode_set(struct value_decoder *d, enum value_type type)
+{
+    if (!expect(d, JSON_ARRAY, &shape_string_list, PLACE_FIELD))
+        return false;
+    struct json_reader bookmark = *d->reader;
+    if (!json_enter(d->reader))
+        return text_error(d);
+    if (!d->mute)
+        value_open_set(&d->builder, type);
+    size_t count = 0;
+    for (; json_next_element(d->reader); count++) {
+        if (!decode_member(d, type))
+            return false;
+    }
+    if (d->reader->error != NULL)
+        return text_error(d);
+    if (count == 0)
+        return fault(d, set_rows[type].empty);
+    if (d->mute || value_close(&d->builder))
+        return true;
+    return repeat_fault(d, type, &bookmark);
+}
+
+// ---- Lists and maps --------------------------------------------------------------
+
+static bool decode_list(struct value_decoder *d, unsigned level)
+{
+    if (!expect(d, JSON_ARRAY, &shape_value_list, PLACE_FIELD))
+        return false;
+    if (!json_enter(d->reader))
+        return text_error(d);
+    if (!d->mute)
+        value_open_list(&d->builder);
+    while (json_next_element(d->reader)) {
+        if (!decode_value(d, PLACE_ELEMENT, level + 1))
+            return false;
+    }
+    if (d->reader->error != NULL)
+        return text_error(d);
+    if (!d->mute)
+        (void)value_close(&d->builder);
+    return true;
+}
+
+static bool check_name(struct value_decoder *d, struct slice name, bool top)
+{
+    if (name.len == 0)
+        return note_fault(d, top ? WEIGHT_TOP_NAME : WEIGHT_INNER_NAME, FAULT_NAME, FAULT_NAME);
+    if (name.len > LIMIT_ATTRIBUTE_NAME)
+        return fault(d, FAULT_NAME_SIZE);
+    return true;
+}
+
+static bool decode_map(struct value_decoder *d, enum json_place place, unsigned level)
+{
+    if (!expect(d, JSON_OBJECT, &shape_value_map, place))
+        return false;
+    if (!json_enter(d->reader))
+        return text_error(d);
+    if (!d->mute)
+        value_open_map(&d->builder);
+    struct slice name;
+    while (json_next_name(d->reader, &name)) {
+        if (level == 0)
+            d->top_name = name;
+        if (!check_name(d, name, level == 0))
+            return false;
+        if (!d->mute)
+            value_name(&d->builder, name);
+        if (!decode_value(d, PLACE_ELEMENT, level + 1))
+            return false;
+    }
+    if (d->reader->error != NULL)
+        return text_error(d);
+    if (!d->mute)
+        (void)value_close(&d->builder);
+    return true;
+}
+
+// ---- One AttributeValue ------------------------------------------------------------
+
+// The type a member's name means, or VALUE_TYPES.
+static inline enum value_type type_of_name(struct slice name)
+{
+    if (name.len == 1) {
+        switch (name.ptr[0]) {
+        case 'S':
+            return VALUE_S;
+        case 'N':
+            return VALUE_N;
+        case 'B':
+            return VALUE_B;
+        case 'L':
+            return VALUE_L;
+        case 'M':
+            return VALUE_M;
+        default:
+            return VALUE_TYPES;
+        }
+    }
+    return value_type_from_name(name);
+}
+
+static bool decode_typed(struct value_decoder *d, enum value_type type, unsigned level)
+{
+    switch (type) {
+    case VALUE_SS:
+    case VALUE_NS:
+    case VALUE_BS:
+        return decode_set(d, type);
+    case VALUE_L:
+    case VALUE_M:
+        // The scalar at the bottom counts as a level, too.
+        if (level >= LIMIT_NESTING) {
+            if (!fault(d, FAULT_NESTING))
+                return false;
+            return json_skip(d->reader) || text_error(d);
+        }
+        return type == VALUE_L ? decode_list(d, level) : decode_map(d, PLACE_FIELD, level);
+    default:
+        return decode_scalar(d, type);
+    }
+}
+
+// How often each type is named in the AttributeValue whose members the reader is at.
+struct type_counts {
+    size_t left[VALUE_TYPES];
+};
+
+static bool count_types(struct value_decoder *d, struct type_counts *counts)
+{
+    struct json_reader ahead = *d->reader;
+    struct slice name;
+    *counts = (struct type_counts){{0}};
+    while (json_next_name(&ahead, &name)) {
+        enum value_type type = type_of_name(name);
+        if (type != VALUE_TYPES)
+            counts->left[type]++;
+        if (!json_skip(&ahead))
+            return json_text_error(&ahead, d->error);
+    }
+    return ahead.error == NULL || json_text_error(&ahead, d->error);
+}
+
+static bool decode_null_value(struct value_decoder *d)
+{
+    return json_read_literal(d->reader) ? fault(d, FAULT_EMPTY) : text_error(d);
+}
+
+// `level` is 1 for the value of an attribute, one more in each list or map.
+static bool decode_value(struct value_decoder *d, enum json_place place, unsigned level)
+{
+    enum json_kind found = json_peek(d->reader);
+    if (found == JSON_NULL)
+        return decode_null_value(d);
+    if (found != JSON_OBJECT)
+        return json_type_error(d->reader, &shape_value, place, found, d->error);
+    if (!json_enter(d->reader))
+        return text_error(d);
+    struct type_counts counts;
+    if (d->careful && !count_types(d, &counts))
+        return false;
+    unsigned named = 0, seen = 0;
+    struct slice name;
+    while (json_next_name(d->reader, &name)) {
+        enum value_type type = type_of_name(name);
+        bool skipped = type == VALUE_TYPES;
+        if (!skipped && d->careful)
+            skipped = --counts.left[type] > 0;
+        else if (!skipped && (named & 1u << type) != 0)
+            d->repeats = d->mute = true;
+        named |= 1u << type;
+        if (skipped || json_peek(d->reader) == JSON_NULL) {
+            if (!json_skip(d->reader))
+                return text_error(d);
+            continue;
+        }
+        if (seen != 0)
+            d->mute = true; // the fault is noted at the end of the object
+        seen |= 1u << type;
+        if (!decode_typed(d, type, level))
+            return false;
+    }
+    if (d->reader->error != NULL)
+        return text_error(d);
+    if (seen == 0)
+        return fault(d, FAULT_EMPTY);
+    return (seen & (seen - 1)) == 0 || fault(d, FAULT_SEVERAL);
+}
+
+// ---- Whole fields --------------------------------------------------------------------
+
+static bool decode_finish(struct value_decoder *d, struct field_value *out)
+{
+    if (d->fault != NULL) {
+        *out = (struct field_value){value_empty_map(), d->fault, d->fault_newer, d->fault_name};
+        return true;
+    }
+    if (d->out.failed || d->builder.marks.failed || d->builder.scratch.failed)
+        return error_budget(d->error);
+    struct slice value = arena_copy(d->arena, buf_view(&d->out));
+    if (value.ptr == NULL)
+        return error_budget(d->error);
+    *out = (struct field_value){.value = value};
+    return true;
+}
+
+static bool decode_field(struct value_decoder *d, enum json_place place, bool item,
+                         struct field_value *out)
+{
+    struct json_reader bookmark = *d->reader;
+    d->careful = false;
+    for (;;) {
+        decoder_begin(d);
+        if (!(item ? decode_map(d, place, 0) : decode_value(d, place, 1)))
+            return false;
+        if (!d->repeats)
+            return decode_finish(d, out);
+        d->careful = true;
+        *d->reader = bookmark;
+    }
+}
+
+bool value_decode(struct value_decoder *decoder, enum json_place place, struct field_value *out)
+{
+    return decode_field(decoder, place, false, out);
+}
+
+bool value_decode_item(struct value_decoder *decoder, enum json_place place,
+                       struct field_value *out)
+{
+    return decode_field(decoder, place, true, out);
+}

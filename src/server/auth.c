@@ -1,0 +1,250 @@
+// See auth.h. The checks come in the service's order, and each message is its text:
+// presence, required parameters, algorithm, the form of the credential, its region.
+#include "server/auth.h"
+
+#include <stdio.h>
+
+#define DEFAULT_REGION "us-east-1"
+
+enum { CREDENTIAL_MAX = 512 };
+
+// What both ways of signing (header, query string) come down to.
+struct signing {
+    struct slice algorithm;
+    struct slice credential; // as sent: in a query string it is percent-encoded
+    struct slice signature;
+    struct slice signed_headers;
+    struct slice date;
+};
+
+static bool present(struct slice text)
+{
+    return text.len > 0;
+}
+
+// ---- The header ------------------------------------------------------------------------
+
+static bool is_separator(uint8_t c)
+{
+    return c == ' ' || c == ',';
+}
+
+// The next word of the header's value; false at its end.
+static bool word_next(struct slice *rest, struct slice *word)
+{
+    const uint8_t *at = rest->ptr;
+    const uint8_t *end = rest->ptr + rest->len;
+    while (at < end && is_separator(*at))
+        at++;
+    const uint8_t *start = at;
+    while (at < end && !is_separator(*at))
+        at++;
+    *word = slice_of(start, (size_t)(at - start));
+    *rest = slice_of(at, (size_t)(end - at));
+    return word->len > 0;
+}
+
+// "name=value": the value, up to another equal sign; empty if the name is another one.
+static bool parameter_is(struct slice word, struct slice name, struct slice *value)
+{
+    if (word.len <= name.len || word.ptr[name.len] != '=' || !slice_begins(word, name))
+        return false;
+    const uint8_t *start = word.ptr + name.len + 1;
+    size_t len = word.len - name.len - 1;
+    const uint8_t *equal = len == 0 ? NULL : memchr(start, '=', len);
+    *value = slice_of(start, equal == NULL ? len : (size_t)(equal - start));
+    return true;
+}
+
+static void header_split(struct slice header, struct signing *signing)
+{
+    struct slice word;
+    struct slice rest = header;
+    if (!word_next(&rest, &signing->algorithm))
+        return;
+    while (word_next(&rest, &word)) {
+        if (!parameter_is(word, SLICE_LIT("Credential"), &signing->credential) &&
+            !parameter_is(word, SLICE_LIT("SignedHeaders"), &signing->signed_headers))
+            (void)parameter_is(word, SLICE_LIT("Signature"), &signing->signature);
+    }
+}
+
+static bool header_check(const struct http_request *request, struct slice header,
+                         struct signing *signing, struct error *error)
+{
+    header_split(header, signing);
+    bool dated = http_header_find(request, SLICE_LIT("x-amz-date")) != NULL ||
+                 http_header_find(request, SLICE_LIT("date")) != NULL;
+    if (present(signing->credential) && present(signing->signature) &&
+        present(signing->signed_headers) && dated)
+        return true;
+    return error_set(
+        error, ERR_INCOMPLETE_SIGNATURE, "%s%s%s%sAuthorization=%.*s",
+        present(signing->credential) ? ""
+                                     : "Authorization header requires 'Credential' parameter. ",
+        present(signing->signature) ? "" : "Authorization header requires 'Signature' parameter. ",
+        present(signing->signed_headers)
+            ? ""
+            : "Authorization header requires 'SignedHeaders' parameter. ",
+        dated ? ""
+              : "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' "
+                "header. ",
+        SLICE_FMT(header));
+}
+
+// ---- The query string ------------------------------------------------------------------
+
+// The undecoded value of a query parameter; false if it does not occur.
+static bool query_find(struct slice query, struct slice name, struct slice *value)
+{
+    const uint8_t *at = query.ptr;
+    const uint8_t *end = query.ptr + query.len;
+    while (at < end) {
+        const uint8_t *amp = memchr(at, '&', (size_t)(end - at));
+        const uint8_t *stop = amp == NULL ? end : amp;
+        struct slice word = slice_of(at, (size_t)(stop - at));
+        if (slice_equal(word, name)) {
+            *value = slice_of(stop, 0);
+            return true;
+        }
+        if (parameter_is(word, name, value))
+            return true;
+        at = amp == NULL ? end : amp + 1;
+    }
+    return false;
+}
+
+static bool query_check(struct slice query, struct signing *signing, struct error *error)
+{
+    const struct {
+        const char *name;
+        struct slice *value;
+    } wanted[] = {
+        {"X-Amz-Algorithm", &signing->algorithm}, {"X-Amz-Credential", &signing->credential},
+        {"X-Amz-Signature", &signing->signature}, {"X-Amz-SignedHeaders", &signing->signed_headers},
+        {"X-Amz-Date", &signing->date},
+    };
+    char missing[512];
+    size_t used = 0;
+    static const char format[] = "AWS query-string parameters must include '%s'. ";
+    for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+        (void)query_find(query, slice_str(wanted[i].name), wanted[i].value);
+        if (present(*wanted[i].value))
+            continue;
+        int more = snprintf(missing + used, sizeof(missing) - used, format, wanted[i].name);
+        used += more > 0 ? (size_t)more : 0;
+    }
+    if (used == 0)
+        return true;
+    return error_set(error, ERR_INCOMPLETE_SIGNATURE, "%sRe-examine the query-string parameters.",
+                     missing);
+}
+
+static int hex_value(uint8_t c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+// Decodes %XX into `out`; what does not fit is cut off, since nothing valid is that long.
+static struct slice percent_decode(struct slice text, uint8_t out[CREDENTIAL_MAX])
+{
+    size_t len = 0;
+    for (size_t i = 0; i < text.len && len < CREDENTIAL_MAX; i++) {
+        int high = text.ptr[i] == '%' && i + 2 < text.len ? hex_value(text.ptr[i + 1]) : -1;
+        int low = high >= 0 ? hex_value(text.ptr[i + 2]) : -1;
+        out[len++] = low >= 0 ? (uint8_t)(high << 4 | low) : text.ptr[i];
+        i += low >= 0 ? 2 : 0;
+    }
+    return slice_of(out, len);
+}
+
+// ---- The credential ----------------------------------------------------------------------
+
+static bool region_valid(struct slice region)
+{
+    if (region.len == 0 || region.len > AUTH_REGION_MAX)
+        return false;
+    for (size_t i = 0; i < region.len; i++) {
+        uint8_t c = region.ptr[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '-' || c == '_'))
+            return false;
+    }
+    return true;
+}
+
+// keyid/date/region/service/aws4_request; slashes at the end do not count.
+static bool credential_check(struct slice credential, char region[AUTH_REGION_MAX + 1],
+                             struct error *error)
+{
+    struct slice trimmed = credential;
+    while (trimmed.len > 0 && trimmed.ptr[trimmed.len - 1] == '/')
+        trimmed.len--;
+    unsigned elements = 1;
+    struct slice third = {NULL, 0};
+    for (size_t i = 0; i < trimmed.len; i++) {
+        if (trimmed.ptr[i] == '/') {
+            elements++;
+            if (elements == 3)
+                third.ptr = trimmed.ptr + i + 1;
+        } else if (elements == 3) {
+            third.len++;
+        }
+    }
+    if (elements != 5)
+        return error_set(error, ERR_INCOMPLETE_SIGNATURE,
+                         "Credential must have exactly 5 slash-delimited elements, "
+                         "e.g. keyid/date/region/service/term, got '%.*s'",
+                         SLICE_FMT(credential));
+    if (!region_valid(third))
+        return error_set(error, ERR_INVALID_SIGNATURE,
+                         "Credential should be scoped to a valid region, not '%.*s'. ",
+                         SLICE_FMT(third));
+    memcpy(region, third.ptr, third.len);
+    region[third.len] = 0;
+    return true;
+}
+
+static bool signing_check(const struct signing *signing, bool in_query,
+                          char region[AUTH_REGION_MAX + 1], struct error *error)
+{
+    // Version 4a signs for all regions at once and names none.
+    if (slice_is(signing->algorithm, "AWS4-ECDSA-P256-SHA256")) {
+        memcpy(region, DEFAULT_REGION, sizeof(DEFAULT_REGION));
+        return true;
+    }
+    if (!slice_is(signing->algorithm, "AWS4-HMAC-SHA256"))
+        return error_set(error, ERR_INCOMPLETE_SIGNATURE,
+                         "Unsupported AWS 'algorithm': '%.*s' (only AWS4-HMAC-SHA256 for now). ",
+                         SLICE_FMT(signing->algorithm));
+    uint8_t decoded[CREDENTIAL_MAX];
+    struct slice credential = signing->credential;
+    if (in_query)
+        credential = percent_decode(credential, decoded);
+    return credential_check(credential, region, error);
+}
+
+// ---- The whole ---------------------------------------------------------------------------
+
+bool auth_check(const struct http_request *request, char region[AUTH_REGION_MAX + 1],
+                struct error *error)
+{
+    const struct slice *header = http_header_find(request, SLICE_LIT("authorization"));
+    struct slice ignored;
+    bool in_header = header != NULL && header->len > 0;
+    bool in_query = request->query.len > 0 &&
+                    query_find(request->query, SLICE_LIT("X-Amz-Algorithm"), &ignored);
+    if (in_header && in_query)
+        return error_set(error, ERR_INVALID_SIGNATURE,
+                         "Found both 'X-Amz-Algorithm' as a query-string param and "
+                         "'Authorization' as HTTP header.");
+    if (!in_query && (!in_header || !slice_begins(*header, SLICE_LIT("AWS4-"))))
+        return error_set(error, ERR_MISSING_AUTH, "Request is missing Authentication Token");
+    struct signing signing = {0};
+    bool complete = in_query ? query_check(request->query, &signing, error)
+                             : header_check(request, *header, &signing, error);
+    return complete && signing_check(&signing, in_query, region, error);
+}

@@ -1,0 +1,362 @@
+// The life of a request: from an HTTP exchange to an api_call and back.
+//
+// A read is answered on the loop's thread at once. A write waits for its commit: `done`
+// comes on the writer's thread and does no more than http_exchange_resume; the answer is
+// then made on the loop's thread again. The api_call, the answer's bytes and the
+// extra headers live in the session, untouched until the answer has been sent.
+//
+// The order of the checks is the service's: method, path and content type; the JSON text; the
+// operation; the authentication; the operation itself. The usual request is not parsed twice
+// for that: only when target or authentication fail is it asked whether an earlier check fails too.
+#include "server/dynamo.h"
+
+#include "base/limits.h"
+#include "server/auth.h"
+#include "json/reader.h"
+
+#include <stdlib.h>
+
+#define CHECKSUM_HEADER "x-amz-crc32"
+#define JSON_1_0        "application/x-amz-json-1.0"
+#define JSON_1_1        "application/x-amz-json-1.1"
+#define JSON_PLAIN      "application/json"
+#define ID_HEADER       "x-amzn-RequestId: "
+#define CORS_HEADERS                                                                               \
+    "Access-Control-Allow-Origin: *\r\n"                                                           \
+    "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32\r\n"
+
+enum {
+    ID_LENGTH = 52,
+    HEADERS_MAX = 64 << 10,    // a preflight's answer repeats the request's list of headers
+    RESPONSE_KEPT = 256 << 10, // a larger answer's memory is given back
+};
+
+struct session {
+    struct api_call call;
+    struct http_exchange *exchange;
+    struct dynamo *dynamo;
+    uint64_t random; // state of the generator of request ids
+    bool called;     // the call holds a request
+    char region[AUTH_REGION_MAX + 1];
+    struct buf headers;
+    struct buf text; // of an answer that is not an operation's
+};
+
+// ---- Answers -------------------------------------------------------------------------------
+
+// Like the service's: letters and digits of base32hex. Identifiers, not secrets, so a
+// small generator seeded per connection will do.
+static void add_request_id(struct session *session, struct buf *headers)
+{
+    static const char alphabet[] = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
+    uint8_t *to = buf_reserve(headers, ID_LENGTH);
+    if (to == NULL)
+        return;
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < ID_LENGTH; i++) {
+        if (i % 12 == 0) {
+            session->random += 0x9e3779b97f4a7c15u;
+            bits = (session->random ^ (session->random >> 30)) * 0xbf58476d1ce4e5b9u;
+            bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+            bits ^= bits >> 31;
+        }
+        to[i] = (uint8_t)alphabet[bits & 31];
+        bits >>= 5;
+    }
+    headers->len += ID_LENGTH;
+}
+
+// The headers that every answer has.
+static void headers_begin(struct session *session)
+{
+    struct buf *headers = &session->headers;
+    buf_clear(headers);
+    buf_add(headers, ID_HEADER, sizeof(ID_HEADER) - 1);
+    add_request_id(session, headers);
+    buf_add(headers, "\r\n", 2);
+    if (http_header_find(&session->exchange->request, SLICE_LIT("origin")) != NULL)
+        buf_add(headers, CORS_HEADERS, sizeof(CORS_HEADERS) - 1);
+}
+
+static void answer(struct session *session, int status, struct slice type, struct slice body)
+{
+    http_respond(session->exchange, &(struct http_response){
+                                        .status = status,
+                                        .content_type = type,
+                                        .headers = buf_view(&session->headers),
+                                        .body = body,
+                                        .checksum = CHECKSUM_HEADER,
+                                    });
+}
+
+// The content type of a request, if it is one of ours; else empty. Answers have the same.
+static struct slice json_type(const struct http_request *request)
+{
+    static const struct slice ours[] = {
+        {(const uint8_t *)JSON_1_0, sizeof(JSON_1_0) - 1},
+        {(const uint8_t *)JSON_1_1, sizeof(JSON_1_1) - 1},
+        {(const uint8_t *)JSON_PLAIN, sizeof(JSON_PLAIN) - 1},
+    };
+    const struct slice *sent = http_header_find(request, SLICE_LIT("content-type"));
+    if (sent == NULL || sent->len == 0)
+        return (struct slice){NULL, 0};
+    const uint8_t *semicolon = memchr(sent->ptr, ';', sent->len);
+    struct slice type = *sent;
+    if (semicolon != NULL)
+        type.len = (size_t)(semicolon - sent->ptr);
+    while (type.len > 0 && (type.ptr[type.len - 1] == ' ' || type.ptr[type.len - 1] == '\t'))
+        type.len--;
+    for (size_t i = 0; i < COUNT_OF(ours); i++) {
+        if (http_same(type, ours[i]))
+            return ours[i];
+    }
+    return (struct slice){NULL, 0};
+}
+
+static void answer_call(struct session *session)
+{
+    struct slice type = json_type(&session->exchange->request);
+    if (type.len == 0)
+        type = SLICE_LIT(JSON_PLAIN); // an empty body needs no content type
+    headers_begin(session);
+    answer(session, session->call.status, type, buf_view(&session->call.response));
+}
+
+static void answer_unknown(struct session *session)
+{
+    answer(session, 404, (struct slice){NULL, 0}, SLICE_LIT("<UnknownOperationException/>\n"));
+}
+
+// An error that comes before any operation; some have no message.
+static void answer_error(struct session *session, enum error_code code, const char *message)
+{
+    if (message != NULL) {
+        session->called = true;
+        api_call_fail(&session->call, code, message);
+        answer_call(session);
+        return;
+    }
+    struct slice type = json_type(&session->exchange->request);
+    buf_clear(&session->text);
+    buf_printf(&session->text, "{\"__type\":\"%s\"}", error_row(code)->type);
+    headers_begin(session);
+    answer(session, error_row(code)->status, type.len == 0 ? SLICE_LIT(JSON_PLAIN) : type,
+           buf_view(&session->text));
+}
+
+// ---- Operations ----------------------------------------------------------------------------
+
+static bool is_streams_operation(struct slice name)
+{
+    static const char *const names[] = {"DescribeStream", "GetRecords", "GetShardIterator",
+                                        "ListStreams"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        if (slice_is(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+// "DynamoDB_20120810.PutItem": the operation; false if the service is not ours.
+static bool target_split(const struct http_request *request, struct slice *operation)
+{
+    static const struct slice items = {(const uint8_t *)"DynamoDB_20120810.", 18};
+    static const struct slice streams = {(const uint8_t *)"DynamoDBStreams_20120810.", 25};
+    const struct slice *target = http_header_find(request, SLICE_LIT("x-amz-target"));
+    if (target == NULL)
+        return false;
+    bool of_streams = slice_begins(*target, streams);
+    if (!of_streams && !slice_begins(*target, items))
+        return false;
+    size_t skip = of_streams ? streams.len : items.len;
+    *operation = slice_of(target->ptr + skip, target->len - skip);
+    return is_streams_operation(*operation) == of_streams;
+}
+
+static bool operation_known(struct slice name)
+{
+    for (const char *const *known = api_operations(); *known != NULL; known++) {
+        if (slice_is(name, *known))
+            return true;
+    }
+    return false;
+}
+
+static bool json_well_formed(struct slice body)
+{
+    struct arena arena;
+    arena_init(&arena, LIMIT_REQUEST_MEMORY);
+    struct json_reader reader;
+    json_reader_init(&reader, body, &arena);
+    bool valid = json_skip(&reader) && json_at_end(&reader);
+    arena_release(&arena);
+    return valid;
+}
+
+// The request failed on its target or its authentication (`error` is then set): says so, unless
+// the service would have found another fault before.
+static void answer_refusal(struct session *session, bool target_ours, struct slice operation,
+                           const struct error *error)
+{
+    struct slice body = session->exchange->request.body;
+    if (body.len > 0 && !json_well_formed(body))
+        answer_error(session, ERR_SERIALIZATION, NULL);
+    else if (!target_ours || !operation_known(operation))
+        answer_error(session, ERR_UNKNOWN_OPERATION, NULL);
+    else
+        answer_error(session, error->code, error->message);
+}
+
+static void on_done(struct api_call *call)
+{
+    const struct session *session = call->context;
+    http_exchange_resume(session->exchange);
+}
+
+static void post(struct session *session)
+{
+    const struct http_request *request = &session->exchange->request;
+    struct slice operation = {NULL, 0};
+    struct arena arena;
+    struct error error;
+    arena_init(&arena, HEADERS_MAX * 2);
+    error_init(&error, &arena);
+    bool target_ours = target_split(request, &operation);
+    if (!target_ours || !auth_check(request, session->region, &error)) {
+        answer_refusal(session, target_ours, operation, &error);
+        arena_release(&arena);
+        return;
+    }
+    struct api_call *call = &session->call;
+    session->called = true;
+    call->operation = operation;
+    call->region = slice_str(session->region);
+    call->body = request->body;
+    call->done = on_done;
+    call->context = session;
+    if (api_call_start(call))
+        answer_call(session);
+}
+
+// ---- What is not an operation ----------------------------------------------------------------
+
+static void get(struct session *session)
+{
+    struct slice host = session->exchange->request.host;
+    buf_clear(&session->text);
+    buf_text(&session->text, "healthy: ");
+    buf_slice(&session->text, host.len > 0 ? host : SLICE_LIT("localhost"));
+    buf_byte(&session->text, ' '); // The service's answer has it, too.
+    answer(session, 200, SLICE_LIT("text/plain"), buf_view(&session->text));
+}
+
+static void add_echo(struct session *session, struct slice asked, const char *answered)
+{
+    const struct slice *value = http_header_find(&session->exchange->request, asked);
+    if (value == NULL)
+        return;
+    buf_text(&session->headers, answered);
+    buf_slice(&session->headers, *value);
+    buf_text(&session->headers, "\r\n");
+}
+
+static void options(struct session *session)
+{
+    add_echo(session, SLICE_LIT("access-control-request-headers"),
+             "Access-Control-Allow-Headers: ");
+    add_echo(session, SLICE_LIT("access-control-request-method"), "Access-Control-Allow-Methods: ");
+    buf_text(&session->headers, "Access-Control-Max-Age: 172800\r\n");
+    struct slice nothing = {NULL, 0};
+    answer(session, 200, nothing, nothing);
+}
+
+// ---- The handler -----------------------------------------------------------------------------
+
+static void on_handle(struct http_exchange *exchange, void *context)
+{
+    (void)context;
+    struct session *session = exchange->user;
+    const struct http_request *request = &exchange->request;
+    bool root = slice_is(request->path, "/");
+    bool typed = request->body.len == 0 || json_type(request).len > 0;
+    if (root && typed && slice_is(request->method, "POST")) {
+        post(session);
+        return;
+    }
+    headers_begin(session);
+    bool cross = http_header_find(request, SLICE_LIT("origin")) != NULL;
+    if (cross && slice_is(request->method, "OPTIONS"))
+        options(session);
+    else if (root && (slice_is(request->method, "GET") || slice_is(request->method, "HEAD")))
+        get(session);
+    else
+        answer_unknown(session);
+}
+
+static void on_resume(struct http_exchange *exchange, void *context)
+{
+    (void)context;
+    struct session *session = exchange->user;
+    api_call_finish(&session->call);
+    answer_call(session);
+}
+
+static void on_reject(struct http_exchange *exchange, const struct http_problem *problem,
+                      void *context)
+{
+    (void)context;
+    struct session *session = exchange->user;
+    headers_begin(session);
+    answer(session, problem->status, SLICE_LIT("text/plain"), slice_str(problem->reason));
+}
+
+static void on_sent(struct http_exchange *exchange, void *context)
+{
+    (void)context;
+    struct session *session = exchange->user;
+    if (!session->called)
+        return;
+    session->called = false;
+    api_call_reset(&session->call);
+    if (session->call.response.cap > RESPONSE_KEPT)
+        buf_release(&session->call.response);
+}
+
+static bool on_open(struct http_exchange *exchange, void *context)
+{
+    struct dynamo *dynamo = context;
+    struct session *session = calloc(1, sizeof(*session));
+    if (session == NULL)
+        return false;
+    session->exchange = exchange;
+    session->dynamo = dynamo;
+    dynamo->env.random(dynamo->env.context, (uint8_t *)&session->random, sizeof(session->random));
+    buf_init(&session->headers, HEADERS_MAX);
+    buf_init(&session->text, HEADERS_MAX);
+    api_call_init(&session->call, dynamo->api);
+    exchange->user = session;
+    return true;
+}
+
+static void on_close(struct http_exchange *exchange, void *context)
+{
+    (void)context;
+    struct session *session = exchange->user;
+    api_call_release(&session->call);
+    buf_release(&session->headers);
+    buf_release(&session->text);
+    free(session);
+}
+
+struct http_handler dynamo_handler(struct dynamo *dynamo)
+{
+    return (struct http_handler){
+        .context = dynamo,
+        .open = on_open,
+        .handle = on_handle,
+        .resume = on_resume,
+        .sent = on_sent,
+        .close = on_close,
+        .reject = on_reject,
+    };
+}

@@ -1,0 +1,232 @@
+// The batch: writes gathered for one commit, readable before they are committed.
+//
+// Bytes go into an arena and are never moved or changed, so a slice read back
+// stays valid until the batch is cleared. There is one entry per distinct key;
+// writing the key again only points the entry at new bytes, so the driver sees
+// the last word and nothing else. The index is an open-addressing table of entry
+// numbers (plus one; zero is free), at most half full.
+//
+// A batch is used again for every group commit, so clearing must be cheap after a
+// small group even if a large one came before: only the slots that are taken are
+// wiped. A batch that has grown very large gives its tables back.
+//
+// The batch owns its arena, entries, ranges and index.
+#include "store/store_driver.h"
+
+#include "base/arena.h"
+
+#include <stdlib.h>
+
+enum {
+    SLOTS_MIN = 256,
+    SLOTS_KEPT = 1 << 16, // a larger index is freed by clear
+};
+
+struct store_batch {
+    struct arena arena;
+    size_t bytes;
+    struct batch_entry *entries;
+    uint32_t entry_count;
+    uint32_t entry_cap;
+    struct batch_range *ranges;
+    size_t range_count;
+    size_t range_cap;
+    uint32_t *slots;   // entry number + 1, or 0
+    uint32_t slot_cap; // a power of two
+};
+
+struct store_batch *store_batch_new(void)
+{
+    struct store_batch *batch = calloc(1, sizeof(*batch));
+    ensure(batch != NULL);
+    arena_init(&batch->arena, SIZE_MAX);
+    return batch;
+}
+
+static void release_tables(struct store_batch *batch)
+{
+    free(batch->entries);
+    free(batch->ranges);
+    free(batch->slots);
+    batch->entries = NULL;
+    batch->ranges = NULL;
+    batch->slots = NULL;
+    batch->entry_cap = 0;
+    batch->range_cap = 0;
+    batch->slot_cap = 0;
+}
+
+void store_batch_free(struct store_batch *batch)
+{
+    if (batch == NULL)
+        return;
+    arena_release(&batch->arena);
+    release_tables(batch);
+    free(batch);
+}
+
+void store_batch_clear(struct store_batch *batch)
+{
+    if (batch->slot_cap > SLOTS_KEPT)
+        release_tables(batch);
+    else if (batch->entry_count >= batch->slot_cap / 8 && batch->slots != NULL)
+        memset(batch->slots, 0, batch->slot_cap * sizeof(*batch->slots));
+    else
+        for (uint32_t i = 0; i < batch->entry_count; i++)
+            batch->slots[batch->entries[i].slot] = 0;
+    batch->entry_count = 0;
+    batch->range_count = 0;
+    batch->bytes = 0;
+    arena_reset(&batch->arena);
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    unsigned __int128 product = (unsigned __int128)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+// Eight bytes at a time through a widening multiplication. The batch's address is the seed:
+// keys come from clients, who should not be able to choose them so that they collide.
+static uint32_t key_hash(const struct store_batch *batch, struct slice key)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)batch ^ key.len * 0x9e3779b97f4a7c15u;
+    uint64_t word;
+    const uint8_t *at = key.ptr;
+    size_t left = key.len;
+    for (; left >= 8; at += 8, left -= 8) {
+        memcpy(&word, at, 8);
+        hash = mix(hash ^ word, 0xd6e8feb86659fd93u) + 0xa0761d6478bd642fu;
+    }
+    word = 0;
+    if (left > 0)
+        memcpy(&word, at, left);
+    hash = mix(hash ^ word, 0xe7037ed1a0b428dbu) + 0x8ebc6af09c88c6e3u;
+    return (uint32_t)mix(hash, 0x9e3779b97f4a7c15u);
+}
+
+// The slot that has the key, or the free one where it belongs.
+static uint32_t slot_find(const struct store_batch *batch, struct slice key, uint32_t hash)
+{
+    uint32_t mask = batch->slot_cap - 1;
+    uint32_t slot = hash & mask;
+    while (batch->slots[slot] != 0) {
+        const struct batch_entry *entry = &batch->entries[batch->slots[slot] - 1];
+        if (entry->hash == hash && slice_equal(entry->key, key))
+            break;
+        slot = (slot + 1) & mask;
+    }
+    return slot;
+}
+
+static void index_grow(struct store_batch *batch)
+{
+    uint32_t cap = batch->slot_cap == 0 ? SLOTS_MIN : batch->slot_cap * 2;
+    ensure(cap != 0);
+    free(batch->slots);
+    batch->slots = calloc(cap, sizeof(*batch->slots));
+    ensure(batch->slots != NULL);
+    batch->slot_cap = cap;
+    for (uint32_t i = 0; i < batch->entry_count; i++) {
+        uint32_t slot = batch->entries[i].hash & (cap - 1);
+        while (batch->slots[slot] != 0)
+            slot = (slot + 1) & (cap - 1);
+        batch->slots[slot] = i + 1;
+        batch->entries[i].slot = slot;
+    }
+    // The entries never outgrow half of the index, so the two grow together.
+    batch->entry_cap = cap / 2;
+    batch->entries = realloc(batch->entries, batch->entry_cap * sizeof(*batch->entries));
+    ensure(batch->entries != NULL);
+}
+
+static struct slice keep(struct store_batch *batch, struct slice bytes)
+{
+    if (bytes.len == 0)
+        return SLICE_LIT("");
+    struct slice copy = arena_copy(&batch->arena, bytes);
+    ensure(copy.ptr != NULL);
+    batch->bytes += bytes.len;
+    return copy;
+}
+
+// The entry of a key, made if it is missing.
+static struct batch_entry *entry_of(struct store_batch *batch, struct slice key)
+{
+    ensure(key.len > 0 && key.len <= STORE_KEY_MAX);
+    if (batch->entry_count == batch->entry_cap)
+        index_grow(batch);
+    uint32_t hash = key_hash(batch, key);
+    uint32_t slot = slot_find(batch, key, hash);
+    if (batch->slots[slot] != 0)
+        return &batch->entries[batch->slots[slot] - 1];
+    struct batch_entry *entry = &batch->entries[batch->entry_count++];
+    *entry = (struct batch_entry){.key = keep(batch, key), .hash = hash, .slot = slot};
+    batch->slots[slot] = batch->entry_count;
+    return entry;
+}
+
+void store_batch_put(struct store_batch *batch, struct slice key, struct slice value)
+{
+    ensure(value.len <= STORE_VALUE_MAX);
+    struct batch_entry *entry = entry_of(batch, key);
+    entry->value = keep(batch, value);
+    entry->deleted = false;
+}
+
+void store_batch_delete(struct store_batch *batch, struct slice key)
+{
+    struct batch_entry *entry = entry_of(batch, key);
+    entry->value = SLICE_LIT("");
+    entry->deleted = true;
+}
+
+void store_batch_delete_range(struct store_batch *batch, struct slice lower, struct slice upper)
+{
+    ensure(lower.len > 0 && lower.len <= STORE_KEY_MAX);
+    ensure(upper.len > 0 && upper.len <= STORE_KEY_MAX);
+    if (slice_compare(lower, upper) >= 0)
+        return;
+    if (batch->range_count == batch->range_cap) {
+        batch->range_cap = batch->range_cap == 0 ? 4 : batch->range_cap * 2;
+        batch->ranges = realloc(batch->ranges, batch->range_cap * sizeof(*batch->ranges));
+        ensure(batch->ranges != NULL);
+    }
+    batch->ranges[batch->range_count++] =
+        (struct batch_range){.lower = keep(batch, lower), .upper = keep(batch, upper)};
+}
+
+enum store_batch_word store_batch_get(const struct store_batch *batch, struct slice key,
+                                      struct slice *value)
+{
+    if (batch->entry_count == 0)
+        return BATCH_SILENT;
+    uint32_t number = batch->slots[slot_find(batch, key, key_hash(batch, key))];
+    if (number == 0)
+        return BATCH_SILENT;
+    const struct batch_entry *entry = &batch->entries[number - 1];
+    if (entry->deleted)
+        return BATCH_DELETED;
+    *value = entry->value;
+    return BATCH_PUT;
+}
+
+size_t store_batch_bytes(const struct store_batch *batch)
+{
+    return batch->bytes;
+}
+
+size_t store_batch_count(const struct store_batch *batch)
+{
+    return batch->entry_count + batch->range_count;
+}
+
+struct store_batch_view store_batch_view(const struct store_batch *batch)
+{
+    return (struct store_batch_view){
+        .ranges = batch->ranges,
+        .range_count = batch->range_count,
+        .entries = batch->entries,
+        .entry_count = batch->entry_count,
+    };
+}

@@ -1,0 +1,24 @@
+// The data directory: made if missing, claimed for one process, marked with the
+// format of what is in it.
+//
+//   DIR/FORMAT   "dolmen format 1\n"
+//   DIR/db/      the files of the store
+#ifndef STORE_DATA_DIR_H
+#define STORE_DATA_DIR_H
+
+#include "store/store.h"
+
+struct data_dir {
+    int fd; // the directory, held open because the lock is on it
+};
+
+// False (and error; in_use if that is the reason) if the directory cannot be made or read, belongs
+// to something else, is of a newer format, or is open in another process (or elsewhere in this
+// one).
+MUST_CHECK bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *error);
+void data_dir_close(struct data_dir *dir);
+
+// Says in the error that another process has the directory; always returns false.
+bool data_dir_in_use(const char *path, struct store_error *error);
+
+#endif

@@ -1,0 +1,443 @@
+// The RocksDB driver: one database with one column family, through the C API.
+//
+// Durability. With sync set, RocksDB appends the batch to its log, calls
+// fdatasync, then inserts into the memtable, and only then advances the sequence
+// number that readers go by. So no reader sees a commit before it is on disk, and
+// a failed append or sync inserts nothing. (This is its default write path, with
+// neither pipelined nor unordered writes; test_rocksdb.c holds fdatasync back to
+// check it.) After such a failure RocksDB refuses every write until the database
+// is opened again; the C API has no call to resume it.
+//
+// With relaxed durability a commit only appends; a thread syncs the log 100 ms
+// after the first commit that is not yet synced.
+//
+// Reading. A value is pinned in the block cache or memtable, not copied. Reads
+// without a snapshot share one immutable read-options object; a snapshot and a
+// cursor have their own. Bounds are given to the iterator, so that it never reads a
+// block or a tombstone outside of them.
+//
+// Who frees what: RocksDB's messages are malloc'ed and freed by `fail`; its other
+// objects belong to the struct that points to them.
+#include "store/data_dir.h"
+#include "store/rocksdb_options.h"
+#include "store/store_driver.h"
+
+#include "base/log.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    SYNC_INTERVAL_MS = 100,
+    SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
+};
+
+// The thread of relaxed durability, and what it shares with the committing thread.
+struct syncer {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool dirty; // something was committed since the last sync began
+    bool stop;
+};
+
+struct rocks_store {
+    struct store base;
+    struct data_dir dir;
+    enum store_durability durability;
+    rocksdb_t *db;
+    rocksdb_readoptions_t *read; // for reads without a snapshot; never changed
+    rocksdb_writeoptions_t *write;
+    rocksdb_writebatch_t *scratch; // the committing thread's
+    struct syncer syncer;          // with relaxed durability only
+};
+
+struct rocks_snapshot {
+    const rocksdb_snapshot_t *snapshot;
+    rocksdb_readoptions_t *read;
+};
+
+struct rocks_cursor {
+    struct store_cursor base;
+    rocksdb_iterator_t *iterator;
+    rocksdb_readoptions_t *read; // the iterator points into it, and it into bounds
+    uint8_t bounds[];
+};
+
+static struct rocks_store *rocks_of(struct store *store)
+{
+    return (struct rocks_store *)store;
+}
+
+static struct rocks_cursor *cursor_of(struct store_cursor *cursor)
+{
+    return (struct rocks_cursor *)cursor;
+}
+
+static const char *chars(struct slice bytes)
+{
+    return (const char *)bytes.ptr;
+}
+
+// Turns RocksDB's message into ours and frees it; always returns false.
+static bool fail(struct store_error *error, const char *doing, char *message)
+{
+    (void)store_fail(error, "%s failed: %s", doing, message);
+    rocksdb_free(message);
+    return false;
+}
+
+// ---- Reading --------------------------------------------------------------------
+
+static const rocksdb_readoptions_t *read_options(struct store *store,
+                                                 struct store_snapshot *snapshot)
+{
+    if (snapshot != NULL)
+        return ((struct rocks_snapshot *)snapshot)->read;
+    return rocks_of(store)->read;
+}
+
+static enum store_result rocks_get(struct store *store, struct store_snapshot *snapshot,
+                                   struct slice key, struct store_value *out,
+                                   struct store_error *error)
+{
+    char *message = NULL;
+    rocksdb_pinnableslice_t *pin = rocksdb_get_pinned(
+        rocks_of(store)->db, read_options(store, snapshot), chars(key), key.len, &message);
+    if (message != NULL) {
+        (void)fail(error, "reading", message);
+        return STORE_FAILED;
+    }
+    if (pin == NULL)
+        return STORE_ABSENT;
+    size_t length;
+    const char *bytes = rocksdb_pinnableslice_value(pin, &length);
+    *out = (struct store_value){.bytes = slice_of(bytes, length), .pin = pin};
+    return STORE_FOUND;
+}
+
+static void rocks_value_release(struct store *store, struct store_value *value)
+{
+    (void)store;
+    rocksdb_pinnableslice_destroy(value->pin);
+}
+
+static struct store_snapshot *rocks_snapshot_take(struct store *store)
+{
+    struct rocks_snapshot *snapshot = malloc(sizeof(*snapshot));
+    ensure(snapshot != NULL);
+    snapshot->snapshot = rocksdb_create_snapshot(rocks_of(store)->db);
+    snapshot->read = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_snapshot(snapshot->read, snapshot->snapshot);
+    return (struct store_snapshot *)snapshot;
+}
+
+static void rocks_snapshot_release(struct store *store, struct store_snapshot *base)
+{
+    struct rocks_snapshot *snapshot = (struct rocks_snapshot *)base;
+    rocksdb_readoptions_destroy(snapshot->read);
+    rocksdb_release_snapshot(rocks_of(store)->db, snapshot->snapshot);
+    free(snapshot);
+}
+
+// ---- Cursors --------------------------------------------------------------------
+
+static struct store_cursor *rocks_cursor_open(struct store *store, struct store_snapshot *snapshot,
+                                              struct slice lower, struct slice upper)
+{
+    struct rocks_cursor *cursor = malloc(sizeof(*cursor) + lower.len + upper.len);
+    ensure(cursor != NULL);
+    cursor->base = (struct store_cursor){0};
+    cursor->read = rocksdb_readoptions_create();
+    if (snapshot != NULL)
+        rocksdb_readoptions_set_snapshot(cursor->read,
+                                         ((struct rocks_snapshot *)snapshot)->snapshot);
+    if (lower.len > 0) {
+        memcpy(cursor->bounds, lower.ptr, lower.len);
+        rocksdb_readoptions_set_iterate_lower_bound(cursor->read, (char *)cursor->bounds,
+                                                    lower.len);
+    }
+    if (upper.len > 0) {
+        memcpy(cursor->bounds + lower.len, upper.ptr, upper.len);
+        rocksdb_readoptions_set_iterate_upper_bound(cursor->read,
+                                                    (char *)cursor->bounds + lower.len, upper.len);
+    }
+    cursor->iterator = rocksdb_create_iterator(rocks_of(store)->db, cursor->read);
+    return &cursor->base;
+}
+
+static void rocks_cursor_close(struct store_cursor *base)
+{
+    struct rocks_cursor *cursor = cursor_of(base);
+    rocksdb_iter_destroy(cursor->iterator);
+    rocksdb_readoptions_destroy(cursor->read);
+    free(cursor);
+}
+
+// Publishes where the iterator stands.
+static void cursor_settle(struct store_cursor *base)
+{
+    rocksdb_iterator_t *iterator = cursor_of(base)->iterator;
+    base->valid = rocksdb_iter_valid(iterator) != 0;
+    if (!base->valid)
+        return;
+    size_t length;
+    const char *bytes = rocksdb_iter_key(iterator, &length);
+    base->key = slice_of(bytes, length);
+    bytes = rocksdb_iter_value(iterator, &length);
+    base->value = slice_of(bytes, length);
+}
+
+static void rocks_cursor_seek(struct store_cursor *cursor, struct slice key)
+{
+    rocksdb_iter_seek(cursor_of(cursor)->iterator, chars(key), key.len);
+    cursor_settle(cursor);
+}
+
+static void rocks_cursor_seek_before(struct store_cursor *cursor, struct slice key)
+{
+    rocksdb_iter_seek_for_prev(cursor_of(cursor)->iterator, chars(key), key.len);
+    cursor_settle(cursor);
+}
+
+static void rocks_cursor_first(struct store_cursor *cursor)
+{
+    rocksdb_iter_seek_to_first(cursor_of(cursor)->iterator);
+    cursor_settle(cursor);
+}
+
+static void rocks_cursor_last(struct store_cursor *cursor)
+{
+    rocksdb_iter_seek_to_last(cursor_of(cursor)->iterator);
+    cursor_settle(cursor);
+}
+
+static void rocks_cursor_next(struct store_cursor *cursor)
+{
+    rocksdb_iter_next(cursor_of(cursor)->iterator);
+    cursor_settle(cursor);
+}
+
+static void rocks_cursor_prev(struct store_cursor *cursor)
+{
+    rocksdb_iter_prev(cursor_of(cursor)->iterator);
+    cursor_settle(cursor);
+}
+
+static bool rocks_cursor_ok(const struct store_cursor *cursor, struct store_error *error)
+{
+    char *message = NULL;
+    rocksdb_iter_get_error(((const struct rocks_cursor *)cursor)->iterator, &message);
+    return message == NULL || fail(error, "reading", message);
+}
+
+// ---- Writing --------------------------------------------------------------------
+
+static bool rocks_sync(struct store *store, struct store_error *error)
+{
+    char *message = NULL;
+    rocksdb_flush_wal(rocks_of(store)->db, 1, &message);
+    return message == NULL || fail(error, "syncing the log", message);
+}
+
+static void syncer_mark(struct syncer *syncer)
+{
+    ensure(pthread_mutex_lock(&syncer->lock) == 0);
+    if (!syncer->dirty)
+        ensure(pthread_cond_signal(&syncer->wake) == 0);
+    syncer->dirty = true;
+    ensure(pthread_mutex_unlock(&syncer->lock) == 0);
+}
+
+static void scratch_fill(rocksdb_writebatch_t *to, const struct store_batch *batch)
+{
+    struct store_batch_view view = store_batch_view(batch);
+    for (size_t i = 0; i < view.range_count; i++) {
+        struct batch_range range = view.ranges[i];
+        rocksdb_writebatch_delete_range(to, chars(range.lower), range.lower.len, chars(range.upper),
+                                        range.upper.len);
+    }
+    for (size_t i = 0; i < view.entry_count; i++) {
+        const struct batch_entry *entry = &view.entries[i];
+        if (entry->deleted)
+            rocksdb_writebatch_delete(to, chars(entry->key), entry->key.len);
+        else
+            rocksdb_writebatch_put(to, chars(entry->key), entry->key.len, chars(entry->value),
+                                   entry->value.len);
+    }
+}
+
+// Clearing keeps the memory of the batch, which is welcome unless it was a giant.
+static void scratch_clear(struct rocks_store *rocks)
+{
+    size_t size;
+    (void)rocksdb_writebatch_data(rocks->scratch, &size);
+    if (size <= SCRATCH_KEPT) {
+        rocksdb_writebatch_clear(rocks->scratch);
+        return;
+    }
+    rocksdb_writebatch_destroy(rocks->scratch);
+    rocks->scratch = rocksdb_writebatch_create();
+}
+
+static bool rocks_commit(struct store *store, const struct store_batch *batch,
+                         struct store_error *error)
+{
+    struct rocks_store *rocks = rocks_of(store);
+    char *message = NULL;
+    scratch_fill(rocks->scratch, batch);
+    rocksdb_write(rocks->db, rocks->write, rocks->scratch, &message);
+    scratch_clear(rocks);
+    if (message != NULL)
+        return fail(error, "committing", message);
+    if (rocks->durability == STORE_RELAXED)
+        syncer_mark(&rocks->syncer);
+    return true;
+}
+
+// ---- Relaxed durability ---------------------------------------------------------
+
+// Waits until the interval has passed or the store closes. The lock is held.
+static void syncer_pause(struct syncer *syncer)
+{
+    struct timespec until;
+    ensure(clock_gettime(CLOCK_MONOTONIC, &until) == 0);
+    until.tv_nsec += SYNC_INTERVAL_MS * 1000000L;
+    if (until.tv_nsec >= 1000000000L) {
+        until.tv_nsec -= 1000000000L;
+        until.tv_sec++;
+    }
+    while (!syncer->stop && pthread_cond_timedwait(&syncer->wake, &syncer->lock, &until) == 0)
+        continue;
+}
+
+// Sleeps while nothing is written. A failed sync is logged here; RocksDB refuses the commits that
+// follow it, which tells the clients.
+static void *syncer_run(void *argument)
+{
+    struct rocks_store *rocks = argument;
+    struct syncer *syncer = &rocks->syncer;
+    ensure(pthread_mutex_lock(&syncer->lock) == 0);
+    while (true) {
+        while (!syncer->dirty && !syncer->stop)
+            ensure(pthread_cond_wait(&syncer->wake, &syncer->lock) == 0);
+        if (!syncer->dirty)
+            break;
+        syncer_pause(syncer);
+        syncer->dirty = false;
+        ensure(pthread_mutex_unlock(&syncer->lock) == 0);
+        struct store_error error = {0};
+        if (!rocks_sync(&rocks->base, &error))
+            log_error("store: %s", error.text);
+        ensure(pthread_mutex_lock(&syncer->lock) == 0);
+    }
+    ensure(pthread_mutex_unlock(&syncer->lock) == 0);
+    return NULL;
+}
+
+static void syncer_start(struct rocks_store *rocks)
+{
+    struct syncer *syncer = &rocks->syncer;
+    pthread_condattr_t attributes;
+    ensure(pthread_condattr_init(&attributes) == 0);
+    ensure(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0);
+    ensure(pthread_cond_init(&syncer->wake, &attributes) == 0);
+    ensure(pthread_condattr_destroy(&attributes) == 0);
+    ensure(pthread_mutex_init(&syncer->lock, NULL) == 0);
+    ensure(pthread_create(&syncer->thread, NULL, syncer_run, rocks) == 0);
+}
+
+// The thread syncs what is left before it ends.
+static void syncer_stop(struct syncer *syncer)
+{
+    ensure(pthread_mutex_lock(&syncer->lock) == 0);
+    syncer->stop = true;
+    ensure(pthread_cond_signal(&syncer->wake) == 0);
+    ensure(pthread_mutex_unlock(&syncer->lock) == 0);
+    ensure(pthread_join(syncer->thread, NULL) == 0);
+    ensure(pthread_cond_destroy(&syncer->wake) == 0);
+    ensure(pthread_mutex_destroy(&syncer->lock) == 0);
+}
+
+// ---- Opening and closing --------------------------------------------------------
+
+static void rocks_close(struct store *store)
+{
+    struct rocks_store *rocks = rocks_of(store);
+    if (rocks->durability == STORE_RELAXED)
+        syncer_stop(&rocks->syncer);
+    rocksdb_writebatch_destroy(rocks->scratch);
+    rocksdb_writeoptions_destroy(rocks->write);
+    rocksdb_readoptions_destroy(rocks->read);
+    rocksdb_close(rocks->db);
+    data_dir_close(&rocks->dir);
+    free(rocks);
+}
+
+static const struct store_driver rocks_driver = {
+    .name = "rocksdb",
+    .close = rocks_close,
+    .get = rocks_get,
+    .value_release = rocks_value_release,
+    .snapshot_take = rocks_snapshot_take,
+    .snapshot_release = rocks_snapshot_release,
+    .cursor_open = rocks_cursor_open,
+    .cursor_close = rocks_cursor_close,
+    .cursor_seek = rocks_cursor_seek,
+    .cursor_seek_before = rocks_cursor_seek_before,
+    .cursor_first = rocks_cursor_first,
+    .cursor_last = rocks_cursor_last,
+    .cursor_next = rocks_cursor_next,
+    .cursor_prev = rocks_cursor_prev,
+    .cursor_ok = rocks_cursor_ok,
+    .commit = rocks_commit,
+    .sync = rocks_sync,
+};
+
+static rocksdb_t *db_open(const struct store_options *options, struct store_error *error)
+{
+    char path[PATH_MAX];
+    char *message = NULL;
+    (void)snprintf(path, sizeof(path), "%s/db", options->path);
+    rocksdb_options_t *set = rocks_options_new(options);
+    rocksdb_t *db = rocksdb_open(set, path, &message);
+    rocksdb_options_destroy(set);
+    if (message == NULL)
+        return db;
+    // Only where the directory could not be locked is it RocksDB that finds it in use.
+    if (strstr(message, "While lock file") != NULL)
+        (void)data_dir_in_use(options->path, error);
+    else
+        (void)store_fail(error, "cannot open %s: %s", path, message);
+    rocksdb_free(message);
+    return NULL;
+}
+
+struct store *store_open_rocksdb(const struct store_options *options, struct store_error *error)
+{
+    *error = (struct store_error){0};
+    struct data_dir dir;
+    if (!data_dir_open(&dir, options->path, error))
+        return NULL;
+    rocksdb_t *db = db_open(options, error);
+    if (db == NULL) {
+        data_dir_close(&dir);
+        return NULL;
+    }
+    struct rocks_store *rocks = calloc(1, sizeof(*rocks));
+    ensure(rocks != NULL);
+    rocks->base.driver = &rocks_driver;
+    rocks->dir = dir;
+    rocks->durability = options->durability;
+    rocks->db = db;
+    rocks->read = rocksdb_readoptions_create();
+    rocks->write = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_set_sync(rocks->write, options->durability == STORE_FULL);
+    rocks->scratch = rocksdb_writebatch_create();
+    if (rocks->durability == STORE_RELAXED)
+        syncer_start(rocks);
+    return &rocks->base;
+}

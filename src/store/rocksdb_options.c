@@ -1,0 +1,129 @@
+// How RocksDB is set up, each setting with its reason.
+//
+// The aims, in this order: nothing acknowledged is lost; memory, files and
+// background work are bounded (an unbounded run stalls when it must catch up);
+// point reads of hot items touch no disk and little memory; an idle server is small.
+#include "store/rocksdb_options.h"
+
+enum {
+    MEGABYTE = 1 << 20,
+    CACHE_DEFAULT = 64 * MEGABYTE,
+    WRITE_BUFFERS = 3,
+    WRITE_BUFFER_DEFAULT = WRITE_BUFFERS * 16 * MEGABYTE,
+    WRITE_BUFFER_MIN = WRITE_BUFFERS * MEGABYTE,
+    BLOCK_BYTES = 8 << 10,
+    CACHE_SHARD_BITS = 4,
+    LEVELS = 7,
+    LOG_LEVEL_WARN = 2,
+};
+
+// Tables of 8 KB blocks: about eight items of 1 KB. Smaller blocks make the index larger than the
+// cache likes; larger ones make a miss read and decompress more than the one item it wants.
+static void set_table(rocksdb_options_t *set, size_t cache_bytes)
+{
+    rocksdb_lru_cache_options_t *lru = rocksdb_lru_cache_options_create();
+    rocksdb_lru_cache_options_set_capacity(lru, cache_bytes);
+    // 16 shards: at 64 MB each still has room for the largest item's block and a filter.
+    rocksdb_lru_cache_options_set_num_shard_bits(lru, CACHE_SHARD_BITS);
+    rocksdb_cache_t *cache = rocksdb_cache_create_lru_opts(lru);
+    rocksdb_lru_cache_options_destroy(lru);
+
+    rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
+    rocksdb_block_based_options_set_block_cache(table, cache);
+    rocksdb_cache_destroy(cache); // the table options have a reference of their own
+    rocksdb_block_based_options_set_block_size(table, BLOCK_BYTES);
+    rocksdb_block_based_options_set_format_version(table, 5);
+    // Full filters over whole keys, 10 bits each: 1 % false positives. A put reads the old item
+    // first, which is often absent, so filters stay on the last level too. The table options
+    // take over the policy.
+    rocksdb_block_based_options_set_filter_policy(table,
+                                                  rocksdb_filterpolicy_create_bloom_full(10));
+    rocksdb_block_based_options_set_whole_key_filtering(table, 1);
+    // Index and filter blocks live in the cache, so that memory is bounded by it however large
+    // the data grows; they are kept before data blocks, and those of level 0 are pinned.
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table, 1);
+    rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
+    // A point read finds its key in a block by hash instead of by binary search.
+    rocksdb_block_based_options_set_data_block_index_type(
+        table, rocksdb_block_based_table_data_block_index_type_binary_search_and_hash);
+    rocksdb_block_based_options_set_data_block_hash_ratio(table, 0.75);
+    rocksdb_options_set_block_based_table_factory(set, table);
+    rocksdb_block_based_options_destroy(table);
+}
+
+// Three memtables: one that is written, one that is flushed, one in reserve.
+static void set_memory(rocksdb_options_t *set, size_t write_buffer_bytes)
+{
+    rocksdb_options_set_write_buffer_size(set, write_buffer_bytes / WRITE_BUFFERS);
+    rocksdb_options_set_max_write_buffer_number(set, WRITE_BUFFERS);
+    rocksdb_options_set_db_write_buffer_size(set, write_buffer_bytes);
+    // A filter in front of each memtable (2 % of its size) spares an absent key the search there.
+    rocksdb_options_set_memtable_prefix_bloom_size_ratio(set, 0.02);
+    rocksdb_options_set_memtable_whole_key_filtering(set, 1);
+}
+
+// The first two levels are rewritten soon and stay uncompressed; below, LZ4 costs next to nothing
+// to decompress.
+static void set_levels(rocksdb_options_t *set)
+{
+    int compression[LEVELS];
+    for (int i = 0; i < LEVELS; i++)
+        compression[i] = i < 2 ? rocksdb_no_compression : rocksdb_lz4_compression;
+    rocksdb_options_set_compression_per_level(set, compression, LEVELS);
+    rocksdb_options_set_num_levels(set, LEVELS);
+    rocksdb_options_set_level_compaction_dynamic_level_bytes(set, 1);
+    rocksdb_options_set_max_bytes_for_level_base(set, 128 * MEGABYTE);
+    rocksdb_options_set_target_file_size_base(set, 32 * MEGABYTE);
+    rocksdb_options_set_max_background_jobs(set, 2);
+    // Hands a new table to the disk piece by piece, so that its fsync does not hold up the log's.
+    rocksdb_options_set_bytes_per_sync(set, MEGABYTE);
+}
+
+// Recovery of the log stops at the first record that is not whole and keeps all before it. What
+// was synced lies before what was not, so a torn tail costs only commits that nobody was told of.
+// The stricter mode (tolerate the last record of each log) would refuse to start if the pages of
+// the last, unsynced write reached the disk out of order, and with relaxed durability, where
+// several commits are unsynced, it may skip one and replay the next.
+static void set_log(rocksdb_options_t *set)
+{
+    rocksdb_options_set_wal_recovery_mode(set, rocksdb_point_in_time_recovery);
+    rocksdb_options_set_use_fsync(set, 0); // that is: use fdatasync
+    rocksdb_options_set_paranoid_checks(set, 1);
+}
+
+// RocksDB's own chatter is for its developers: two files of a megabyte with warnings.
+static void set_housekeeping(rocksdb_options_t *set)
+{
+    rocksdb_options_set_info_log_level(set, LOG_LEVEL_WARN);
+    rocksdb_options_set_max_log_file_size(set, MEGABYTE);
+    rocksdb_options_set_keep_log_file_num(set, 2);
+    rocksdb_options_set_max_manifest_file_size(set, 4 * MEGABYTE);
+    rocksdb_options_set_max_open_files(set, 512);
+    rocksdb_options_set_stats_dump_period_sec(set, 0);
+    rocksdb_options_set_stats_persist_period_sec(set, 0);
+    rocksdb_options_set_skip_stats_update_on_db_open(set, 1);
+    // Closing an iterator may be what frees an obsolete file: leave the unlink to a background
+    // thread instead of the reader.
+    rocksdb_options_set_avoid_unnecessary_blocking_io(set, 1);
+    rocksdb_options_set_allow_mmap_reads(set, 0);
+    rocksdb_options_set_allow_mmap_writes(set, 0);
+}
+
+rocksdb_options_t *rocks_options_new(const struct store_options *options)
+{
+    size_t cache = options->cache_bytes == 0 ? CACHE_DEFAULT : options->cache_bytes;
+    size_t buffers =
+        options->write_buffer_bytes == 0 ? WRITE_BUFFER_DEFAULT : options->write_buffer_bytes;
+    if (buffers < WRITE_BUFFER_MIN)
+        buffers = WRITE_BUFFER_MIN;
+    rocksdb_options_t *set = rocksdb_options_create();
+    ensure(set != NULL);
+    rocksdb_options_set_create_if_missing(set, 1);
+    set_table(set, cache);
+    set_memory(set, buffers);
+    set_levels(set);
+    set_log(set);
+    set_housekeeping(set);
+    return set;
+}

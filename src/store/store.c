@@ -1,0 +1,145 @@
+// The front of the store: checks arguments, calls the driver, logs failures.
+// It owns nothing; what each function returns belongs to the caller as store.h says.
+#include "store/store_driver.h"
+
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool store_fail(struct store_error *error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(error->text, sizeof(error->text), format, args);
+    va_end(args);
+    return false;
+}
+
+static bool key_fits(struct slice key)
+{
+    return key.len > 0 && key.len <= STORE_KEY_MAX;
+}
+
+void store_close(struct store *store)
+{
+    if (store != NULL)
+        store->driver->close(store);
+}
+
+enum store_result store_get(struct store *store, struct store_snapshot *snapshot, struct slice key,
+                            struct store_value *out, struct store_error *error)
+{
+    ensure(key_fits(key));
+    enum store_result result = store->driver->get(store, snapshot, key, out, error);
+    if (result == STORE_FAILED)
+        log_error("store: %s", error->text);
+    return result;
+}
+
+void store_value_release(struct store *store, struct store_value *value)
+{
+    if (value->pin != NULL)
+        store->driver->value_release(store, value);
+    *value = (struct store_value){0};
+}
+
+struct store_snapshot *store_snapshot_take(struct store *store)
+{
+    return store->driver->snapshot_take(store);
+}
+
+void store_snapshot_release(struct store *store, struct store_snapshot *snapshot)
+{
+    if (snapshot != NULL)
+        store->driver->snapshot_release(store, snapshot);
+}
+
+struct store_cursor *store_cursor_open(struct store *store, struct store_snapshot *snapshot,
+                                       struct slice lower, struct slice upper)
+{
+    struct store_cursor *cursor = store->driver->cursor_open(store, snapshot, lower, upper);
+    cursor->driver = store->driver;
+    return cursor;
+}
+
+void store_cursor_close(struct store_cursor *cursor)
+{
+    if (cursor != NULL)
+        cursor->driver->cursor_close(cursor);
+}
+
+void store_cursor_seek(struct store_cursor *cursor, struct slice key)
+{
+    cursor->driver->cursor_seek(cursor, key);
+}
+
+void store_cursor_seek_before(struct store_cursor *cursor, struct slice key)
+{
+    cursor->driver->cursor_seek_before(cursor, key);
+}
+
+void store_cursor_first(struct store_cursor *cursor)
+{
+    cursor->driver->cursor_first(cursor);
+}
+
+void store_cursor_last(struct store_cursor *cursor)
+{
+    cursor->driver->cursor_last(cursor);
+}
+
+void store_cursor_next(struct store_cursor *cursor)
+{
+    ensure(cursor->valid);
+    cursor->driver->cursor_next(cursor);
+}
+
+void store_cursor_prev(struct store_cursor *cursor)
+{
+    ensure(cursor->valid);
+    cursor->driver->cursor_prev(cursor);
+}
+
+bool store_cursor_valid(const struct store_cursor *cursor)
+{
+    return cursor->valid;
+}
+
+struct slice store_cursor_key(const struct store_cursor *cursor)
+{
+    ensure(cursor->valid);
+    return cursor->key;
+}
+
+struct slice store_cursor_value(const struct store_cursor *cursor)
+{
+    ensure(cursor->valid);
+    return cursor->value;
+}
+
+bool store_cursor_ok(const struct store_cursor *cursor, struct store_error *error)
+{
+    if (cursor->driver->cursor_ok(cursor, error))
+        return true;
+    log_error("store: %s", error->text);
+    return false;
+}
+
+bool store_commit(struct store *store, const struct store_batch *batch, struct store_error *error)
+{
+    if (store_batch_count(batch) == 0)
+        return true;
+    if (store->driver->commit(store, batch, error))
+        return true;
+    log_error("store: %s", error->text);
+    return false;
+}
+
+bool store_sync(struct store *store, struct store_error *error)
+{
+    if (store->driver->sync(store, error))
+        return true;
+    log_error("store: %s", error->text);
+    return false;
+}

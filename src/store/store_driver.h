@@ -1,0 +1,75 @@
+// The contract of a store driver: one `static const struct store_driver` of
+// functions, and the heads that its objects begin with.
+//
+// A driver's store and cursor begin with `struct store` and `struct store_cursor`
+// (so that a pointer to one is a pointer to the other); its snapshot is its own
+// affair. store.c checks arguments and logs failures before and after it calls a
+// driver, so a driver does neither. The rules at the top of store.h are the
+// driver's to keep; tests/unit/store/test_conformance.c holds it to them.
+#ifndef STORE_STORE_DRIVER_H
+#define STORE_STORE_DRIVER_H
+
+#include "store/store.h"
+
+struct store_driver {
+    const char *name;
+    void (*close)(struct store *store);
+    enum store_result (*get)(struct store *store, struct store_snapshot *snapshot, struct slice key,
+                             struct store_value *out, struct store_error *error);
+    void (*value_release)(struct store *store, struct store_value *value);
+    struct store_snapshot *(*snapshot_take)(struct store *store);
+    void (*snapshot_release)(struct store *store, struct store_snapshot *snapshot);
+    struct store_cursor *(*cursor_open)(struct store *store, struct store_snapshot *snapshot,
+                                        struct slice lower, struct slice upper);
+    void (*cursor_close)(struct store_cursor *cursor);
+    void (*cursor_seek)(struct store_cursor *cursor, struct slice key);
+    void (*cursor_seek_before)(struct store_cursor *cursor, struct slice key);
+    void (*cursor_first)(struct store_cursor *cursor);
+    void (*cursor_last)(struct store_cursor *cursor);
+    void (*cursor_next)(struct store_cursor *cursor);
+    void (*cursor_prev)(struct store_cursor *cursor);
+    bool (*cursor_ok)(const struct store_cursor *cursor, struct store_error *error);
+    bool (*commit)(struct store *store, const struct store_batch *batch, struct store_error *error);
+    bool (*sync)(struct store *store, struct store_error *error);
+};
+
+struct store {
+    const struct store_driver *driver;
+};
+
+// Every move of a cursor leaves the new position here, so that reading it calls no driver.
+struct store_cursor {
+    const struct store_driver *driver;
+    bool valid;
+    struct slice key;
+    struct slice value;
+};
+
+// ---- What a driver sees of a batch: its ranges first, then one entry per key ----
+
+struct batch_range {
+    struct slice lower;
+    struct slice upper;
+};
+
+struct batch_entry {
+    struct slice key;
+    struct slice value;
+    uint32_t hash; // of the key, for the batch's own index
+    uint32_t slot; // where the index has this entry
+    bool deleted;
+};
+
+struct store_batch_view {
+    const struct batch_range *ranges;
+    size_t range_count;
+    const struct batch_entry *entries; // in the order in which the keys were first written
+    size_t entry_count;
+};
+
+struct store_batch_view store_batch_view(const struct store_batch *batch);
+
+// Fills an error with text; always returns false.
+bool store_fail(struct store_error *error, const char *format, ...) PRINTF_LIKE(2, 3);
+
+#endif

@@ -1,0 +1,234 @@
+// See edit.h. A node stands for one opened map or list: the bytes it had, and a sorted
+// chain of changes to its children. Finishing merges the two, so the work is that of
+// copying the item plus the length of the chains.
+//
+// A list's changes are chained by the index they were asked for in the original list.
+// Indexes behind its end therefore come out last and in order, which is how DynamoDB
+// appends; removed elements are merely left out, which is how the others move down.
+//
+// Nodes and changes live in the arena and are freed with it; names and values are
+// borrowed until edit_finish().
+#include "value/edit.h"
+
+struct node;
+
+enum change_kind {
+    CHANGE_SET,    // `value` takes the child's place
+    CHANGE_REMOVE, // the child goes
+    CHANGE_OPEN    // `node` takes the child's place
+};
+
+struct change {
+    struct change *next;
+    struct path_step step;
+    enum change_kind kind;
+    struct slice value;
+    struct node *node;
+};
+
+struct node {
+    struct slice base; // the map or list as it was
+    struct change *changes;
+};
+
+struct edit {
+    struct arena *arena;
+    struct node root;
+};
+
+static bool step_is_name(struct path_step step)
+{
+    return step.name.ptr != NULL;
+}
+
+// Whether a value is a container that the step can lead into.
+static bool step_fits(struct slice value, struct path_step step)
+{
+    return value_type(value) == (step_is_name(step) ? VALUE_M : VALUE_L);
+}
+
+static struct slice step_get(struct slice container, struct path_step step)
+{
+    return step_is_name(step) ? value_get(container, step.name) : value_at(container, step.index);
+}
+
+static int step_compare(struct path_step a, struct path_step b)
+{
+    if (step_is_name(a))
+        return slice_compare(a.name, b.name);
+    return (a.index > b.index) - (a.index < b.index);
+}
+
+struct slice path_get(struct slice item, struct path path)
+{
+    struct slice value = item;
+    for (size_t i = 0; i < path.count; i++) {
+        if (!step_fits(value, path.steps[i]))
+            return VALUE_NONE;
+        value = step_get(value, path.steps[i]);
+        if (value.ptr == NULL)
+            return VALUE_NONE;
+    }
+    return value;
+}
+
+struct edit *edit_new(struct arena *arena, struct slice item)
+{
+    struct edit *edit = arena_alloc(arena, sizeof(*edit));
+    if (edit != NULL)
+        *edit = (struct edit){.arena = arena, .root = {.base = item}};
+    return edit;
+}
+
+// The link to the change of this child, or to where it belongs in the chain.
+static struct change **change_link(struct node *node, struct path_step step)
+{
+    struct change **link = &node->changes;
+    while (*link != NULL && step_compare((*link)->step, step) < 0)
+        link = &(*link)->next;
+    return link;
+}
+
+// The change of a child, made anew if there is none; NULL if the arena is used up.
+static struct change *change_take(struct edit *edit, struct node *node, struct path_step step)
+{
+    struct change **link = change_link(node, step);
+    if (*link != NULL && step_compare((*link)->step, step) == 0)
+        return *link;
+    struct change *change = arena_alloc(edit->arena, sizeof(*change));
+    if (change == NULL)
+        return NULL;
+    *change = (struct change){.next = *link, .step = step};
+    *link = change;
+    return change;
+}
+
+// Moves *node to its child, opening that if need be; `next` is the step that follows.
+static enum edit_status node_descend(struct edit *edit, struct node **node, struct path_step step,
+                                     struct path_step next)
+{
+    struct change *change = *change_link(*node, step);
+    if (change != NULL && step_compare(change->step, step) != 0)
+        change = NULL;
+    if (change != NULL && change->kind == CHANGE_OPEN) {
+        *node = change->node;
+        return step_fits((*node)->base, next) ? EDIT_OK : EDIT_NO_PARENT;
+    }
+    struct slice value = step_get((*node)->base, step);
+    if (change != NULL)
+        value = change->kind == CHANGE_SET ? change->value : VALUE_NONE;
+    if (value.ptr == NULL || !step_fits(value, next))
+        return EDIT_NO_PARENT;
+    struct node *child = arena_alloc(edit->arena, sizeof(*child));
+    change = change_take(edit, *node, step);
+    if (child == NULL || change == NULL)
+        return EDIT_BUDGET;
+    *child = (struct node){.base = value};
+    change->kind = CHANGE_OPEN;
+    change->node = child;
+    *node = child;
+    return EDIT_OK;
+}
+
+static enum edit_status edit_change(struct edit *edit, struct path path, enum change_kind kind,
+                                    struct slice value)
+{
+    // Each step opens a container of the builder; no item nests as deep as this.
+    if (path.count >= VALUE_BUILDER_DEPTH || !step_is_name(path.steps[0]))
+        return EDIT_NO_PARENT;
+    struct node *node = &edit->root;
+    for (size_t i = 0; i + 1 < path.count; i++) {
+        enum edit_status status = node_descend(edit, &node, path.steps[i], path.steps[i + 1]);
+        if (status != EDIT_OK)
+            return status;
+    }
+    struct change *change = change_take(edit, node, path.steps[path.count - 1]);
+    if (change == NULL)
+        return EDIT_BUDGET;
+    change->kind = kind;
+    change->value = value;
+    return EDIT_OK;
+}
+
+enum edit_status edit_set(struct edit *edit, struct path path, struct slice value)
+{
+    return edit_change(edit, path, CHANGE_SET, value);
+}
+
+enum edit_status edit_remove(struct edit *edit, struct path path)
+{
+    return edit_change(edit, path, CHANGE_REMOVE, VALUE_NONE);
+}
+
+static void node_write(const struct node *node, struct value_builder *builder);
+
+static void change_write(const struct change *change, struct value_builder *builder)
+{
+    if (change->kind == CHANGE_REMOVE)
+        return;
+    if (step_is_name(change->step))
+        value_name(builder, change->step.name);
+    if (change->kind == CHANGE_SET)
+        value_put(builder, change->value);
+    else
+        node_write(change->node, builder);
+}
+
+static void map_write(const struct node *node, struct value_builder *builder)
+{
+    const struct change *change = node->changes;
+    struct value_iter iter;
+    value_iter_init(&iter, node->base);
+    value_open_map(builder);
+    while (value_iter_next(&iter)) {
+        int order = -1;
+        while (change != NULL && (order = slice_compare(change->step.name, iter.name)) < 0) {
+            change_write(change, builder);
+            change = change->next;
+        }
+        if (change != NULL && order == 0) {
+            change_write(change, builder);
+            change = change->next;
+            continue;
+        }
+        value_name(builder, iter.name);
+        value_put(builder, iter.value);
+    }
+    for (; change != NULL; change = change->next)
+        change_write(change, builder);
+    (void)value_close(builder);
+}
+
+static void list_write(const struct node *node, struct value_builder *builder)
+{
+    const struct change *change = node->changes;
+    struct value_iter iter;
+    value_iter_init(&iter, node->base);
+    value_open_list(builder);
+    for (size_t index = 0; value_iter_next(&iter); index++) {
+        if (change != NULL && change->step.index == index) {
+            change_write(change, builder);
+            change = change->next;
+        } else {
+            value_put(builder, iter.value);
+        }
+    }
+    for (; change != NULL; change = change->next)
+        change_write(change, builder);
+    (void)value_close(builder);
+}
+
+static void node_write(const struct node *node, struct value_builder *builder)
+{
+    if (node->changes == NULL)
+        value_put(builder, node->base);
+    else if (value_type(node->base) == VALUE_M)
+        map_write(node, builder);
+    else
+        list_write(node, builder);
+}
+
+void edit_finish(struct edit *edit, struct value_builder *builder)
+{
+    node_write(&edit->root, builder);
+}

@@ -1,0 +1,395 @@
+// What only the RocksDB driver promises: data survives a close, a directory has one
+// owner and one format, and a commit is on disk before anybody sees it.
+//
+// This executable has its own fdatasync, in front of the C library's: it counts
+// the calls, and can refuse them or hold them back.
+#include "fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum sync_mode { SYNC_REAL, SYNC_FAILS, SYNC_HELD };
+static atomic_int sync_mode;
+static atomic_int sync_calls;
+static atomic_int sync_waiting;
+
+int fdatasync(int fd)
+{
+    atomic_fetch_add(&sync_calls, 1);
+    atomic_fetch_add(&sync_waiting, 1);
+    while (atomic_load(&sync_mode) == SYNC_HELD)
+        usleep(100);
+    atomic_fetch_sub(&sync_waiting, 1);
+    if (atomic_load(&sync_mode) == SYNC_FAILS) {
+        errno = EIO;
+        return -1;
+    }
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+static int set_up(void **state)
+{
+    char *path = malloc(256);
+    temp_dir_make(path);
+    atomic_store(&sync_mode, SYNC_REAL);
+    *state = path;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    temp_dir_remove(*state);
+    free(*state);
+    return 0;
+}
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+    char path[512];
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static bool file_exists(const char *dir, const char *name)
+{
+    char path[512];
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    return access(path, F_OK) == 0;
+}
+
+static void expect_refusal(const char *path, const char *text, bool in_use)
+{
+    struct store_error error;
+    struct store_options options = {.path = path};
+    struct store *store = store_open_rocksdb(&options, &error);
+    assert_null(store);
+    if (strstr(error.text, text) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.text, text);
+    assert_int_equal(error.in_use, in_use);
+}
+
+// ---- The directory --------------------------------------------------------------
+
+static void test_reopen(void **state)
+{
+    const enum store_durability kinds[] = {STORE_FULL, STORE_RELAXED};
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        struct store *store = open_rocksdb(*state, kinds[i]);
+        put_now(store, "key", "value");
+        put_now(store, i == 0 ? "full" : "relaxed", "yes");
+        store_close(store);
+    }
+    struct store *store = open_rocksdb(*state, STORE_FULL);
+    expect(store, NULL, "key", "value");
+    expect(store, NULL, "full", "yes");
+    expect(store, NULL, "relaxed", "yes");
+    store_close(store);
+    assert_true(file_exists(*state, "FORMAT"));
+    assert_true(file_exists(*state, "db/CURRENT"));
+}
+
+static void test_missing_directories_are_made(void **state)
+{
+    char path[512];
+    (void)snprintf(path, sizeof(path), "%s/a/b//c/", (char *)*state);
+    struct store *store = open_rocksdb(path, STORE_FULL);
+    put_now(store, "key", "value");
+    store_close(store);
+    assert_true(file_exists(*state, "a/b/c/FORMAT"));
+    write_file(*state, "file", "");
+    (void)snprintf(path, sizeof(path), "%s/file", (char *)*state);
+    expect_refusal(path, "Not a directory", false);
+    (void)snprintf(path, sizeof(path), "%s/file/below", (char *)*state);
+    expect_refusal(path, "Not a directory", false);
+    expect_refusal("", "the path of the data directory is empty", false);
+}
+
+static void test_in_use_in_this_process(void **state)
+{
+    char text[512];
+    struct store *store = open_rocksdb(*state, STORE_FULL);
+    (void)snprintf(text, sizeof(text), "the directory %s is in use by another process",
+                   (char *)*state);
+    expect_refusal(*state, text, true);
+    put_now(store, "still", "works");
+    store_close(store);
+    store = open_rocksdb(*state, STORE_FULL);
+    expect(store, NULL, "still", "works");
+    store_close(store);
+}
+
+// Another process holds the directory, commits, and is killed: what it committed is there.
+static void test_in_use_then_killed(void **state)
+{
+    int channel[2];
+    assert_int_equal(pipe(channel), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct store *store = open_rocksdb(*state, STORE_FULL);
+        put_now(store, "committed", "yes");
+        (void)!write(channel[1], "!", 1);
+        pause();
+    }
+    char byte;
+    assert_int_equal(read(channel[0], &byte, 1), 1);
+    expect_refusal(*state, "in use by another process", true);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    (void)close(channel[0]);
+    (void)close(channel[1]);
+    struct store *store = open_rocksdb(*state, STORE_FULL);
+    expect(store, NULL, "committed", "yes");
+    store_close(store);
+}
+
+static void test_newer_format_is_refused(void **state)
+{
+    write_file(*state, "FORMAT", "dolmen format 2\n");
+    expect_refusal(*state, "newer dolmen (format 2; this one reads up to format 1)", false);
+    assert_false(file_exists(*state, "db"));
+    static const char *const broken[] = {"",
+                                         "dolmen",
+                                         "dolmen format 0\n",
+                                         "dolmen format 1",
+                                         "dolmen format 1\nmore",
+                                         "dolmen format x\n"};
+    for (size_t i = 0; i < COUNT_OF(broken); i++) {
+        write_file(*state, "FORMAT", broken[i]);
+        expect_refusal(*state, "FORMAT is not a format file", false);
+    }
+    write_file(*state, "FORMAT", "dolmen format 1\n");
+    store_close(open_rocksdb(*state, STORE_FULL));
+}
+
+static void test_foreign_directory_is_refused(void **state)
+{
+    write_file(*state, "letter.txt", "dear");
+    expect_refusal(*state, "is not empty (it has \"letter.txt\")", false);
+    assert_false(file_exists(*state, "FORMAT"));
+    assert_false(file_exists(*state, "db"));
+}
+
+static void test_harmless_leftovers(void **state)
+{
+    char path[512];
+    (void)snprintf(path, sizeof(path), "%s/lost+found", (char *)*state);
+    assert_int_equal(mkdir(path, 0700), 0);
+    write_file(*state, "FORMAT.tmp", "dol");
+    store_close(open_rocksdb(*state, STORE_FULL));
+    // With its store in place a directory is ours even without FORMAT.
+    (void)snprintf(path, sizeof(path), "%s/FORMAT", (char *)*state);
+    assert_int_equal(unlink(path), 0);
+    store_close(open_rocksdb(*state, STORE_FULL));
+    assert_true(file_exists(*state, "FORMAT"));
+}
+
+// RocksDB would start afresh without CURRENT, and remove the tables.
+static void test_missing_current_is_refused(void **state)
+{
+    char path[512];
+    struct store *store = open_rocksdb(*state, STORE_FULL);
+    put_now(store, "key", "value");
+    store_close(store);
+    (void)snprintf(path, sizeof(path), "%s/db/CURRENT", (char *)*state);
+    assert_int_equal(unlink(path), 0);
+    expect_refusal(*state, "but no CURRENT file", false);
+}
+
+// ---- The log --------------------------------------------------------------------
+
+static void test_full_commit_calls_fdatasync(void **state)
+{
+    struct store *store = open_rocksdb(*state, STORE_FULL);
+    put_now(store, "a", "1"); // the first sync of a log syncs its directory, too
+    int before = atomic_load(&sync_calls);
+    put_now(store, "b", "1");
+    put_now(store, "c", "1");
+    assert_int_equal(atomic_load(&sync_calls), before + 2);
+    store_close(store);
+}
+
+static void test_relaxed_commit_is_synced_later(void **state)
+{
+    struct store_error error;
+    struct store *store = open_rocksdb(*state, STORE_RELAXED);
+    int before = atomic_load(&sync_calls);
+    put_now(store, "a", "1");
+    put_now(store, "b", "1");
+    assert_int_equal(atomic_load(&sync_calls), before);
+    for (int i = 0; i < 1000 && atomic_load(&sync_calls) == before; i++)
+        usleep(1000);
+    assert_int_equal(atomic_load(&sync_calls), before + 1);
+    put_now(store, "c", "1");
+    assert_true(store_sync(store, &error));
+    assert_int_equal(atomic_load(&sync_calls), before + 2);
+    put_now(store, "d", "1");
+    store_close(store);
+    assert_true(atomic_load(&sync_calls) > before + 2);
+}
+
+static void *commit_later(void *store)
+{
+    put_now(store, "key", "new");
+    return NULL;
+}
+
+static void test_invisible_until_synced(void **state)
+{
+    struct store *store = open_rocksdb(*state, STORE_FULL);
+    put_now(store, "key", "old");
+    atomic_store(&sync_mode, SYNC_HELD);
+    pthread_t writer;
+    assert_int_equal(pthread_create(&writer, NULL, commit_later, store), 0);
+    while (atomic_load(&sync_waiting) == 0)
+        usleep(100);
+    // The record is in the log and its sync is under way: readers neither wait nor see it.
+    expect(store, NULL, "key", "old");
+    struct store_snapshot *snapshot = store_snapshot_take(store);
+    expect(store, snapshot, "key", "old");
+    struct store_cursor *cursor =
+        store_cursor_open(store, NULL, slice_of(NULL, 0), slice_of(NULL, 0));
+    store_cursor_first(cursor);
+    assert_true(slice_is(store_cursor_value(cursor), "old"));
+    store_cursor_close(cursor);
+    atomic_store(&sync_mode, SYNC_REAL);
+    assert_int_equal(pthread_join(writer, NULL), 0);
+    expect(store, NULL, "key", "new");
+    expect(store, snapshot, "key", "old");
+    store_snapshot_release(store, snapshot);
+    store_close(store);
+}
+
+static void expect_commit_fails(struct store *store, const char *text)
+{
+    struct store_error error = {0};
+    struct store_batch *batch = store_batch_new();
+    store_batch_put(batch, SLICE_LIT("key"), SLICE_LIT("lost"));
+    assert_false(store_commit(store, batch, &error));
+    if (strstr(error.text, text) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.text, text);
+    store_batch_free(batch);
+}
+
+static void test_failed_sync(void **state)
+{
+    struct store *store = open_rocksdb(*state, STORE_FULL);
+    put_now(store, "key", "kept");
+    atomic_store(&sync_mode, SYNC_FAILS);
+    expect_commit_fails(store, "committing failed: IO error");
+    expect(store, NULL, "key", "kept");
+    // The disk is well again, but the log may have a hole: no commit until the store is reopened.
+    atomic_store(&sync_mode, SYNC_REAL);
+    expect_commit_fails(store, "committing failed: IO error");
+    expect(store, NULL, "key", "kept");
+    store_close(store);
+    store = open_rocksdb(*state, STORE_FULL);
+    put_now(store, "key", "again");
+    expect(store, NULL, "key", "again");
+    store_close(store);
+}
+
+static void test_failed_relaxed_sync(void **state)
+{
+    struct store_error error = {0};
+    struct store *store = open_rocksdb(*state, STORE_RELAXED);
+    put_now(store, "key", "kept");
+    atomic_store(&sync_mode, SYNC_FAILS);
+    assert_false(store_sync(store, &error));
+    assert_non_null(strstr(error.text, "syncing the log failed: IO error"));
+    expect_commit_fails(store, "committing failed: IO error");
+    expect(store, NULL, "key", "kept");
+    atomic_store(&sync_mode, SYNC_REAL);
+    store_close(store);
+}
+
+// A log that ends in the middle of a record: what came before it is there.
+static void test_torn_tail(void **state)
+{
+    char path[512];
+    struct store *store = open_rocksdb(*state, STORE_FULL);
+    put_now(store, "first", "whole");
+    put_now(store, "second", "whole");
+    put_now(store, "third", "torn");
+    store_close(store);
+    struct stat status;
+    (void)snprintf(path, sizeof(path), "%s/db/000004.log", (char *)*state);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(truncate(path, status.st_size - 3), 0);
+    store = open_rocksdb(*state, STORE_FULL);
+    expect(store, NULL, "first", "whole");
+    expect(store, NULL, "second", "whole");
+    expect(store, NULL, "third", NULL);
+    put_now(store, "fourth", "written");
+    store_close(store);
+    store = open_rocksdb(*state, STORE_FULL);
+    expect(store, NULL, "second", "whole");
+    expect(store, NULL, "fourth", "written");
+    store_close(store);
+}
+
+// Enough data that memtables are flushed and tables merged under the readers' feet.
+static void test_more_than_memory(void **state)
+{
+    struct store_error error;
+    struct store_options options = {.path = *state,
+                                    .durability = STORE_RELAXED,
+                                    .cache_bytes = 1 << 20,
+                                    .write_buffer_bytes = 3 << 20};
+    struct store *store = store_open_rocksdb(&options, &error);
+    assert_non_null(store);
+    struct store_batch *batch = store_batch_new();
+    static char value[2000];
+    uint64_t seed = 3;
+    for (size_t i = 0; i < sizeof(value); i++)
+        value[i] = (char)random_next(&seed);
+    for (unsigned i = 0; i < 8000; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof(key), "%05u", i * 7919 % 8000);
+        store_batch_put(batch, slice_str(key), slice_of(value, sizeof(value)));
+        if (i % 100 == 99)
+            commit(store, batch);
+    }
+    store_batch_delete_range(batch, SLICE_LIT("02000"), SLICE_LIT("03000"));
+    commit(store, batch);
+    store_batch_free(batch);
+    struct store_cursor *cursor =
+        store_cursor_open(store, NULL, slice_of(NULL, 0), slice_of(NULL, 0));
+    int count = 0;
+    for (store_cursor_first(cursor); store_cursor_valid(cursor); store_cursor_next(cursor))
+        count++;
+    assert_true(store_cursor_ok(cursor, &error));
+    assert_int_equal(count, 7000);
+    store_cursor_close(cursor);
+    store_close(store);
+}
+
+int main(void)
+{
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_reopen),
+        TEST(test_missing_directories_are_made),
+        TEST(test_in_use_in_this_process),
+        TEST(test_in_use_then_killed),
+        TEST(test_newer_format_is_refused),
+        TEST(test_foreign_directory_is_refused),
+        TEST(test_harmless_leftovers),
+        TEST(test_missing_current_is_refused),
+        TEST(test_full_commit_calls_fdatasync),
+        TEST(test_relaxed_commit_is_synced_later),
+        TEST(test_invisible_until_synced),
+        TEST(test_failed_sync),
+        TEST(test_failed_relaxed_sync),
+        TEST(test_torn_tail),
+        TEST(test_more_than_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
