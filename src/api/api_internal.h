@@ -155,6 +155,15 @@ MUST_CHECK bool params_projection(struct api_call *call, struct expr_params *par
 MUST_CHECK bool params_check_operator(struct api_call *call, struct slice conditional_operator,
                                       const struct field_map *conditions);
 
+// ---- Items (item.c) --------------------------------------------------------------------------------
+
+// An update must leave the table's keys alone.
+MUST_CHECK bool call_check_update(struct error *error, const struct table *table,
+                                  const struct expr_update *update);
+// An item as JSON, whole or projected.
+void call_write_item(struct api_call *call, struct json_writer *w,
+                     const struct expr_projection *projection, struct slice item);
+
 // ---- Jobs (job.c) -----------------------------------------------------------------------------------
 
 // A write job of `count` zeroed actions, noted in the state; NULL when memory is out.
@@ -163,6 +172,13 @@ struct write_job *call_write_job(struct api_call *call, size_t count);
 struct table_change *call_table_change(struct api_call *call);
 // Hands the call's job to the writer; when it is done, call->done is called.
 enum step call_submit(struct api_call *call);
+
+// Whether two of the tree keys are equal; sorts them.
+MUST_CHECK bool call_has_duplicates(struct slice *keys, size_t count);
+// ConsumedCapacity and ItemCollectionMetrics of a batch or transaction, table by table.
+void call_write_job_results(struct json_writer *w, const struct write_job *job,
+                            struct slice return_capacity, struct slice return_metrics,
+                            double factor);
 
 // ---- Capacity (capacity.c) -----------------------------------------------------------------------------
 

@@ -74,7 +74,7 @@ struct write_action {
     // In. Everything is borrowed until the job is done.
     enum write_kind kind;
     struct table *table;                    // a reference the owner holds
-    struct slice key;                       // tree key: see write_action_key
+    struct slice key;                       // tree key: see layout.h
     struct slice item;                      // PUT: the item. Otherwise: the bare key as an item
     const struct expr_condition *condition; // or NULL
     const struct expr_update *update;       // UPDATE; may be NULL (creates the bare key)
@@ -137,7 +137,7 @@ struct page_request {
     bool reverse;
     uint64_t segment;
     uint64_t segments;  // 1 for a plain Scan
-    struct slice after; // tree key to continue behind, or empty: see page_start_key
+    struct slice after; // tree key to continue behind, or empty: see layout.h
     uint64_t limit;     // items to evaluate; 0 for no limit
     const struct expr_condition *filter;
     bool fetch;      // local index: the table's whole item is wanted
@@ -155,6 +155,10 @@ struct page_request {
     struct slice last; // the key (an item with the key attributes) to continue from, or VALUE_NONE
 };
 MUST_CHECK bool engine_page(struct engine *engine, struct page_request *page, struct error *error);
+
+// Whether the key to continue behind (`after`) is one that this page could have ended at.
+enum page_place { PAGE_INSIDE, PAGE_OTHER_PARTITION, PAGE_OUTSIDE_RANGE, PAGE_OTHER_SEGMENT };
+enum page_place engine_page_admits(const struct page_request *page);
 
 // ---- Changing the catalog ------------------------------------------------------------------
 

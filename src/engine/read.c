@@ -218,21 +218,58 @@ static bool walk_page(struct walk *walk)
     return store_cursor_ok(walk->cursor, &cause) || engine_store_failed(walk->error, &cause);
 }
 
-bool engine_page(struct engine *engine, struct page_request *page, struct error *error)
+static void make_bounds(const struct page_request *page, struct bounds *bounds)
 {
     tree_id tree = page->index != NULL ? page->index->tree : page->table->tree;
     const struct key_schema *keys = page->index != NULL ? &page->index->keys : &page->table->keys;
-    struct bounds bounds;
-    buf_init(&bounds.lower, 1 << 16);
-    buf_init(&bounds.upper, 1 << 16);
+    buf_init(&bounds->lower, 1 << 16);
+    buf_init(&bounds->upper, 1 << 16);
     if (page->query)
-        query_bounds(page, tree, keys, &bounds);
+        query_bounds(page, tree, keys, bounds);
     else
-        scan_bounds(page, tree, &bounds);
+        scan_bounds(page, tree, bounds);
+}
+
+static void release_bounds(struct bounds *bounds)
+{
+    buf_release(&bounds->lower);
+    buf_release(&bounds->upper);
+}
+
+static bool is_inside(const struct bounds *bounds, struct slice key)
+{
+    return slice_compare(key, buf_view(&bounds->lower)) >= 0 &&
+           slice_compare(key, buf_view(&bounds->upper)) < 0;
+}
+
+enum page_place engine_page_admits(const struct page_request *page)
+{
+    struct bounds bounds;
+    make_bounds(page, &bounds);
+    bool inside = is_inside(&bounds, page->after);
+    release_bounds(&bounds);
+    if (inside)
+        return PAGE_INSIDE;
+    if (!page->query)
+        return PAGE_OTHER_SEGMENT;
+    // Outside of the range, but in the partition?
+    struct page_request partition = *page;
+    partition.range.range_equal = 0;
+    partition.range.op = KEY_NONE;
+    make_bounds(&partition, &bounds);
+    inside = is_inside(&bounds, page->after);
+    release_bounds(&bounds);
+    return inside ? PAGE_OUTSIDE_RANGE : PAGE_OTHER_PARTITION;
+}
+
+bool engine_page(struct engine *engine, struct page_request *page, struct error *error)
+{
+    struct bounds bounds;
+    make_bounds(page, &bounds);
     struct walk walk = {.engine = engine, .page = page, .error = error};
     buf_init(&walk.key, 1 << 20);
     bool ok = true;
-    // Bounds that cross (a BETWEEN the wrong way round within a segment) hold nothing.
+    // Bounds that cross (a segment without a slot of its own) hold nothing.
     if (slice_compare(buf_view(&bounds.lower), buf_view(&bounds.upper)) < 0) {
         if (page->fetch)
             walk.snapshot = store_snapshot_take(engine->store);
@@ -245,7 +282,6 @@ bool engine_page(struct engine *engine, struct page_request *page, struct error 
             store_snapshot_release(engine->store, walk.snapshot);
     }
     buf_release(&walk.key);
-    buf_release(&bounds.lower);
-    buf_release(&bounds.upper);
+    release_bounds(&bounds);
     return ok;
 }

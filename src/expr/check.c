@@ -1,8 +1,8 @@
 // The checks between syntax and program, in DynamoDB's order.
 //
-// First check_words() goes through the whole text once: parentheses, then words and functions as
-// they come. Then the compilers call check_node() in the order of evaluation, so that of
-// several mistakes the one in the leftmost condition is told.
+// First check_words() goes through the whole text once: words and functions as they come. Then the
+// compilers call check_node() in the order of evaluation, so that of several mistakes the one in
+// the leftmost condition is told.
 #include "expr/expr_internal.h"
 
 #include "value/number.h"
@@ -69,8 +69,6 @@ static bool words_of_call(struct parser *parser, const struct node *node)
 
 bool check_words(struct parser *parser)
 {
-    if (parser->redundant)
-        return parser_error(parser, "The expression has redundant parentheses;");
     for (const struct node *node = parser->created; node != NULL; node = node->next_created) {
         if (node->kind == NODE_PATH && !words_of_path(parser, node))
             return false;
@@ -264,8 +262,9 @@ static bool check_operands(struct parser *parser, const struct node *node)
     switch (node->op) {
     case OP_EXISTS:
     case OP_MISSING:
-    case OP_DEFAULT:
         return check_needs_path(parser, node);
+    case OP_DEFAULT:
+        return check_needs_path(parser, node) && check_distinct(parser, node);
     case OP_PLUS:
     case OP_MINUS:
         return check_types(parser, node, SET_NUMBER);
@@ -280,6 +279,9 @@ static bool check_operands(struct parser *parser, const struct node *node)
     default:
         break;
     }
+    if (node->op == OP_BETWEEN)
+        return check_types(parser, node, SET_SCALAR) && check_distinct(parser, node) &&
+               check_between(parser, node);
     if (!check_distinct(parser, node))
         return false;
     switch (node->op) {
@@ -288,8 +290,6 @@ static bool check_operands(struct parser *parser, const struct node *node)
     case OP_GT:
     case OP_GE:
         return check_types(parser, node, SET_SCALAR);
-    case OP_BETWEEN:
-        return check_types(parser, node, SET_SCALAR) && check_between(parser, node);
     case OP_BEGINS:
         return check_types(parser, node, SET_BYTES);
     case OP_TYPE:

@@ -195,3 +195,17 @@ bool expr_condition_nests(const struct expr_condition *condition, struct slice a
 {
     return reads(condition, attribute, 2);
 }
+
+bool expr_condition_each(const struct expr_condition *condition,
+                         bool (*visit)(void *context, struct slice attribute), void *context)
+{
+    for (size_t i = 0; i < condition->step_count; i++) {
+        const struct step *step = &condition->steps[i];
+        for (size_t j = 0; j < step->operand_count; j++) {
+            const struct operand *operand = &step->operands[j];
+            if (operand->is_path && !visit(context, operand->path.steps[0].name))
+                return false;
+        }
+    }
+    return true;
+}

@@ -60,6 +60,9 @@ bool expr_condition_eval(const struct expr_condition *condition, struct slice it
 bool expr_condition_mentions(const struct expr_condition *condition, struct slice attribute);
 // Whether it looks inside the attribute (a.b or a[0]), which no key attribute allows.
 bool expr_condition_nests(const struct expr_condition *condition, struct slice attribute);
+// Calls back with the top-level attribute of every path the program reads, repeats included.
+bool expr_condition_each(const struct expr_condition *condition,
+                         bool (*visit)(void *context, struct slice attribute), void *context);
 
 // ---- Key conditions -----------------------------------------------------------
 

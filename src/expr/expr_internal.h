@@ -81,6 +81,7 @@ struct node {
     uint32_t token;     // where it begins
     uint32_t end;       // of a path: the token behind it
     bool parenthesised; // by parentheses of its own
+    bool redundant;     // by more than one pair
     bool operand;       // of a call: used as an operand, not as a whole
     size_t arg_count;
     struct node *args; // first argument
@@ -90,9 +91,9 @@ struct node {
     struct node *next_post;    // operands before operators: the order of evaluation
 
     // Set by the checks.
-    struct path path;   // NODE_PATH
-    bool tested;        // NODE_PATH: the one if_not_exists() asks for
-    struct slice value; // NODE_VALUE
+    struct path path;    // NODE_PATH
+    bool tested;         // NODE_PATH: the one if_not_exists() asks for
+    struct slice value;  // NODE_VALUE
     size_t step;         // NODE_BRANCH: its place in the program
     struct node *branch; // AND, OR: the branch between the sides
 };
@@ -111,7 +112,6 @@ struct parser {
     struct node *post, **post_tail;
     struct node_frame *frames;
     size_t depth;
-    bool redundant;   // "((" … "))" was seen
     size_t operators; // counted by the checks
 };
 
@@ -144,8 +144,8 @@ MUST_CHECK struct node *parser_operand(struct parser *parser);
 
 // ---- Checks -------------------------------------------------------------------------
 
-// First pass, in the order of the text: parentheses, reserved words, list indexes, depth of paths,
-// names and places of functions.
+// First pass, in the order of the text: reserved words, list indexes, depth of paths, names and
+// places of functions.
 MUST_CHECK bool check_words(struct parser *parser);
 // Second pass over one node whose arguments have passed: placeholders, number and types of
 // operands.

@@ -300,9 +300,17 @@ static enum outcome syntax_failed(struct parser *parser)
     return OUTCOME_FAILED;
 }
 
+static enum outcome redundant_failed(struct parser *parser)
+{
+    parser_error(parser, "The expression has redundant parentheses;");
+    return OUTCOME_FAILED;
+}
+
 // The item is the left side of the operator that comes next.
 static enum outcome operator_begin(struct parser *parser, struct node *item, enum expr_op op)
 {
+    if (item->redundant)
+        return redundant_failed(parser);
     struct node *node = node_new(parser, NODE_OPERATOR, op);
     if (node == NULL)
         return OUTCOME_FAILED;
@@ -346,7 +354,13 @@ static enum outcome group_close(struct parser *parser, struct node *item)
         return syntax_failed(parser);
     parser->at++;
     parser->depth--;
-    parser->redundant = parser->redundant || item->parenthesised;
+    // Where a condition should stand, "((a))" is first of all no condition, unless an operator
+    // follows; then operator_begin() complains.
+    bool operand = parser->kind != EXPR_UPDATE && !frame_wants_operand(frame_top(parser)) &&
+                   (item->kind == NODE_PATH || item->kind == NODE_VALUE);
+    if (item->parenthesised && !operand)
+        return redundant_failed(parser);
+    item->redundant = item->parenthesised;
     item->parenthesised = true;
     return OUTCOME_AGAIN;
 }

@@ -321,7 +321,7 @@ void connection_answered(struct connection *c)
     }
     c->begin = c->end;
     c->head_done = false;
-    c->scan = (struct http_scan){0};
+    http_scan_reset(&c->scan);
     buffer_settle(c);
     connection_enter(c, c->begin < c->len ? CONNECTION_READING : CONNECTION_IDLE);
     if (c->paused && !c->ended && !reading_start(c))

@@ -1,6 +1,6 @@
 // See parser.h. Two steps: head_scan walks from line end to line end with memchr until it
-// meets the empty line; then the lines are taken apart, each byte checked against
-// a table (names, targets) or eight at a time (values, which are most of a head).
+// meets the empty line; then the lines are taken apart, names and targets byte by byte
+// against a table, values (most of a head) by one look for control characters.
 #include "http/parser.h"
 
 #include <strings.h>
@@ -24,16 +24,8 @@ static bool bad(struct http_problem *problem, int status, const char *reason)
 
 bool http_same(struct slice text, struct slice lower)
 {
-    if (text.len != lower.len)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        uint8_t c = text.ptr[i];
-        if (c >= 'A' && c <= 'Z')
-            c = (uint8_t)(c + 32);
-        if (c != lower.ptr[i])
-            return false;
-    }
-    return true;
+    return text.len == lower.len &&
+           strncasecmp((const char *)text.ptr, (const char *)lower.ptr, lower.len) == 0;
 }
 
 #define SAME(text, literal) http_same((text), SLICE_LIT(literal))
@@ -41,10 +33,8 @@ bool http_same(struct slice text, struct slice lower)
 const struct slice *http_header_find(const struct http_request *request, struct slice name)
 {
     for (unsigned i = 0; i < request->header_count; i++) {
-        const struct http_header *header = &request->headers[i];
-        if (header->name.len == name.len &&
-            strncasecmp((const char *)header->name.ptr, (const char *)name.ptr, name.len) == 0)
-            return &header->value;
+        if (http_same(request->headers[i].name, name))
+            return &request->headers[i].value;
     }
     return NULL;
 }
@@ -80,6 +70,12 @@ static bool method_possible(const uint8_t *ptr, size_t len)
     return i == len ? i <= HTTP_METHOD_MAX : i > 0 && ptr[i] == ' ';
 }
 
+// Where the line after those found starts.
+static size_t line_start(const struct http_scan *scan)
+{
+    return scan->line_count == 0 ? 0 : (size_t)scan->ends[scan->line_count - 1] + 2;
+}
+
 static enum http_parse head_scan(struct http_scan *scan, const uint8_t *ptr, size_t len,
                                  size_t *head_len, struct http_problem *problem)
 {
@@ -90,17 +86,22 @@ static enum http_parse head_scan(struct http_scan *scan, const uint8_t *ptr, siz
             scan->at = limit;
             break;
         }
-        size_t end = (size_t)(newline - ptr);
-        if (end == scan->line || ptr[end - 1] != '\r') {
+        size_t cr = (size_t)(newline - ptr) - 1;
+        size_t start = line_start(scan);
+        if (newline == ptr + start || ptr[cr] != '\r') {
             (void)bad(problem, 400, "A line must end with CR LF.");
             return HTTP_BAD;
         }
-        bool empty = end == scan->line + 1;
-        scan->at = scan->line = end + 1;
-        if (empty) {
+        scan->at = cr + 2;
+        if (cr == start) {
             *head_len = scan->at;
             return HTTP_DONE;
         }
+        if (scan->line_count == COUNT_OF(scan->ends)) {
+            (void)bad(problem, 431, "The request has too many headers.");
+            return HTTP_BAD;
+        }
+        scan->ends[scan->line_count++] = (uint16_t)cr;
     }
     if (len >= HTTP_HEAD_MAX) {
         (void)bad(problem, 431, "The request head is too large.");
@@ -156,15 +157,15 @@ static bool request_line_parse(struct slice line, struct http_request *request,
                                struct http_problem *problem)
 {
     size_t i = 0;
-    while (i < line.len && (byte_class[line.ptr[i]] & TOKEN) != 0)
+    while ((byte_class[line.ptr[i]] & TOKEN) != 0)
         i++;
-    if (i == 0 || i > HTTP_METHOD_MAX || i == line.len || line.ptr[i] != ' ')
+    if (i == 0 || i > HTTP_METHOD_MAX || line.ptr[i] != ' ')
         return bad(problem, 400, "The request line must begin with a method.");
     request->method = slice_of(line.ptr, i);
     size_t from = ++i;
-    while (i < line.len && (byte_class[line.ptr[i]] & TARGET) != 0)
+    while ((byte_class[line.ptr[i]] & TARGET) != 0)
         i++;
-    if (i == from || i == line.len || line.ptr[i] != ' ')
+    if (i == from || line.ptr[i] != ' ')
         return bad(problem, 400, "The request target is malformed.");
     if (i - from > HTTP_TARGET_MAX)
         return bad(problem, 414, "The request target is too long.");
@@ -176,32 +177,44 @@ static bool request_line_parse(struct slice line, struct http_request *request,
 
 // ---- Header lines ------------------------------------------------------------------
 
-static bool value_byte_valid(uint8_t c)
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+
+// What of 16 bytes is a control character; CR LF is not, but either of them alone is. The byte
+// behind the 16 is looked at, too.
+static inline bytes16 controls_of(const uint8_t *ptr)
 {
-    return (c >= 0x20 && c != 0x7f) || c == '\t';
+    bytes16 v;
+    bytes16 next;
+    memcpy(&v, ptr, sizeof(v));
+    memcpy(&next, ptr + 1, sizeof(next));
+    bytes16 control = (bytes16)((v < 0x20) | (v == 0x7f));
+    bytes16 line_end = (bytes16)((v == '\r') & (next == '\n'));
+    return control & ~line_end & (bytes16)(v != '\n');
 }
 
-// Eight bytes at a time: the usual test for "any byte below 0x20" and "any byte is 0x7f";
-// only where one may be, the bytes are looked at one by one.
-static bool value_valid(const uint8_t *ptr, size_t len)
+// True if the head holds a control character besides its line ends. A whole head is looked at
+// once, 16 bytes at a time, because that is so much cheaper than each value on its own.
+static bool has_controls(const uint8_t *ptr, size_t len)
 {
-    const uint64_t ones = 0x0101010101010101u;
-    const uint64_t tops = 0x8080808080808080u;
-    size_t i = 0;
-    for (; i + 8 <= len; i += 8) {
-        uint64_t word;
-        memcpy(&word, ptr + i, 8);
-        uint64_t del = word ^ (ones * 0x7f);
-        uint64_t low = (word - ones * 0x20) & ~word & tops;
-        if ((low | ((del - ones) & ~del & tops)) == 0)
-            continue;
-        for (size_t k = 0; k < 8; k++) {
-            if (!value_byte_valid(ptr[i + k]))
-                return false;
-        }
-    }
-    for (; i < len; i++) {
-        if (!value_byte_valid(ptr[i]))
+    bytes16 found = {0};
+    uint8_t rest[32];
+    size_t whole = (len - 1) & ~(size_t)15;
+    for (size_t i = 0; i < whole; i += 16)
+        found |= controls_of(ptr + i);
+    memset(rest, ' ', sizeof(rest));
+    memcpy(rest, ptr + whole, len - whole);
+    found |= controls_of(rest);
+    uint64_t halves[2];
+    memcpy(halves, &found, sizeof(halves));
+    return (halves[0] | halves[1]) != 0;
+}
+
+// Tabs are the control characters that a value may hold.
+static bool value_valid(struct slice value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        uint8_t c = value.ptr[i];
+        if ((c < 0x20 && c != '\t') || c == 0x7f)
             return false;
     }
     return true;
@@ -223,18 +236,19 @@ static struct slice trim(struct slice text)
     return text;
 }
 
-static bool header_line_parse(struct slice line, struct http_header *header,
+// A line ends with CR, which no token holds, so the scans below need no other bound.
+static bool header_line_parse(struct slice line, bool controls, struct http_header *header,
                               struct http_problem *problem)
 {
     size_t i = 0;
-    while (i < line.len && (byte_class[line.ptr[i]] & TOKEN) != 0)
+    while ((byte_class[line.ptr[i]] & TOKEN) != 0)
         i++;
-    if (i == 0 || i == line.len || line.ptr[i] != ':')
+    if (i == 0 || line.ptr[i] != ':')
         return bad(problem, 400, "A header's name is malformed.");
     header->name = slice_of(line.ptr, i);
-    if (!value_valid(line.ptr + i + 1, line.len - i - 1))
-        return bad(problem, 400, "A header's value holds a control character.");
     header->value = trim(slice_of(line.ptr + i + 1, line.len - i - 1));
+    if (controls && !value_valid(header->value))
+        return bad(problem, 400, "A header's value holds a control character.");
     return true;
 }
 
@@ -389,39 +403,26 @@ static bool head_check(const struct http_request *request, struct http_problem *
 
 // ---- The whole ---------------------------------------------------------------------
 
-// The lines of a scanned head: each ends with CR LF, and the last one is empty.
-static struct slice line_next(const uint8_t **at, const uint8_t *end)
-{
-    const uint8_t *start = *at;
-    const uint8_t *newline = memchr(start, '\n', (size_t)(end - start));
-    ensure(newline != NULL && newline > start);
-    *at = newline + 1;
-    return slice_of(start, (size_t)(newline - 1 - start));
-}
-
-static bool head_parse(const uint8_t *ptr, size_t len, struct http_request *request,
-                       struct http_problem *problem)
+static bool head_parse(const struct http_scan *scan, const uint8_t *ptr, size_t len,
+                       struct http_request *request, struct http_problem *problem)
 {
     // The headers are not cleared: only the first header_count of them mean something.
     memset(request, 0, offsetof(struct http_request, headers));
-    const uint8_t *at = ptr;
-    const uint8_t *end = ptr + len;
-    if (!request_line_parse(line_next(&at, end), request, problem))
+    if (scan->line_count == 0)
+        return bad(problem, 400, "This is not an HTTP request.");
+    if (!request_line_parse(slice_of(ptr, scan->ends[0]), request, problem))
         return false;
     request->keep_alive = request->minor == 1;
-    for (;;) {
-        struct slice line = line_next(&at, end);
-        if (line.len == 0)
-            return head_check(request, problem);
-        if (request->header_count == HTTP_HEADERS_MAX)
-            return bad(problem, 431, "The request has too many headers.");
-        struct http_header *header = &request->headers[request->header_count];
-        if (!header_line_parse(line, header, problem))
-            return false;
-        request->header_count++;
-        if (!header_take(request, header, problem))
+    bool controls = has_controls(ptr, len);
+    for (unsigned i = 1; i < scan->line_count; i++) {
+        const uint8_t *start = ptr + scan->ends[i - 1] + 2;
+        struct http_header *header = &request->headers[request->header_count++];
+        if (!header_line_parse(slice_of(start, (size_t)(ptr + scan->ends[i] - start)), controls,
+                               header, problem) ||
+            !header_take(request, header, problem))
             return false;
     }
+    return head_check(request, problem);
 }
 
 enum http_parse http_head_parse(struct http_scan *scan, const uint8_t *ptr, size_t len,
@@ -432,7 +433,7 @@ enum http_parse http_head_parse(struct http_scan *scan, const uint8_t *ptr, size
     enum http_parse result = head_scan(scan, ptr, len, &found, problem);
     if (result != HTTP_DONE)
         return result;
-    if (!head_parse(ptr, found, request, problem))
+    if (!head_parse(scan, ptr, found, request, problem))
         return HTTP_BAD;
     *head_len = found;
     return HTTP_DONE;

@@ -57,11 +57,18 @@ struct http_request {
     struct http_header headers[HTTP_HEADERS_MAX];
 };
 
-// Where the search for the end of the head stands. Zero it before each request.
+// Where the search for the end of the head stands. Reset it before each request.
 struct http_scan {
-    size_t at;   // bytes looked at
-    size_t line; // where the current line starts
+    size_t at;                           // bytes looked at
+    unsigned line_count;                 // lines found so far
+    uint16_t ends[HTTP_HEADERS_MAX + 1]; // where each of them ends: the offset of its CR
 };
+
+static inline void http_scan_reset(struct http_scan *scan)
+{
+    scan->at = 0;
+    scan->line_count = 0;
+}
 
 // HTTP_DONE: *request is filled (but for body) and *head_len tells where the body begins.
 // HTTP_BAD: *problem is set. The bytes must begin with the request line.

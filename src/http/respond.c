@@ -3,7 +3,7 @@
 // libuv asked to send the rest.
 #include "http/http_internal.h"
 
-#include "base/encode.h"
+#include "http/checksum.h"
 
 #include <stdlib.h>
 
@@ -84,7 +84,7 @@ static void head_make(struct connection *c, const struct http_response *response
     if (response->checksum != NULL) {
         buf_text(head, response->checksum);
         buf_text(head, ": ");
-        buf_u64(head, crc32_of(body));
+        buf_u64(head, http_checksum(body));
         buf_text(head, "\r\n");
     }
     buf_slice(head, response->headers);

@@ -114,8 +114,30 @@ bool json_next_element(struct json_reader *reader)
     return reader_step(reader, ']');
 }
 
+// The commonest form of what follows a value: a comma, a plain name and a colon with no
+// space between. False, with nothing consumed, if it is anything else.
+static inline bool next_name_quickly(struct json_reader *reader, struct slice *name)
+{
+    const uint8_t *at = reader->at;
+    if (reader->end - at < 4)
+        return false;
+    if (!reader->fresh && *at++ != ',')
+        return false;
+    if (*at++ != '"')
+        return false;
+    const uint8_t *stop = scan_ascii(at, reader->end);
+    if (reader->end - stop < 2 || stop[0] != '"' || stop[1] != ':')
+        return false;
+    *name = slice_of(at, (size_t)(stop - at));
+    reader->fresh = false;
+    reader->at = stop + 2;
+    return true;
+}
+
 bool json_next_name(struct json_reader *reader, struct slice *name)
 {
+    if (next_name_quickly(reader, name))
+        return true;
     if (!reader_step(reader, '}'))
         return false;
     if (!json_read_string(reader, name))
@@ -365,6 +387,24 @@ bool json_read_literal(struct json_reader *reader)
     else
         return reader_fail(reader, "unexpected character");
     reader->at += len;
+    return true;
+}
+
+// ---- Short cuts ---------------------------------------------------------------------
+
+bool json_read_tagged(struct json_reader *reader, uint8_t *tag, struct slice *text)
+{
+    const uint8_t *at = reader->at;
+    if (reader->end - at < 8 || reader->depth == LIMIT_JSON_DEPTH)
+        return false;
+    if (at[0] != '{' || at[1] != '"' || at[3] != '"' || at[4] != ':' || at[5] != '"')
+        return false;
+    const uint8_t *stop = scan_ascii(at + 6, reader->end);
+    if (reader->end - stop < 2 || stop[0] != '"' || stop[1] != '}')
+        return false;
+    *tag = at[2];
+    *text = slice_of(at + 6, (size_t)(stop - at - 6));
+    reader->at = stop + 2;
     return true;
 }
 

@@ -19,6 +19,7 @@
 #include "value/number.h"
 #include "json/set_repeat.h"
 
+enum { SCRATCH_FIRST = 16384 };
 enum { WEIGHT_INNER_NAME = 1, WEIGHT_FAULT = 2, WEIGHT_TOP_NAME = 3 };
 
 #define INVALID "One or more parameter values were invalid: "
@@ -84,6 +85,9 @@ static void decoder_begin(struct value_decoder *d)
     d->repeats = false;
     buf_clear(&d->out);
     value_builder_reset(&d->builder);
+    // A value is about as long encoded as in JSON: growing once is enough for most.
+    size_t left = (size_t)(d->reader->end - d->reader->at);
+    (void)buf_reserve(&d->out, left < SCRATCH_FIRST ? left : SCRATCH_FIRST);
 }
 
 static bool text_error(struct value_decoder *d)
@@ -443,9 +447,34 @@ static bool decode_null_value(struct value_decoder *d)
     return json_read_literal(d->reader) ? fault(d, FAULT_EMPTY) : text_error(d);
 }
 
+// {"S":"…"} and {"N":"…"} without the detour over tokens. False if it is anything else,
+// which is then still unread.
+static bool decode_quickly(struct value_decoder *d)
+{
+    const uint8_t *at = d->reader->at;
+    uint8_t tag;
+    struct slice text;
+    if (d->mute || !json_read_tagged(d->reader, &tag, &text))
+        return false;
+    if (tag == 'S') {
+        value_put_string(&d->builder, text);
+        return true;
+    }
+    uint8_t stored[NUMBER_BYTES_MAX];
+    size_t len;
+    if (tag == 'N' && number_from_text(text, stored, &len) == NUMBER_OK) {
+        value_put_number(&d->builder, slice_of(stored, len));
+        return true;
+    }
+    d->reader->at = at;
+    return false;
+}
+
 // `level` is 1 for the value of an attribute, one more in each list or map.
 static bool decode_value(struct value_decoder *d, enum json_place place, unsigned level)
 {
+    if (decode_quickly(d))
+        return true;
     enum json_kind found = json_peek(d->reader);
     if (found == JSON_NULL)
         return decode_null_value(d);

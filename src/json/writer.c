@@ -79,33 +79,39 @@ static void write_escape(struct buf *out, uint8_t c)
     buf_add(out, text, len);
 }
 
-// The text in quotes; the quotes and the run without escapes take one reservation.
+// What follows the first byte that must be escaped, and the closing quote.
+static void write_escaped(struct buf *out, const uint8_t *at, const uint8_t *end)
+{
+    while (at < end) {
+        const uint8_t *stop = scan_text(at, end);
+        buf_add(out, at, (size_t)(stop - at));
+        if (stop < end)
+            write_escape(out, *stop);
+        at = stop < end ? stop + 1 : end;
+    }
+    buf_byte(out, '"');
+}
+
+// The text in quotes. It is copied first and looked at where it then stands: there is
+// room behind it, so that the search for escapes needs no care at the end.
 static void write_string(struct buf *out, struct slice text)
 {
-    static const uint8_t nothing[1];
-    const uint8_t *at = text.len != 0 ? text.ptr : nothing;
-    const uint8_t *end = at + text.len;
-    const uint8_t *stop = scan_text(at, end);
+    uint8_t *to = buf_reserve(out, text.len + 2 + SCAN_PADDING);
+    if (to == NULL)
+        return;
+    to[0] = '"';
+    if (text.len > 0)
+        memcpy(to + 1, text.ptr, text.len);
+    const uint8_t *end = to + 1 + text.len;
+    const uint8_t *stop = scan_padded(to + 1, end);
     if (stop == end) {
-        uint8_t *to = buf_reserve(out, text.len + 2);
-        if (to == NULL)
-            return;
-        to[0] = '"';
-        memcpy(to + 1, at, text.len);
         to[text.len + 1] = '"';
         out->len += text.len + 2;
         return;
     }
-    buf_byte(out, '"');
-    while (at < end) {
-        buf_add(out, at, (size_t)(stop - at));
-        if (stop == end)
-            break;
-        write_escape(out, *stop);
-        at = stop + 1;
-        stop = scan_text(at, end);
-    }
-    buf_byte(out, '"');
+    size_t plain = (size_t)(stop - to);
+    out->len += plain;
+    write_escaped(out, text.ptr + plain - 1, text.ptr + text.len);
 }
 
 void json_name(struct json_writer *w, const char *name)

@@ -24,24 +24,17 @@ static bool present(struct slice text)
 
 // ---- The header ------------------------------------------------------------------------
 
-static bool is_separator(uint8_t c)
+// Cuts `rest` at the first `separator`: the part before it; false if nothing is left.
+static bool part_next(struct slice *rest, uint8_t separator, struct slice *part)
 {
-    return c == ' ' || c == ',';
-}
-
-// The next word of the header's value; false at its end.
-static bool word_next(struct slice *rest, struct slice *word)
-{
-    const uint8_t *at = rest->ptr;
-    const uint8_t *end = rest->ptr + rest->len;
-    while (at < end && is_separator(*at))
-        at++;
-    const uint8_t *start = at;
-    while (at < end && !is_separator(*at))
-        at++;
-    *word = slice_of(start, (size_t)(at - start));
-    *rest = slice_of(at, (size_t)(end - at));
-    return word->len > 0;
+    if (rest->len == 0)
+        return false;
+    const uint8_t *at = memchr(rest->ptr, separator, rest->len);
+    size_t len = at == NULL ? rest->len : (size_t)(at - rest->ptr);
+    size_t skip = at == NULL ? len : len + 1;
+    *part = slice_of(rest->ptr, len);
+    *rest = slice_of(rest->ptr + skip, rest->len - skip);
+    return true;
 }
 
 // "name=value": the value, up to another equal sign; empty if the name is another one.
@@ -56,16 +49,20 @@ static bool parameter_is(struct slice word, struct slice name, struct slice *val
     return true;
 }
 
+// Parameters are separated by commas, spaces or both.
 static void header_split(struct slice header, struct signing *signing)
 {
-    struct slice word;
     struct slice rest = header;
-    if (!word_next(&rest, &signing->algorithm))
+    struct slice phrase;
+    struct slice word;
+    if (!part_next(&rest, ' ', &signing->algorithm))
         return;
-    while (word_next(&rest, &word)) {
-        if (!parameter_is(word, SLICE_LIT("Credential"), &signing->credential) &&
-            !parameter_is(word, SLICE_LIT("SignedHeaders"), &signing->signed_headers))
-            (void)parameter_is(word, SLICE_LIT("Signature"), &signing->signature);
+    while (part_next(&rest, ',', &phrase)) {
+        while (part_next(&phrase, ' ', &word)) {
+            if (!parameter_is(word, SLICE_LIT("Credential"), &signing->credential) &&
+                !parameter_is(word, SLICE_LIT("SignedHeaders"), &signing->signed_headers))
+                (void)parameter_is(word, SLICE_LIT("Signature"), &signing->signature);
+        }
     }
 }
 

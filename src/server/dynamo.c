@@ -27,6 +27,7 @@
 
 enum {
     ID_LENGTH = 52,
+    ID_RANDOM = 26,
     HEADERS_MAX = 64 << 10,    // a preflight's answer repeats the request's list of headers
     RESPONSE_KEPT = 256 << 10, // a larger answer's memory is given back
 };
@@ -44,25 +45,24 @@ struct session {
 
 // ---- Answers -------------------------------------------------------------------------------
 
-// Like the service's: letters and digits of base32hex. Identifiers, not secrets, so a
-// small generator seeded per connection will do.
+// Like the service's: 26 characters of base32hex and an ending that is always the same. They
+// are identifiers, not secrets, so a small generator seeded per connection will do.
 static void add_request_id(struct session *session, struct buf *headers)
 {
     static const char alphabet[] = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
+    static const char ending[] = "VV4KQNSO5AEMVJF66Q9ASUAAJG";
     uint8_t *to = buf_reserve(headers, ID_LENGTH);
     if (to == NULL)
         return;
-    uint64_t bits = 0;
-    for (unsigned i = 0; i < ID_LENGTH; i++) {
-        if (i % 12 == 0) {
-            session->random += 0x9e3779b97f4a7c15u;
-            bits = (session->random ^ (session->random >> 30)) * 0xbf58476d1ce4e5b9u;
-            bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-            bits ^= bits >> 31;
-        }
-        to[i] = (uint8_t)alphabet[bits & 31];
-        bits >>= 5;
+    for (unsigned at = 0; at < ID_RANDOM;) {
+        session->random += 0x9e3779b97f4a7c15u;
+        uint64_t bits = (session->random ^ (session->random >> 30)) * 0xbf58476d1ce4e5b9u;
+        bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+        bits ^= bits >> 31;
+        for (unsigned end = at + 12 < ID_RANDOM ? at + 12 : ID_RANDOM; at < end; bits >>= 5)
+            to[at++] = (uint8_t)alphabet[bits & 31];
     }
+    memcpy(to + ID_RANDOM, ending, ID_LENGTH - ID_RANDOM);
     headers->len += ID_LENGTH;
 }
 

@@ -11,10 +11,10 @@
 // With relaxed durability a commit only appends; a thread syncs the log 100 ms
 // after the first commit that is not yet synced.
 //
-// Reading. A value is pinned in the block cache or memtable, not copied. Reads
-// without a snapshot share one immutable read-options object; a snapshot and a
-// cursor have their own. Bounds are given to the iterator, so that it never reads a
-// block or a tombstone outside of them.
+// Reading. A value from a table is pinned in the block cache, not copied (one from
+// a memtable RocksDB copies once). Reads without a snapshot share one immutable
+// read-options object; a snapshot and a cursor have their own. Bounds are given to
+// the iterator, so that it never reads a block or a tombstone outside of them.
 //
 // Who frees what: RocksDB's messages are malloc'ed and freed by `fail`; its other
 // objects belong to the struct that points to them.
@@ -408,7 +408,7 @@ static rocksdb_t *db_open(const struct store_options *options, struct store_erro
     if (message == NULL)
         return db;
     // Only where the directory could not be locked is it RocksDB that finds it in use.
-    if (strstr(message, "While lock file") != NULL)
+    if (strstr(message, "While lock file") != NULL || strstr(message, "lock hold by") != NULL)
         (void)data_dir_in_use(options->path, error);
     else
         (void)store_fail(error, "cannot open %s: %s", path, message);

@@ -116,9 +116,9 @@ size_t store_batch_bytes(const struct store_batch *batch);
 // Distinct keys, and ranges.
 size_t store_batch_count(const struct store_batch *batch);
 
-// Commits; an empty batch costs nothing. False: nothing of it is visible or will be after a
-// restart, unless the error says that the log may hold it (a failed sync), after which every commit
-// fails until the store recovers.
+// Commits; an empty batch costs nothing. False: nothing of it is visible. If it was the log that
+// failed, the log may hold it all the same, so that it may be there after a restart; from then on
+// every commit fails until the store is opened again.
 MUST_CHECK bool store_commit(struct store *store, const struct store_batch *batch,
                              struct store_error *error);
 

@@ -94,7 +94,7 @@ static const struct shape holder_shape = {.kind = SHAPE_STRUCT,
 #define SEVERAL                                                                                    \
     "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "    \
     "supported datatypes"
-#define NUMERIC "The parameter cannot be converted to a numeric value"
+#define NUMERIC   "The parameter cannot be converted to a numeric value"
 #define NULL_TRUE INVALID "Null attribute value types must have the value of true"
 #define NESTING                                                                                    \
     "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels "    \
@@ -164,8 +164,8 @@ static void test_faults(void **state)
         {"{\"SS\":[]}", INVALID "An string set  may not be empty", NULL},
         {"{\"NS\":[]}", INVALID "An number set  may not be empty", NULL},
         {"{\"BS\":[]}", INVALID "Binary sets should not be empty", NULL},
-        {"{\"SS\":[\"a\",null]}",
-         INVALID "An string set may not have a null string as a member", NULL},
+        {"{\"SS\":[\"a\",null]}", INVALID "An string set may not have a null string as a member",
+         NULL},
         {"{\"NS\":[null]}", INVALID "An number set may not have a null string as a member", NULL},
         {"{\"BS\":[null]}", INVALID "Binary sets may not contain null values", NULL},
         {"{\"SS\":[\"a\",\"a\"]}", INVALID "Input collection [a, a] contains duplicates.",

@@ -565,6 +565,11 @@ static void write_shared(struct fixture *fixture, uint32_t value)
 static void test_concurrent_readers(void **state)
 {
     struct fixture *fixture = *state;
+#ifdef __SANITIZE_THREAD__
+    // The sanitizer does not see what RocksDB does to order the bytes it gives us.
+    if (fixture->path[0] != 0)
+        skip();
+#endif
     struct readers readers = {.store = fixture->store};
     pthread_t threads[READERS];
     write_shared(fixture, 1);

@@ -1,0 +1,319 @@
+// BatchGetItem and BatchWriteItem: many items of several tables in one request. Everything is
+// always processed, within the limits of a response: UnprocessedKeys is used when 16 MB of items
+// are reached, UnprocessedItems never.
+#include "api/api_internal.h"
+
+#include "api/shapes.h"
+
+#include <stdlib.h>
+
+// Whether two of the tree keys are equal. The array is sorted in place.
+static int compare_keys(const void *a, const void *b)
+{
+    return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+bool call_has_duplicates(struct slice *keys, size_t count)
+{
+    if (count > 1)
+        qsort(keys, count, sizeof(*keys), compare_keys);
+    for (size_t i = 1; i < count; i++) {
+        if (slice_equal(keys[i - 1], keys[i]))
+            return true;
+    }
+    return false;
+}
+
+// ---- BatchGetItem -----------------------------------------------------------------------------
+
+struct get_group {
+    const struct keys_and_attributes *request;
+    struct table *table;
+    struct expr_projection *projection;
+    struct slice *keys; // tree keys, in the order of the request
+    size_t done;        // how many were read before the response was full
+    double units;
+};
+
+static bool compile_group(struct api_call *call, struct get_group *group)
+{
+    const struct keys_and_attributes *request = group->request;
+    struct param_set set = {
+        .expression_count = 1,
+        .expressions = {{"ProjectionExpression", request->projection_expression.ptr != NULL}},
+        .legacy_count = 1,
+        .legacy = {{"AttributesToGet", request->attributes_to_get.set}},
+        .names = &request->expression_attribute_names,
+    };
+    struct expr_params params;
+    const struct field_value *keys = request->keys.items;
+    if (!params_check_styles(call, &set))
+        return false;
+    for (size_t i = 0; i < request->keys.count; i++) {
+        if (!field_value_check(&keys[i], &call->error))
+            return false;
+    }
+    return params_open(call, &set, &params) &&
+           params_projection(call, &params, request->projection_expression,
+                             &request->attributes_to_get, &group->projection) &&
+           expr_params_finish(&params);
+}
+
+static bool find_group_keys(struct api_call *call, struct slice table_name,
+                            struct get_group *group)
+{
+    const struct field_value *keys = group->request->keys.items;
+    size_t count = group->request->keys.count;
+    group->table = call_table(call, table_name);
+    group->keys = call_alloc(call, count, sizeof(struct slice));
+    struct slice *sorted = call_alloc(call, count, sizeof(struct slice));
+    if (group->table == NULL || group->keys == NULL || sorted == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!call_key(call, group->table, keys[i].value, &group->keys[i]))
+            return false;
+        sorted[i] = group->keys[i];
+    }
+    if (call_has_duplicates(sorted, count))
+        return error_validation(&call->error, "Provided list of item keys contains duplicates");
+    return true;
+}
+
+static struct get_group *prepare_groups(struct api_call *call,
+                                        const struct batch_get_item_request *request)
+{
+    const struct field_map *map = &request->request_items;
+    const struct keys_and_attributes *entries = map->items;
+    struct get_group *groups = call_alloc(call, map->count, sizeof(*groups));
+    if (groups == NULL)
+        return NULL;
+    size_t total = 0;
+    for (size_t i = 0; i < map->count; i++) {
+        groups[i].request = &entries[i];
+        total += entries[i].keys.count;
+        if (!compile_group(call, &groups[i]))
+            return NULL;
+    }
+    if (total > LIMIT_BATCH_GET) {
+        (void)error_validation(&call->error, "Too many items requested for the BatchGetItem call");
+        return NULL;
+    }
+    for (size_t i = 0; i < map->count; i++) {
+        if (!find_group_keys(call, map->names[i], &groups[i]))
+            return NULL;
+    }
+    return groups;
+}
+
+static bool read_group(struct api_call *call, struct json_writer *w, struct get_group *group,
+                       uint64_t *bytes)
+{
+    bool consistent = group->request->consistent_read.value;
+    for (size_t i = 0; i < group->request->keys.count && *bytes < LIMIT_BATCH_BYTES; i++) {
+        struct item_read read;
+        if (!engine_get(call_engine(call), NULL, group->keys[i], &read, &call->error))
+            return false;
+        if (read.item.len > 0)
+            call_write_item(call, w, group->projection, read.item);
+        *bytes += read.size;
+        group->units += capacity_read_units(read.size, consistent);
+        group->done = i + 1;
+        item_read_release(call_engine(call), &read);
+    }
+    return true;
+}
+
+static void write_names(struct json_writer *w, const char *name, const struct field_list *list)
+{
+    const struct slice *names = list->items;
+    json_name(w, name);
+    json_open_array(w);
+    for (size_t i = 0; i < list->count; i++)
+        json_string(w, names[i]);
+    json_close_array(w);
+}
+
+// The rest of a group in the form of a request, so that the client can send it again.
+static void write_unprocessed(struct json_writer *w, const struct get_group *group)
+{
+    const struct keys_and_attributes *request = group->request;
+    const struct field_value *keys = request->keys.items;
+    json_open_object(w);
+    json_name(w, "Keys");
+    json_open_array(w);
+    for (size_t i = group->done; i < request->keys.count; i++)
+        json_item(w, keys[i].value);
+    json_close_array(w);
+    if (request->attributes_to_get.set)
+        write_names(w, "AttributesToGet", &request->attributes_to_get);
+    if (request->consistent_read.set) {
+        json_name(w, "ConsistentRead");
+        json_bool(w, request->consistent_read.value);
+    }
+    if (request->projection_expression.ptr != NULL) {
+        json_name(w, "ProjectionExpression");
+        json_string(w, request->projection_expression);
+    }
+    if (request->expression_attribute_names.set) {
+        const struct field_map *names = &request->expression_attribute_names;
+        const struct slice *attributes = names->items;
+        json_name(w, "ExpressionAttributeNames");
+        json_open_object(w);
+        for (size_t i = 0; i < names->count; i++) {
+            json_name_slice(w, names->names[i]);
+            json_string(w, attributes[i]);
+        }
+        json_close_object(w);
+    }
+    json_close_object(w);
+}
+
+static bool write_responses(struct api_call *call, struct json_writer *w,
+                            const struct field_map *map, struct get_group *groups)
+{
+    uint64_t bytes = 0;
+    json_name(w, "Responses");
+    json_open_object(w);
+    for (size_t i = 0; i < map->count; i++) {
+        json_name_slice(w, map->names[i]);
+        json_open_array(w);
+        if (!read_group(call, w, &groups[i], &bytes))
+            return false;
+        json_close_array(w);
+    }
+    json_close_object(w);
+    json_name(w, "UnprocessedKeys");
+    json_open_object(w);
+    for (size_t i = 0; i < map->count; i++) {
+        if (groups[i].done < groups[i].request->keys.count) {
+            json_name_slice(w, map->names[i]);
+            write_unprocessed(w, &groups[i]);
+        }
+    }
+    json_close_object(w);
+    return true;
+}
+
+enum step batch_get_item_start(struct api_call *call, const void *decoded)
+{
+    const struct batch_get_item_request *request = decoded;
+    const struct field_map *map = &request->request_items;
+    struct get_group *groups = prepare_groups(call, request);
+    if (groups == NULL)
+        return STEP_FAILED;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    if (!write_responses(call, &w, map, groups))
+        return STEP_FAILED;
+    enum capacity_detail detail = capacity_detail(request->return_consumed_capacity);
+    if (detail != CAPACITY_NONE) {
+        json_name(&w, "ConsumedCapacity");
+        json_open_array(&w);
+        for (size_t i = 0; i < map->count; i++) {
+            struct capacity capacity = {.table = groups[i].table, .read = groups[i].units};
+            capacity_write_json(&w, &capacity, detail);
+        }
+        json_close_array(&w);
+    }
+    json_close_object(&w);
+    return STEP_READY;
+}
+
+// ---- BatchWriteItem ------------------------------------------------------------------------------
+
+// The values of one entry, before any table is looked at.
+static bool check_entry(struct api_call *call, const struct write_request *entry)
+{
+    if ((entry->put_request != NULL) == (entry->delete_request != NULL))
+        return error_validation(&call->error,
+                                "Supplied AttributeValue has more than one datatypes set, must "
+                                "contain exactly one of the supported datatypes");
+    if (entry->put_request == NULL)
+        return field_value_check(&entry->delete_request->key, &call->error);
+    if (!field_value_check(&entry->put_request->item, &call->error))
+        return false;
+    if (value_item_size(entry->put_request->item.value) > LIMIT_ITEM_SIZE)
+        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    return true;
+}
+
+static bool make_action(struct api_call *call, struct table *table,
+                        const struct write_request *entry, struct write_action *action)
+{
+    action->table = table;
+    if (entry->put_request != NULL) {
+        action->kind = WRITE_PUT;
+        action->item = entry->put_request->item.value;
+        return call_item_key(call, table, action->item, &action->key);
+    }
+    action->kind = WRITE_DELETE;
+    action->item = entry->delete_request->key.value;
+    return call_key(call, table, action->item, &action->key);
+}
+
+static bool check_entries(struct api_call *call, const struct field_map *map, size_t *total)
+{
+    const struct field_list *lists = map->items;
+    *total = 0;
+    for (size_t i = 0; i < map->count; i++) {
+        const struct write_request *entries = lists[i].items;
+        *total += lists[i].count;
+        for (size_t k = 0; k < lists[i].count; k++) {
+            if (!check_entry(call, &entries[k]))
+                return false;
+        }
+    }
+    if (*total > LIMIT_BATCH_WRITE)
+        return error_validation(&call->error,
+                                "Too many items requested for the BatchWriteItem call");
+    return true;
+}
+
+static bool make_actions(struct api_call *call, const struct field_map *map,
+                         struct write_job *job)
+{
+    const struct field_list *lists = map->items;
+    struct slice *keys = call_alloc(call, job->count, sizeof(*keys));
+    size_t at = 0;
+    if (keys == NULL)
+        return false;
+    for (size_t i = 0; i < map->count; i++) {
+        const struct write_request *entries = lists[i].items;
+        struct table *table = call_table(call, map->names[i]);
+        if (table == NULL)
+            return false;
+        for (size_t k = 0; k < lists[i].count; k++, at++) {
+            if (!make_action(call, table, &entries[k], &job->actions[at]))
+                return false;
+            keys[at] = job->actions[at].key;
+        }
+    }
+    if (call_has_duplicates(keys, job->count))
+        return error_validation(&call->error, "Provided list of item keys contains duplicates");
+    return true;
+}
+
+enum step batch_write_item_start(struct api_call *call, const void *decoded)
+{
+    const struct batch_write_item_request *request = decoded;
+    size_t total;
+    if (!check_entries(call, &request->request_items, &total))
+        return STEP_FAILED;
+    struct write_job *job = call_write_job(call, total);
+    if (job == NULL || !make_actions(call, &request->request_items, job))
+        return STEP_FAILED;
+    return call_submit(call);
+}
+
+void batch_write_item_finish(struct api_call *call, const void *decoded)
+{
+    const struct batch_write_item_request *request = decoded;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_name(&w, "UnprocessedItems");
+    json_open_object(&w);
+    json_close_object(&w);
+    call_write_job_results(&w, call->state->write, request->return_consumed_capacity,
+                           request->return_item_collection_metrics, 1);
+    json_close_object(&w);
+}

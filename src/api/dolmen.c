@@ -1,0 +1,116 @@
+// The public C API (include/dolmen.h): open, call, close. A call is an api_call that the
+// calling thread waits for, so the embedded library takes the same path as the server.
+#include "dolmen.h"
+
+#include "api/api.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct dolmen {
+    struct api *api;
+    struct slice region; // owned
+};
+
+static void say(char *error, size_t error_size, const char *text)
+{
+    if (error_size > 0)
+        (void)snprintf(error, error_size, "%s", text);
+}
+
+int dolmen_open(const struct dolmen_options *options, dolmen **db, char *error, size_t error_size)
+{
+    struct store_error cause = {.in_use = false};
+    struct store_options store_options = {
+        .path = options->path,
+        .durability = options->durability == DOLMEN_RELAXED ? STORE_RELAXED : STORE_FULL,
+    };
+    struct store *store = options->path == NULL ? store_open_memory(&cause)
+                                                : store_open_rocksdb(&store_options, &cause);
+    if (store == NULL) {
+        say(error, error_size, cause.text);
+        return cause.in_use ? DOLMEN_IN_USE : DOLMEN_FAILED;
+    }
+    struct dolmen *opened = calloc(1, sizeof(*opened));
+    char *region = strdup(options->region != NULL ? options->region : "us-east-1");
+    ensure(opened != NULL && region != NULL);
+    opened->region = slice_str(region);
+    opened->api = api_open(&(struct api_options){.store = store, .env = env_system()}, &cause);
+    if (opened->api == NULL) {
+        say(error, error_size, cause.text);
+        store_close(store);
+        free(region);
+        free(opened);
+        return DOLMEN_FAILED;
+    }
+    *db = opened;
+    return DOLMEN_OK;
+}
+
+void dolmen_close(dolmen *db)
+{
+    if (db == NULL)
+        return;
+    api_close(db->api);
+    free((void *)(uintptr_t)db->region.ptr);
+    free(db);
+}
+
+struct wait {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool done;
+};
+
+static void wake(struct api_call *call)
+{
+    struct wait *wait = call->context;
+    ensure(pthread_mutex_lock(&wait->lock) == 0);
+    wait->done = true;
+    ensure(pthread_cond_signal(&wait->wake) == 0);
+    ensure(pthread_mutex_unlock(&wait->lock) == 0);
+}
+
+static void take_response(const struct api_call *call, struct dolmen_response *response)
+{
+    response->status = call->status;
+    response->length = call->response.len;
+    response->body = malloc(call->response.len + 1);
+    ensure(response->body != NULL);
+    memcpy(response->body, call->response.ptr, call->response.len);
+    response->body[response->length] = 0;
+}
+
+void dolmen_call(dolmen *db, const char *operation, const char *request, size_t request_length,
+                 struct dolmen_response *response)
+{
+    struct wait wait = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+    struct api_call call;
+    api_call_init(&call, db->api);
+    call.operation = slice_str(operation);
+    call.region = db->region;
+    call.body = slice_of(request, request_length);
+    call.done = wake;
+    call.context = &wait;
+    if (!api_call_start(&call)) {
+        ensure(pthread_mutex_lock(&wait.lock) == 0);
+        while (!wait.done)
+            ensure(pthread_cond_wait(&wait.wake, &wait.lock) == 0);
+        ensure(pthread_mutex_unlock(&wait.lock) == 0);
+        api_call_finish(&call);
+    }
+    take_response(&call, response);
+    api_call_release(&call);
+}
+
+void dolmen_response_free(struct dolmen_response *response)
+{
+    free(response->body);
+    *response = (struct dolmen_response){.status = 0};
+}
+
+const char *dolmen_version(void)
+{
+    return DOLMEN_VERSION;
+}

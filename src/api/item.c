@@ -1,0 +1,347 @@
+// PutItem, GetItem, UpdateItem and DeleteItem. Each start function reads in DynamoDB's order
+// of checks: styles, values, placeholders, expressions, then the table, then its keys.
+#include "api/api_internal.h"
+
+#include "engine/layout.h"
+
+// ---- What the three writes share --------------------------------------------------------------
+
+// What finish needs of a write.
+struct write_answer {
+    struct slice return_values;
+    struct slice return_capacity;
+    struct slice return_metrics;
+    const struct expr_update *update; // UpdateItem only
+};
+
+static enum step submit_write(struct api_call *call, const struct write_action *from,
+                              const struct write_answer *answer)
+{
+    struct write_job *job = call_write_job(call, 1);
+    struct write_answer *kept = call_alloc(call, 1, sizeof(*kept));
+    if (job == NULL || kept == NULL)
+        return STEP_FAILED;
+    job->actions[0] = *from;
+    *kept = *answer;
+    call->state->own = kept;
+    return call_submit(call);
+}
+
+static void write_attributes(struct json_writer *w, struct slice item)
+{
+    json_name(w, "Attributes");
+    json_item(w, item);
+}
+
+// UPDATED_OLD and UPDATED_NEW: the touched paths only, and nothing if none of them is there.
+static void write_touched(struct json_writer *w, const struct expr_update *update,
+                          struct slice item)
+{
+    if (update == NULL || item.len == 0)
+        return;
+    struct buf projected;
+    struct value_builder builder;
+    buf_init(&projected, LIMIT_RESPONSE);
+    value_builder_init(&builder, &projected);
+    expr_project(expr_update_touched(update), item, &builder);
+    if (!projected.failed && value_count(buf_view(&projected)) > 0)
+        write_attributes(w, buf_view(&projected));
+    value_builder_release(&builder);
+    buf_release(&projected);
+}
+
+static void write_returned(struct json_writer *w, const struct write_answer *answer,
+                           const struct write_action *action)
+{
+    if (slice_is(answer->return_values, "ALL_OLD") && action->old_item.len > 0)
+        write_attributes(w, action->old_item);
+    else if (slice_is(answer->return_values, "ALL_NEW"))
+        write_attributes(w, action->new_item);
+    else if (slice_is(answer->return_values, "UPDATED_OLD"))
+        write_touched(w, answer->update, action->old_item);
+    else if (slice_is(answer->return_values, "UPDATED_NEW"))
+        write_touched(w, answer->update, action->new_item);
+}
+
+static void finish_write(struct api_call *call)
+{
+    const struct write_answer *answer = call->state->own;
+    const struct write_action *action = &call->state->write->actions[0];
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    write_returned(&w, answer, action);
+    enum capacity_detail detail = capacity_detail(answer->return_capacity);
+    if (detail != CAPACITY_NONE) {
+        struct capacity capacity = {.table = action->table};
+        capacity_add_write(&capacity, action, 1);
+        json_name(&w, "ConsumedCapacity");
+        capacity_write_json(&w, &capacity, detail);
+    }
+    if (slice_is(answer->return_metrics, "SIZE") && action->collection_bytes >= 0) {
+        json_name(&w, "ItemCollectionMetrics");
+        collection_write_json(&w, action->table, action->item, action->collection_bytes);
+    }
+    json_close_object(&w);
+}
+
+static bool is_given(struct slice text)
+{
+    return text.ptr != NULL;
+}
+
+// ALL_OLD or NONE: what PutItem and DeleteItem take.
+static bool check_return_values(struct api_call *call, struct slice return_values)
+{
+    return !is_given(return_values) || slice_is(return_values, "ALL_OLD") ||
+           slice_is(return_values, "NONE") ||
+           error_validation(&call->error, "ReturnValues can only be ALL_OLD or NONE");
+}
+
+// ---- PutItem -----------------------------------------------------------------------------------
+
+enum step put_item_start(struct api_call *call, const void *decoded)
+{
+    const struct put_item_request *request = decoded;
+    struct param_set set = {
+        .expression_count = 1,
+        .expressions = {{"ConditionExpression", is_given(request->condition_expression)}},
+        .legacy_count = 2,
+        .legacy = {{"Expected", request->expected.set},
+                   {"ConditionalOperator", is_given(request->conditional_operator)}},
+        .names = &request->expression_attribute_names,
+        .values = &request->expression_attribute_values,
+        .takes_values = is_given(request->condition_expression),
+        .values_need = "ConditionExpression is null",
+    };
+    struct write_action action = {.kind = WRITE_PUT, .item = request->item.value};
+    struct expr_params params;
+    struct expr_condition *condition;
+    if (!params_check_styles(call, &set) || !field_value_check(&request->item, &call->error) ||
+        !check_return_values(call, request->return_values))
+        return STEP_FAILED;
+    if (value_item_size(action.item) > LIMIT_ITEM_SIZE) {
+        (void)error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+        return STEP_FAILED;
+    }
+    if (!params_open(call, &set, &params) ||
+        !params_condition(call, &params, request->condition_expression, &request->expected,
+                          request->conditional_operator, &condition) ||
+        !expr_params_finish(&params))
+        return STEP_FAILED;
+    action.table = call_table(call, request->table_name);
+    if (action.table == NULL || !call_item_key(call, action.table, action.item, &action.key))
+        return STEP_FAILED;
+    action.condition = condition;
+    action.want_old = slice_is(request->return_values, "ALL_OLD");
+    action.old_on_failure = slice_is(request->return_values_on_condition_check_failure, "ALL_OLD");
+    return submit_write(call, &action,
+                        &(struct write_answer){request->return_values,
+                                               request->return_consumed_capacity,
+                                               request->return_item_collection_metrics, NULL});
+}
+
+void put_item_finish(struct api_call *call, const void *request)
+{
+    (void)request;
+    finish_write(call);
+}
+
+// ---- DeleteItem ----------------------------------------------------------------------------------
+
+enum step delete_item_start(struct api_call *call, const void *decoded)
+{
+    const struct delete_item_request *request = decoded;
+    struct param_set set = {
+        .expression_count = 1,
+        .expressions = {{"ConditionExpression", is_given(request->condition_expression)}},
+        .legacy_count = 2,
+        .legacy = {{"Expected", request->expected.set},
+                   {"ConditionalOperator", is_given(request->conditional_operator)}},
+        .names = &request->expression_attribute_names,
+        .values = &request->expression_attribute_values,
+        .takes_values = is_given(request->condition_expression),
+        .values_need = "ConditionExpression is null",
+    };
+    struct write_action action = {.kind = WRITE_DELETE, .item = request->key.value};
+    struct expr_params params;
+    struct expr_condition *condition;
+    if (!params_check_styles(call, &set) || !field_value_check(&request->key, &call->error) ||
+        !check_return_values(call, request->return_values) ||
+        !params_open(call, &set, &params) ||
+        !params_condition(call, &params, request->condition_expression, &request->expected,
+                          request->conditional_operator, &condition) ||
+        !expr_params_finish(&params))
+        return STEP_FAILED;
+    action.table = call_table(call, request->table_name);
+    if (action.table == NULL || !call_key(call, action.table, action.item, &action.key))
+        return STEP_FAILED;
+    action.condition = condition;
+    action.want_old = slice_is(request->return_values, "ALL_OLD");
+    action.old_on_failure = slice_is(request->return_values_on_condition_check_failure, "ALL_OLD");
+    return submit_write(call, &action,
+                        &(struct write_answer){request->return_values,
+                                               request->return_consumed_capacity,
+                                               request->return_item_collection_metrics, NULL});
+}
+
+void delete_item_finish(struct api_call *call, const void *request)
+{
+    (void)request;
+    finish_write(call);
+}
+
+// ---- UpdateItem -----------------------------------------------------------------------------------
+
+// An UpdateExpression or AttributeUpdates; *out is NULL if neither is given.
+static bool compile_update(struct api_call *call, const struct update_item_request *request,
+                           struct expr_params *params, struct expr_update **out)
+{
+    *out = NULL;
+    if (is_given(request->update_expression)) {
+        *out = expr_compile_update(params, request->update_expression);
+        return *out != NULL;
+    }
+    if (!request->attribute_updates.set || request->attribute_updates.count == 0)
+        return true;
+    size_t count = request->attribute_updates.count;
+    const struct attribute_value_update *from = request->attribute_updates.items;
+    struct legacy_update *entries = call_alloc(call, count, sizeof(*entries));
+    if (entries == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!field_value_check(&from[i].value, &call->error))
+            return false;
+        entries[i] = (struct legacy_update){.attribute = request->attribute_updates.names[i],
+                                            .action = from[i].action,
+                                            .value = from[i].value.value};
+    }
+    *out = expr_legacy_update(&call->arena, &call->error, count, entries);
+    return *out != NULL;
+}
+
+bool call_check_update(struct error *error, const struct table *table,
+                       const struct expr_update *update)
+{
+    for (size_t i = 0; update != NULL && i < table->keys.hash_count + table->keys.range_count;
+         i++) {
+        struct slice name = table->keys.parts[i].name;
+        if (expr_update_writes(update, name))
+            return error_validation(error,
+                                    "One or more parameter values were invalid: Cannot update "
+                                    "attribute %.*s. This attribute is part of the key",
+                                    SLICE_FMT(name));
+    }
+    return true;
+}
+
+enum step update_item_start(struct api_call *call, const void *decoded)
+{
+    const struct update_item_request *request = decoded;
+    struct param_set set = {
+        .expression_count = 2,
+        .expressions = {{"UpdateExpression", is_given(request->update_expression)},
+                        {"ConditionExpression", is_given(request->condition_expression)}},
+        .legacy_count = 3,
+        .legacy = {{"AttributeUpdates", request->attribute_updates.set},
+                   {"Expected", request->expected.set},
+                   {"ConditionalOperator", is_given(request->conditional_operator)}},
+        .names = &request->expression_attribute_names,
+        .values = &request->expression_attribute_values,
+        .takes_values =
+            is_given(request->update_expression) || is_given(request->condition_expression),
+        .values_need = "UpdateExpression and ConditionExpression are null",
+    };
+    struct write_action action = {.kind = WRITE_UPDATE, .item = request->key.value};
+    struct expr_params params;
+    struct expr_update *update;
+    struct expr_condition *condition;
+    if (!params_check_styles(call, &set) || !field_value_check(&request->key, &call->error) ||
+        !params_open(call, &set, &params) || !compile_update(call, request, &params, &update) ||
+        !params_condition(call, &params, request->condition_expression, &request->expected,
+                          request->conditional_operator, &condition) ||
+        !expr_params_finish(&params))
+        return STEP_FAILED;
+    action.table = call_table(call, request->table_name);
+    if (action.table == NULL || !call_key(call, action.table, action.item, &action.key) ||
+        !call_check_update(&call->error, action.table, update))
+        return STEP_FAILED;
+    action.update = update;
+    action.condition = condition;
+    struct slice wanted = request->return_values;
+    action.want_old = slice_is(wanted, "ALL_OLD") || slice_is(wanted, "UPDATED_OLD");
+    action.want_new = slice_is(wanted, "ALL_NEW") || slice_is(wanted, "UPDATED_NEW");
+    action.old_on_failure = slice_is(request->return_values_on_condition_check_failure, "ALL_OLD");
+    return submit_write(call, &action,
+                        &(struct write_answer){wanted, request->return_consumed_capacity,
+                                               request->return_item_collection_metrics, update});
+}
+
+void update_item_finish(struct api_call *call, const void *request)
+{
+    (void)request;
+    finish_write(call);
+}
+
+// ---- GetItem ----------------------------------------------------------------------------------------
+
+void call_write_item(struct api_call *call, struct json_writer *w,
+                     const struct expr_projection *projection, struct slice item)
+{
+    if (projection == NULL) {
+        json_item(w, item);
+        return;
+    }
+    struct buf projected;
+    struct value_builder builder;
+    buf_init(&projected, LIMIT_RESPONSE);
+    value_builder_init(&builder, &projected);
+    expr_project(projection, item, &builder);
+    if (projected.failed)
+        (void)error_budget(&call->error);
+    else
+        json_item(w, buf_view(&projected));
+    value_builder_release(&builder);
+    buf_release(&projected);
+}
+
+enum step get_item_start(struct api_call *call, const void *decoded)
+{
+    const struct get_item_request *request = decoded;
+    struct param_set set = {
+        .expression_count = 1,
+        .expressions = {{"ProjectionExpression", is_given(request->projection_expression)}},
+        .legacy_count = 1,
+        .legacy = {{"AttributesToGet", request->attributes_to_get.set}},
+        .names = &request->expression_attribute_names,
+    };
+    struct expr_params params;
+    struct expr_projection *projection;
+    if (!params_check_styles(call, &set) || !field_value_check(&request->key, &call->error) ||
+        !params_open(call, &set, &params) ||
+        !params_projection(call, &params, request->projection_expression,
+                           &request->attributes_to_get, &projection) ||
+        !expr_params_finish(&params))
+        return STEP_FAILED;
+    struct table *table = call_table(call, request->table_name);
+    struct slice key;
+    struct item_read read;
+    if (table == NULL || !call_key(call, table, request->key.value, &key) ||
+        !engine_get(call_engine(call), NULL, key, &read, &call->error))
+        return STEP_FAILED;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    if (read.item.len > 0) {
+        json_name(&w, "Item");
+        call_write_item(call, &w, projection, read.item);
+    }
+    enum capacity_detail detail = capacity_detail(request->return_consumed_capacity);
+    if (detail != CAPACITY_NONE) {
+        struct capacity capacity = {
+            .table = table, .read = capacity_read_units(read.size, request->consistent_read.value)};
+        json_name(&w, "ConsumedCapacity");
+        capacity_write_json(&w, &capacity, detail);
+    }
+    json_close_object(&w);
+    item_read_release(call_engine(call), &read);
+    return STEP_READY;
+}

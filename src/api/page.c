@@ -1,0 +1,488 @@
+// Query and Scan: one page of a table or an index. Both fill the engine's page_request and stream
+// the items that come back straight into the response.
+#include "api/api_internal.h"
+
+#include "engine/layout.h"
+
+// What the two requests have in common, and what has been made of it.
+struct page_call {
+    struct api_call *call;
+    struct json_writer w;
+    struct page_request page;
+    struct slice select;
+    struct slice capacity;
+    struct slice projection_expression;
+    const struct field_list *attributes_to_get;
+    const struct field_value *start_key;
+    struct expr_projection *projection;
+    bool legacy_filter;
+};
+
+// ---- Checks ---------------------------------------------------------------------------------
+
+// Select against what else the request says of attributes.
+static bool check_select(struct page_call *p, struct slice index_name)
+{
+    struct error *error = &p->call->error;
+    const char *named = p->projection_expression.ptr != NULL ? "ProjectionExpression"
+                        : p->attributes_to_get->set          ? "AttributesToGet"
+                                                             : NULL;
+    if (slice_is(p->select, "ALL_PROJECTED_ATTRIBUTES") && index_name.ptr == NULL)
+        return error_validation(
+            error, "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
+    if (slice_is(p->select, "SPECIFIC_ATTRIBUTES") && named == NULL)
+        return error_validation(error, "Must specify the AttributesToGet or ProjectionExpression "
+                                       "when choosing to get SPECIFIC_ATTRIBUTES");
+    if (named == NULL || p->select.ptr == NULL || slice_is(p->select, "SPECIFIC_ATTRIBUTES"))
+        return true;
+    if (slice_is(p->select, "COUNT"))
+        return error_validation(error, "Cannot specify the %s when choosing to get only the Count",
+                                named);
+    return error_validation(error, "Cannot specify the %s when choosing to get %.*s", named,
+                            SLICE_FMT(p->select));
+}
+
+static bool find_target(struct page_call *p, struct slice table_name, struct slice index_name)
+{
+    struct error *error = &p->call->error;
+    p->page.table = call_table(p->call, table_name);
+    if (p->page.table == NULL)
+        return false;
+    if (index_name.ptr == NULL)
+        return true;
+    p->page.index = table_index(p->page.table, index_name);
+    if (p->page.index == NULL || p->page.index->status == INDEX_DELETING)
+        return error_validation(error, "The table does not have the specified index: %.*s",
+                                SLICE_FMT(index_name));
+    if (p->page.index->global && p->page.consistent)
+        return error_validation(error,
+                                "Consistent reads are not supported on global secondary indexes");
+    if (p->page.index->status == INDEX_CREATING)
+        return error_validation(error,
+                                "Cannot read from backfilling global secondary index: %.*s",
+                                SLICE_FMT(index_name));
+    return true;
+}
+
+// The attributes a projection names and the index lacks, as "x, y".
+struct missing {
+    const struct page_request *page;
+    struct buf names;
+};
+
+static bool note_missing(void *context, struct slice attribute)
+{
+    struct missing *missing = context;
+    if (!layout_index_projects(missing->page->table, missing->page->index, attribute)) {
+        if (missing->names.len > 0)
+            buf_text(&missing->names, ", ");
+        buf_slice(&missing->names, attribute);
+    }
+    return true;
+}
+
+static bool check_filter_projected(struct page_call *p)
+{
+    struct missing missing = {.page = &p->page};
+    buf_init(&missing.names, 1 << 20);
+    (void)expr_condition_each(p->page.filter, note_missing, &missing);
+    bool ok = missing.names.len == 0;
+    if (!ok)
+        (void)error_validation(&p->call->error,
+                               "One or more parameter values were invalid: Secondary index %.*s "
+                               "does not project one or more filter attributes: [%.*s]",
+                               SLICE_FMT(p->page.index->name),
+                               SLICE_FMT(buf_view(&missing.names)));
+    buf_release(&missing.names);
+    return ok;
+}
+
+// What an index can give: a global one only what it projects, a local one fetches the rest.
+static bool check_projected(struct page_call *p)
+{
+    const struct index *index = p->page.index;
+    if (index == NULL || index->projection == PROJECT_ALL)
+        return true;
+    bool all = slice_is(p->select, "ALL_ATTRIBUTES");
+    if (all && index->global)
+        return error_validation(&p->call->error,
+                                "One or more parameter values were invalid: Select type "
+                                "ALL_ATTRIBUTES is not supported for global secondary index %.*s "
+                                "because its projection type is not ALL",
+                                SLICE_FMT(index->name));
+    struct missing missing = {.page = &p->page};
+    buf_init(&missing.names, 1 << 20);
+    if (p->projection != NULL)
+        (void)expr_projection_each(p->projection, note_missing, &missing);
+    bool lacks = missing.names.len > 0;
+    if (lacks && index->global)
+        (void)error_validation(&p->call->error,
+                               "One or more parameter values were invalid: Global secondary index "
+                               "%.*s does not project [%.*s]",
+                               SLICE_FMT(index->name), SLICE_FMT(buf_view(&missing.names)));
+    buf_release(&missing.names);
+    p->page.fetch = all || lacks;
+    if (lacks && index->global)
+        return false;
+    return p->page.filter == NULL || p->page.fetch || check_filter_projected(p);
+}
+
+static const struct key_schema *target_keys(const struct page_call *p)
+{
+    return p->page.index != NULL ? &p->page.index->keys : &p->page.table->keys;
+}
+
+// A Query's filter must leave the keys to the key condition.
+static bool check_filter(struct page_call *p)
+{
+    const struct key_schema *keys = target_keys(p);
+    for (size_t i = 0; p->page.filter != NULL && i < keys->hash_count + keys->range_count; i++) {
+        struct slice name = keys->parts[i].name;
+        if (expr_condition_mentions(p->page.filter, name))
+            return error_validation(&p->call->error,
+                                    "%s can only contain non-primary key attributes: Primary key "
+                                    "attribute: %.*s",
+                                    p->legacy_filter ? "QueryFilter" : "Filter Expression",
+                                    SLICE_FMT(name));
+    }
+    return true;
+}
+
+// ---- Starting keys ------------------------------------------------------------------------------
+
+enum start_fault { START_OK, START_SHAPE, START_TYPE, START_VALUE };
+
+static enum start_fault judge_parts(struct page_call *p, const struct key_schema *keys)
+{
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+        struct slice value = value_get(p->start_key->value, keys->parts[i].name);
+        if (value.len == 0)
+            return START_SHAPE;
+        if (value_type(value) != keys->parts[i].type)
+            return START_TYPE;
+        if (!key_value_check(&keys->parts[i], i < keys->hash_count, value, &p->call->error))
+            return START_VALUE;
+    }
+    return START_OK;
+}
+
+// How many attributes table and index keys have together.
+static size_t key_attribute_count(const struct page_call *p)
+{
+    const struct key_schema *table = &p->page.table->keys;
+    size_t count = table->hash_count + table->range_count;
+    if (p->page.index == NULL)
+        return count;
+    const struct key_schema *index = &p->page.index->keys;
+    for (size_t i = 0; i < index->hash_count + index->range_count; i++)
+        count += !key_schema_has(table, index->parts[i].name);
+    return count;
+}
+
+static enum start_fault judge_start(struct page_call *p)
+{
+    if (value_count(p->start_key->value) != key_attribute_count(p))
+        return START_SHAPE;
+    enum start_fault fault = judge_parts(p, &p->page.table->keys);
+    if (fault == START_OK && p->page.index != NULL)
+        fault = judge_parts(p, &p->page.index->keys);
+    return fault;
+}
+
+static bool make_start(struct page_call *p)
+{
+    struct buf key;
+    buf_init(&key, 1 << 16);
+    if (p->page.index == NULL)
+        layout_item_key(&key, p->page.table->tree, &p->page.table->keys, p->start_key->value);
+    else
+        ensure(layout_index_key(&key, p->page.table, p->page.index, p->start_key->value));
+    p->page.after = arena_copy(&p->call->arena, buf_view(&key));
+    buf_release(&key);
+    return p->page.after.ptr != NULL || error_budget(&p->call->error);
+}
+
+static bool refuse_start(struct page_call *p, enum start_fault fault)
+{
+    struct error *error = &p->call->error;
+    bool plain_scan = !p->page.query && p->page.index == NULL;
+    if (fault == START_VALUE)
+        return false;
+    if (plain_scan)
+        return error_validation(error, "The provided starting key is invalid: The provided key "
+                                       "element does not match the schema");
+    if (fault == START_TYPE)
+        return error_validation(error, "The provided key element does not match the schema");
+    return error_validation(error, "The provided starting key is invalid");
+}
+
+// ExclusiveStartKey: the key attributes of table and index, inside what the request reads.
+static bool set_start(struct page_call *p)
+{
+    struct error *error = &p->call->error;
+    if (p->start_key->value.ptr == NULL)
+        return true;
+    enum start_fault fault = judge_start(p);
+    if (fault != START_OK)
+        return refuse_start(p, fault);
+    if (!make_start(p))
+        return false;
+    switch (engine_page_admits(&p->page)) {
+    case PAGE_INSIDE:
+        return true;
+    case PAGE_OTHER_PARTITION:
+        return error_validation(error, "The provided starting key is outside query boundaries "
+                                       "based on provided conditions");
+    case PAGE_OUTSIDE_RANGE:
+        return error_validation(
+            error, "The provided starting key does not match the range key predicate");
+    case PAGE_OTHER_SEGMENT:
+        return error_validation(error,
+                                "The provided starting key is invalid: Invalid ExclusiveStartKey. "
+                                "Please use ExclusiveStartKey with correct Segment. TotalSegments: "
+                                "%llu Segment: %llu",
+                                (unsigned long long)p->page.segments,
+                                (unsigned long long)p->page.segment);
+    }
+    return true;
+}
+
+static bool check_start_values(struct page_call *p)
+{
+    if (p->start_key->value.ptr == NULL || p->start_key->fault == NULL)
+        return true;
+    return error_validation(&p->call->error, "The provided starting key is invalid: %s",
+                            p->start_key->fault);
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+static bool emit_item(void *context, struct slice item)
+{
+    struct page_call *p = context;
+    call_write_item(p->call, &p->w, p->projection, item);
+    return !p->call->response.failed || error_budget(&p->call->error);
+}
+
+static bool count_item(void *context, struct slice item)
+{
+    (void)context;
+    (void)item;
+    return true;
+}
+
+static void write_capacity(struct page_call *p)
+{
+    enum capacity_detail detail = capacity_detail(p->capacity);
+    if (detail == CAPACITY_NONE)
+        return;
+    const struct page_request *page = &p->page;
+    struct capacity capacity = {.table = page->table};
+    double units = capacity_read_units(page->bytes, page->consistent);
+    if (page->index == NULL) {
+        capacity.read = units;
+    } else {
+        capacity.index_read[page->index - page->table->indexes] = units;
+        capacity.read = (double)page->fetched_units * (page->consistent ? 1.0 : 0.5);
+    }
+    json_name(&p->w, "ConsumedCapacity");
+    capacity_write_json(&p->w, &capacity, detail);
+}
+
+static enum step read_page(struct page_call *p)
+{
+    struct page_request *page = &p->page;
+    bool count_only = slice_is(p->select, "COUNT");
+    p->w = call_writer(p->call);
+    page->arena = &p->call->arena;
+    page->context = p;
+    page->emit = count_only ? count_item : emit_item;
+    json_open_object(&p->w);
+    if (!count_only) {
+        json_name(&p->w, "Items");
+        json_open_array(&p->w);
+    }
+    if (!engine_page(call_engine(p->call), page, &p->call->error))
+        return STEP_FAILED;
+    if (!count_only)
+        json_close_array(&p->w);
+    json_name(&p->w, "Count");
+    json_i64(&p->w, (int64_t)page->matched);
+    json_name(&p->w, "ScannedCount");
+    json_i64(&p->w, (int64_t)page->scanned);
+    if (page->last.len > 0) {
+        json_name(&p->w, "LastEvaluatedKey");
+        json_item(&p->w, page->last);
+    }
+    write_capacity(p);
+    json_close_object(&p->w);
+    return STEP_READY;
+}
+
+// ---- Query --------------------------------------------------------------------------------------
+
+static bool compile_filter(struct page_call *p, struct expr_params *params,
+                           struct slice expression, const struct field_map *legacy,
+                           struct slice conditional_operator, enum legacy_use use)
+{
+    if (expression.ptr != NULL) {
+        p->page.filter = expr_compile_condition(params, expression, EXPR_FILTER);
+        return p->page.filter != NULL;
+    }
+    if (!params_check_operator(p->call, conditional_operator, legacy))
+        return false;
+    if (!legacy->set || legacy->count == 0)
+        return true;
+    struct legacy_condition *entries;
+    if (!params_conditions(p->call, legacy, &entries))
+        return false;
+    p->legacy_filter = true;
+    p->page.filter =
+        expr_legacy_condition(&p->call->arena, &p->call->error, use, legacy->count, entries,
+                              slice_is(conditional_operator, "OR"));
+    return p->page.filter != NULL;
+}
+
+static struct expr_key *compile_key(struct page_call *p, const struct query_request *request,
+                                    struct expr_params *params)
+{
+    if (request->key_condition_expression.ptr != NULL)
+        return expr_compile_key(params, request->key_condition_expression);
+    if (!request->key_conditions.set) {
+        (void)error_validation(&p->call->error, "Either the KeyConditions or KeyConditionExpression "
+                                                "parameter must be specified in the request.");
+        return NULL;
+    }
+    struct legacy_condition *entries;
+    if (!params_conditions(p->call, &request->key_conditions, &entries))
+        return NULL;
+    return expr_legacy_key(&p->call->arena, &p->call->error, request->key_conditions.count,
+                           entries);
+}
+
+// Everything that can be judged without the table.
+static struct expr_key *check_query(struct page_call *p, const struct query_request *request)
+{
+    struct param_set set = {
+        .expression_count = 3,
+        .expressions = {{"ProjectionExpression", request->projection_expression.ptr != NULL},
+                        {"FilterExpression", request->filter_expression.ptr != NULL},
+                        {"KeyConditionExpression", request->key_condition_expression.ptr != NULL}},
+        .legacy_count = 4,
+        .legacy = {{"AttributesToGet", request->attributes_to_get.set},
+                   {"QueryFilter", request->query_filter.set},
+                   {"ConditionalOperator", request->conditional_operator.ptr != NULL},
+                   {"KeyConditions", request->key_conditions.set}},
+        .names = &request->expression_attribute_names,
+        .values = &request->expression_attribute_values,
+        .takes_values = request->filter_expression.ptr != NULL ||
+                        request->key_condition_expression.ptr != NULL,
+        .values_need = "FilterExpression and KeyConditionExpression are null",
+    };
+    struct expr_params params;
+    if (!params_check_styles(p->call, &set) || !check_start_values(p) ||
+        !params_open(p->call, &set, &params))
+        return NULL;
+    struct expr_key *key = compile_key(p, request, &params);
+    if (key == NULL ||
+        !compile_filter(p, &params, request->filter_expression, &request->query_filter,
+                        request->conditional_operator, LEGACY_QUERY_FILTER) ||
+        !params_projection(p->call, &params, request->projection_expression,
+                           &request->attributes_to_get, &p->projection) ||
+        !expr_params_finish(&params) || !check_select(p, request->index_name))
+        return NULL;
+    return key;
+}
+
+enum step query_start(struct api_call *call, const void *decoded)
+{
+    const struct query_request *request = decoded;
+    struct page_call p = {
+        .call = call,
+        .page = {.query = true,
+                 .consistent = request->consistent_read.value,
+                 .reverse = request->scan_index_forward.set && !request->scan_index_forward.value,
+                 .limit = request->limit.set ? (uint64_t)request->limit.value : 0},
+        .select = request->select,
+        .capacity = request->return_consumed_capacity,
+        .projection_expression = request->projection_expression,
+        .attributes_to_get = &request->attributes_to_get,
+        .start_key = &request->exclusive_start_key,
+    };
+    struct expr_key *key = check_query(&p, request);
+    if (key == NULL || !find_target(&p, request->table_name, request->index_name) ||
+        !expr_key_resolve(key, target_keys(&p), &p.page.range, &call->error) ||
+        !check_filter(&p) || !check_projected(&p) || !set_start(&p))
+        return STEP_FAILED;
+    return read_page(&p);
+}
+
+// ---- Scan -----------------------------------------------------------------------------------------
+
+static bool set_segment(struct page_call *p, const struct scan_request *request)
+{
+    struct error *error = &p->call->error;
+    p->page.segments = 1;
+    if (request->segment.set && !request->total_segments.set)
+        return error_validation(error, "The TotalSegments parameter is required but was not present "
+                                       "in the request when Segment parameter is present");
+    if (!request->segment.set && request->total_segments.set)
+        return error_validation(error, "The Segment parameter is required but was not present in "
+                                       "the request when parameter TotalSegments is present");
+    if (!request->segment.set)
+        return true;
+    if (request->segment.value >= request->total_segments.value)
+        return error_validation(error,
+                                "The Segment parameter is zero-based and must be less than "
+                                "parameter TotalSegments: Segment: %lld is not less than "
+                                "TotalSegments: %lld",
+                                (long long)request->segment.value,
+                                (long long)request->total_segments.value);
+    p->page.segment = (uint64_t)request->segment.value;
+    p->page.segments = (uint64_t)request->total_segments.value;
+    return true;
+}
+
+static bool check_scan(struct page_call *p, const struct scan_request *request)
+{
+    struct param_set set = {
+        .expression_count = 2,
+        .expressions = {{"ProjectionExpression", request->projection_expression.ptr != NULL},
+                        {"FilterExpression", request->filter_expression.ptr != NULL}},
+        .legacy_count = 3,
+        .legacy = {{"AttributesToGet", request->attributes_to_get.set},
+                   {"ScanFilter", request->scan_filter.set},
+                   {"ConditionalOperator", request->conditional_operator.ptr != NULL}},
+        .names = &request->expression_attribute_names,
+        .values = &request->expression_attribute_values,
+        .takes_values = request->filter_expression.ptr != NULL,
+        .values_need = "FilterExpression is null",
+    };
+    struct expr_params params;
+    return params_check_styles(p->call, &set) && check_start_values(p) &&
+           set_segment(p, request) && params_open(p->call, &set, &params) &&
+           compile_filter(p, &params, request->filter_expression, &request->scan_filter,
+                          request->conditional_operator, LEGACY_SCAN_FILTER) &&
+           params_projection(p->call, &params, request->projection_expression,
+                             &request->attributes_to_get, &p->projection) &&
+           expr_params_finish(&params) && check_select(p, request->index_name);
+}
+
+enum step scan_start(struct api_call *call, const void *decoded)
+{
+    const struct scan_request *request = decoded;
+    struct page_call p = {
+        .call = call,
+        .page = {.consistent = request->consistent_read.value,
+                 .limit = request->limit.set ? (uint64_t)request->limit.value : 0},
+        .select = request->select,
+        .capacity = request->return_consumed_capacity,
+        .projection_expression = request->projection_expression,
+        .attributes_to_get = &request->attributes_to_get,
+        .start_key = &request->exclusive_start_key,
+    };
+    if (!check_scan(&p, request) || !find_target(&p, request->table_name, request->index_name) ||
+        !check_projected(&p) || !set_start(&p))
+        return STEP_FAILED;
+    return read_page(&p);
+}

@@ -1,0 +1,298 @@
+// Running an update: every new value is computed from the item as it was, then
+// all changes are made at once through an edit.
+//
+// New values (sums, unions, joined lists) are encoded into the scratch arena; the edit borrows
+// them until it has written the new item.
+#include "expr/expr_internal.h"
+
+#include "base/encode.h"
+#include "value/number.h"
+
+struct run {
+    const struct expr_update *update;
+    struct slice item;
+    struct arena *arena;
+    struct error *error;
+    struct edit *edit;
+};
+
+static bool operand_error(struct run *run)
+{
+    return error_validation(run->error,
+                            run->update->legacy
+                                ? "Type mismatch for attribute to update"
+                                : "An operand in the update expression has an incorrect data type");
+}
+
+static bool path_error(struct run *run)
+{
+    return error_validation(
+        run->error, "The document path provided in the update expression is invalid for update");
+}
+
+static bool number_error(struct run *run, enum number_status status)
+{
+    switch (status) {
+    case NUMBER_OVERFLOW:
+        return error_validation(run->error, "Number overflow. Attempting to store a number with "
+                                            "magnitude larger than supported range");
+    case NUMBER_UNDERFLOW:
+        return error_validation(run->error, "Number underflow. Attempting to store a number with "
+                                            "magnitude smaller than supported range");
+    default:
+        return error_validation(run->error,
+                                "Attempting to store more than 38 significant digits in a Number");
+    }
+}
+
+// ---- New values ------------------------------------------------------------------------
+
+static bool combine_numbers(struct run *run, bool plus, struct slice a, struct slice b,
+                            struct slice *out)
+{
+    uint8_t *bytes = arena_alloc(run->arena, 2 + NUMBER_BYTES_MAX);
+    if (bytes == NULL)
+        return error_budget(run->error);
+    size_t len = 0;
+    enum number_status status =
+        plus ? number_add(value_bytes(a), value_bytes(b), bytes + 2, &len)
+             : number_subtract(value_bytes(a), value_bytes(b), bytes + 2, &len);
+    if (status != NUMBER_OK)
+        return number_error(run, status);
+    bytes[0] = VALUE_TAG_N;
+    bytes[1] = (uint8_t)len;
+    *out = slice_of(bytes, len + 2);
+    return true;
+}
+
+// A container is its tag, the length of what follows, the count, and the members.
+enum { CONTAINER_HEAD = 1 + 4, CONTAINER_COUNT_MAX = 10 };
+
+static struct slice container_members(struct slice container)
+{
+    const uint8_t *at = container.ptr + CONTAINER_HEAD;
+    (void)varint_get(&at);
+    return slice_of(at, (size_t)(container.ptr + container.len - at));
+}
+
+// Writes the head in front of members that stand at `members`, with room before them.
+static struct slice container_finish(uint8_t tag, uint8_t *members, size_t len, size_t count)
+{
+    uint8_t *start = members - varint_len(count) - CONTAINER_HEAD;
+    varint_put(start + CONTAINER_HEAD, count);
+    start[0] = tag;
+    uint32_t body = (uint32_t)(varint_len(count) + len);
+    for (int i = 0; i < 4; i++)
+        start[1 + i] = (uint8_t)(body >> (8 * i));
+    return slice_of(start, CONTAINER_HEAD + body);
+}
+
+static uint8_t *container_room(struct run *run, size_t len)
+{
+    uint8_t *room = arena_alloc(run->arena, CONTAINER_HEAD + CONTAINER_COUNT_MAX + len);
+    if (room == NULL) {
+        error_budget(run->error);
+        return NULL;
+    }
+    return room + CONTAINER_HEAD + CONTAINER_COUNT_MAX;
+}
+
+static bool join_lists(struct run *run, struct slice a, struct slice b, struct slice *out)
+{
+    struct slice first = container_members(a);
+    struct slice second = container_members(b);
+    uint8_t *members = container_room(run, first.len + second.len);
+    if (members == NULL)
+        return false;
+    if (first.len > 0)
+        memcpy(members, first.ptr, first.len);
+    if (second.len > 0)
+        memcpy(members + first.len, second.ptr, second.len);
+    *out = container_finish(VALUE_TAG_L, members, first.len + second.len,
+                            value_count(a) + value_count(b));
+    return true;
+}
+
+static uint8_t *member_put(uint8_t *to, struct slice member, size_t *count)
+{
+    to += varint_put(to, member.len);
+    memcpy(to, member.ptr, member.len);
+    (*count)++;
+    return to + member.len;
+}
+
+// The members of `a` and, for a union, of `b`; without those of `b` otherwise. Both are sorted, so
+// one merge does it. An empty result is VALUE_NONE.
+static bool merge_sets(struct run *run, bool unite, struct slice a, struct slice b,
+                       struct slice *out)
+{
+    uint8_t *members = container_room(run, a.len + b.len);
+    if (members == NULL)
+        return false;
+    uint8_t *to = members;
+    size_t count = 0;
+    struct value_iter left;
+    struct value_iter right;
+    value_iter_init(&left, a);
+    value_iter_init(&right, b);
+    bool has_left = value_iter_next(&left);
+    bool has_right = value_iter_next(&right);
+    while (has_left || has_right) {
+        int order = !has_left ? 1 : !has_right ? -1 : slice_compare(left.value, right.value);
+        if (order < 0 || (order == 0 && unite))
+            to = member_put(to, left.value, &count);
+        else if (order > 0 && unite)
+            to = member_put(to, right.value, &count);
+        if (order <= 0)
+            has_left = value_iter_next(&left);
+        if (order >= 0)
+            has_right = value_iter_next(&right);
+    }
+    *out = count == 0 ? VALUE_NONE
+                      : container_finish(a.ptr[0], members, (size_t)(to - members), count);
+    return true;
+}
+
+// ---- SET ---------------------------------------------------------------------------------
+
+static bool term_combine(struct run *run, const struct term *term, struct slice a, struct slice b,
+                         struct slice *out)
+{
+    enum value_type wanted = term->kind == TERM_APPEND ? VALUE_L : VALUE_N;
+    if (value_type(a) != wanted || value_type(b) != wanted)
+        return operand_error(run);
+    if (term->kind == TERM_APPEND)
+        return join_lists(run, a, b, out);
+    return combine_numbers(run, term->kind == TERM_PLUS, a, b, out);
+}
+
+static bool set_value(struct run *run, const struct action *action, struct slice *out)
+{
+    struct slice stack[2];
+    size_t depth = 0;
+    for (size_t i = 0; i < action->term_count; i++) {
+        const struct term *term = &action->terms[i];
+        struct slice found = VALUE_NONE;
+        switch (term->kind) {
+        case TERM_PATH:
+            found = path_get(run->item, term->path);
+            if (found.len == 0)
+                return error_validation(run->error,
+                                        "The provided expression refers to an attribute that does "
+                                        "not exist in the item");
+            stack[depth++] = found;
+            break;
+        case TERM_VALUE:
+            stack[depth++] = term->value;
+            break;
+        case TERM_DEFAULT:
+            found = path_get(run->item, term->path);
+            if (found.len != 0)
+                stack[depth - 1] = found;
+            break;
+        default:
+            depth--;
+            if (!term_combine(run, term, stack[0], stack[1], &stack[0]))
+                return false;
+        }
+    }
+    ensure(depth == 1);
+    *out = stack[0];
+    return true;
+}
+
+// What ADD makes of the old value, if there is one.
+static bool add_value(struct run *run, const struct action *action, struct slice *out)
+{
+    struct slice old = path_get(run->item, action->path);
+    enum value_type type = value_type(action->value);
+    *out = action->value;
+    if (old.len == 0)
+        return true;
+    if (value_type(old) != type)
+        return operand_error(run);
+    if (type == VALUE_N)
+        return combine_numbers(run, true, old, action->value, out);
+    if (type == VALUE_L)
+        return join_lists(run, old, action->value, out);
+    return merge_sets(run, true, old, action->value, out);
+}
+
+// What DELETE leaves of the old set: VALUE_NONE if that is nothing.
+static bool delete_value(struct run *run, const struct action *action, struct slice *out)
+{
+    struct slice old = path_get(run->item, action->path);
+    *out = VALUE_NONE;
+    if (old.len == 0)
+        return true;
+    if (value_type(old) != value_type(action->value))
+        return operand_error(run);
+    return merge_sets(run, false, old, action->value, out);
+}
+
+// Operands of ADD and DELETE are judged before the right sides of SET, and all of
+// them before any path to be written.
+static bool compute_values(struct run *run, struct slice *values)
+{
+    const struct expr_update *update = run->update;
+    for (size_t i = 0; i < update->action_count; i++) {
+        const struct action *action = &update->actions[i];
+        if (action->kind == ACTION_ADD && !add_value(run, action, &values[i]))
+            return false;
+        if (action->kind == ACTION_DELETE && !delete_value(run, action, &values[i]))
+            return false;
+    }
+    for (size_t i = 0; i < update->action_count; i++) {
+        const struct action *action = &update->actions[i];
+        if (action->kind == ACTION_SET && !set_value(run, action, &values[i]))
+            return false;
+    }
+    return true;
+}
+
+// ---- Changes ------------------------------------------------------------------------------
+
+static bool edit_result(struct run *run, enum edit_status status)
+{
+    if (status == EDIT_BUDGET)
+        return error_budget(run->error);
+    return status == EDIT_OK || path_error(run);
+}
+
+// Whether the last step of the path could be there.
+static bool parent_fits(struct run *run, struct path path)
+{
+    if (path.count == 1)
+        return true;
+    struct slice parent = path_get(run->item, (struct path){path.steps, path.count - 1});
+    enum value_type wanted = path.steps[path.count - 1].name.ptr == NULL ? VALUE_L : VALUE_M;
+    return parent.len != 0 && value_type(parent) == wanted;
+}
+
+static bool apply_action(struct run *run, const struct action *action, struct slice value)
+{
+    if (action->kind == ACTION_SET || action->kind == ACTION_ADD || value.len != 0)
+        return edit_result(run, edit_set(run->edit, action->path, value));
+    // A DELETE that found nothing changes nothing.
+    if (action->kind == ACTION_DELETE && path_get(run->item, action->path).len == 0)
+        return parent_fits(run, action->path) || path_error(run);
+    return edit_result(run, edit_remove(run->edit, action->path));
+}
+
+bool expr_update_apply(const struct expr_update *update, struct slice item,
+                       struct value_builder *builder, struct arena *arena, struct error *error)
+{
+    struct run run = {.update = update, .item = item, .arena = arena, .error = error};
+    run.edit = edit_new(arena, item);
+    struct slice *values = arena_zalloc(arena, update->action_count + 1, sizeof *values);
+    if (run.edit == NULL || values == NULL)
+        return error_budget(error);
+    if (!compute_values(&run, values))
+        return false;
+    for (size_t i = 0; i < update->action_count; i++) {
+        if (!apply_action(&run, &update->actions[i], values[i]))
+            return false;
+    }
+    edit_finish(run.edit, builder);
+    return true;
+}
