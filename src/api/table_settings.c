@@ -158,7 +158,7 @@ bool index_settings_write(struct table *table, struct index *index,
 
 // ---- Throughput -----------------------------------------------------------------------------
 
-static void raise(int64_t *value, int64_t least)
+static void at_least(int64_t *value, int64_t least)
 {
     if (*value < least)
         *value = least;
@@ -167,8 +167,8 @@ static void raise(int64_t *value, int64_t least)
 // Whatever is provisioned, or promised on demand, is warm.
 static void keep_warm(struct throughput_settings *settings, bool on_demand)
 {
-    raise(&settings->warm_read, on_demand ? WARM_READ_ON_DEMAND : settings->read);
-    raise(&settings->warm_write, on_demand ? WARM_WRITE_ON_DEMAND : settings->write);
+    at_least(&settings->warm_read, on_demand ? WARM_READ_ON_DEMAND : settings->read);
+    at_least(&settings->warm_write, on_demand ? WARM_WRITE_ON_DEMAND : settings->write);
 }
 
 void throughput_start(struct throughput_settings *settings, bool on_demand,
@@ -215,11 +215,11 @@ void throughput_limit(struct throughput_settings *settings,
         return;
     if (request->max_read_request_units.set) {
         settings->max_read = request->max_read_request_units.value;
-        raise(&settings->max_read, 0);
+        at_least(&settings->max_read, 0);
     }
     if (request->max_write_request_units.set) {
         settings->max_write = request->max_write_request_units.value;
-        raise(&settings->max_write, 0);
+        at_least(&settings->max_write, 0);
     }
 }
 
@@ -229,9 +229,9 @@ void throughput_warm(struct throughput_settings *settings,
     if (request == NULL)
         return;
     if (request->read_units_per_second.set)
-        raise(&settings->warm_read, request->read_units_per_second.value);
+        at_least(&settings->warm_read, request->read_units_per_second.value);
     if (request->write_units_per_second.set)
-        raise(&settings->warm_write, request->write_units_per_second.value);
+        at_least(&settings->warm_write, request->write_units_per_second.value);
 }
 
 int64_t throughput_decreases(const struct throughput_settings *settings, int64_t now_ms)

@@ -207,7 +207,7 @@ errorCases('UpdateTable', [
     ['both on demand and capacity', { TableName: provisioned, BillingMode: 'PAY_PER_REQUEST', ProvisionedThroughput: throughput(1, 1) }, VALIDATION,
         INVALID + 'Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST'],
     ['provisioned without capacity', { TableName: table, BillingMode: 'PROVISIONED' }, VALIDATION,
-        INVALID + 'ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED'],
+        INVALID + 'ProvisionedThroughput must be specified when BillingMode is PROVISIONED'],
     ['the capacity it has', { TableName: provisioned, ProvisionedThroughput: throughput(2, 3) }, VALIDATION,
         'The provisioned throughput for the table will not change. The requested value equals the current value. ' +
         'Current ReadCapacityUnits provisioned for the table: 2. Requested ReadCapacityUnits: 2. ' +

@@ -134,10 +134,8 @@ static void test_gzip_round(void **state)
         assert_true(http_gzip_deflate(gzip, buf_view(&plain), &packed));
         assert_int_equal(http_gzip_inflate(gzip, buf_view(&packed), &back), HTTP_INFLATED);
         assert_true(slice_equal(buf_view(&plain), buf_view(&back)));
-        buf_clear(&back);
-        buf_slice(&packed, slice_of(packed.ptr, 0));
-        back.max = sizes[i] - 1; // one byte too few
         buf_release(&back);
+        back.max = sizes[i] - 1; // one byte too few
         assert_int_equal(http_gzip_inflate(gzip, buf_view(&packed), &back), HTTP_INFLATE_TOO_LARGE);
         buf_release(&plain);
         buf_release(&packed);

@@ -1,0 +1,272 @@
+// The engine without an API: tables, writes, indexes, pages, background work, tokens.
+#include "support.h"
+
+static void count_entries(struct world *world, const char *index, size_t expected)
+{
+    struct page_result result;
+    scan_all(world, "music", index, &result);
+    assert_int_equal(result.count, expected);
+    buf_release(&result.items);
+}
+
+static void test_table_lifecycle(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    create_table(&world, "music", true, false);
+    struct table_request again = {"music", false, false};
+    assert_false(change_table(&world, "music", alter_create, &again));
+    assert_int_equal(world.error.code, ERR_RESOURCE_IN_USE);
+    assert_int_equal(engine_table_count(world.engine), 1);
+    assert_true(put_item(&world, "music", item_of(&world, "pk=a", "sk=1", NULL)));
+    assert_true(change_table(&world, "music", alter_drop, NULL));
+    assert_false(change_table(&world, "music", alter_drop, NULL));
+    engine_settle(world.engine);
+    assert_null(engine_table(world.engine, SLICE_LIT("music")));
+    // A table of the same name starts empty.
+    create_table(&world, "music", true, false);
+    count_entries(&world, NULL, 0);
+    world_close(&world);
+}
+
+static void test_index_follows_item(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    create_table(&world, "music", true, true);
+    assert_true(put_item(&world, "music", item_of(&world, "pk=a", "sk=1", "g=x", "h=y", NULL)));
+    count_entries(&world, "byG", 1);
+    count_entries(&world, "byH", 1);
+    // The entry moves with its key, and goes when an attribute does.
+    assert_true(put_item(&world, "music", item_of(&world, "pk=a", "sk=1", "g=x2", "h=y", NULL)));
+    count_entries(&world, "byG", 1);
+    assert_true(put_item(&world, "music", item_of(&world, "pk=a", "sk=1", "h=y", NULL)));
+    count_entries(&world, "byG", 0);
+    count_entries(&world, "byH", 1);
+    assert_true(delete_item(&world, "music", item_of(&world, "pk=a", "sk=1", NULL)));
+    count_entries(&world, "byH", 0);
+    count_entries(&world, NULL, 0);
+    struct table *table = engine_table(world.engine, SLICE_LIT("music"));
+    assert_int_equal(table->stats->items, 0);
+    assert_int_equal(table->stats->bytes, 0);
+    assert_int_equal(table->indexes[0].stats->items, 0);
+    assert_int_equal(table->indexes[1].stats->bytes, 0);
+    table_release(table);
+    world_close(&world);
+}
+
+static void test_index_key_types(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    create_table(&world, "music", true, false);
+    assert_false(put_item(&world, "music", item_of(&world, "pk=a", "sk=1", "g=#5", NULL)));
+    assert_string_equal(world.error.message,
+                        "One or more parameter values were invalid: Type mismatch for Index Key g "
+                        "Expected: S Actual: N IndexName: byG");
+    assert_false(put_item(&world, "music", item_of(&world, "pk=a", "sk=1", "g=", NULL)));
+    assert_int_equal(world.error.code, ERR_VALIDATION);
+    count_entries(&world, NULL, 0);
+    world_close(&world);
+}
+
+static void test_costs(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    create_table(&world, "music", true, false);
+    struct write_action action = {.kind = WRITE_PUT,
+                                  .item = item_of(&world, "pk=a", "sk=1", "g=x", "h=y", NULL)};
+    assert_true(run_action(&world, "music", &action));
+    assert_int_equal(action.cost.table, 1);
+    assert_int_equal(action.cost.indexes[0], 1);
+    // Nothing changes: the table is charged, the index is not.
+    assert_true(run_action(&world, "music", &action));
+    assert_int_equal(action.cost.indexes[0], 0);
+    // The index key changes: one entry goes, another comes.
+    action.item = item_of(&world, "pk=a", "sk=1", "g=x", "h=z", NULL);
+    assert_true(run_action(&world, "music", &action));
+    assert_int_equal(action.cost.indexes[0], 2);
+    world_close(&world);
+}
+
+static void test_transaction_is_all_or_nothing(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    create_table(&world, "music", true, false);
+    struct table *table = engine_table(world.engine, SLICE_LIT("music"));
+    struct write_action actions[2] = {
+        {.kind = WRITE_PUT, .item = item_of(&world, "pk=a", "sk=1", "g=x", "h=y", NULL)},
+        {.kind = WRITE_PUT, .item = item_of(&world, "pk=a", "sk=2", "g=#1", NULL)},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        actions[i].table = table;
+        actions[i].key = tree_key(&world, table, actions[i].item);
+    }
+    struct write_job job;
+    error_init(&world.error, &world.arena);
+    write_job_init(&job, world.engine, &world.arena, &world.error);
+    job.count = 2;
+    job.actions = actions;
+    job.transaction = true;
+    assert_false(engine_run(world.engine, &job.job));
+    assert_int_equal(world.error.code, ERR_TRANSACTION_CANCELED);
+    assert_int_equal(actions[0].failure, ERR_NONE);
+    assert_int_equal(actions[1].failure, ERR_VALIDATION);
+    write_job_release(&job);
+    table_release(table);
+    count_entries(&world, NULL, 0);
+    count_entries(&world, "byG", 0);
+    world_close(&world);
+}
+
+// Runs a one-put transaction with a token; *repeated tells whether it had been done before.
+static bool run_token(struct world *world, const char *token, const char *digest, bool *repeated)
+{
+    struct table *table = engine_table(world->engine, SLICE_LIT("music"));
+    struct write_action action = {.kind = WRITE_PUT, .table = table};
+    action.item = item_of(world, "pk=a", "sk=1", NULL);
+    action.key = tree_key(world, table, action.item);
+    struct write_job job;
+    error_init(&world->error, &world->arena);
+    write_job_init(&job, world->engine, &world->arena, &world->error);
+    job.count = 1;
+    job.actions = &action;
+    job.transaction = true;
+    job.token = slice_str(token);
+    memcpy(job.digest, digest, strlen(digest));
+    bool ok = engine_run(world->engine, &job.job);
+    *repeated = job.repeated;
+    write_job_release(&job);
+    table_release(table);
+    return ok;
+}
+
+static void test_tokens(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    create_table(&world, "music", false, false);
+    bool repeated;
+    assert_true(run_token(&world, "t1", "one", &repeated));
+    assert_false(repeated);
+    assert_true(run_token(&world, "t1", "one", &repeated));
+    assert_true(repeated);
+    assert_false(run_token(&world, "t1", "two", &repeated));
+    assert_int_equal(world.error.code, ERR_IDEMPOTENT_MISMATCH);
+    // After ten minutes the token is free again.
+    world.clock.now_ms += LIMIT_IDEMPOTENCY_MS + 1;
+    assert_true(run_token(&world, "t1", "two", &repeated));
+    assert_false(repeated);
+    world_close(&world);
+}
+
+static void put_many(struct world *world, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char key[32];
+        char g[32];
+        (void)snprintf(key, sizeof(key), "pk=p%zu", i);
+        (void)snprintf(g, sizeof(g), "g=g%zu", i % 7);
+        assert_true(put_item(world, "music", item_of(world, key, "sk=1", g, "h=1", NULL)));
+    }
+}
+
+static void test_backfill(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    create_table(&world, "music", false, false);
+    put_many(&world, 1500);
+    // An item whose attribute cannot be a key is left out, not an error.
+    assert_true(put_item(&world, "music", item_of(&world, "pk=odd", "sk=1", "g=#1", "h=1", NULL)));
+    assert_true(change_table(&world, "music", alter_add_index, NULL));
+    // Writes go on while it is being filled.
+    for (size_t i = 0; i < 300; i++) {
+        char key[32];
+        (void)snprintf(key, sizeof(key), "pk=p%zu", i * 5);
+        struct slice item = item_of(&world, key, "sk=1", "g=moved", "h=1", NULL);
+        if (i % 3 == 0)
+            assert_true(delete_item(&world, "music", item_of(&world, key, "sk=1", NULL)));
+        else
+            assert_true(put_item(&world, "music", item));
+    }
+    engine_settle(world.engine);
+    struct table *table = engine_table(world.engine, SLICE_LIT("music"));
+    assert_int_equal(table->indexes[0].status, INDEX_ACTIVE);
+    assert_int_equal(table->stats->items, 1401);
+    assert_int_equal(table->indexes[0].stats->items, 1400);
+    table_release(table);
+    count_entries(&world, "byG", 1400);
+    assert_true(change_table(&world, "music", alter_remove_index, NULL));
+    engine_settle(world.engine);
+    table = engine_table(world.engine, SLICE_LIT("music"));
+    assert_int_equal(table->index_count, 0);
+    table_release(table);
+    world_close(&world);
+}
+
+static void test_table_record(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    create_table(&world, "music", true, true);
+    struct table *table = engine_table(world.engine, SLICE_LIT("music"));
+    struct buf record;
+    buf_init(&record, 1 << 20);
+    table_encode(table, &record);
+    struct table *copy = table_decode(buf_view(&record));
+    assert_non_null(copy);
+    assert_true(slice_equal(copy->name, table->name));
+    assert_true(slice_equal(copy->uuid, table->uuid));
+    assert_int_equal(copy->tree, table->tree);
+    assert_int_equal(copy->index_count, 2);
+    assert_true(copy->indexes[0].global);
+    assert_int_equal(copy->indexes[1].projection, PROJECT_KEYS_ONLY);
+    table_release(copy);
+    // A damaged record is refused, wherever it is cut.
+    for (size_t len = 0; len < record.len; len += 3)
+        assert_null(table_decode(slice_of(record.ptr, len)));
+    buf_release(&record);
+    table_release(table);
+    world_close(&world);
+}
+
+static void test_segments_cover_everything(void **state)
+{
+    (void)state;
+    for (uint64_t total = 1; total < 5000; total += 37) {
+        uint64_t before = layout_segment_start(0, total);
+        assert_int_equal(before, 0);
+        for (uint64_t segment = 1; segment < total; segment++) {
+            uint64_t start = layout_segment_start(segment, total);
+            assert_true(start >= before);
+            before = start;
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table_lifecycle),
+        cmocka_unit_test(test_index_follows_item),
+        cmocka_unit_test(test_index_key_types),
+        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_transaction_is_all_or_nothing),
+        cmocka_unit_test(test_tokens),
+        cmocka_unit_test(test_backfill),
+        cmocka_unit_test(test_table_record),
+        cmocka_unit_test(test_segments_cover_everything),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
