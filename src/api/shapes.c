@@ -1,10 +1,12 @@
 // Shapes that several requests share, what a table name may be, and request_decode().
 //
-// A table is named by its name or by its ARN. Lengths and the pattern that messages print are
-// those of a name; an ARN satisfies the pattern because `matches` says so.
+// A table is named by its name or by its ARN. Lengths and the pattern are those of a name; an
+// ARN is exempt from them.
 #include "api/shapes_internal.h"
 
 #include "base/limits.h"
+
+enum { TABLE_ARN_MAX = 1024 };
 
 static const char name_pattern[] = "[a-zA-Z0-9_.-]+";
 
@@ -51,16 +53,10 @@ static bool arn_parse(struct slice text, struct slice *name)
     return true;
 }
 
-static bool table_name_matches(struct slice text)
+static bool is_table_arn(struct slice text)
 {
     struct slice name;
-    return name_matches(text) || arn_parse(text, &name);
-}
-
-// Item operations complain about the length of an empty name, not about its letters.
-static bool item_table_name_matches(struct slice text)
-{
-    return text.len == 0 || table_name_matches(text);
+    return text.len <= TABLE_ARN_MAX && arn_parse(text, &name);
 }
 
 struct slice table_name_plain(struct slice name_or_arn)
@@ -69,18 +65,14 @@ struct slice table_name_plain(struct slice name_or_arn)
     return arn_parse(name_or_arn, &name) ? name : name_or_arn;
 }
 
-#define NAME_SHAPE(least, function)                                                                \
-    {                                                                                              \
-        .kind = SHAPE_STRING, .has_min = true, .min = (least), .has_max = true,                    \
-        .max = LIMIT_TABLE_NAME_MAX, .pattern = name_pattern, .matches = (function),               \
-    }
+#define NAME_LENGTH                                                                                \
+    .kind = SHAPE_STRING, .has_min = true, .min = LIMIT_TABLE_NAME_MIN, .has_max = true,           \
+    .max = LIMIT_TABLE_NAME_MAX
+#define NAME_PATTERN .pattern = name_pattern, .matches = name_matches
 
-// Since ARNs are accepted, item operations only ask for one character; a shorter name than
-// three is then simply not found.
-const struct shape shape_table_name = NAME_SHAPE(1, item_table_name_matches);
-const struct shape shape_own_table_name = NAME_SHAPE(LIMIT_TABLE_NAME_MIN, table_name_matches);
-const struct shape shape_table_name_key = NAME_SHAPE(LIMIT_TABLE_NAME_MIN, table_name_matches);
-const struct shape shape_plain_name = NAME_SHAPE(LIMIT_TABLE_NAME_MIN, name_matches);
+const struct shape shape_table_name = {NAME_LENGTH, NAME_PATTERN, .exempts = is_table_arn};
+const struct shape shape_own_table_name = {NAME_LENGTH, NAME_PATTERN, .exempts = is_table_arn};
+const struct shape shape_plain_name = {NAME_LENGTH, NAME_PATTERN};
 
 const struct shape shape_attribute_name = STRING_SHAPE_RANGE(1, LIMIT_KEY_ATTRIBUTE_NAME);
 
@@ -98,7 +90,7 @@ const struct shape shape_empty_request = {
     .size = sizeof(struct empty_request),
 };
 
-// The member of a table operation that is asked for before anything else, or NULL.
+// The member of a table operation that is looked at before anything else, or NULL.
 static const struct shape_member *own_table_name(const struct shape *shape)
 {
     for (size_t i = 0; i < shape->member_count; i++)
@@ -107,35 +99,27 @@ static const struct shape_member *own_table_name(const struct shape *shape)
     return NULL;
 }
 
-static bool batch_check(const struct shape *shape, const void *request, struct error *error)
+// A table operation that failed: whether its TableName is why, which is then all it is told. The
+// name is read by itself, for what shape_decode() leaves behind after a failure is nobody's
+// promise.
+static bool own_table_name_check(struct slice json, struct arena *arena, struct error *error)
 {
-    if (shape == &shape_batch_get_item_request) {
-        const struct batch_get_item_request *get = request;
-        if (get->request_items.count == 0)
-            return error_validation(error,
-                                    "The requestItems parameter is required for BatchGetItem");
-    } else if (shape == &shape_batch_write_item_request) {
-        const struct batch_write_item_request *write = request;
-        if (write->request_items.count == 0)
-            return error_validation(error,
-                                    "The requestItems parameter is required for BatchWriteItem");
-    }
-    return true;
-}
-
-// The name is looked up by itself, without constraints: what shape_decode() leaves in `out` after
-// a failure is nobody's promise.
-static bool has_own_table_name(struct slice json, struct arena *arena)
-{
+    static const struct shape length = {NAME_LENGTH, .exempts = is_table_arn};
     static const struct shape_member rows[] = {
-        OPTIONAL(table_name_request, table_name, "TableName", &shape_any_string),
+        OPTIONAL(table_name_request, table_name, "TableName", &length),
     };
     static const struct shape only_name = STRUCT_SHAPE(table_name_request, NULL, rows);
     struct table_name_request request;
-    struct error unused;
-    error_init(&unused, arena);
-    return !shape_decode(&only_name, json, &request, arena, &unused) ||
-           request.table_name.ptr != NULL;
+    struct error fault;
+    error_init(&fault, arena);
+    if (!shape_decode(&only_name, json, &request, arena, &fault))
+        return error_validation(error,
+                                "TableName must be at least %d characters long and at most %d "
+                                "characters long",
+                                LIMIT_TABLE_NAME_MIN, LIMIT_TABLE_NAME_MAX);
+    return request.table_name.ptr != NULL ||
+           error_validation(
+               error, "The parameter 'TableName' is required but was not present in the request");
 }
 
 bool request_decode(const struct shape *shape, struct slice json, void *out, struct arena *arena,
@@ -144,10 +128,9 @@ bool request_decode(const struct shape *shape, struct slice json, void *out, str
     struct error fault;
     error_init(&fault, arena);
     if (shape_decode(shape, json, out, arena, &fault))
-        return batch_check(shape, out, error);
+        return true;
     if (fault.code == ERR_VALIDATION && own_table_name(shape) != NULL &&
-        !has_own_table_name(json, arena))
-        return error_validation(
-            error, "The parameter 'TableName' is required but was not present in the request");
+        !own_table_name_check(json, arena, error))
+        return false;
     return error_set(error, fault.code, "%s", fault.message);
 }

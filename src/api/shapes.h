@@ -36,8 +36,7 @@ extern const struct shape shape_transact_get_items_request;
 extern const struct shape shape_transact_write_items_request;
 
 // shape_decode(), and after it what the service words differently:
-//   - a table operation without TableName says so, and nothing else;
-//   - a batch whose RequestItems is empty lacks a parameter.
+//   a table operation without TableName, or with one of a wrong length, says so and nothing else.
 MUST_CHECK bool request_decode(const struct shape *shape, struct slice json, void *out,
                                struct arena *arena, struct error *error);
 

@@ -58,9 +58,8 @@ extern const struct shape shape_any_value;
 extern const struct shape shape_any_item;
 
 // Names and numbers.
-extern const struct shape shape_table_name;     // of item operations
+extern const struct shape shape_table_name;     // of item operations, and in RequestItems
 extern const struct shape shape_own_table_name; // of table operations
-extern const struct shape shape_table_name_key; // the names in RequestItems
 extern const struct shape shape_plain_name;     // an index, or ExclusiveStartTableName
 extern const struct shape shape_attribute_name; // 1 to 255 characters
 extern const struct shape shape_positive_integer;

@@ -208,11 +208,12 @@ static const struct shape_member keys_and_attributes_rows[] = {
 static const struct shape keys_and_attributes =
     STRUCT_SHAPE(keys_and_attributes, "KeysAndAttributes", keys_and_attributes_rows);
 
-// That RequestItems is not empty is for request_decode().
 static const struct shape get_items = {
     .kind = SHAPE_MAP,
     .element = &keys_and_attributes,
-    .key = &shape_table_name_key,
+    .has_min = true,
+    .min = 1,
+    .key = &shape_table_name,
 };
 static const struct shape_member batch_get_item_rows[] = {
     OPTIONAL(batch_get_item_request, return_consumed_capacity, "ReturnConsumedCapacity", &capacity),
@@ -242,7 +243,9 @@ static const struct shape write_requests = LIST_SHAPE_RANGE(&write_request, 1, L
 static const struct shape write_items = {
     .kind = SHAPE_MAP,
     .element = &write_requests,
-    .key = &shape_table_name_key,
+    .has_min = true,
+    .min = 1,
+    .key = &shape_table_name,
 };
 static const struct shape_member batch_write_item_rows[] = {
     OPTIONAL(batch_write_item_request, return_consumed_capacity, "ReturnConsumedCapacity",

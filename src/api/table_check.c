@@ -12,6 +12,40 @@ struct check {
     struct index_spec *indexes; // local ones first
 };
 
+static bool too_many_locals(struct error *error)
+{
+    return error_validation(error,
+                            INVALID "Number of LocalSecondaryIndexes exceeds per-table limit of 5");
+}
+
+static bool too_many_globals(struct error *error)
+{
+    return error_validation(error,
+                            INVALID "GlobalSecondaryIndex count exceeds the per-table limit of 20");
+}
+
+static bool definitions_mismatch(struct error *error)
+{
+    return error_validation(error, INVALID "Number of attributes in KeySchema does not exactly "
+                                           "match number of attributes defined in "
+                                           "AttributeDefinitions");
+}
+
+// The checks below compare everything with everything. What is far beyond every limit of the
+// service is refused before that, with the message it would get in the end.
+enum { INDEXES_SANE = 100, DEFINITIONS_SANE = 2000 };
+
+static bool check_size(const struct check *check)
+{
+    const struct create_table_request *request = check->request;
+    if (request->local_secondary_indexes.count > INDEXES_SANE)
+        return too_many_locals(check->error);
+    if (request->global_secondary_indexes.count > INDEXES_SANE)
+        return too_many_globals(check->error);
+    return request->attribute_definitions.count <= DEFINITIONS_SANE ||
+           definitions_mismatch(check->error);
+}
+
 static bool check_billing(const struct check *check)
 {
     const struct request_provisioned_throughput *units = check->request->provisioned_throughput;
@@ -49,9 +83,7 @@ static bool check_table_keys(const struct check *check)
         return false;
     if (!request->local_secondary_indexes.set && !request->global_secondary_indexes.set &&
         request->key_schema.count != request->attribute_definitions.count)
-        return error_validation(check->error,
-                                INVALID "Number of attributes in KeySchema does not exactly match "
-                                        "number of attributes defined in AttributeDefinitions");
+        return definitions_mismatch(check->error);
     return true;
 }
 
@@ -97,8 +129,8 @@ static bool check_unused(const struct check *check)
     struct slice *names = arena_zalloc(check->error->arena, 2 * list->count, sizeof(*names));
     if (names == NULL)
         return error_budget(check->error);
-    size_t used = use_keys(names, 0, check->request->key_schema.items,
-                           check->request->key_schema.count);
+    size_t used =
+        use_keys(names, 0, check->request->key_schema.items, check->request->key_schema.count);
     for (size_t i = 0; i < check->index_count; i++)
         used = use_keys(names, used, check->indexes[i].keys, check->indexes[i].key_count);
     if (used == list->count)
@@ -137,13 +169,13 @@ static bool check_warm(const struct check *check, const struct throughput_reques
     struct throughput_settings least;
     struct throughput_request plain = {.provisioned = request->provisioned};
     throughput_start(&least, check->on_demand, &plain);
-    return spec_check_warm(
-        request->warm, &least,
-        check->on_demand ? "initial throughput for OnDemand. See: "
-                           "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/"
-                           "on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
-                         : "ReadCapacityUnits of ProvisionedThroughput",
-        index, check->error);
+    return spec_check_warm(request->warm, &least,
+                           check->on_demand
+                               ? "initial throughput for OnDemand. See: "
+                                 "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/"
+                                 "on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
+                               : "ReadCapacityUnits of ProvisionedThroughput",
+                           index, check->error);
 }
 
 static bool check_global_throughput(const struct check *check, const struct index_spec *index)
@@ -194,12 +226,9 @@ static bool check_indexes(const struct check *check)
         included += check->indexes[i].projection->non_key_attributes.count;
     }
     if (locals > LIMIT_LSI)
-        return error_validation(
-            check->error, INVALID "Number of LocalSecondaryIndexes exceeds per-table limit of 5");
+        return too_many_locals(check->error);
     if (request->global_secondary_indexes.count > LIMIT_GSI)
-        return error_validation(
-            check->error,
-            INVALID "GlobalSecondaryIndex count exceeds the per-table limit of 20");
+        return too_many_globals(check->error);
     return spec_check_included(included, check->error);
 }
 
@@ -252,7 +281,7 @@ bool table_spec_check(const struct create_table_request *request, struct error *
         check.indexes[i] =
             i < locals ? index_spec_local(&local[i]) : index_spec_global(&global[i - locals]);
     }
-    return check_billing(&check) && check_definitions(&check) && check_table_keys(&check) &&
-           check_index_lists(&check) && check_unused(&check) && check_indexes(&check) &&
-           check_features(&check);
+    return check_size(&check) && check_billing(&check) && check_definitions(&check) &&
+           check_table_keys(&check) && check_index_lists(&check) && check_unused(&check) &&
+           check_indexes(&check) && check_features(&check);
 }

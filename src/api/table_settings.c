@@ -18,11 +18,11 @@ struct setting {
 
 #define THROUGHPUT(kind, field)                                                                    \
     {                                                                                              \
-        #field, SETTING_##kind, offsetof(struct throughput_settings, field)                        \
+#field, SETTING_##kind, offsetof(struct throughput_settings, field)                        \
     }
 #define TABLE(kind, field)                                                                         \
     {                                                                                              \
-        #field, SETTING_##kind, offsetof(struct table_settings, field)                             \
+#field, SETTING_##kind, offsetof(struct table_settings, field)                             \
     }
 
 // The names are part of the stored format.
@@ -35,12 +35,10 @@ static const struct setting throughput_rows[] = {
 };
 
 static const struct setting table_rows[] = {
-    TABLE(FLAG, on_demand),       TABLE(INTEGER, on_demand_ms),
-    TABLE(TEXT, table_class),     TABLE(INTEGER, table_class_ms),
-    TABLE(FLAG, encrypted),       TABLE(TEXT, key),
-    TABLE(TEXT, stream_view),     TABLE(INTEGER, stream_ms),
-    TABLE(FLAG, protected),       TABLE(TEXT, ttl_attribute),
-    TABLE(VALUE, attributes),     TABLE(VALUE, tags),
+    TABLE(FLAG, on_demand),         TABLE(INTEGER, on_demand_ms), TABLE(TEXT, table_class),
+    TABLE(INTEGER, table_class_ms), TABLE(FLAG, encrypted),       TABLE(TEXT, key),
+    TABLE(TEXT, stream_view),       TABLE(INTEGER, stream_ms),    TABLE(FLAG, protected),
+    TABLE(TEXT, ttl_attribute),     TABLE(VALUE, attributes),     TABLE(VALUE, tags),
 };
 
 // ---- Reading --------------------------------------------------------------------------------
@@ -67,8 +65,7 @@ static void read_one(const struct setting *row, struct slice value, void *out)
 static void read_rows(const struct setting *rows, size_t count, struct slice map, void *out)
 {
     for (size_t i = 0; i < count; i++) {
-        struct slice value =
-            map.len == 0 ? VALUE_NONE : value_get(map, slice_str(rows[i].name));
+        struct slice value = map.len == 0 ? VALUE_NONE : value_get(map, slice_str(rows[i].name));
         if (value.len > 0)
             read_one(&rows[i], value, out);
     }

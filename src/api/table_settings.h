@@ -30,17 +30,17 @@ struct throughput_settings {
 struct table_settings {
     struct throughput_settings throughput;
     bool on_demand;
-    int64_t on_demand_ms;      // when the table last came to be on demand; 0 if it never was
-    struct slice table_class;  // only if it is, or once was, not the standard one
-    int64_t table_class_ms;    // when the class was changed
-    bool encrypted;            // with a key of its own, not only by default
-    struct slice key;          // KMSMasterKeyId as it was given
-    struct slice stream_view;  // StreamViewType; empty without a stream
-    int64_t stream_ms;         // when the latest stream began; outlives the stream
-    bool protected;            // against deletion
+    int64_t on_demand_ms;       // when the table last came to be on demand; 0 if it never was
+    struct slice table_class;   // only if it is, or once was, not the standard one
+    int64_t table_class_ms;     // when the class was changed
+    bool encrypted;             // with a key of its own, not only by default
+    struct slice key;           // KMSMasterKeyId as it was given
+    struct slice stream_view;   // StreamViewType; empty without a stream
+    int64_t stream_ms;          // when the latest stream began; outlives the stream
+    bool protected;             // against deletion
     struct slice ttl_attribute; // empty if time to live is off
-    struct slice attributes;   // L of S: the AttributeDefinitions in their order
-    struct slice tags;         // M of S
+    struct slice attributes;    // L of S: the AttributeDefinitions in their order
+    struct slice tags;          // M of S
 };
 
 void table_settings_read(const struct table *table, struct table_settings *out);

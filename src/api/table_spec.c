@@ -77,8 +77,7 @@ static bool check_defined(const struct key_schema_element *keys, size_t count,
                             spec_join(error->arena, names + count, definitions->count));
 }
 
-static bool check_repeated(const struct key_schema_element *keys, size_t count,
-                           struct error *error)
+static bool check_repeated(const struct key_schema_element *keys, size_t count, struct error *error)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t k = i + 1; k < count; k++) {
@@ -94,8 +93,7 @@ static bool check_repeated(const struct key_schema_element *keys, size_t count,
     return true;
 }
 
-static bool check_several(const struct key_schema_element *keys, size_t count,
-                          struct error *error)
+static bool check_several(const struct key_schema_element *keys, size_t count, struct error *error)
 {
     size_t hashes = 0;
     size_t ranges = 0;
@@ -145,8 +143,10 @@ bool spec_check_projection(const struct request_projection *projection, struct e
                                 INVALID "ProjectionType is %.*s, but NonKeyAttributes is specified",
                                 SLICE_FMT(projection->projection_type));
     if (!names->set && include)
-        return error_validation(
-            error, INVALID "ProjectionType is INCLUDE, but NonKeyAttributes is not specified");
+        return error_validation(error, INVALID
+                                "ProjectionType is INCLUDE, but NonKeyAttributes is not specified");
+    if (!spec_check_included(names->count, error))
+        return false;
     const struct slice *rows = names->items;
     for (size_t i = 0; i < names->count; i++)
         for (size_t k = 0; k < i; k++)
@@ -166,8 +166,7 @@ bool spec_check_included(size_t included, struct error *error)
 
 // ---- Throughput --------------------------------------------------------------------------------
 
-bool spec_check_units(const struct request_provisioned_throughput *throughput,
-                      struct error *error)
+bool spec_check_units(const struct request_provisioned_throughput *throughput, struct error *error)
 {
     if (throughput->read_capacity_units.value > units_max)
         return error_validation(error, "Given value %lld for ReadCapacityUnits is out of bounds",
@@ -221,10 +220,10 @@ bool spec_check_warm(const struct request_warm_throughput *warm,
 {
     if (warm == NULL)
         return true;
-    bool read_low = warm->read_units_per_second.set &&
-                    warm->read_units_per_second.value < least->warm_read;
-    bool write_low = warm->write_units_per_second.set &&
-                     warm->write_units_per_second.value < least->warm_write;
+    bool read_low =
+        warm->read_units_per_second.set && warm->read_units_per_second.value < least->warm_read;
+    bool write_low =
+        warm->write_units_per_second.set && warm->write_units_per_second.value < least->warm_write;
     if (!read_low && !write_low)
         return true;
     const char *name = read_low ? "ReadUnitsPerSecond" : "WriteUnitsPerSecond";
@@ -237,7 +236,8 @@ bool spec_check_warm(const struct request_warm_throughput *warm,
                             name, SLICE_FMT(*index), why);
 }
 
-// ---- Stream and encryption ------------------------------------------------------------------------
+// ---- Stream and encryption
+// ------------------------------------------------------------------------
 
 bool spec_check_stream(const struct request_stream_specification *stream, bool creating,
                        struct error *error)
@@ -259,8 +259,7 @@ bool spec_encrypts(const struct request_sse_specification *encryption)
     return encryption->enabled.set ? encryption->enabled.value : encryption->sse_type.ptr != NULL;
 }
 
-bool spec_check_encryption(const struct request_sse_specification *encryption,
-                           struct error *error)
+bool spec_check_encryption(const struct request_sse_specification *encryption, struct error *error)
 {
     if (slice_is(encryption->sse_type, "AES256"))
         return error_validation(error, INVALID "SSEType AES256 is not supported");

@@ -31,8 +31,8 @@ MUST_CHECK bool spec_check_keys(const struct key_schema_element *keys, size_t co
                                 const struct field_list *definitions, struct error *error);
 MUST_CHECK bool spec_check_projection(const struct request_projection *projection,
                                       struct error *error);
-MUST_CHECK bool spec_check_stream(const struct request_stream_specification *stream,
-                                  bool creating, struct error *error);
+MUST_CHECK bool spec_check_stream(const struct request_stream_specification *stream, bool creating,
+                                  struct error *error);
 MUST_CHECK bool spec_check_encryption(const struct request_sse_specification *encryption,
                                       struct error *error);
 // Whether the specification asks for a key of the table's own.
@@ -43,9 +43,8 @@ MUST_CHECK bool spec_check_units(const struct request_provisioned_throughput *th
                                  struct error *error);
 // On-demand limits and warm throughput of the table (index NULL) or of an index. `least` is
 // what is warm already; `clearing` allows -1.
-MUST_CHECK bool spec_check_limits(const struct request_on_demand_throughput *limits,
-                                  bool on_demand, bool clearing, const struct slice *index,
-                                  struct error *error);
+MUST_CHECK bool spec_check_limits(const struct request_on_demand_throughput *limits, bool on_demand,
+                                  bool clearing, const struct slice *index, struct error *error);
 MUST_CHECK bool spec_check_warm(const struct request_warm_throughput *warm,
                                 const struct throughput_settings *least, const char *why,
                                 const struct slice *index, struct error *error);
@@ -64,7 +63,7 @@ MUST_CHECK bool table_spec_check(const struct create_table_request *request, str
 // The table that a checked request describes, without trees; NULL when memory is out. Its
 // settings are written. (table_make.c)
 MUST_CHECK struct table *table_spec_make(const struct create_table_request *request,
-                                         int64_t now_ms);
+                                         struct slice name, int64_t now_ms);
 // Adds an index to a table that is being made or changed. False when memory is out.
 MUST_CHECK bool table_spec_add_index(struct table *table, const struct index_spec *spec,
                                      const struct field_list *definitions, bool on_demand,

@@ -29,8 +29,9 @@ uint8_t *buf_reserve_slow(struct buf *buf, size_t extra)
     if (cap < needed)
         cap = needed;
     if (cap > buf->max)
-        cap = buf->max < 16 ? 16 : buf->max;
-    uint8_t *grown = realloc(buf->ptr, cap);
+        cap = buf->max;
+    // An empty buf has an address, too, so that room for nothing is not NULL.
+    uint8_t *grown = realloc(buf->ptr, cap == 0 ? 1 : cap);
     if (grown == NULL) {
         buf->failed = true;
         return NULL;

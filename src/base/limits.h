@@ -42,9 +42,9 @@ enum {
     LIMIT_IDEMPOTENCY_MS = 10 * 60 * 1000,
 
     // Requests (ours).
-    LIMIT_BODY = 16 << 20, // bytes of a request body; AWS's 16 MB batch is the largest
-    LIMIT_JSON_DEPTH = 80, // 32 levels of values are 64 of JSON; room for the request around them
-    LIMIT_RESPONSE = 64 << 20,        // a 16 MB BatchGetItem grows in JSON
+    LIMIT_BODY = 16 << 20,     // bytes of a request body; AWS's 16 MB batch is the largest
+    LIMIT_JSON_DEPTH = 256,    // 32 levels of values are 64 of JSON; more, to name what is too deep
+    LIMIT_RESPONSE = 64 << 20, // a 16 MB BatchGetItem grows in JSON
     LIMIT_REQUEST_MEMORY = 256 << 20, // arena budget of one request
     LIMIT_WRITE_QUEUE = 16384,        // requests waiting for the writer; more are throttled
     LIMIT_GROUP_BYTES = 16 << 20,     // bytes one group commit gathers before it goes to disk

@@ -1,7 +1,7 @@
 // `dolmen serve`: opens the database, serves it, and waits for the signal to stop.
 //
 // SIGTERM and SIGINT are blocked in all threads and waited for in this one, so that stopping is
-// ordinary code. A second signal during the stop has its default effect.
+// ordinary code. The stop is bounded in time, so further signals during it change nothing.
 #include "cli/database.h"
 #include "server/server.h"
 
@@ -50,7 +50,6 @@ static int serve(const struct cli_input *input, const struct server_options *opt
     print_ready(options->host, server_port(server));
     int signal_number;
     (void)sigwait(stopping, &signal_number);
-    (void)pthread_sigmask(SIG_UNBLOCK, stopping, NULL);
     server_stop(server);
     api_close(options->api);
     server_free(server);

@@ -11,6 +11,7 @@
 struct run {
     const struct expr_update *update;
     struct slice item;
+    bool fresh; // there was no item
     struct arena *arena;
     struct error *error;
     struct edit *edit;
@@ -276,23 +277,39 @@ static bool apply_action(struct run *run, const struct action *action, struct sl
     // A DELETE that found nothing changes nothing.
     if (action->kind == ACTION_DELETE && path_get(run->item, action->path).len == 0)
         return parent_fits(run, action->path) || path_error(run);
+    // As in DynamoDB, nothing is wrong with a path to remove if there was no item at all.
+    if (action->kind == ACTION_REMOVE && run->fresh && !parent_fits(run, action->path))
+        return true;
     return edit_result(run, edit_remove(run->edit, action->path));
+}
+
+static bool run_update(struct run *run, struct value_builder *builder)
+{
+    const struct expr_update *update = run->update;
+    run->edit = edit_new(run->arena, run->item);
+    struct slice *values = arena_zalloc(run->arena, update->action_count + 1, sizeof *values);
+    if (run->edit == NULL || values == NULL)
+        return error_budget(run->error);
+    if (!compute_values(run, values))
+        return false;
+    for (size_t i = 0; i < update->action_count; i++) {
+        if (!apply_action(run, &update->actions[i], values[i]))
+            return false;
+    }
+    edit_finish(run->edit, builder);
+    return true;
 }
 
 bool expr_update_apply(const struct expr_update *update, struct slice item,
                        struct value_builder *builder, struct arena *arena, struct error *error)
 {
     struct run run = {.update = update, .item = item, .arena = arena, .error = error};
-    run.edit = edit_new(arena, item);
-    struct slice *values = arena_zalloc(arena, update->action_count + 1, sizeof *values);
-    if (run.edit == NULL || values == NULL)
-        return error_budget(error);
-    if (!compute_values(&run, values))
-        return false;
-    for (size_t i = 0; i < update->action_count; i++) {
-        if (!apply_action(&run, &update->actions[i], values[i]))
-            return false;
-    }
-    edit_finish(run.edit, builder);
-    return true;
+    return run_update(&run, builder);
+}
+
+bool expr_update_create(const struct expr_update *update, struct slice key,
+                        struct value_builder *builder, struct arena *arena, struct error *error)
+{
+    struct run run = {.update = update, .item = key, .fresh = true, .arena = arena, .error = error};
+    return run_update(&run, builder);
 }

@@ -143,6 +143,8 @@ static bool test(const struct step *step, struct slice item)
         return begins(first, second);
     case OP_CONTAINS:
         return contains(first, second);
+    case OP_LACKS:
+        return first.len != 0 && !contains(first, second);
     default:
         return in_order(step->op, first, second);
     }

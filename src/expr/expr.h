@@ -31,9 +31,8 @@ struct expr_params {
     bool has_values;
 };
 
-// Checks the placeholders themselves (syntax, emptiness). The arrays are borrowed. `has_*`
-// say whether the parameter was present, `any_expression` whether the request has an
-// expression at all ("can only be specified when using expressions").
+// Begin with init; then names and values, each only if the request has the parameter: they check
+// the placeholders themselves (syntax, emptiness). Names, attributes and values are borrowed.
 MUST_CHECK bool expr_params_init(struct expr_params *params, struct arena *arena,
                                  struct error *error);
 MUST_CHECK bool expr_params_names(struct expr_params *params, size_t count,
@@ -137,11 +136,16 @@ bool expr_update_nests(const struct expr_update *update, struct slice attribute)
 // VALUE_TYPES if it does not write it or the type depends on the item.
 enum value_type expr_update_type(const struct expr_update *update, struct slice attribute);
 
-// Applies to `item` (value_empty_map() or the bare key for a new one) and appends the new item
-// through the builder. The arena is for scratch. False with a ValidationException.
+// Applies to `item` and appends the new item through the builder. The arena is for scratch.
+// False with a ValidationException.
 MUST_CHECK bool expr_update_apply(const struct expr_update *update, struct slice item,
                                   struct value_builder *builder, struct arena *arena,
                                   struct error *error);
+// The same where there was no item: begins with the bare key, and a REMOVE whose path leads
+// nowhere is no error, as in DynamoDB.
+MUST_CHECK bool expr_update_create(const struct expr_update *update, struct slice key,
+                                   struct value_builder *builder, struct arena *arena,
+                                   struct error *error);
 
 // The paths an update touches, as a projection: what UPDATED_OLD and UPDATED_NEW return.
 const struct expr_projection *expr_update_touched(const struct expr_update *update);

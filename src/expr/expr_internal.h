@@ -11,7 +11,8 @@
 
 // ---- Operators and functions ----------------------------------------------------
 
-// X(op, text in messages, operands (0: any), where a call may stand)
+// X(op, text in messages, operands (0: any), where a call may stand). LACKS is NOT_CONTAINS of
+// the legacy parameters: unlike NOT contains() it is false for a missing attribute.
 #define EXPR_OP_LIST(X)                                                                            \
     X(EQ, "=", 2, EXPR_PLACE_NONE)                                                                 \
     X(NE, "<>", 2, EXPR_PLACE_NONE)                                                                \
@@ -26,6 +27,7 @@
     X(NOT, "NOT", 1, EXPR_PLACE_NONE)                                                              \
     X(PLUS, "+", 2, EXPR_PLACE_NONE)                                                               \
     X(MINUS, "-", 2, EXPR_PLACE_NONE)                                                              \
+    X(LACKS, "NOT_CONTAINS", 2, EXPR_PLACE_NONE)                                                   \
     X(EXISTS, "attribute_exists", 1, EXPR_PLACE_CONDITION)                                         \
     X(MISSING, "attribute_not_exists", 1, EXPR_PLACE_CONDITION)                                    \
     X(TYPE, "attribute_type", 2, EXPR_PLACE_CONDITION)                                             \

@@ -15,7 +15,6 @@ enum {
 struct legacy_op {
     const char *name;
     enum expr_op op;
-    bool negated;
     size_t min_values;
     size_t max_values;
     unsigned types;
@@ -23,19 +22,19 @@ struct legacy_op {
 };
 
 static const struct legacy_op legacy_ops[] = {
-    {"EQ", OP_EQ, false, 1, 1, TYPES_ALL, KEY_EQ},
-    {"NE", OP_NE, false, 1, 1, TYPES_ALL, KEY_NONE},
-    {"LE", OP_LE, false, 1, 1, TYPES_SCALAR, KEY_LE},
-    {"LT", OP_LT, false, 1, 1, TYPES_SCALAR, KEY_LT},
-    {"GE", OP_GE, false, 1, 1, TYPES_SCALAR, KEY_GE},
-    {"GT", OP_GT, false, 1, 1, TYPES_SCALAR, KEY_GT},
-    {"NOT_NULL", OP_EXISTS, false, 0, 0, TYPES_ALL, KEY_NONE},
-    {"NULL", OP_MISSING, false, 0, 0, TYPES_ALL, KEY_NONE},
-    {"CONTAINS", OP_CONTAINS, false, 1, 1, TYPES_MEMBER, KEY_NONE},
-    {"NOT_CONTAINS", OP_CONTAINS, true, 1, 1, TYPES_MEMBER, KEY_NONE},
-    {"BEGINS_WITH", OP_BEGINS, false, 1, 1, TYPES_BYTES, KEY_BEGINS},
-    {"IN", OP_IN, false, 1, MANY, TYPES_SCALAR, KEY_NONE},
-    {"BETWEEN", OP_BETWEEN, false, 2, 2, TYPES_SCALAR, KEY_BETWEEN},
+    {"EQ", OP_EQ, 1, 1, TYPES_ALL, KEY_EQ},
+    {"NE", OP_NE, 1, 1, TYPES_ALL, KEY_NONE},
+    {"LE", OP_LE, 1, 1, TYPES_SCALAR, KEY_LE},
+    {"LT", OP_LT, 1, 1, TYPES_SCALAR, KEY_LT},
+    {"GE", OP_GE, 1, 1, TYPES_SCALAR, KEY_GE},
+    {"GT", OP_GT, 1, 1, TYPES_SCALAR, KEY_GT},
+    {"NOT_NULL", OP_EXISTS, 0, 0, TYPES_ALL, KEY_NONE},
+    {"NULL", OP_MISSING, 0, 0, TYPES_ALL, KEY_NONE},
+    {"CONTAINS", OP_CONTAINS, 1, 1, TYPES_MEMBER, KEY_NONE},
+    {"NOT_CONTAINS", OP_LACKS, 1, 1, TYPES_MEMBER, KEY_NONE},
+    {"BEGINS_WITH", OP_BEGINS, 1, 1, TYPES_BYTES, KEY_BEGINS},
+    {"IN", OP_IN, 1, MANY, TYPES_SCALAR, KEY_NONE},
+    {"BETWEEN", OP_BETWEEN, 2, 2, TYPES_SCALAR, KEY_BETWEEN},
 };
 
 static const struct legacy_op *op_find(struct slice name)
@@ -157,8 +156,6 @@ static bool step_add(struct legacy_builder *builder, struct slice attribute,
                                                           .type = VALUE_TYPES,
                                                           .operand_count = count + 1,
                                                           .operands = operands};
-    if (op->negated)
-        builder->steps[builder->step_count++] = (struct step){.kind = STEP_NOT};
     return true;
 }
 
@@ -167,9 +164,9 @@ struct expr_condition *expr_legacy_condition(struct arena *arena, struct error *
                                              const struct legacy_condition *entries, bool any)
 {
     struct expr_condition *condition = arena_alloc(arena, sizeof *condition);
-    // An entry is at most a test, a NOT and a jump.
+    // An entry is a test, and a jump but for the first.
     struct legacy_builder builder = {.arena = arena, .error = error};
-    builder.steps = arena_zalloc(arena, 3 * count + 1, sizeof *builder.steps);
+    builder.steps = arena_zalloc(arena, 2 * count + 1, sizeof *builder.steps);
     if (condition == NULL || builder.steps == NULL) {
         error_budget(error);
         return NULL;

@@ -24,10 +24,15 @@ static bool placeholder_valid(struct slice key, char sigil)
 static bool key_check(struct expr_params *params, const char *parameter, struct slice key,
                       char sigil)
 {
+    if (key.len > LIMIT_EXPRESSION_NAME && sigil == '#')
+        return error_validation(params->error,
+                                "%s contains invalid key: The expression attribute map contains a "
+                                "key that is too long; size of key: %zu",
+                                parameter, key.len);
     if (key.len > LIMIT_EXPRESSION_NAME)
         return error_validation(params->error,
                                 "%s contains invalid key: The expression attribute map contains a "
-                                "key that is too long",
+                                "key that is too long;",
                                 parameter);
     if (!placeholder_valid(key, sigil))
         return error_validation(params->error,
@@ -53,9 +58,9 @@ bool expr_params_names(struct expr_params *params, size_t count, const struct sl
                                     SLICE_FMT(names[i]));
         if (attributes[i].len > LIMIT_ATTRIBUTE_NAME)
             return error_validation(params->error,
-                                    "ExpressionAttributeNames contains invalid value: Member must "
-                                    "have length less than or equal to %d for key %.*s",
-                                    LIMIT_ATTRIBUTE_NAME, SLICE_FMT(names[i]));
+                                    "ExpressionAttributeNames contains invalid value: Attribute "
+                                    "name is too large, must be less than %d bytes for key %.*s",
+                                    LIMIT_ATTRIBUTE_NAME + 1, SLICE_FMT(names[i]));
     }
     params->names_used = arena_zalloc(params->arena, count, sizeof *params->names_used);
     if (params->names_used == NULL)

@@ -22,10 +22,6 @@
 // none, an empty set, …). The decoder notes the first such fault in the field and goes
 // on; the operation raises it with field_value_check() when its turn comes. The value of
 // a field with a fault is an empty map that stands for it: present, but not to be used.
-//
-// DynamoDB has two wordings for some faults: the older one (BatchWriteItem, Scan,
-// transactions) is `fault`, the one of its newer validation layer (PutItem, UpdateItem,
-// DeleteItem, GetItem, BatchGetItem, Query) is `fault_newer`. Most are the same text.
 #ifndef JSON_SHAPE_H
 #define JSON_SHAPE_H
 
@@ -63,7 +59,6 @@ struct field_map {
 struct field_value {
     struct slice value;      // ptr NULL when absent
     const char *fault;       // NULL, or the message of the ValidationException
-    const char *fault_newer; // the same in the newer wording; NULL if there is no fault
     struct slice fault_name; // ITEM: the top-level name under which the fault is
 };
 
@@ -98,6 +93,7 @@ struct shape {
     int64_t max;
     const char *pattern;           // the pattern as the message prints it, or NULL
     bool (*matches)(struct slice); // what decides it
+    bool (*exempts)(struct slice); // STRING: min, max and pattern do not bind such a text; or NULL
     const char *const *values;     // ENUM: NULL-terminated, in the order the message prints
     const struct shape *element;   // LIST and MAP
     // MAP only: constraints on its names (the "key" of each entry), or NULL.

@@ -10,7 +10,7 @@
 
 #include "base/limits.h"
 
-enum { FAILURES_MAX = 10, ECHO_MAX = 4096 };
+enum { FAILURES_MAX = 10 };
 
 // One step of where we are; prints as its parent, a dot, and itself.
 struct place {
@@ -45,18 +45,11 @@ static void print_place(struct buf *out, const struct place *place)
     if (place->position != 0)
         buf_u64(out, place->position);
     else
-        buf_slice(out, place->entry);
+        echo_text(out, place->entry);
     buf_text(out, ".member");
 }
 
-static bool is_composite(const struct shape *shape)
-{
-    return shape->kind == SHAPE_LIST || shape->kind == SHAPE_MAP || shape->kind == SHAPE_STRUCT ||
-           shape->kind == SHAPE_VALUE || shape->kind == SHAPE_ITEM;
-}
-
-// Begins a failure; the constraint's text follows. `at` is NULL for what is absent. Of a
-// large composite the value is left out, as the service's newer messages do.
+// Begins a failure; the constraint's text follows. `at` is NULL for what is absent.
 static struct buf *begin_failure(struct checker *c, const struct place *place,
                                  const struct shape *shape, const void *at, bool inline_struct)
 {
@@ -66,7 +59,6 @@ static struct buf *begin_failure(struct checker *c, const struct place *place,
     else
         buf_text(out, "; ");
     c->count++;
-    size_t before = out->len;
     buf_text(out, "Value ");
     if (at == NULL) {
         buf_text(out, "null ");
@@ -74,10 +66,6 @@ static struct buf *begin_failure(struct checker *c, const struct place *place,
         buf_byte(out, '\'');
         shape_echo(out, shape, at, inline_struct);
         buf_text(out, "' ");
-        if (!out->failed && is_composite(shape) && out->len - before > ECHO_MAX) {
-            out->len = before;
-            buf_text(out, "Value ");
-        }
     }
     buf_text(out, "at '");
     print_place(out, place);
@@ -129,20 +117,25 @@ static const char *measure_name(const struct shape *shape)
     return shape->kind == SHAPE_INTEGER || shape->kind == SHAPE_LONG ? "value" : "length";
 }
 
+static bool is_exempt(const struct shape *shape, const void *at)
+{
+    return shape->exempts != NULL && shape->exempts(*(const struct slice *)at);
+}
+
 static bool breaks_pattern(const struct shape *shape, const void *at)
 {
     return shape->pattern != NULL && shape->matches != NULL &&
-           !shape->matches(*(const struct slice *)at);
+           !shape->matches(*(const struct slice *)at) && !is_exempt(shape, at);
 }
 
 static bool breaks_min(const struct shape *shape, const void *at)
 {
-    return shape->has_min && measure(shape, at) < shape->min;
+    return shape->has_min && measure(shape, at) < shape->min && !is_exempt(shape, at);
 }
 
 static bool breaks_max(const struct shape *shape, const void *at)
 {
-    return shape->has_max && measure(shape, at) > shape->max;
+    return shape->has_max && measure(shape, at) > shape->max && !is_exempt(shape, at);
 }
 
 static bool breaks_enum(const struct shape *shape, const void *at)
@@ -196,8 +189,8 @@ static void check_own(struct checker *c, const struct shape *shape, const void *
 
 // ---- The constraints of all elements at once --------------------------------------------
 //
-// What is asked of the elements of a list, of a map's names or of its values is reported
-// once, for the container, with all that is asked in brackets.
+// What is asked of the elements of a list, of a map's names or of its values is reported for
+// the container, once for each of them that breaks it, with all that is asked in brackets.
 
 static bool breaks_any(const struct shape *shape, const void *at)
 {
@@ -242,15 +235,13 @@ static void check_all(struct checker *c, const char *what, const struct shape *e
                       const void *items, size_t count, const struct shape *holder,
                       const void *holder_at, const struct place *place)
 {
-    if (!is_constrained(element) || is_full(c))
+    if (!is_constrained(element))
         return;
     size_t size = shape_slot_size(element, true);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !is_full(c); i++) {
         const void *at = (const char *)items + i * size;
-        if (shape_slot_set(element, at) && breaks_any(element, at)) {
+        if (shape_slot_set(element, at) && breaks_any(element, at))
             print_all(begin_failure(c, place, holder, holder_at, false), what, element);
-            return;
-        }
     }
 }
 

@@ -16,7 +16,11 @@ bool shape_slot_set(const struct shape *shape, const void *at);
 // holds the message.
 MUST_CHECK bool shape_check(const struct shape *shape, const void *request, struct error *error);
 
-// Appends the value as the messages show it: text as it is, composites as Java prints them.
+// Appends text from the request to a message. Messages end at a NUL: one in the text becomes
+// \u0000.
+void echo_text(struct buf *out, struct slice text);
+
+// Appends the value as the messages show it: scalars as they are, composites as JSON.
 void shape_echo(struct buf *out, const struct shape *shape, const void *at, bool inline_struct);
 
 #endif

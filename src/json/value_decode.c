@@ -17,7 +17,7 @@
 #include "base/encode.h"
 #include "base/limits.h"
 #include "value/number.h"
-#include "json/set_repeat.h"
+#include "json/shape_check.h"
 
 enum { SCRATCH_FIRST = 16384 };
 enum { WEIGHT_INNER_NAME = 1, WEIGHT_FAULT = 2, WEIGHT_TOP_NAME = 3 };
@@ -77,7 +77,6 @@ void value_decoder_release(struct value_decoder *decoder)
 static void decoder_begin(struct value_decoder *d)
 {
     d->fault = NULL;
-    d->fault_newer = NULL;
     d->fault_weight = 0;
     d->fault_name = VALUE_NONE;
     d->top_name = VALUE_NONE;
@@ -96,29 +95,38 @@ static bool text_error(struct value_decoder *d)
 }
 
 // Notes a fault; true, for reading goes on. False only without memory (a NULL text).
-static bool note_fault(struct value_decoder *d, int weight, const char *older, const char *newer)
+static bool note_fault(struct value_decoder *d, int weight, const char *text)
 {
-    if (older == NULL || newer == NULL)
+    if (text == NULL)
         return error_budget(d->error);
     d->mute = true;
     if (weight <= d->fault_weight)
         return true;
     d->fault_weight = weight;
-    d->fault = older;
-    d->fault_newer = newer;
+    d->fault = text;
     d->fault_name = d->top_name;
     return true;
 }
 
 static bool fault(struct value_decoder *d, const char *text)
 {
-    return note_fault(d, WEIGHT_FAULT, text, text);
+    return note_fault(d, WEIGHT_FAULT, text);
 }
 
 // A fault whose text holds what the client sent is only made if it would be kept.
 static bool fault_is_kept(const struct value_decoder *d)
 {
     return d->fault_weight < WEIGHT_FAULT;
+}
+
+// Notes the fault that `text` describes, and releases it.
+static bool fault_made(struct value_decoder *d, struct buf *text)
+{
+    struct slice copy = {NULL, 0};
+    if (!text->failed)
+        copy = arena_copy(d->arena, buf_view(text));
+    buf_release(text);
+    return fault(d, (const char *)copy.ptr);
 }
 
 // ---- Scalars -------------------------------------------------------------------
@@ -198,8 +206,13 @@ static bool number_fault(struct value_decoder *d, enum number_status status, str
     case NUMBER_OK:
         break;
     }
-    const char *quoted = arena_printf(d->arena, FAULT_NUMERIC ": %.*s", SLICE_FMT(text));
-    return note_fault(d, WEIGHT_FAULT, text.len == 0 ? FAULT_NUMERIC : quoted, quoted);
+    if (text.len == 0)
+        return fault(d, FAULT_NUMERIC);
+    struct buf message;
+    buf_init(&message, LIMIT_REQUEST_MEMORY);
+    buf_text(&message, FAULT_NUMERIC ": ");
+    echo_text(&message, text);
+    return fault_made(d, &message);
 }
 
 // Reads a number's text; *len is 0 if it has a fault, which is noted.
@@ -258,20 +271,29 @@ static bool decode_scalar(struct value_decoder *d, enum value_type type)
 
 // ---- Sets ----------------------------------------------------------------------
 
-// The set has a member twice: reads it once more, from the bookmark at its array, to say so.
-static bool repeat_fault(struct value_decoder *d, enum value_type type,
-                         const struct json_reader *bookmark)
+// The set has a member twice: reads it once more, from before its array, to say so.
+static bool repeat_fault(struct value_decoder *d, enum value_type type, struct json_reader at)
 {
     if (!fault_is_kept(d))
         return true;
     if (type == VALUE_NS)
-        return note_fault(d, WEIGHT_FAULT, "Input collection contains duplicates",
-                          INVALID "Input collection contains duplicates.");
-    const char *older = NULL;
-    const char *newer = NULL;
-    if (!set_repeat_print(*bookmark, type, d->arena, &older, &newer))
-        return error_budget(d->error);
-    return note_fault(d, WEIGHT_FAULT, older, newer);
+        return fault(d, "Input collection contains duplicates");
+    struct buf message;
+    buf_init(&message, LIMIT_REQUEST_MEMORY);
+    buf_text(&message, INVALID "Input collection [");
+    struct slice member;
+    const char *comma = "";
+    bool more = json_enter(&at);
+    while (more && json_next_element(&at) && json_read_string(&at, &member)) {
+        buf_text(&message, comma);
+        echo_text(&message, member);
+        comma = ", ";
+    }
+    // It has been read without error before: only memory can have run out.
+    message.failed = message.failed || at.error != NULL;
+    buf_text(&message, type == VALUE_BS ? "]of type BS" : "]");
+    buf_text(&message, " contains duplicates.");
+    return fault_made(d, &message);
 }
 
 static bool decode_member(struct value_decoder *d, enum value_type type)
@@ -318,7 +340,7 @@ static bool decode_set(struct value_decoder *d, enum value_type type)
         return fault(d, set_rows[type].empty);
     if (d->mute || value_close(&d->builder))
         return true;
-    return repeat_fault(d, type, &bookmark);
+    return repeat_fault(d, type, bookmark);
 }
 
 // ---- Lists and maps --------------------------------------------------------------
@@ -345,7 +367,7 @@ static bool decode_list(struct value_decoder *d, unsigned level)
 static bool check_name(struct value_decoder *d, struct slice name, bool top)
 {
     if (name.len == 0)
-        return note_fault(d, top ? WEIGHT_TOP_NAME : WEIGHT_INNER_NAME, FAULT_NAME, FAULT_NAME);
+        return note_fault(d, top ? WEIGHT_TOP_NAME : WEIGHT_INNER_NAME, FAULT_NAME);
     if (name.len > LIMIT_ATTRIBUTE_NAME)
         return fault(d, FAULT_NAME_SIZE);
     return true;
@@ -518,7 +540,7 @@ static bool decode_value(struct value_decoder *d, enum json_place place, unsigne
 static bool decode_finish(struct value_decoder *d, struct field_value *out)
 {
     if (d->fault != NULL) {
-        *out = (struct field_value){value_empty_map(), d->fault, d->fault_newer, d->fault_name};
+        *out = (struct field_value){value_empty_map(), d->fault, d->fault_name};
         return true;
     }
     if (d->out.failed || d->builder.marks.failed || d->builder.scratch.failed)

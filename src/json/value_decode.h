@@ -18,7 +18,6 @@ struct value_decoder {
     struct buf binary; // the bytes of one B
     // The first (or weightiest) fault of the field that is being decoded.
     const char *fault;
-    const char *fault_newer;
     int fault_weight;
     struct slice fault_name;
     struct slice top_name; // ITEM: the attribute that is being decoded

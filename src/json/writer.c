@@ -168,6 +168,13 @@ void json_bool(struct json_writer *w, bool value)
     w->comma = true;
 }
 
+void json_null(struct json_writer *w)
+{
+    writer_comma(w);
+    buf_text(w->out, "null");
+    w->comma = true;
+}
+
 void json_units(struct json_writer *w, double value)
 {
     writer_comma(w);

@@ -28,6 +28,7 @@ void json_string(struct json_writer *w, struct slice text);
 void json_text(struct json_writer *w, const char *text);
 void json_i64(struct json_writer *w, int64_t value);
 void json_bool(struct json_writer *w, bool value);
+void json_null(struct json_writer *w);
 // Capacity units and the like: the shortest form that keeps one decimal (1.0, 0.5, 12.0).
 void json_units(struct json_writer *w, double value);
 // Seconds since 1970 with milliseconds, as DynamoDB writes times: 1700000000.123

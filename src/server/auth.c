@@ -152,7 +152,7 @@ static struct slice percent_decode(struct slice text, uint8_t out[CREDENTIAL_MAX
     for (size_t i = 0; i < text.len && len < CREDENTIAL_MAX; i++) {
         int high = text.ptr[i] == '%' && i + 2 < text.len ? hex_value(text.ptr[i + 1]) : -1;
         int low = high >= 0 ? hex_value(text.ptr[i + 2]) : -1;
-        out[len++] = low >= 0 ? (uint8_t)(high << 4 | low) : text.ptr[i];
+        out[len++] = (uint8_t)(low >= 0 ? high << 4 | low : text.ptr[i]);
         i += low >= 0 ? 2 : 0;
     }
     return slice_of(out, len);

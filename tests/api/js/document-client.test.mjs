@@ -24,7 +24,9 @@ test('values of JavaScript round trip', async () => {
 });
 
 test('big numbers keep their digits', async () => {
-    const precise = DynamoDBDocumentClient.from(client, { unmarshallOptions: { wrapNumbers: true } });
+    const another = makeClient();
+    after(() => another.destroy());
+    const precise = DynamoDBDocumentClient.from(another, { unmarshallOptions: { wrapNumbers: true } });
     const value = '12345678901234567890123456789012345678';
     await precise.send(new PutCommand({ TableName, Item: { pk: 'big', sk: 1, n: NumberValue.from(value), i: 123456789012345678901234567890n } }));
     const { Item } = await precise.send(new GetCommand({ TableName, Key: { pk: 'big', sk: 1 } }));

@@ -1,7 +1,7 @@
 // The parameters of old: Expected, AttributeUpdates, AttributesToGet, KeyConditions, QueryFilter, ScanFilter, ConditionalOperator.
 import { test } from 'node:test';
 import {
-    assert, B, call, CONDITION, errorCases, fails, get, INVALID, L, M, makeTable, N, NS, NULL, put, putAll, S, same, SS, VALIDATION,
+    assert, B, call, CONDITION, errorCases, fails, get, INVALID, L, M, makeTable, N, NS, NULL, put, putAll, REAL, S, same, SS, VALIDATION,
 } from './lib.mjs';
 
 const table = await makeTable({ key: ['pk', 'sk:N'], gsi: { byA: ['a'] } });
@@ -53,7 +53,7 @@ for (const [Expected, outcome, ConditionalOperator] of EXPECTED) {
     });
 }
 
-test('Expected in UpdateItem and DeleteItem', async () => {
+test('Expected in UpdateItem and DeleteItem', REAL, async () => {
     const target = { pk: S('legacy'), sk: N(2) };
     await put(table, { ...target, v: N(1) });
     const Expected = { v: { Value: N(1) } };
@@ -80,7 +80,8 @@ const UPDATES = [
     [{ l: { Action: 'ADD', Value: L(S('end')) } }, { l: L(S('x'), N(1), S('end')) }],
 ];
 for (const [AttributeUpdates, changes] of UPDATES) {
-    test('AttributeUpdates ' + JSON.stringify(AttributeUpdates), async () => {
+    // PUT is the default action.
+    test('AttributeUpdates ' + JSON.stringify(AttributeUpdates), AttributeUpdates.x && !AttributeUpdates.x.Action ? REAL : {}, async () => {
         const target = { pk: S('legacy'), sk: N(3) };
         await put(table, { ...item, ...target });
         const { Attributes } = await call('UpdateItem', { TableName: table, Key: target, AttributeUpdates, ReturnValues: 'ALL_NEW' });
@@ -90,13 +91,13 @@ for (const [AttributeUpdates, changes] of UPDATES) {
     });
 }
 
-test('AttributeUpdates on an item that is not there', async () => {
+test('AttributeUpdates on an item that is not there', REAL, async () => {
     const target = { pk: S('legacy'), sk: N(4) };
     await call('UpdateItem', { TableName: table, Key: target, AttributeUpdates: { a: { Value: S('x') }, n: { Action: 'ADD', Value: N(1) } } });
     same(await get(table, target), { ...target, a: S('x'), n: N(1) });
     const another = { pk: S('legacy'), sk: N(5) };
     await call('UpdateItem', { TableName: table, Key: another, AttributeUpdates: { n: { Action: 'DELETE' } } });
-    assert.equal(await get(table, another), undefined);
+    same(await get(table, another), another);
 });
 
 // ---- Reading ---------------------------------------------------------------------------------
@@ -203,7 +204,7 @@ errorCases('Query', [
         'Conditions can be of length 1 or 2 only'],
     ['no conditions', q({}), VALIDATION, 'Conditions can be of length 1 or 2 only'],
     ['a hash key by LT', q({ pk: compare('LT', S('p')) }), VALIDATION, 'Query key condition not supported'],
-    ['a range key by NE', q({ pk: compare('EQ', S('p')), sk: compare('NE', N(1)) }), VALIDATION, 'Attempted conditional constraint is not an indexable operation'],
+    ['a range key by NE', q({ pk: compare('EQ', S('p')), sk: compare('NE', N(1)) }), VALIDATION, 'Attempted conditional constraint is not an indexable operation', { real: true }],
     ['another type', q({ pk: compare('EQ', N(1)) }), VALIDATION, INVALID + 'Condition parameter type does not match schema type'],
     ['QueryFilter on a key', q({ pk: compare('EQ', S('p')) }, { QueryFilter: { sk: compare('EQ', N(1)) } }), VALIDATION,
         'QueryFilter can only contain non-primary key attributes: Primary key attribute: sk'],

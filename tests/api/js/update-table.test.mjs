@@ -101,7 +101,7 @@ test('a stream that is on already, or off already', REAL, async () => {
         VALIDATION, /^Table already has an enabled stream/);
 });
 
-test('an index made online is filled from the table, while writes go on', async () => {
+test('an index made online is filled from the table, while writes go on', REAL, async () => {
     const TableName = await makeTable({ key: ['pk', 'sk:N'] });
     await active(TableName);
     const before = [];

@@ -52,6 +52,7 @@
     NO_MEMBER(path, "IN, NULL, BETWEEN, LT, NOT_CONTAINS, EQ, GT, NOT_NULL, NE, LE, "              \
                     "BEGINS_WITH, GE, CONTAINS")
 #define BAD_BILLING   NO_MEMBER("billingMode", "PROVISIONED, PAY_PER_REQUEST")
+#define BAD_LENGTH    "TableName must be at least 3 characters long and at most 255 characters long"
 #define NO_TABLE_NAME "The parameter 'TableName' is required but was not present in the request"
 
 #define A16  "aaaaaaaaaaaaaaaa"
@@ -104,7 +105,7 @@ static const struct golden create_table[] = {
     {&shape_create_table_request,
      "{\"TableName\":\"ab\",\"AttributeDefinitions\":[],"
      "\"KeySchema\":[{\"AttributeName\":\"a\",\"KeyType\":\"HASH\"}]}",
-     ONE TOO_SHORT("ab", "tableName", 3)},
+     BAD_LENGTH},
     // No more than ten are told.
     {&shape_create_table_request,
      "{\"TableName\":\"abc;\",\"AttributeDefinitions\":[{}],\"BillingMode\":\"hi\","
@@ -185,10 +186,10 @@ static const struct golden other_tables[] = {
           MISSING("globalSecondaryIndexUpdates.2.member.delete.indexName"))},
     {&shape_table_name_request, "{}", NO_TABLE_NAME},
     {&shape_table_name_request, "{\"TableName\":\"abc;\"}", ONE BAD_NAME("abc;", "tableName")},
-    {&shape_table_name_request, "{\"TableName\":\"a;\"}",
-     MANY(2, BAD_NAME("a;", "tableName"), TOO_SHORT("a;", "tableName", 3))},
-    {&shape_table_name_request, "{\"TableName\":\"" A255 "a\"}",
-     ONE TOO_LONG(A255 "a", "tableName", 255)},
+    {&shape_table_name_request, "{\"TableName\":\"a;\"}", BAD_LENGTH},
+    {&shape_table_name_request, "{\"TableName\":\"\"}", BAD_LENGTH},
+    {&shape_table_name_request, "{\"TableName\":\"" A255 "a\"}", BAD_LENGTH},
+    {&shape_create_table_request, "{\"TableName\":\"ab\",\"BillingMode\":\"hi\"}", BAD_LENGTH},
     {&shape_table_name_request, "{\"TableName\":\"" A255 "\"}", NULL},
     {&shape_list_tables_request, "{}", NULL},
     {&shape_list_tables_request, "{\"Limit\":0,\"ExclusiveStartTableName\":\"a;\"}",
@@ -283,10 +284,21 @@ static const struct golden queries[] = {
 // ---- Batches and transactions
 // --------------------------------------------------------------------
 
+#define BAD_KEYS                                                                                   \
+    "Value '{\"a!\":{\"Keys\":[]},\"b!\":{\"Keys\":[{\"a\":{\"S\":\"b\"}}]},\"\":{}}' at "         \
+    "'requestItems' failed to satisfy constraint: Map keys must satisfy constraint: [Member must " \
+    "have length less than or equal to 255, Member must have length greater than or equal to 3, "  \
+    "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]"
+
 static const struct golden batches[] = {
     {&shape_batch_get_item_request, "{}", ONE MISSING("requestItems")},
     {&shape_batch_get_item_request, "{\"RequestItems\":{}}",
-     "The requestItems parameter is required for BatchGetItem"},
+     ONE TOO_SHORT("{}", "requestItems", 1)},
+    // One failure for each bad name, then what is inside.
+    {&shape_batch_get_item_request,
+     "{\"RequestItems\":{\"a!\":{\"Keys\":[]},\"b!\":{\"Keys\":[{\"a\":{\"S\":\"b\"}}]},\"\":{}}}",
+     MANY(5, BAD_KEYS, BAD_KEYS, BAD_KEYS, TOO_SHORT("[]", "requestItems.a!.member.keys", 1),
+          MISSING("requestItems..member.keys"))},
     {&shape_batch_get_item_request,
      "{\"ReturnConsumedCapacity\":\"hi\",\"RequestItems\":{\"abc\":{}}}",
      MANY(2, BAD_CAPACITY, MISSING("requestItems.abc.member.keys"))},
@@ -296,7 +308,7 @@ static const struct golden batches[] = {
           TOO_SHORT("[]", "requestItems.abc.member.attributesToGet", 1))},
     {&shape_batch_write_item_request, "{}", ONE MISSING("requestItems")},
     {&shape_batch_write_item_request, "{\"RequestItems\":{}}",
-     "The requestItems parameter is required for BatchWriteItem"},
+     ONE TOO_SHORT("{}", "requestItems", 1)},
     {&shape_batch_write_item_request,
      "{\"ReturnConsumedCapacity\":\"hi\",\"ReturnItemCollectionMetrics\":\"hi\","
      "\"RequestItems\":{\"abc\":[{\"PutRequest\":{}},{\"DeleteRequest\":{}}]}}",
@@ -335,9 +347,11 @@ static const struct golden transactions[] = {
 // -----------------------------------------------------------------------------------
 
 static const struct golden table_names[] = {
-    {&shape_scan_request, "{\"TableName\":\"\"}", ONE TOO_SHORT("", "tableName", 1)},
-    {&shape_scan_request, "{\"TableName\":\"ab\"}", NULL},
-    {&shape_scan_request, "{\"TableName\":\"x!\"}", ONE BAD_NAME("x!", "tableName")},
+    {&shape_scan_request, "{\"TableName\":\"\"}",
+     MANY(2, BAD_NAME("", "tableName"), TOO_SHORT("", "tableName", 3))},
+    {&shape_scan_request, "{\"TableName\":\"ab\"}", ONE TOO_SHORT("ab", "tableName", 3)},
+    {&shape_scan_request, "{\"TableName\":\"x!\"}",
+     MANY(2, BAD_NAME("x!", "tableName"), TOO_SHORT("x!", "tableName", 3))},
     {&shape_scan_request, "{\"TableName\":\"" A255 "a\"}",
      ONE TOO_LONG(A255 "a", "tableName", 255)},
     {&shape_scan_request, "{\"TableName\":\"" A255 "\"}", NULL},
@@ -345,6 +359,13 @@ static const struct golden table_names[] = {
     {&shape_scan_request, "{\"TableName\":\"arn:aws-cn:dynamodb:cn-north-1:1:table/a.b-c_D9\"}",
      NULL},
     {&shape_table_name_request, "{\"TableName\":\"" ARN "abc\"}", NULL},
+    // An ARN may be longer than a name, but not of any length.
+    {&shape_scan_request, "{\"TableName\":\"" ARN A255 "\"}", NULL},
+    {&shape_table_name_request, "{\"TableName\":\"" ARN A255 "\"}", NULL},
+    {&shape_batch_write_item_request,
+     "{\"RequestItems\":{\"" ARN A255 "\":[{\"PutRequest\":{\"Item\":{}}}]}}", NULL},
+    {&shape_table_name_request,
+     "{\"TableName\":\"arn:aws:dynamodb:" A255 A255 A255 A255 ":1:table/abc\"}", BAD_LENGTH},
     {&shape_scan_request, "{\"TableName\":\"" ARN "ab\"}", ONE BAD_NAME(ARN "ab", "tableName")},
     {&shape_scan_request, "{\"TableName\":\"" ARN "abc/index/d\"}",
      ONE BAD_NAME(ARN "abc/index/d", "tableName")},

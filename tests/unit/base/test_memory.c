@@ -133,6 +133,20 @@ static void test_buf_max(void **state)
     assert_int_equal(buf.len, 20);
     buf_release(&buf);
 
+    // A small maximum holds as well, and nothing fits into a buf of none.
+    for (size_t max = 0; max < 20; max++) {
+        buf_init(&buf, max);
+        for (size_t i = 0; i < max; i++)
+            buf_byte(&buf, 'x');
+        assert_false(buf.failed);
+        assert_non_null(buf_reserve(&buf, 0));
+        assert_true(buf.cap <= max);
+        buf_byte(&buf, 'x');
+        assert_true(buf.failed);
+        assert_int_equal(buf.len, max);
+        buf_release(&buf);
+    }
+
     buf_init(&buf, 100);
     assert_null(buf_reserve(&buf, SIZE_MAX));
     assert_true(buf.failed);

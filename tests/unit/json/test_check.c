@@ -14,7 +14,10 @@
 #define PARTS_RULES                                                                                \
     "[Member must have length less than or equal to 2, "                                           \
     "Member must have length greater than or equal to 1]"
-#define NO_TEXT AT("null", "text") NOT_NULL
+#define NO_TEXT   AT("null", "text") NOT_NULL
+#define TWO       AT("'{\"a!\":[],\"b!\":[]}'", "requests")
+#define TWO_NAMES TWO "Map keys must satisfy constraint: " TEXT_RULES
+#define TWO_LISTS TWO "Map value must satisfy constraint: " PARTS_RULES
 
 static void assert_refused(const char *json, const char *message)
 {
@@ -92,25 +95,28 @@ static void test_containers(void **state)
     assert_member_refused(
         "\"Parts\":[{\"Name\":\"a\"},{\"Name\":\"b\",\"Kind\":\"RED\",\"Units\":5},{\"Name\":\"c\"}"
         "]",
-        AT("'[Part(name=a, kind=null, units=null), Part(name=b, kind=RED, units=5), "
-           "Part(name=c, kind=null, units=null)]'",
+        AT("'[{\"Name\":\"a\"}, {\"Name\":\"b\",\"Kind\":\"RED\",\"Units\":5}, "
+           "{\"Name\":\"c\"}]'",
            "parts") "Member must have length less than or equal to 2");
     assert_member_refused(
-        "\"Names\":[\"abc\",\"d!\",\"e\"]",
-        AT("'[abc, d!, e]'", "names") "Member must satisfy constraint: " TEXT_RULES);
+        "\"Names\":[\"abc\",\"d!ef\"]",
+        AT("'[\"abc\", \"d!ef\"]'", "names") "Member must satisfy constraint: " TEXT_RULES);
     assert_member_refused(
         "\"Requests\":{}",
         AT("'{}'", "requests") "Member must have length greater than or equal to 1");
     assert_member_refused(
         "\"Requests\":{\"abc\":[]}",
-        AT("'{abc=[]}'", "requests") "Map value must satisfy constraint: " PARTS_RULES);
+        AT("'{\"abc\":[]}'", "requests") "Map value must satisfy constraint: " PARTS_RULES);
     assert_member_refused("\"Requests\":{\"a!\":[{\"Name\":\"n\"}],\"abc\":[{\"Name\":\"m\"}]}",
-                          AT("'{a!=[Part(name=n, kind=null, units=null)], "
-                             "abc=[Part(name=m, kind=null, units=null)]}'",
+                          AT("'{\"a!\":[{\"Name\":\"n\"}],\"abc\":[{\"Name\":\"m\"}]}'",
                              "requests") "Map keys must satisfy constraint: " TEXT_RULES);
     assert_member_refused("\"Tables\":{\"a!\":{\"Name\":\"n\",\"Units\":3}}",
                           AT("'{\"a!\":{\"Name\":\"n\",\"Units\":3}}'",
                              "tables") "Map keys must satisfy constraint: " TEXT_RULES);
+    // Each name and each value that breaks them is one failure.
+    assert_refused("{\"Text\":\"abc\",\"Requests\":{\"a!\":[],\"b!\":[]}}",
+                   "4 validation errors detected: " TWO_NAMES "; " TWO_NAMES "; " TWO_LISTS
+                   "; " TWO_LISTS);
 }
 
 static void test_characters(void **state)
@@ -157,20 +163,73 @@ static void test_collected(void **state)
     fixture_release(&f);
 }
 
-// What would fill the message with kilobytes is left out of it.
+// The value is shown whole, however large.
 static void test_large_values(void **state)
 {
     (void)state;
     struct buf json;
+    struct buf message;
     buf_init(&json, 1 << 16);
+    buf_init(&message, 1 << 16);
     buf_text(&json, "{\"Text\":\"abc\",\"Parts\":[{\"Name\":\"");
-    for (int i = 0; i < 5000; i++)
+    buf_text(&message, ONE "Value '[{\"Name\":\"");
+    for (int i = 0; i < 5000; i++) {
         buf_byte(&json, 'x');
+        buf_byte(&message, 'x');
+    }
     buf_text(&json, "\"},{\"Name\":\"a\"},{\"Name\":\"a\"}]}");
+    buf_text(&message, "\"}, {\"Name\":\"a\"}, {\"Name\":\"a\"}]' at 'parts' failed to satisfy "
+                       "constraint: Member must have length less than or equal to 2");
     buf_byte(&json, 0);
-    assert_refused((const char *)json.ptr, ONE "Value at 'parts' failed to satisfy constraint: "
-                                               "Member must have length less than or equal to 2");
+    buf_byte(&message, 0);
+    assert_refused((const char *)json.ptr, (const char *)message.ptr);
     buf_release(&json);
+    buf_release(&message);
+}
+
+// A NUL does not end the message, whether in a value, in a composite or in a place.
+static void test_nul(void **state)
+{
+    (void)state;
+    assert_refused("{\"Text\":\"a\\u0000bc\"}", ONE AT("'a\\u0000bc'", "text") PATTERN);
+    assert_member_refused("\"Tables\":{\"a\\u0000b\":{\"Name\":\"\\u0000\"}}",
+                          AT("'{\"a\\u0000b\":{\"Name\":\"\\u0000\"}}'",
+                             "tables") "Map keys must satisfy constraint: " TEXT_RULES);
+    assert_member_refused("\"Labels\":{\"a\\u0000\":null}",
+                          AT("null", "labels.a\\u0000.member") NOT_NULL);
+}
+
+static bool is_long_word(struct slice text)
+{
+    return slice_begins(text, SLICE_LIT("word:"));
+}
+
+// What a shape exempts keeps to none of its limits, as a value and as the name in a map.
+static void test_exempt(void **state)
+{
+    (void)state;
+    static const struct shape word = {.kind = SHAPE_STRING,
+                                      .has_min = true,
+                                      .min = 2,
+                                      .has_max = true,
+                                      .max = 3,
+                                      .pattern = "[a-z0-9]+",
+                                      .matches = sample_name_matches,
+                                      .exempts = is_long_word};
+    static const struct shape words = {.kind = SHAPE_MAP, .element = &word, .key = &word};
+    static const struct shape_member members[] = {{"Words", &words, 0, true}};
+    static const struct shape shape = {.kind = SHAPE_STRUCT,
+                                       .members = members,
+                                       .member_count = 1,
+                                       .size = sizeof(struct field_map)};
+    struct fixture f;
+    struct field_map map;
+    fixture_init(&f);
+    assert_true(shape_decode(&shape, SLICE_LIT("{\"Words\":{\"word:!\":\"word:?\"}}"), &map,
+                             &f.arena, &f.error));
+    assert_false(shape_decode(&shape, SLICE_LIT("{\"Words\":{\"word!\":\"wor\"}}"), &map, &f.arena,
+                              &f.error));
+    fixture_release(&f);
 }
 
 int main(void)
@@ -179,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_messages),   cmocka_unit_test(test_places),
         cmocka_unit_test(test_containers), cmocka_unit_test(test_characters),
         cmocka_unit_test(test_collected),  cmocka_unit_test(test_large_values),
+        cmocka_unit_test(test_nul),        cmocka_unit_test(test_exempt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,364 @@
+// A table in JSON, as DescribeTable and the answers to changes show it.
+#include "api/table_ops.h"
+
+#include "base/limits.h"
+
+#include <stdio.h>
+#include <time.h>
+
+// All that the writers below need to know.
+struct description {
+    struct json_writer *w;
+    const struct api_call *call;
+    const struct table *table;
+    const struct table *before;
+    enum describe_moment moment;
+    struct table_settings settings;
+    int64_t now_ms;
+};
+
+static void put_text(struct json_writer *w, const char *name, const char *text)
+{
+    json_name(w, name);
+    json_text(w, text);
+}
+
+static void put_string(struct json_writer *w, const char *name, struct slice text)
+{
+    json_name(w, name);
+    json_string(w, text);
+}
+
+static void put_integer(struct json_writer *w, const char *name, int64_t value)
+{
+    json_name(w, name);
+    json_i64(w, value);
+}
+
+static void put_time(struct json_writer *w, const char *name, int64_t ms)
+{
+    if (ms == 0)
+        return;
+    json_name(w, name);
+    json_time(w, ms);
+}
+
+// arn:aws:dynamodb:<region>:000000000000:table/<name>[/<kind>/<tail>]
+static void put_arn(const struct description *d, const char *name, const char *kind,
+                    struct slice tail)
+{
+    struct buf arn;
+    buf_init(&arn, 4096);
+    buf_text(&arn, "arn:aws:dynamodb:");
+    buf_slice(&arn, d->call->region);
+    buf_text(&arn, ":000000000000:table/");
+    buf_slice(&arn, d->table->name);
+    if (kind != NULL) {
+        buf_text(&arn, kind);
+        buf_slice(&arn, tail);
+    }
+    put_string(d->w, name, buf_view(&arn));
+    buf_release(&arn);
+}
+
+// ---- Keys ------------------------------------------------------------------------------------
+
+static void put_definitions(const struct description *d)
+{
+    struct value_iter iter;
+    json_name(d->w, "AttributeDefinitions");
+    json_open_array(d->w);
+    value_iter_init(&iter, d->settings.attributes);
+    while (value_iter_next(&iter)) {
+        struct slice name = value_bytes(iter.value);
+        enum value_type type = table_attribute_type(d->table, name);
+        // An attribute that only a removed index used is not defined any more.
+        if (type == VALUE_TYPES)
+            continue;
+        json_open_object(d->w);
+        put_string(d->w, "AttributeName", name);
+        put_text(d->w, "AttributeType", value_type_name(type));
+        json_close_object(d->w);
+    }
+    json_close_array(d->w);
+}
+
+static void put_keys(struct json_writer *w, const struct key_schema *keys)
+{
+    json_name(w, "KeySchema");
+    json_open_array(w);
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+        json_open_object(w);
+        put_string(w, "AttributeName", keys->parts[i].name);
+        put_text(w, "KeyType", i < keys->hash_count ? "HASH" : "RANGE");
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
+// ---- Throughput ------------------------------------------------------------------------------
+
+static void put_provisioned(const struct description *d, const struct throughput_settings *from)
+{
+    json_name(d->w, "ProvisionedThroughput");
+    json_open_object(d->w);
+    put_time(d->w, "LastIncreaseDateTime", from->increased_ms);
+    put_time(d->w, "LastDecreaseDateTime", from->decreased_ms);
+    put_integer(d->w, "NumberOfDecreasesToday", throughput_decreases(from, d->now_ms));
+    put_integer(d->w, "ReadCapacityUnits", from->read);
+    put_integer(d->w, "WriteCapacityUnits", from->write);
+    json_close_object(d->w);
+}
+
+static void put_limits(struct json_writer *w, const struct throughput_settings *from)
+{
+    if (from->max_read == 0 && from->max_write == 0)
+        return;
+    json_name(w, "OnDemandThroughput");
+    json_open_object(w);
+    if (from->max_read != 0)
+        put_integer(w, "MaxReadRequestUnits", from->max_read);
+    if (from->max_write != 0)
+        put_integer(w, "MaxWriteRequestUnits", from->max_write);
+    json_close_object(w);
+}
+
+static void put_warm(struct json_writer *w, const struct throughput_settings *from)
+{
+    json_name(w, "WarmThroughput");
+    json_open_object(w);
+    put_integer(w, "ReadUnitsPerSecond", from->warm_read);
+    put_integer(w, "WriteUnitsPerSecond", from->warm_write);
+    put_text(w, "Status", "ACTIVE");
+    json_close_object(w);
+}
+
+// ---- Indexes ---------------------------------------------------------------------------------
+
+static void put_projection(struct json_writer *w, const struct index *index)
+{
+    static const char *const names[] = {
+        [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY", [PROJECT_INCLUDE] = "INCLUDE"};
+    json_name(w, "Projection");
+    json_open_object(w);
+    put_text(w, "ProjectionType", names[index->projection]);
+    if (index->projection == PROJECT_INCLUDE) {
+        json_name(w, "NonKeyAttributes");
+        json_open_array(w);
+        for (size_t i = 0; i < index->include_count; i++)
+            json_string(w, index->include[i]);
+        json_close_array(w);
+    }
+    json_close_object(w);
+}
+
+static const char *index_status_name(const struct description *d, const struct index *index)
+{
+    if (index->status == INDEX_DELETING)
+        return "DELETING";
+    if (index->status == INDEX_CREATING || d->moment == DESCRIBE_CREATED)
+        return "CREATING";
+    const struct index *before = d->before == NULL ? NULL : table_index(d->before, index->name);
+    if (before != NULL && !slice_equal(before->settings, index->settings))
+        return "UPDATING";
+    return "ACTIVE";
+}
+
+static void put_index(const struct description *d, const struct index *index)
+{
+    struct throughput_settings throughput;
+    index_settings_read(index, &throughput);
+    json_open_object(d->w);
+    put_string(d->w, "IndexName", index->name);
+    put_keys(d->w, &index->keys);
+    put_projection(d->w, index);
+    if (index->global) {
+        put_text(d->w, "IndexStatus", index_status_name(d, index));
+        if (index->status == INDEX_CREATING) {
+            json_name(d->w, "Backfilling");
+            json_bool(d->w, d->moment == DESCRIBE_NOW);
+        }
+        put_provisioned(d, &throughput);
+    }
+    put_integer(d->w, "IndexSizeBytes", index->stats->bytes);
+    put_integer(d->w, "ItemCount", index->stats->items);
+    put_arn(d, "IndexArn", "/index/", index->name);
+    if (index->global) {
+        put_limits(d->w, &throughput);
+        put_warm(d->w, &throughput);
+    }
+    json_close_object(d->w);
+}
+
+static void put_indexes(const struct description *d, bool global)
+{
+    bool open = false;
+    for (size_t i = 0; i < d->table->index_count; i++) {
+        if (d->table->indexes[i].global != global)
+            continue;
+        if (!open) {
+            json_name(d->w, global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes");
+            json_open_array(d->w);
+            open = true;
+        }
+        put_index(d, &d->table->indexes[i]);
+    }
+    if (open)
+        json_close_array(d->w);
+}
+
+// ---- Settings --------------------------------------------------------------------------------
+
+static void put_billing(const struct description *d)
+{
+    if (d->settings.on_demand_ms == 0)
+        return;
+    json_name(d->w, "BillingModeSummary");
+    json_open_object(d->w);
+    put_text(d->w, "BillingMode", d->settings.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED");
+    if (d->moment != DESCRIBE_CREATED)
+        put_time(d->w, "LastUpdateToPayPerRequestDateTime", d->settings.on_demand_ms);
+    json_close_object(d->w);
+}
+
+// A stream is named by the moment it began: 2026-01-31T12:00:00.000
+static struct slice stream_label(int64_t ms, char *text, size_t size)
+{
+    time_t seconds = (time_t)(ms / 1000);
+    struct tm parts;
+    ensure(gmtime_r(&seconds, &parts) != NULL);
+    int len = snprintf(text, size, "%04d-%02d-%02dT%02d:%02d:%02d.%03d", parts.tm_year + 1900,
+                       parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                       (int)(ms % 1000));
+    ensure(len > 0 && (size_t)len < size);
+    return slice_of(text, (size_t)len);
+}
+
+static void put_stream(const struct description *d)
+{
+    if (d->settings.stream_view.len > 0) {
+        json_name(d->w, "StreamSpecification");
+        json_open_object(d->w);
+        json_name(d->w, "StreamEnabled");
+        json_bool(d->w, true);
+        put_string(d->w, "StreamViewType", d->settings.stream_view);
+        json_close_object(d->w);
+    }
+    if (d->settings.stream_ms != 0) {
+        char text[80];
+        struct slice label = stream_label(d->settings.stream_ms, text, sizeof(text));
+        put_string(d->w, "LatestStreamLabel", label);
+        put_arn(d, "LatestStreamArn", "/stream/", label);
+    }
+}
+
+static void put_encryption(const struct description *d)
+{
+    struct slice key = d->settings.key;
+    if (!d->settings.encrypted)
+        return;
+    struct buf arn;
+    buf_init(&arn, 1 << 20);
+    if (!slice_begins(key, SLICE_LIT("arn:"))) {
+        buf_text(&arn, "arn:aws:kms:");
+        buf_slice(&arn, d->call->region);
+        buf_text(&arn, ":000000000000:");
+        if (key.len == 0)
+            key = SLICE_LIT("alias/aws/dynamodb");
+        if (!slice_begins(key, SLICE_LIT("alias/")))
+            buf_text(&arn, "key/");
+    }
+    buf_slice(&arn, key);
+    json_name(d->w, "SSEDescription");
+    json_open_object(d->w);
+    put_text(d->w, "Status", "ENABLED");
+    put_text(d->w, "SSEType", "KMS");
+    put_string(d->w, "KMSMasterKeyArn", buf_view(&arn));
+    json_close_object(d->w);
+    buf_release(&arn);
+}
+
+static void put_class(const struct description *d)
+{
+    if (d->settings.table_class.len == 0)
+        return;
+    json_name(d->w, "TableClassSummary");
+    json_open_object(d->w);
+    put_string(d->w, "TableClass", d->settings.table_class);
+    put_time(d->w, "LastUpdateDateTime", d->settings.table_class_ms);
+    json_close_object(d->w);
+}
+
+// ---- The whole ---------------------------------------------------------------------------------
+
+// What is said of a table even when it is about to go.
+static void put_essentials(const struct description *d)
+{
+    static const char *const statuses[] = {[DESCRIBE_NOW] = "ACTIVE",
+                                           [DESCRIBE_CREATED] = "CREATING",
+                                           [DESCRIBE_UPDATED] = "UPDATING",
+                                           [DESCRIBE_DELETED] = "DELETING"};
+    put_string(d->w, "TableName", d->table->name);
+    put_text(d->w, "TableStatus", statuses[d->moment]);
+    put_provisioned(d, &d->settings.throughput);
+    put_integer(d->w, "TableSizeBytes", d->table->stats->bytes);
+    put_integer(d->w, "ItemCount", d->table->stats->items);
+    put_arn(d, "TableArn", NULL, slice_of(NULL, 0));
+    put_string(d->w, "TableId", d->table->uuid);
+    put_billing(d);
+    json_name(d->w, "DeletionProtectionEnabled");
+    json_bool(d->w, d->settings.protected);
+}
+
+void table_write_json(struct json_writer *w, const struct api_call *call, const struct table *table,
+                      const struct table *before, enum describe_moment moment)
+{
+    struct description d = {.w = w,
+                            .call = call,
+                            .table = table,
+                            .before = before,
+                            .moment = moment,
+                            .now_ms = env_now(engine_env(call_engine(call)))};
+    table_settings_read(table, &d.settings);
+    json_open_object(w);
+    put_essentials(&d);
+    if (moment != DESCRIBE_DELETED) {
+        put_definitions(&d);
+        put_keys(w, &table->keys);
+        json_name(w, "CreationDateTime");
+        json_time(w, table->created_ms);
+        put_indexes(&d, false);
+        put_indexes(&d, true);
+        put_stream(&d);
+        put_encryption(&d);
+        put_class(&d);
+        put_limits(w, &d.settings.throughput);
+        put_warm(w, &d.settings.throughput);
+    }
+    json_close_object(w);
+}
+
+void call_write_change(struct api_call *call, enum describe_moment moment)
+{
+    const struct table_change *change = call->state->change;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_name(&w, "TableDescription");
+    table_write_json(&w, call, moment == DESCRIBE_DELETED ? change->before : change->after,
+                     moment == DESCRIBE_UPDATED ? change->before : NULL, moment);
+    json_close_object(&w);
+}
+
+enum step describe_table_start(struct api_call *call, const void *request)
+{
+    const struct table_name_request *describe = request;
+    struct table *table = call_own_table(call, describe->table_name);
+    if (table == NULL)
+        return STEP_FAILED;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_name(&w, "Table");
+    table_write_json(&w, call, table, NULL, DESCRIBE_NOW);
+    json_close_object(&w);
+    return STEP_READY;
+}

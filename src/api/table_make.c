@@ -1,0 +1,193 @@
+// From a checked specification to the table that the engine keeps. Everything is copied into
+// the table's arena, because the table outlives the request.
+#include "api/table_spec.h"
+
+bool settings_set_text(struct table *table, struct slice *field, struct slice text)
+{
+    *field = arena_copy(&table->arena, text);
+    return field->ptr != NULL;
+}
+
+// ---- Keys and indexes ----------------------------------------------------------------------
+
+static bool make_keys(struct table *table, const struct key_schema_element *from, size_t count,
+                      const struct field_list *definitions, struct key_schema *keys)
+{
+    *keys = (struct key_schema){.hash_count = 0};
+    for (size_t i = 0; i < count; i++) {
+        struct key_part *part = &keys->parts[i];
+        part->type = spec_type(definitions, from[i].attribute_name);
+        if (!settings_set_text(table, &part->name, from[i].attribute_name))
+            return false;
+        if (slice_is(from[i].key_type, "HASH"))
+            keys->hash_count++;
+        else
+            keys->range_count++;
+    }
+    return true;
+}
+
+static bool make_projection(struct table *table, const struct request_projection *from,
+                            struct index *index)
+{
+    const struct slice *names = from->non_key_attributes.items;
+    size_t count = from->non_key_attributes.count;
+    index->projection = slice_is(from->projection_type, "ALL")         ? PROJECT_ALL
+                        : slice_is(from->projection_type, "KEYS_ONLY") ? PROJECT_KEYS_ONLY
+                                                                       : PROJECT_INCLUDE;
+    struct slice *include = arena_zalloc(&table->arena, count + 1, sizeof(*include));
+    if (include == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!settings_set_text(table, &include[i], names[i]))
+            return false;
+    index->include = include;
+    index->include_count = count;
+    return true;
+}
+
+bool table_spec_add_index(struct table *table, const struct index_spec *spec,
+                          const struct field_list *definitions, bool on_demand,
+                          enum index_status status)
+{
+    ensure(table->index_count < LIMIT_INDEXES);
+    struct index *index = &table->indexes[table->index_count];
+    *index = (struct index){.global = spec->global, .status = status};
+    struct throughput_settings throughput = {.read = 0};
+    if (spec->global)
+        throughput_start(&throughput, on_demand, &spec->throughput);
+    if (!settings_set_text(table, &index->name, spec->name) ||
+        !make_keys(table, spec->keys, spec->key_count, definitions, &index->keys) ||
+        !make_projection(table, spec->projection, index) ||
+        !index_settings_write(table, index, &throughput))
+        return false;
+    table->index_count++;
+    return true;
+}
+
+// ---- Attributes ---------------------------------------------------------------------------------
+
+static enum value_type keys_type(const struct key_schema *keys, struct slice attribute)
+{
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++)
+        if (slice_equal(keys->parts[i].name, attribute))
+            return keys->parts[i].type;
+    return VALUE_TYPES;
+}
+
+enum value_type table_attribute_type(const struct table *table, struct slice attribute)
+{
+    enum value_type type = keys_type(&table->keys, attribute);
+    for (size_t i = 0; type == VALUE_TYPES && i < table->index_count; i++)
+        type = keys_type(&table->indexes[i].keys, attribute);
+    return type;
+}
+
+static bool list_has(struct slice list, struct slice name)
+{
+    struct value_iter iter;
+    if (list.len == 0)
+        return false;
+    value_iter_init(&iter, list);
+    while (value_iter_next(&iter))
+        if (slice_equal(value_bytes(iter.value), name))
+            return true;
+    return false;
+}
+
+bool settings_set_attributes(struct table *table, struct table_settings *settings,
+                             const struct field_list *definitions)
+{
+    const struct attribute_definition *rows = definitions->items;
+    struct slice before = settings->attributes;
+    struct buf record;
+    struct value_builder b;
+    buf_init(&record, 1 << 20);
+    value_builder_init(&b, &record);
+    value_open_list(&b);
+    struct value_iter iter;
+    if (before.len > 0) {
+        value_iter_init(&iter, before);
+        while (value_iter_next(&iter))
+            if (table_attribute_type(table, value_bytes(iter.value)) != VALUE_TYPES)
+                value_put(&b, iter.value);
+    }
+    for (size_t i = 0; i < definitions->count; i++)
+        if (!list_has(before, rows[i].attribute_name) &&
+            table_attribute_type(table, rows[i].attribute_name) != VALUE_TYPES)
+            value_put_string(&b, rows[i].attribute_name);
+    (void)value_close(&b);
+    settings->attributes =
+        record.failed ? VALUE_NONE : arena_copy(&table->arena, buf_view(&record));
+    value_builder_release(&b);
+    buf_release(&record);
+    return settings->attributes.ptr != NULL;
+}
+
+// ---- The table
+// -----------------------------------------------------------------------------------
+
+static bool make_settings(struct table *table, const struct create_table_request *request,
+                          int64_t now_ms)
+{
+    struct table_settings settings = {
+        .on_demand = slice_is(request->billing_mode, "PAY_PER_REQUEST"),
+        .protected = request->deletion_protection_enabled.value,
+    };
+    struct throughput_request throughput = {
+        request->provisioned_throughput, request->on_demand_throughput, request->warm_throughput};
+    throughput_start(&settings.throughput, settings.on_demand, &throughput);
+    if (settings.on_demand)
+        settings.on_demand_ms = now_ms;
+    if (slice_is(request->table_class, "STANDARD_INFREQUENT_ACCESS"))
+        settings.table_class = request->table_class;
+    if (request->sse_specification != NULL && spec_encrypts(request->sse_specification)) {
+        settings.encrypted = true;
+        settings.key = request->sse_specification->kms_master_key_id;
+    }
+    if (request->stream_specification != NULL &&
+        request->stream_specification->stream_enabled.value) {
+        settings.stream_view = request->stream_specification->stream_view_type;
+        settings.stream_ms = now_ms;
+    }
+    struct error unused;
+    error_init(&unused, &table->arena);
+    return settings_set_attributes(table, &settings, &request->attribute_definitions) &&
+           tags_add(table, &settings, &request->tags, &unused) &&
+           table_settings_write(table, &settings);
+}
+
+static bool make_indexes(struct table *table, const struct create_table_request *request)
+{
+    const struct local_secondary_index *local = request->local_secondary_indexes.items;
+    const struct global_secondary_index *global = request->global_secondary_indexes.items;
+    bool on_demand = slice_is(request->billing_mode, "PAY_PER_REQUEST");
+    for (size_t i = 0; i < request->local_secondary_indexes.count; i++) {
+        struct index_spec spec = index_spec_local(&local[i]);
+        if (!table_spec_add_index(table, &spec, &request->attribute_definitions, on_demand,
+                                  INDEX_ACTIVE))
+            return false;
+    }
+    for (size_t i = 0; i < request->global_secondary_indexes.count; i++) {
+        struct index_spec spec = index_spec_global(&global[i]);
+        if (!table_spec_add_index(table, &spec, &request->attribute_definitions, on_demand,
+                                  INDEX_ACTIVE))
+            return false;
+    }
+    return true;
+}
+
+struct table *table_spec_make(const struct create_table_request *request, struct slice name,
+                              int64_t now_ms)
+{
+    struct table *table = table_new();
+    if (table == NULL)
+        return NULL;
+    if (settings_set_text(table, &table->name, name) &&
+        make_keys(table, request->key_schema.items, request->key_schema.count,
+                  &request->attribute_definitions, &table->keys) &&
+        make_indexes(table, request) && make_settings(table, request, now_ms))
+        return table;
+    table_release(table);
+    return NULL;
+}

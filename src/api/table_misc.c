@@ -1,0 +1,82 @@
+// Small operations that clients ask for around tables, answered truthfully: there are no backups,
+// and the account's limits are those of the service.
+#include "api/table_ops.h"
+
+#include "base/limits.h"
+
+// Terraform and the consoles read this of every table.
+enum step describe_continuous_backups_start(struct api_call *call, const void *request)
+{
+    const struct table_name_request *describe = request;
+    struct slice name = table_name_plain(describe->table_name);
+    struct table *table = engine_table(call_engine(call), name);
+    if (table == NULL) {
+        (void)error_set(&call->error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s",
+                        SLICE_FMT(name));
+        return STEP_FAILED;
+    }
+    table_release(table);
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_name(&w, "ContinuousBackupsDescription");
+    json_open_object(&w);
+    json_name(&w, "ContinuousBackupsStatus");
+    json_text(&w, "DISABLED");
+    json_name(&w, "PointInTimeRecoveryDescription");
+    json_open_object(&w);
+    json_name(&w, "PointInTimeRecoveryStatus");
+    json_text(&w, "DISABLED");
+    json_close_object(&w);
+    json_close_object(&w);
+    json_close_object(&w);
+    return STEP_READY;
+}
+
+// The quotas of a new account; nothing here throttles by them.
+enum step describe_limits_start(struct api_call *call, const void *request)
+{
+    static const struct {
+        const char *name;
+        int64_t units;
+    } limits[] = {
+        {"AccountMaxReadCapacityUnits", 80000},
+        {"AccountMaxWriteCapacityUnits", 80000},
+        {"TableMaxReadCapacityUnits", 40000},
+        {"TableMaxWriteCapacityUnits", 40000},
+    };
+    (void)request;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    for (size_t i = 0; i < COUNT_OF(limits); i++) {
+        json_name(&w, limits[i].name);
+        json_i64(&w, limits[i].units);
+    }
+    json_close_object(&w);
+    return STEP_READY;
+}
+
+// Endpoint discovery: SDKs ask only if they were told to discover, and then call the host they
+// are told. The service's own name for the region is what they expect to read.
+enum step describe_endpoints_start(struct api_call *call, const void *request)
+{
+    (void)request;
+    struct buf address;
+    buf_init(&address, 1024);
+    buf_text(&address, "dynamodb.");
+    buf_slice(&address, call->region);
+    buf_text(&address, ".amazonaws.com");
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_name(&w, "Endpoints");
+    json_open_array(&w);
+    json_open_object(&w);
+    json_name(&w, "Address");
+    json_string(&w, buf_view(&address));
+    json_name(&w, "CachePeriodInMinutes");
+    json_i64(&w, 1440);
+    json_close_object(&w);
+    json_close_array(&w);
+    json_close_object(&w);
+    buf_release(&address);
+    return STEP_READY;
+}

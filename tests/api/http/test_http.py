@@ -1,0 +1,682 @@
+"""The running server over raw sockets: what HTTP clients, good and bad, see.
+
+Run it with tests/api/http/run, or one test with
+`python3 tests/api/http/test_http.py Framing.test_chunked`. DOLMEN_BIN names the binary
+(default build/dolmen). Each class starts its own server on a free port.
+"""
+
+import contextlib
+import gzip
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+import zlib
+
+BIN = os.environ.get("DOLMEN_BIN", "build/dolmen")
+AUTH = (
+    "AWS4-HMAC-SHA256 Credential=AKID/20261115/eu-west-1/dynamodb/aws4_request, "
+    "SignedHeaders=host;x-amz-date;x-amz-target, Signature=00"
+)
+TARGET = "DynamoDB_20120810."
+CORAL = "com.amazon.coral.service#"
+
+
+class Server:
+    """A server process in a directory of its own."""
+
+    def __init__(self, *options, data=None):
+        self.data = data
+        self.temporary = None
+        if data is None and "--memory" not in options:
+            self.temporary = tempfile.TemporaryDirectory()
+            self.data = self.temporary.name
+        where = [] if self.data is None else ["--data", self.data]
+        self.process = subprocess.Popen(
+            [BIN, "serve", "--port", "0", *where, *options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        line = self.process.stdout.readline()
+        found = re.fullmatch(r"dolmen listening on http://127\.0\.0\.1:(\d+)\n", line)
+        if found is None:
+            self.process.kill()
+            raise AssertionError(f"no ready line: {line!r} {self.process.stderr.read()!r}")
+        self.port = int(found[1])
+
+    def stop(self, timeout=20):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(timeout)
+        self.process.stdout.close()
+        self.process.stderr.close()
+        if self.temporary is not None:
+            self.temporary.cleanup()
+        return code
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+class Connection:
+    """A raw connection that can send anything and reads answers one by one."""
+
+    def __init__(self, port, timeout=20):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.buffer = b""
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def _more(self):
+        piece = self.socket.recv(1 << 16)
+        self.buffer += piece
+        return len(piece) > 0
+
+    def answer(self, head_only=False):
+        while b"\r\n\r\n" not in self.buffer:
+            if not self._more():
+                return None
+        head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
+        first, *lines = head.decode().split("\r\n")
+        headers = {name.lower(): value for name, value in (l.split(": ", 1) for l in lines)}
+        status = int(first.split(" ")[1])
+        length = 0 if head_only or status == 100 else int(headers["content-length"])
+        while len(self.buffer) < length:
+            if not self._more():
+                raise AssertionError("the answer is cut short")
+        body, self.buffer = self.buffer[:length], self.buffer[length:]
+        return Answer(status, headers, body)
+
+    def at_end(self):
+        return self.buffer == b"" and self.socket.recv(1) == b""
+
+    def close(self):
+        self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def request(operation="ListTables", body=b"{}", method="POST", path="/", version="HTTP/1.1",
+            drop=(), **headers):
+    """The bytes of a request. Headers are given with _ for -; None removes one."""
+    if isinstance(body, (dict, list)):
+        body = json.dumps(body).encode()
+    fields = {
+        "Host": "localhost",
+        "X-Amz-Target": TARGET + operation if operation else None,
+        "Content-Type": "application/x-amz-json-1.0",
+        "X-Amz-Date": "20261115T000000Z",
+        "Authorization": AUTH,
+        "Content-Length": str(len(body)),
+    }
+    fields.update({name.replace("_", "-"): value for name, value in headers.items()})
+    lines = [f"{n}: {v}" for n, v in fields.items() if v is not None and n not in drop]
+    return (f"{method} {path} {version}\r\n" + "\r\n".join(lines) + "\r\n\r\n").encode() + body
+
+
+def call(connection, operation, body):
+    connection.send(request(operation, body))
+    return connection.answer()
+
+
+def create_table(connection, name="table"):
+    answer = call(connection, "CreateTable", {
+        "TableName": name,
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "BillingMode": "PAY_PER_REQUEST",
+    })
+    assert answer.status == 200, answer.body
+
+
+class Served(unittest.TestCase):
+    options = ("--memory",)
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(*cls.options)
+
+    @classmethod
+    def tearDownClass(cls):
+        code = cls.server.stop()
+        assert code == 0, f"the server ended with {code}"
+
+    def connect(self, **options):
+        connection = Connection(self.server.port, **options)
+        self.addCleanup(connection.close)
+        return connection
+
+    def ask(self, *args, **kwargs):
+        connection = self.connect()
+        connection.send(request(*args, **kwargs))
+        return connection.answer()
+
+
+class Headers(Served):
+    def test_of_a_good_answer(self):
+        answer = self.ask()
+        self.assertEqual(answer.status, 200)
+        self.assertEqual(answer.json, {"TableNames": []})
+        self.assertEqual(answer.headers["content-type"], "application/x-amz-json-1.0")
+        self.assertEqual(answer.headers["x-amz-crc32"], str(zlib.crc32(answer.body)))
+        self.assertRegex(answer.headers["x-amzn-requestid"], r"^[A-Z0-9]{52}$")
+        self.assertEqual(answer.headers["server"], "Server")
+        self.assertEqual(answer.headers["connection"], "keep-alive")
+        self.assertRegex(answer.headers["date"], r"^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$")
+        self.assertNotIn("access-control-allow-origin", answer.headers)
+
+    def test_request_ids_differ(self):
+        connection = self.connect()
+        connection.send(request() * 100)
+        ids = {connection.answer().headers["x-amzn-requestid"] for _ in range(100)}
+        self.assertEqual(len(ids), 100)
+
+    def test_content_type_is_mirrored(self):
+        for sent in ("application/x-amz-json-1.0", "application/x-amz-json-1.1", "application/json"):
+            answer = self.ask(Content_Type=sent)
+            self.assertEqual((answer.status, answer.headers["content-type"]), (200, sent))
+        answer = self.ask(Content_Type="application/x-amz-json-1.0; charset=utf-8")
+        self.assertEqual(answer.headers["content-type"], "application/x-amz-json-1.0")
+
+    def test_health(self):
+        answer = self.ask(None, b"", method="GET", drop=("Authorization", "Content-Type"))
+        self.assertEqual((answer.status, answer.body), (200, b"healthy: localhost "))
+        self.assertEqual(answer.headers["x-amz-crc32"], str(zlib.crc32(answer.body)))
+        connection = self.connect()
+        connection.send(b"HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n" + request())
+        self.assertEqual(connection.answer(head_only=True).status, 200)
+        self.assertEqual(connection.answer().json, {"TableNames": []})
+
+    def test_cors(self):
+        answer = self.ask(Origin="http://app.example")
+        self.assertEqual(answer.headers["access-control-allow-origin"], "*")
+        answer = self.ask(None, b"", method="OPTIONS", Origin="http://app.example",
+                          Access_Control_Request_Headers="x-amz-target,authorization",
+                          Access_Control_Request_Method="POST")
+        self.assertEqual((answer.status, answer.body), (200, b""))
+        self.assertEqual(answer.headers["access-control-allow-origin"], "*")
+        self.assertEqual(answer.headers["access-control-allow-headers"], "x-amz-target,authorization")
+        self.assertEqual(answer.headers["access-control-allow-methods"], "POST")
+        self.assertEqual(answer.headers["access-control-max-age"], "172800")
+
+    def test_what_is_no_operation(self):
+        for kwargs in ({"method": "PUT"}, {"method": "DELETE"}, {"method": "OPTIONS"},
+                       {"path": "/other"}, {"method": "GET", "path": "/other"},
+                       {"Content_Type": "text/plain"}, {"Content_Type": None}):
+            answer = self.ask(**kwargs)
+            self.assertEqual((answer.status, answer.body), (404, b"<UnknownOperationException/>\n"))
+            self.assertEqual(answer.headers["x-amz-crc32"], "3552371480")
+            self.assertRegex(answer.headers["x-amzn-requestid"], r"^[A-Z0-9]{52}$")
+
+
+class Authentication(Served):
+    def fails(self, name, message=None, **kwargs):
+        answer = self.ask(**kwargs)
+        expected = {"__type": CORAL + name}
+        if message is not None:
+            expected["message"] = message
+        self.assertEqual((answer.status, answer.json), (400, expected))
+        self.assertEqual(answer.headers["x-amz-crc32"], str(zlib.crc32(answer.body)))
+
+    def test_missing(self):
+        text = "Request is missing Authentication Token"
+        self.fails("MissingAuthenticationTokenException", text, drop=("Authorization",))
+        self.fails("MissingAuthenticationTokenException", text, Authorization="Basic eA==")
+
+    def test_incomplete(self):
+        start = "Authorization header requires "
+        self.fails(
+            "IncompleteSignatureException",
+            f"{start}'Credential' parameter. {start}'Signature' parameter. "
+            f"{start}'SignedHeaders' parameter. {start}existence of either a 'X-Amz-Date' or a "
+            "'Date' header. Authorization=AWS4-HMAC-SHA256",
+            Authorization="AWS4-HMAC-SHA256", drop=("X-Amz-Date",))
+        self.fails("IncompleteSignatureException",
+                   f"{start}existence of either a 'X-Amz-Date' or a 'Date' header. "
+                   f"Authorization={AUTH}", drop=("X-Amz-Date",))
+        self.fails("IncompleteSignatureException",
+                   "Credential must have exactly 5 slash-delimited elements, e.g. "
+                   "keyid/date/region/service/term, got 'a\"b'",
+                   Authorization='AWS4-HMAC-SHA256 Credential=a"b,SignedHeaders=h,Signature=s')
+
+    def test_query(self):
+        must = "AWS query-string parameters must include "
+        self.fails("IncompleteSignatureException",
+                   f"{must}'X-Amz-Credential'. {must}'X-Amz-Signature'. "
+                   f"{must}'X-Amz-SignedHeaders'. {must}'X-Amz-Date'. "
+                   "Re-examine the query-string parameters.",
+                   path="/?X-Amz-Algorithm=AWS4-HMAC-SHA256", drop=("Authorization",))
+        self.fails("InvalidSignatureException",
+                   "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as "
+                   "HTTP header.", path="/?X-Amz-Algorithm=AWS4-HMAC-SHA256")
+        answer = self.ask(path="/?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date=20261115T000000Z"
+                          "&X-Amz-Credential=a%2F20261115%2Fus-west-2%2Fdynamodb%2Faws4_request"
+                          "&X-Amz-SignedHeaders=host&X-Amz-Signature=00", drop=("Authorization",))
+        self.assertEqual(answer.status, 200)
+
+    def test_order_of_the_checks(self):
+        none = ("Authorization",)
+        self.fails("SerializationException", body=b"{", drop=none)
+        self.fails("SerializationException", body=b"hello", operation="Nope", drop=none)
+        self.fails("UnknownOperationException", operation="Nope", drop=none)
+        self.fails("UnknownOperationException", operation="Nope")
+        self.fails("UnknownOperationException", operation=None)
+        self.fails("UnknownOperationException", X_Amz_Target="Other_20120810.ListTables")
+        self.fails("UnknownOperationException",
+                   X_Amz_Target="DynamoDBStreams_20120810.ListTables")
+        self.fails("SerializationException", body=b"")
+
+    def test_region_names_the_arns(self):
+        with Connection(self.server.port) as connection:
+            create_table(connection, "arn")
+            answer = call(connection, "DescribeTable", {"TableName": "arn"})
+            self.assertEqual(answer.json["Table"]["TableArn"],
+                             "arn:aws:dynamodb:eu-west-1:000000000000:table/arn")
+
+
+class Framing(Served):
+    def test_keep_alive_and_close(self):
+        connection = self.connect()
+        for _ in range(3):
+            connection.send(request())
+            self.assertEqual(connection.answer().status, 200)
+        connection.send(request(Connection="close"))
+        answer = connection.answer()
+        self.assertEqual(answer.headers["connection"], "close")
+        self.assertTrue(connection.at_end())
+
+    def test_http_1_0(self):
+        connection = self.connect()
+        connection.send(request(version="HTTP/1.0"))
+        self.assertEqual(connection.answer().headers["connection"], "close")
+        self.assertTrue(connection.at_end())
+        connection = self.connect()
+        connection.send(request(version="HTTP/1.0", Connection="keep-alive"))
+        self.assertEqual(connection.answer().headers["connection"], "keep-alive")
+
+    def test_pipelining_keeps_the_order(self):
+        connection = self.connect()
+        create_table(connection, "pipe")
+        batch = b""
+        for i in range(50):
+            batch += request("PutItem", {"TableName": "pipe", "Item": {"pk": {"S": "a"},
+                                                                       "n": {"N": str(i)}}})
+            batch += request("GetItem", {"TableName": "pipe", "Key": {"pk": {"S": "a"}},
+                                         "ConsistentRead": True})
+        connection.send(batch)
+        for i in range(50):
+            self.assertEqual(connection.answer().json, {})
+            self.assertEqual(connection.answer().json["Item"]["n"], {"N": str(i)})
+
+    def test_every_split(self):
+        whole = request("ListTables", {"Limit": 7})
+        connection = self.connect()
+        for cut in range(1, len(whole), 3):
+            connection.send(whole[:cut])
+            time.sleep(0.0005)
+            connection.send(whole[cut:])
+            self.assertEqual(connection.answer().status, 200)
+
+    def test_chunked(self):
+        connection = self.connect()
+        head = request(body=b"", Content_Length=None, Transfer_Encoding="chunked")
+        connection.send(head + b"1\r\n{\r\n1;name=value\r\n}\r\n0\r\nTrailer: x\r\n\r\n" + request())
+        self.assertIn("TableNames", connection.answer().json)
+        self.assertIn("TableNames", connection.answer().json)
+
+    def test_expect_continue(self):
+        connection = self.connect()
+        whole = request(Expect="100-continue")
+        connection.send(whole[:-2])
+        self.assertEqual(connection.answer().status, 100)
+        connection.send(whole[-2:])
+        self.assertEqual(connection.answer().status, 200)
+
+    def test_line_break_between_requests(self):
+        connection = self.connect()
+        connection.send(request() + b"\r\n" + request())
+        self.assertEqual(connection.answer().status, 200)
+        self.assertEqual(connection.answer().status, 200)
+
+    def test_half_closed(self):
+        connection = self.connect()
+        create_table(connection, "half")
+        item = {"TableName": "half", "Item": {"pk": {"S": "a"}}}
+        connection.send(request("PutItem", item) + request("PutItem", item))
+        connection.socket.shutdown(socket.SHUT_WR)
+        self.assertEqual(connection.answer().status, 200)
+        self.assertEqual(connection.answer().status, 200)
+        self.assertTrue(connection.at_end())
+
+    def test_client_gone_before_the_answer(self):
+        connection = self.connect()
+        create_table(connection, "gone")
+        for i in range(50):
+            gone = Connection(self.server.port)
+            gone.send(request("PutItem", {"TableName": "gone", "Item": {"pk": {"S": str(i)}}}))
+            if i % 2 == 0:
+                gone.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            gone.close()
+        self.assertEqual(call(connection, "ListTables", {}).status, 200)
+
+    def test_many_connections(self):
+        connections = [self.connect() for _ in range(300)]
+        for connection in connections:
+            connection.send(request())
+        for connection in connections:
+            self.assertEqual(connection.answer().status, 200)
+
+
+class Refusals(Served):
+    def test_bad_requests(self):
+        head = b"POST / HTTP/1.1\r\nHost: h\r\n"
+        rows = [
+            (400, b"hello\r\n\r\n"),
+            (400, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
+            (400, b"GET / HTTP/1.1\n\n"),
+            (400, b"GET / HTTP/1.1\r\n\r\n"),
+            (505, b"GET / HTTP/2.0\r\nHost: h\r\n\r\n"),
+            (400, head + b"Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}"),
+            (400, head + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+            (400, head + b"Content-Length: two\r\n\r\n"),
+            (400, head + b"Folded: a\r\n b\r\n\r\n"),
+            (400, head + b"Space : a\r\n\r\n"),
+            (400, head + b"Nul: \0\r\n\r\n"),
+            (501, head + b"Transfer-Encoding: gzip\r\n\r\n"),
+            (400, head + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"),
+            (417, head + b"Expect: x\r\n\r\n"),
+            (415, head + b"Content-Encoding: br\r\n\r\n"),
+            (431, head + b"Large: " + b"x" * 40000 + b"\r\n\r\n"),
+            (431, head + b"Many: x\r\n" * 200 + b"\r\n"),
+        ]
+        for status, data in rows:
+            with self.subTest(data=data[:60]), Connection(self.server.port) as connection:
+                connection.send(data)
+                answer = connection.answer()
+                self.assertEqual(answer.status, status)
+                self.assertEqual(answer.headers["connection"], "close")
+                self.assertRegex(answer.headers["x-amzn-requestid"], r"^[A-Z0-9]{52}$")
+                self.assertTrue(connection.at_end())
+
+    def test_oversize(self):
+        limit = 16 << 20
+        connection = self.connect()
+        connection.send(request(body=b"", Content_Length=str(limit + 1)))
+        self.assertEqual(connection.answer().status, 413)
+        connection = self.connect()
+        connection.send(request(body=b"", Content_Length=None, Transfer_Encoding="chunked"))
+        connection.send(b"%x\r\n" % (limit + 1))
+        self.assertEqual(connection.answer().status, 413)
+        # The whole body is sent before anything is read: the answer must not be lost to a reset.
+        connection = self.connect()
+        connection.send(request(body=b" " * (limit + 1)))
+        self.assertEqual(connection.answer().status, 413)
+
+    def test_as_large_as_allowed(self):
+        connection = self.connect()
+        connection.send(request(body=b"{" + b" " * ((16 << 20) - 2) + b"}"))
+        self.assertEqual(connection.answer().status, 200)
+
+    def test_garbage_never_hurts(self):
+        state = 12345
+        for _ in range(200):
+            data = bytearray(request())
+            for _ in range(5):
+                state = (state * 1103515245 + 12345) & 0x7FFFFFFF
+                data[state % len(data)] = (state >> 16) & 0xFF
+            with Connection(self.server.port) as connection, contextlib.suppress(OSError):
+                connection.send(bytes(data))
+                connection.socket.shutdown(socket.SHUT_WR)
+                while connection.socket.recv(4096):
+                    pass
+        self.assertEqual(self.ask().status, 200)
+
+
+class Compression(Served):
+    def test_request(self):
+        packed = gzip.compress(b'{"Limit": 5}')
+        answer = self.ask(body=packed, Content_Encoding="gzip")
+        self.assertEqual(answer.status, 200)
+        self.assertIn("TableNames", answer.json)
+
+    def test_bad_request(self):
+        answer = self.ask(body=b"no gzip at all", Content_Encoding="gzip")
+        self.assertEqual(answer.status, 400)
+        answer = self.ask(body=gzip.compress(b"{}")[:-3], Content_Encoding="gzip")
+        self.assertEqual(answer.status, 400)
+
+    def test_bomb(self):
+        packed = gzip.compress(b" " * (64 << 20))
+        self.assertLess(len(packed), 100000)
+        self.assertEqual(self.ask(body=packed, Content_Encoding="gzip").status, 413)
+
+    def test_answer(self):
+        connection = self.connect()
+        create_table(connection, "zip")
+        text = "".join(f"line {i} of a text that compresses well. " for i in range(200))
+        item = {"pk": {"S": "a"}, "text": {"S": text}}
+        self.assertEqual(call(connection, "PutItem", {"TableName": "zip", "Item": item}).status, 200)
+        get = {"TableName": "zip", "Key": {"pk": {"S": "a"}}}
+        plain = call(connection, "GetItem", get)
+        self.assertNotIn("content-encoding", plain.headers)
+        self.assertEqual(plain.json, {"Item": item})
+        connection.send(request("GetItem", get, Accept_Encoding="deflate, gzip"))
+        packed = connection.answer()
+        self.assertEqual(packed.headers["content-encoding"], "gzip")
+        self.assertEqual(packed.headers["x-amz-crc32"], str(zlib.crc32(packed.body)))
+        self.assertLess(len(packed.body), len(plain.body) // 2)
+        self.assertEqual(json.loads(gzip.decompress(packed.body)), {"Item": item})
+        connection.send(request("GetItem", get, Accept_Encoding="gzip;q=0"))
+        self.assertNotIn("content-encoding", connection.answer().headers)
+        connection.send(request(Accept_Encoding="gzip"))
+        self.assertNotIn("content-encoding", connection.answer().headers)  # too small to matter
+
+
+class Slowness(Served):
+    options = ("--memory", "--request-timeout", "1")
+
+    def test_slow_request(self):
+        connection = self.connect()
+        connection.send(request()[:50])
+        answer = connection.answer()
+        self.assertEqual(answer.status, 408)
+        self.assertTrue(connection.at_end())
+
+    def test_slow_body(self):
+        connection = self.connect()
+        connection.send(request(body=b"", Content_Length="100"))
+        self.assertEqual(connection.answer().status, 408)
+
+    def test_slow_clients_disturb_nobody(self):
+        slow = [self.connect() for _ in range(50)]
+        for connection in slow:
+            connection.send(request()[:100])
+        started = time.monotonic()
+        self.assertEqual(self.ask().status, 200)
+        self.assertLess(time.monotonic() - started, 0.5)
+
+    def test_slow_reader(self):
+        fast = self.connect()
+        create_table(fast, "slow")
+        item = {"pk": {"S": "a"}, "text": {"S": "x" * 100000}}
+        self.assertEqual(call(fast, "PutItem", {"TableName": "slow", "Item": item}).status, 200)
+        slow = Connection(self.server.port)
+        self.addCleanup(slow.close)
+        slow.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        get = request("GetItem", {"TableName": "slow", "Key": {"pk": {"S": "a"}}})
+        slow.send(get * 100)  # 10 MB of answers that nobody reads
+        self.assertEqual(call(fast, "ListTables", {}).status, 200)
+        time.sleep(4)  # one second, and one for each 64 KB of the answer that is stuck
+        with self.assertRaises((ConnectionError, AssertionError)):
+            while slow.answer() is not None:
+                pass
+            raise ConnectionError("closed")
+        self.assertEqual(call(fast, "ListTables", {}).status, 200)
+
+
+class Stopping(unittest.TestCase):
+    def test_sigint(self):
+        server = Server("--memory")
+        server.process.send_signal(signal.SIGINT)
+        server.process.send_signal(signal.SIGINT)  # an impatient user changes nothing
+        self.assertEqual(server.process.wait(10), 0)
+        self.assertEqual(server.stop(), 0)
+
+    def test_idle_and_half_sent(self):
+        server = Server("--memory")
+        idle = Connection(server.port)
+        half = Connection(server.port)
+        half.send(request()[:40])
+        started = time.monotonic()
+        self.assertEqual(server.stop(), 0)
+        self.assertLess(time.monotonic() - started, 10)
+        idle.close()
+        half.close()
+
+    def test_work_in_progress_is_finished(self):
+        """Writers go on until the connection ends; every answered write is there afterwards."""
+        with tempfile.TemporaryDirectory() as data:
+            server = Server(data=data)
+            with Connection(server.port) as connection:
+                create_table(connection)
+            answered, cut = [], []
+
+            def write(worker):
+                with Connection(server.port) as connection:
+                    for i in range(100000):
+                        key = f"{worker}-{i}"
+                        try:
+                            connection.send(request("PutItem", {"TableName": "table",
+                                                                "Item": {"pk": {"S": key}}}))
+                            answer = connection.answer()
+                        except (ConnectionError, AssertionError) as error:
+                            if isinstance(error, AssertionError):
+                                cut.append(key)
+                            return
+                        if answer is None:
+                            return
+                        assert answer.status == 200, answer.body
+                        answered.append(key)
+                        if answer.headers["connection"] == "close":
+                            return
+
+            threads = [threading.Thread(target=write, args=(n,)) for n in range(8)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.5)
+            self.assertEqual(server.stop(), 0)
+            for thread in threads:
+                thread.join(10)
+            self.assertEqual(cut, [])
+            self.assertGreater(len(answered), 8)
+            server = Server(data=data)
+            with Connection(server.port) as connection:
+                for key in answered:
+                    answer = call(connection, "GetItem", {"TableName": "table",
+                                                          "Key": {"pk": {"S": key}}})
+                    self.assertIn("Item", answer.json, key)
+            self.assertEqual(server.stop(), 0)
+
+
+class CommandLine(unittest.TestCase):
+    def run_bin(self, *args, stdin=""):
+        return subprocess.run([BIN, *args], input=stdin, capture_output=True, text=True, timeout=30)
+
+    def test_second_process_on_the_directory(self):
+        server = Server()
+        second = self.run_bin("serve", "--port", "0", "--data", server.data)
+        self.assertEqual((second.returncode, second.stdout), (1, ""))
+        self.assertIn("is in use by another process", second.stderr)
+        self.assertEqual(server.stop(), 0)
+
+    def test_port_in_use(self):
+        server = Server("--memory")
+        second = self.run_bin("serve", "--port", str(server.port), "--memory")
+        self.assertEqual((second.returncode, second.stdout), (1, ""))
+        self.assertIn(f"port {server.port} on 127.0.0.1 is already in use", second.stderr)
+        self.assertEqual(server.stop(), 0)
+
+    def test_help(self):
+        self.assertIn("serve", self.run_bin("help").stdout)
+        for command in ("serve", "call", "version", "help"):
+            shown = self.run_bin(command, "--help")
+            self.assertEqual(shown.returncode, 0)
+            self.assertIn("Example:", shown.stdout)
+            self.assertEqual(self.run_bin("help", command).stdout, shown.stdout)
+        self.assertIn("power cut", self.run_bin("serve", "--help").stdout)
+        self.assertRegex(self.run_bin("--version").stdout, r"^dolmen \d+\.\d+\.\d+\n$")
+
+    def test_usage_errors(self):
+        rows = [
+            (), ("nonsense",), ("serve", "--nonsense"), ("serve", "--port"),
+            ("serve", "--port", "x"), ("serve", "--port", "70000"), ("serve", "extra"),
+            ("serve", "--memory=1"), ("serve", "--memory", "--data", "d"),
+            ("serve", "--memory", "--durability", "none"), ("call",),
+            ("call", "ListTables", "{}", "extra"),
+            ("call", "ListTables", "--memory", "--endpoint", "http://x"), ("help", "nonsense"),
+        ]
+        for row in rows:
+            with self.subTest(row=row):
+                self.assertEqual(self.run_bin(*row).returncode, 2)
+        self.assertIn("there is no option '--nonsense'", self.run_bin("serve", "--nonsense").stderr)
+
+    def test_call(self):
+        shown = self.run_bin("call", "ListTables", "--memory")
+        self.assertEqual((shown.returncode, shown.stdout), (0, '{"TableNames":[]}\n'))
+        shown = self.run_bin("call", "ListTables", "-", "--memory", stdin='{"Limit":3}')
+        self.assertEqual(shown.returncode, 0)
+        shown = self.run_bin("call", "ListTables", '{"Limit":0}', "--memory")
+        self.assertEqual((shown.returncode, shown.stdout), (1, ""))
+        self.assertIn("ValidationException", shown.stderr)
+        shown = self.run_bin("call", "Nope", "--memory")
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("UnknownOperationException", shown.stderr)
+
+    def test_call_on_a_directory_and_a_server(self):
+        with tempfile.TemporaryDirectory() as data:
+            table = json.dumps({
+                "TableName": "cli",
+                "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+                "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+                "BillingMode": "PAY_PER_REQUEST",
+            })
+            self.assertEqual(self.run_bin("call", "CreateTable", table, "--data", data).returncode, 0)
+            shown = self.run_bin("call", "ListTables", "--data", data)
+            self.assertEqual(json.loads(shown.stdout), {"TableNames": ["cli"]})
+            server = Server(data=data)
+            url = f"http://127.0.0.1:{server.port}"
+            shown = self.run_bin("call", "ListTables", "--endpoint", url)
+            self.assertEqual(json.loads(shown.stdout), {"TableNames": ["cli"]})
+            shown = self.run_bin("call", "ListTables", "--data", data)
+            self.assertEqual(shown.returncode, 1)
+            self.assertIn("is in use by another process", shown.stderr)
+            self.assertEqual(server.stop(), 0)
+            shown = self.run_bin("call", "ListTables", "--endpoint", url)
+            self.assertEqual(shown.returncode, 1)
+            self.assertIn("no server answers", shown.stderr)
+        shown = self.run_bin("call", "ListTables", "--endpoint", "ftp://x")
+        self.assertEqual(shown.returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,291 @@
+// Golden tests: every file tests/golden/*.txt is a scenario, run in order against a fresh
+// database in memory, through the same calls as the server's. tests/golden/README.md describes
+// the format. With GOLDEN_PRINT=1 in the environment each answer is printed, too.
+#include "api/api_internal.h"
+#include "json/reader.h"
+
+#include <glob.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { SCENARIOS_MAX = 200, FILE_MAX = 8 << 20 };
+
+// ---- Calling ------------------------------------------------------------------------------
+
+struct waiter {
+    pthread_mutex_t lock;
+    pthread_cond_t ready;
+    bool done;
+};
+
+static void call_done(struct api_call *call)
+{
+    struct waiter *waiter = call->context;
+    assert_int_equal(pthread_mutex_lock(&waiter->lock), 0);
+    waiter->done = true;
+    assert_int_equal(pthread_cond_signal(&waiter->ready), 0);
+    assert_int_equal(pthread_mutex_unlock(&waiter->lock), 0);
+}
+
+static void call_run(struct api_call *call, struct slice operation, struct slice body)
+{
+    struct waiter waiter = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+    api_call_reset(call);
+    call->operation = operation;
+    call->body = body;
+    call->done = call_done;
+    call->context = &waiter;
+    if (api_call_start(call))
+        return;
+    assert_int_equal(pthread_mutex_lock(&waiter.lock), 0);
+    while (!waiter.done)
+        assert_int_equal(pthread_cond_wait(&waiter.ready, &waiter.lock), 0);
+    assert_int_equal(pthread_mutex_unlock(&waiter.lock), 0);
+    api_call_finish(call);
+}
+
+// ---- Comparing ------------------------------------------------------------------------------
+
+static bool same(struct json_reader *expected, struct json_reader *actual);
+
+// "*" stands for any value, and "text*" for any string that begins with the text.
+static bool is_anything(struct json_reader *expected)
+{
+    struct json_reader copy = *expected;
+    struct slice text;
+    return json_peek(&copy) == JSON_STRING && json_read_string(&copy, &text) && slice_is(text, "*");
+}
+
+static bool same_string(struct json_reader *expected, struct json_reader *actual)
+{
+    struct slice pattern;
+    struct slice text;
+    if (!json_read_string(expected, &pattern) || !json_read_string(actual, &text))
+        return false;
+    if (pattern.len > 0 && pattern.ptr[pattern.len - 1] == '*')
+        return slice_begins(text, slice_of(pattern.ptr, pattern.len - 1));
+    return slice_equal(pattern, text);
+}
+
+static bool same_array(struct json_reader *expected, struct json_reader *actual)
+{
+    if (!json_enter(expected) || !json_enter(actual))
+        return false;
+    while (json_next_element(expected))
+        if (!json_next_element(actual) || !same(expected, actual))
+            return false;
+    return !json_next_element(actual);
+}
+
+// Leaves the reader at the member's value.
+static bool find_member(struct json_reader *object, struct slice wanted)
+{
+    struct slice name;
+    if (!json_enter(object))
+        return false;
+    while (json_next_name(object, &name)) {
+        if (slice_equal(name, wanted))
+            return true;
+        if (!json_skip(object))
+            return false;
+    }
+    return false;
+}
+
+// Members in any order, but exactly the same ones.
+static bool same_object(struct json_reader *expected, struct json_reader *actual)
+{
+    struct json_reader start = *actual;
+    struct slice name;
+    size_t left = 0;
+    if (!json_enter(actual))
+        return false;
+    for (; json_next_name(actual, &name); left++)
+        if (!json_skip(actual))
+            return false;
+    if (!json_enter(expected))
+        return false;
+    for (; json_next_name(expected, &name); left--) {
+        struct json_reader member = start;
+        if (left == 0 || !find_member(&member, name) || !same(expected, &member))
+            return false;
+    }
+    return left == 0;
+}
+
+static bool same(struct json_reader *expected, struct json_reader *actual)
+{
+    if (is_anything(expected))
+        return json_skip(expected) && json_skip(actual);
+    enum json_kind kind = json_peek(expected);
+    if (kind != json_peek(actual))
+        return false;
+    struct slice a;
+    struct slice b;
+    switch (kind) {
+    case JSON_OBJECT:
+        return same_object(expected, actual);
+    case JSON_ARRAY:
+        return same_array(expected, actual);
+    case JSON_STRING:
+        return same_string(expected, actual);
+    case JSON_NUMBER:
+        return json_read_number(expected, &a) && json_read_number(actual, &b) && slice_equal(a, b);
+    case JSON_TRUE:
+    case JSON_FALSE:
+    case JSON_NULL:
+        return json_read_literal(expected) && json_read_literal(actual);
+    case JSON_BAD:
+        break;
+    }
+    return false;
+}
+
+static bool answer_is(const struct api_call *call, struct slice expected)
+{
+    struct arena arena;
+    struct json_reader readers[2];
+    arena_init(&arena, 64 << 20);
+    json_reader_init(&readers[0], expected, &arena);
+    json_reader_init(&readers[1], buf_view(&call->response), &arena);
+    bool equal = call->status == 200 && same(&readers[0], &readers[1]);
+    arena_release(&arena);
+    return equal;
+}
+
+// "ValidationException: message"
+static bool failure_is(const struct api_call *call, struct slice expected)
+{
+    if (call->status == 200)
+        return false;
+    const struct error_row *row = error_row(call->error_code);
+    struct slice name = slice_str(row->name);
+    if (!slice_begins(expected, name))
+        return false;
+    struct slice rest = slice_of(expected.ptr + name.len, expected.len - name.len);
+    if (rest.len == 0)
+        return call->error.message[0] == 0;
+    if (!slice_begins(rest, SLICE_LIT(": ")))
+        return false;
+    struct slice message = slice_str(call->error.message);
+    rest = slice_of(rest.ptr + 2, rest.len - 2);
+    if (rest.ptr[rest.len - 1] == '*')
+        return slice_begins(message, slice_of(rest.ptr, rest.len - 1));
+    return slice_equal(rest, message);
+}
+
+// ---- Scenarios ---------------------------------------------------------------------------------
+
+struct scenario {
+    const char *path;
+    char *text;
+    const char *at;
+    int line;
+    struct api *api;
+    struct api_call call;
+    int failures;
+};
+
+// The next line that is neither empty nor a comment; false at the end.
+static bool next_line(struct scenario *s, struct slice *out)
+{
+    while (*s->at != 0) {
+        const char *end = strchrnul(s->at, '\n');
+        *out = slice_of(s->at, (size_t)(end - s->at));
+        s->at = *end == 0 ? end : end + 1;
+        s->line++;
+        if (out->len > 0 && out->ptr[0] != '#')
+            return true;
+    }
+    return false;
+}
+
+// "!settle" waits for background work; "!region NAME" changes the region of the requests.
+static void directive(struct scenario *s, struct slice line)
+{
+    struct slice region = SLICE_LIT("!region ");
+    if (slice_is(line, "!settle"))
+        engine_settle(s->api->engine);
+    else if (slice_begins(line, region))
+        s->call.region = slice_of(line.ptr + region.len, line.len - region.len);
+    else
+        fail_msg("%s:%d: unknown directive %.*s", s->path, s->line, SLICE_FMT(line));
+}
+
+static void run_case(struct scenario *s, struct slice operation)
+{
+    int line = s->line;
+    struct slice body;
+    struct slice expected;
+    if (!next_line(s, &body) || !next_line(s, &expected))
+        fail_msg("%s:%d: a case is three lines", s->path, line);
+    call_run(&s->call, operation, body);
+    bool ok =
+        expected.ptr[0] == '{' ? answer_is(&s->call, expected) : failure_is(&s->call, expected);
+    if (!ok || getenv("GOLDEN_PRINT") != NULL)
+        (void)fprintf(stderr, "%s:%d: %.*s %s\n  expected %.*s\n  got      %.*s\n", s->path, line,
+                      SLICE_FMT(operation), ok ? "is right" : "is WRONG", SLICE_FMT(expected),
+                      SLICE_FMT(buf_view(&s->call.response)));
+    s->failures += !ok;
+}
+
+static char *file_text(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *text = calloc(1, FILE_MAX + 1);
+    assert_non_null(text);
+    size_t len = fread(text, 1, FILE_MAX, file);
+    assert_int_equal(ferror(file), 0);
+    assert_true(len < FILE_MAX);
+    (void)fclose(file);
+    return text;
+}
+
+static void run_scenario(void **state)
+{
+    struct env_fixed clock = {.now_ms = 1767225600123, .seed = 7};
+    struct store_error error;
+    struct api_options options = {.store = store_open_memory(&error), .env = env_fixed(&clock)};
+    struct scenario s = {.path = *state};
+    assert_non_null(options.store);
+    s.api = api_open(&options, &error);
+    assert_non_null(s.api);
+    api_call_init(&s.call, s.api);
+    s.text = file_text(s.path);
+    s.at = s.text;
+    struct slice line;
+    while (next_line(&s, &line)) {
+        if (line.ptr[0] == '!')
+            directive(&s, line);
+        else
+            run_case(&s, line);
+    }
+    api_call_release(&s.call);
+    api_close(s.api);
+    free(s.text);
+    assert_int_equal(s.failures, 0);
+}
+
+int main(int argc, char **argv)
+{
+    static struct CMUnitTest tests[SCENARIOS_MAX];
+    glob_t paths;
+    if (glob(argc > 1 ? argv[1] : "tests/golden/*.txt", 0, NULL, &paths) != 0 ||
+        paths.gl_pathc > SCENARIOS_MAX) {
+        (void)fprintf(stderr, "no scenarios, or too many; run this from the root of the tree\n");
+        return 1;
+    }
+    for (size_t i = 0; i < paths.gl_pathc; i++)
+        tests[i] = (struct CMUnitTest){.name = paths.gl_pathv[i],
+                                       .test_func = run_scenario,
+                                       .initial_state = paths.gl_pathv[i]};
+    int failures = _cmocka_run_group_tests("golden", tests, paths.gl_pathc, NULL, NULL);
+    globfree(&paths);
+    return failures;
+}
