@@ -151,15 +151,20 @@ MUST_CHECK bool params_conditions(struct api_call *call, const struct field_map 
 MUST_CHECK bool params_projection(struct api_call *call, struct expr_params *params,
                                   struct slice expression, const struct field_list *names,
                                   struct expr_projection **out);
+// What a request's expressions say of one table's keys: nothing may look inside them. Each may be NULL.
+struct expressions {
+    const struct expr_condition *condition; // or filter
+    const struct expr_projection *projection;
+    const struct expr_update *update;
+};
+MUST_CHECK bool params_check_keys(struct error *error, const struct table *table,
+                                  struct expressions expressions);
 // ConditionalOperator without Expected or a filter.
 MUST_CHECK bool params_check_operator(struct api_call *call, struct slice conditional_operator,
                                       const struct field_map *conditions);
 
 // ---- Items (item.c) --------------------------------------------------------------------------------
 
-// An update must leave the table's keys alone.
-MUST_CHECK bool call_check_update(struct error *error, const struct table *table,
-                                  const struct expr_update *update);
 // An item as JSON, whole or projected.
 void call_write_item(struct api_call *call, struct json_writer *w,
                      const struct expr_projection *projection, struct slice item);

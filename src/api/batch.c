@@ -69,6 +69,9 @@ static bool find_group_keys(struct api_call *call, struct slice table_name,
     struct slice *sorted = call_alloc(call, count, sizeof(struct slice));
     if (group->table == NULL || group->keys == NULL || sorted == NULL)
         return false;
+    if (!params_check_keys(&call->error, group->table,
+                           (struct expressions){.projection = group->projection}))
+        return false;
     for (size_t i = 0; i < count; i++) {
         if (!call_key(call, group->table, keys[i].value, &group->keys[i]))
             return false;

@@ -129,7 +129,9 @@ enum step put_item_start(struct api_call *call, const void *decoded)
         !expr_params_finish(&params))
         return STEP_FAILED;
     action.table = call_table(call, request->table_name);
-    if (action.table == NULL || !call_item_key(call, action.table, action.item, &action.key))
+    if (action.table == NULL || !call_item_key(call, action.table, action.item, &action.key) ||
+        !params_check_keys(&call->error, action.table,
+                           (struct expressions){.condition = condition}))
         return STEP_FAILED;
     action.condition = condition;
     action.want_old = slice_is(request->return_values, "ALL_OLD");
@@ -173,7 +175,9 @@ enum step delete_item_start(struct api_call *call, const void *decoded)
         !expr_params_finish(&params))
         return STEP_FAILED;
     action.table = call_table(call, request->table_name);
-    if (action.table == NULL || !call_key(call, action.table, action.item, &action.key))
+    if (action.table == NULL || !call_key(call, action.table, action.item, &action.key) ||
+        !params_check_keys(&call->error, action.table,
+                           (struct expressions){.condition = condition}))
         return STEP_FAILED;
     action.condition = condition;
     action.want_old = slice_is(request->return_values, "ALL_OLD");
@@ -219,21 +223,6 @@ static bool compile_update(struct api_call *call, const struct update_item_reque
     return *out != NULL;
 }
 
-bool call_check_update(struct error *error, const struct table *table,
-                       const struct expr_update *update)
-{
-    for (size_t i = 0; update != NULL && i < table->keys.hash_count + table->keys.range_count;
-         i++) {
-        struct slice name = table->keys.parts[i].name;
-        if (expr_update_writes(update, name))
-            return error_validation(error,
-                                    "One or more parameter values were invalid: Cannot update "
-                                    "attribute %.*s. This attribute is part of the key",
-                                    SLICE_FMT(name));
-    }
-    return true;
-}
-
 enum step update_item_start(struct api_call *call, const void *decoded)
 {
     const struct update_item_request *request = decoded;
@@ -263,7 +252,8 @@ enum step update_item_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     action.table = call_table(call, request->table_name);
     if (action.table == NULL || !call_key(call, action.table, action.item, &action.key) ||
-        !call_check_update(&call->error, action.table, update))
+        !params_check_keys(&call->error, action.table,
+                           (struct expressions){.condition = condition, .update = update}))
         return STEP_FAILED;
     action.update = update;
     action.condition = condition;
@@ -326,6 +316,7 @@ enum step get_item_start(struct api_call *call, const void *decoded)
     struct slice key;
     struct item_read read;
     if (table == NULL || !call_key(call, table, request->key.value, &key) ||
+        !params_check_keys(&call->error, table, (struct expressions){.projection = projection}) ||
         !engine_get(call_engine(call), NULL, key, &read, &call->error))
         return STEP_FAILED;
     struct json_writer w = call_writer(call);

@@ -132,6 +132,13 @@ static const struct key_schema *target_keys(const struct page_call *p)
     return p->page.index != NULL ? &p->page.index->keys : &p->page.table->keys;
 }
 
+static bool check_keys(struct page_call *p)
+{
+    return params_check_keys(
+        &p->call->error, p->page.table,
+        (struct expressions){.condition = p->page.filter, .projection = p->projection});
+}
+
 // A Query's filter must leave the keys to the key condition.
 static bool check_filter(struct page_call *p)
 {
@@ -412,7 +419,8 @@ enum step query_start(struct api_call *call, const void *decoded)
     struct expr_key *key = check_query(&p, request);
     if (key == NULL || !find_target(&p, request->table_name, request->index_name) ||
         !expr_key_resolve(key, target_keys(&p), &p.page.range, &call->error) ||
-        !check_filter(&p) || !check_projected(&p) || !set_start(&p))
+        !expr_key_check_empty(key, target_keys(&p), request->index_name, &call->error) ||
+        !check_keys(&p) || !check_filter(&p) || !check_projected(&p) || !set_start(&p))
         return STEP_FAILED;
     return read_page(&p);
 }
@@ -482,7 +490,7 @@ enum step scan_start(struct api_call *call, const void *decoded)
         .start_key = &request->exclusive_start_key,
     };
     if (!check_scan(&p, request) || !find_target(&p, request->table_name, request->index_name) ||
-        !check_projected(&p) || !set_start(&p))
+        !check_keys(&p) || !check_projected(&p) || !set_start(&p))
         return STEP_FAILED;
     return read_page(&p);
 }

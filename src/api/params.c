@@ -174,3 +174,53 @@ bool params_projection(struct api_call *call, struct expr_params *params, struct
         return true;
     return *out != NULL;
 }
+
+// ---- Against a table -------------------------------------------------------------------------
+
+static bool check_scalars(struct error *error, const struct key_schema *keys, const char *kind,
+                          const struct expressions *e)
+{
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+        struct slice name = keys->parts[i].name;
+        if ((e->condition != NULL && expr_condition_nests(e->condition, name)) ||
+            (e->projection != NULL && expr_projection_nests(e->projection, name)) ||
+            (e->update != NULL && expr_update_nests(e->update, name)))
+            return error_validation(error,
+                                    "Key attributes must be scalars; list random access '[]' and "
+                                    "map lookup '.' are not allowed: %s: %.*s",
+                                    kind, SLICE_FMT(name));
+    }
+    return true;
+}
+
+// An update must leave the table's keys alone.
+static bool check_update(struct error *error, const struct table *table,
+                         const struct expr_update *update)
+{
+    for (size_t i = 0; update != NULL && i < table->keys.hash_count + table->keys.range_count;
+         i++) {
+        struct slice name = table->keys.parts[i].name;
+        if (expr_update_writes(update, name))
+            return error_validation(error,
+                                    "One or more parameter values were invalid: Cannot update "
+                                    "attribute %.*s. This attribute is part of the key",
+                                    SLICE_FMT(name));
+    }
+    return true;
+}
+
+bool params_check_keys(struct error *error, const struct table *table,
+                       struct expressions expressions)
+{
+    if (expressions.condition == NULL && expressions.projection == NULL &&
+        expressions.update == NULL)
+        return true;
+    if (!check_update(error, table, expressions.update) ||
+        !check_scalars(error, &table->keys, "Key", &expressions))
+        return false;
+    for (size_t i = 0; i < table->index_count; i++) {
+        if (!check_scalars(error, &table->indexes[i].keys, "IndexKey", &expressions))
+            return false;
+    }
+    return true;
+}

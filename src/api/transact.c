@@ -140,7 +140,7 @@ static bool compile_entries(struct api_call *call, const struct field_list *list
 {
     const struct transact_write_item *entries = list->items;
     for (size_t i = 0; i < list->count; i++) {
-        enum write_kind kind;
+        enum write_kind kind = WRITE_CHECK;
         const struct transact_action *from = only_action(&entries[i], &kind);
         if (from == NULL)
             return error_validation(
@@ -158,7 +158,9 @@ static bool find_key(struct api_call *call, struct write_action *action)
     bool ok = action->kind == WRITE_PUT
                   ? call_item_key(call, action->table, action->item, &action->key)
                   : call_key(call, action->table, action->item, &action->key);
-    ok = ok && call_check_update(&call->error, action->table, action->update);
+    ok = ok && params_check_keys(&call->error, action->table,
+                                 (struct expressions){.condition = action->condition,
+                                                      .update = action->update});
     if (ok || call->error.code != ERR_VALIDATION)
         return ok;
     action->failure = call->error.code;
@@ -235,7 +237,7 @@ static bool digest_request(struct api_call *call,
     struct buf text;
     buf_init(&text, LIMIT_RESPONSE);
     for (size_t i = 0; i < job->count; i++) {
-        enum write_kind kind;
+        enum write_kind kind = WRITE_CHECK;
         const struct transact_action *from = only_action(&entries[i], &kind);
         buf_byte(&text, (uint8_t)kind);
         digest_slice(&text, job->actions[i].key);
@@ -316,7 +318,9 @@ static bool find_get(struct api_call *call, const struct transact_get *get,
     entry->table = call_table(call, get->table_name);
     if (entry->table == NULL)
         return false;
-    if (call_key(call, entry->table, get->key.value, &entry->key))
+    if (call_key(call, entry->table, get->key.value, &entry->key) &&
+        params_check_keys(&call->error, entry->table,
+                          (struct expressions){.projection = entry->projection}))
         return true;
     if (call->error.code != ERR_VALIDATION)
         return false;

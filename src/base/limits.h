@@ -28,8 +28,6 @@ enum {
     LIMIT_OPERATORS = 300,       // operators and functions in one expression
     LIMIT_EXPRESSION_NAME = 255, // bytes of one placeholder or name in an expression
     LIMIT_IN_OPERANDS = 100,     // operands of IN
-    LIMIT_EXPRESSION_DEPTH =
-        64, // ours: nesting of parentheses and NOT; keeps the parser's stack bounded
 
     // Requests (AWS).
     LIMIT_PAGE = 1 << 20, // bytes read by one Query or Scan page

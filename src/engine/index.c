@@ -6,32 +6,42 @@
 // items at or above it are left to the backfill, which has not come to them yet.
 #include "engine/engine_internal.h"
 
-// UpdateItem names the fault only; the others name index and attribute as well.
-static bool updated_key_check(const struct index *index, size_t part, struct slice value,
-                              struct error *error)
+static bool refuse_empty(const struct index *index, const struct key_part *key, bool updated,
+                         struct error *error)
 {
-    const struct key_part *key = &index->keys.parts[part];
-    if (value_type(value) != key->type)
-        return error_validation(error, "The update expression attempted to update the secondary "
-                                       "index key to unsupported type");
-    size_t len = value_bytes(value).len;
-    if (len == 0)
+    const char *kind = key->type == VALUE_S ? "string" : "binary";
+    if (updated)
         return error_validation(
             error,
             "One or more parameter values are not valid. The update expression attempted to update "
             "a secondary index key to a value that is not supported. The AttributeValue for a key "
             "attribute cannot contain an empty %s value.",
-            key->type == VALUE_S ? "string" : "binary");
-    if (len > (part < index->keys.hash_count ? LIMIT_PARTITION_KEY : LIMIT_SORT_KEY))
-        return error_validation(error, "The update expression attempted to update the secondary "
-                                       "index key beyond allowed size limits");
-    return true;
+            kind);
+    return error_validation(
+        error,
+        "One or more parameter values are not valid. A value specified for a secondary index key "
+        "is not supported. The AttributeValue for a key attribute cannot contain an empty %s value. "
+        "IndexName: %.*s, IndexKey: %.*s",
+        kind, SLICE_FMT(index->name), SLICE_FMT(key->name));
 }
 
-static bool put_key_check(const struct index *index, size_t part, struct slice value,
-                          struct error *error)
+static bool refuse_large(bool hash, bool updated, struct error *error)
+{
+    if (updated)
+        return error_validation(error, "The update expression attempted to update the secondary "
+                                       "index key beyond allowed size limits");
+    if (hash)
+        return error_validation(error, "One or more parameter values were invalid: Size of hashkey "
+                                       "has exceeded the maximum size limit of2048 bytes");
+    return error_validation(error, "One or more parameter values were invalid: Aggregated size of "
+                                   "all range keys has exceeded the size limit of 1024 bytes");
+}
+
+static bool key_value_check(const struct index *index, size_t part, struct slice value,
+                            bool updated, struct error *error)
 {
     const struct key_part *key = &index->keys.parts[part];
+    bool hash = part < index->keys.hash_count;
     if (value_type(value) != key->type)
         return error_validation(error,
                                 "One or more parameter values were invalid: Type mismatch for "
@@ -40,20 +50,9 @@ static bool put_key_check(const struct index *index, size_t part, struct slice v
                                 value_type_name(value_type(value)), SLICE_FMT(index->name));
     size_t len = value_bytes(value).len;
     if (len == 0)
-        return error_validation(
-            error,
-            "One or more parameter values are not valid. A value specified for a secondary index "
-            "key is not supported. The AttributeValue for a key attribute cannot contain an empty "
-            "%s value. IndexName: %.*s, IndexKey: %.*s",
-            key->type == VALUE_S ? "string" : "binary", SLICE_FMT(index->name),
-            SLICE_FMT(key->name));
-    if (part < index->keys.hash_count && len > LIMIT_PARTITION_KEY)
-        return error_validation(error, "One or more parameter values were invalid: Size of hashkey "
-                                       "has exceeded the maximum size limit of2048 bytes");
-    if (part >= index->keys.hash_count && len > LIMIT_SORT_KEY)
-        return error_validation(error,
-                                "One or more parameter values were invalid: Aggregated size of all "
-                                "range keys has exceeded the size limit of 1024 bytes");
+        return refuse_empty(index, key, updated, error);
+    if (len > (hash ? LIMIT_PARTITION_KEY : LIMIT_SORT_KEY))
+        return refuse_large(hash, updated, error);
     return true;
 }
 
@@ -64,10 +63,7 @@ bool index_keys_check(const struct table *table, struct slice item, bool updated
         const struct index *index = &table->indexes[i];
         for (size_t part = 0; part < index->keys.hash_count + index->keys.range_count; part++) {
             struct slice value = value_get(item, index->keys.parts[part].name);
-            if (value.len == 0)
-                continue;
-            if (!(updated ? updated_key_check(index, part, value, error)
-                          : put_key_check(index, part, value, error)))
+            if (value.len > 0 && !key_value_check(index, part, value, updated, error))
                 return false;
         }
     }

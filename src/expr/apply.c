@@ -159,9 +159,6 @@ static bool merge_sets(struct run *run, bool unite, struct slice a, struct slice
 static bool term_combine(struct run *run, const struct term *term, struct slice a, struct slice b,
                          struct slice *out)
 {
-    enum value_type wanted = term->kind == TERM_APPEND ? VALUE_L : VALUE_N;
-    if (value_type(a) != wanted || value_type(b) != wanted)
-        return operand_error(run);
     if (term->kind == TERM_APPEND)
         return join_lists(run, a, b, out);
     return combine_numbers(run, term->kind == TERM_PLUS, a, b, out);
@@ -196,6 +193,9 @@ static bool set_value(struct run *run, const struct action *action, struct slice
             if (!term_combine(run, term, stack[0], stack[1], &stack[0]))
                 return false;
         }
+        // A left operand is judged before the right one is looked for.
+        if (term->wanted != VALUE_TYPES && value_type(stack[depth - 1]) != term->wanted)
+            return operand_error(run);
     }
     ensure(depth == 1);
     *out = stack[0];

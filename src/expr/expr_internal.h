@@ -93,11 +93,12 @@ struct node {
     struct node *next_post;    // operands before operators: the order of evaluation
 
     // Set by the checks.
-    struct path path;    // NODE_PATH
-    bool tested;         // NODE_PATH: the one if_not_exists() asks for
-    struct slice value;  // NODE_VALUE
-    size_t step;         // NODE_BRANCH: its place in the program
-    struct node *branch; // AND, OR: the branch between the sides
+    struct path path;        // NODE_PATH
+    bool tested;             // NODE_PATH: the one if_not_exists() asks for
+    const struct node *user; // the +, - or list_append() it is an operand of
+    struct slice value;      // NODE_VALUE
+    size_t step;             // NODE_BRANCH: its place in the program
+    struct node *branch;     // AND, OR: the branch between the sides
 };
 
 struct node_frame; // private to parser.c
@@ -223,8 +224,9 @@ enum term_kind { TERM_PATH, TERM_VALUE, TERM_DEFAULT, TERM_APPEND, TERM_PLUS, TE
 
 struct term {
     enum term_kind kind;
-    struct path path;   // TERM_PATH, TERM_DEFAULT
-    struct slice value; // TERM_VALUE
+    struct path path;       // TERM_PATH, TERM_DEFAULT
+    struct slice value;     // TERM_VALUE
+    enum value_type wanted; // what its result must be, or VALUE_TYPES
 };
 
 struct action {

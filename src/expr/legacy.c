@@ -262,7 +262,8 @@ struct expr_update *expr_legacy_update(struct arena *arena, struct error *error,
             return NULL;
         parts[i].step.name = entry->attribute;
         parts[i].path = (struct path){&parts[i].step, 1};
-        parts[i].term = (struct term){.kind = TERM_VALUE, .value = entry->value};
+        parts[i].term =
+            (struct term){.kind = TERM_VALUE, .value = entry->value, .wanted = VALUE_TYPES};
         paths[i] = &parts[i].path;
         actions[i].path = parts[i].path;
         actions[i].value = entry->value;

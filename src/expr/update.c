@@ -154,7 +154,9 @@ static bool check_clauses(struct update_builder *builder)
 
 static struct term term_of(const struct node *node)
 {
-    struct term term = {.kind = TERM_PATH};
+    struct term term = {.kind = TERM_PATH, .wanted = VALUE_TYPES};
+    if (node->user != NULL)
+        term.wanted = node->user->op == OP_APPEND ? VALUE_L : VALUE_N;
     if (node->kind == NODE_PATH) {
         term.path = node->path;
     } else if (node->kind == NODE_VALUE) {
@@ -192,13 +194,20 @@ static void terms_build(struct update_builder *builder, const struct clause *cla
     }
 }
 
-static size_t mark_tested(struct parser *parser)
+// Tells the arguments of functions and operators what is expected of them; counts the nodes.
+static size_t mark_arguments(struct parser *parser)
 {
     size_t nodes = 0;
     for (struct node *node = parser->post; node != NULL; node = node->next_post) {
-        if (node->op == OP_DEFAULT && node->kind == NODE_CALL)
-            node->args->tested = true;
         nodes++;
+        if (node->kind != NODE_CALL && node->kind != NODE_OPERATOR)
+            continue;
+        if (node->op == OP_DEFAULT) {
+            node->args->tested = true;
+            continue;
+        }
+        for (struct node *arg = node->args; arg != NULL; arg = arg->next)
+            arg->user = node;
     }
     return nodes;
 }
@@ -209,7 +218,7 @@ static struct expr_update *update_build(struct update_builder *builder,
     struct expr_params *params = builder->parser.params;
     struct expr_update *update = arena_zalloc(params->arena, 1, sizeof *update);
     struct action *actions = arena_zalloc(params->arena, builder->count, sizeof *actions);
-    size_t nodes = mark_tested(&builder->parser);
+    size_t nodes = mark_arguments(&builder->parser);
     builder->terms = arena_alloc(params->arena, nodes * sizeof *builder->terms);
     struct expr_projection *touched = projection_build(params->arena, builder->count, sorted);
     if (update == NULL || actions == NULL || builder->terms == NULL || touched == NULL) {

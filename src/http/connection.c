@@ -231,8 +231,6 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
     (void)suggested;
     struct connection *c = handle->data;
     *out = uv_buf_init(NULL, 0); // which makes the read fail with UV_ENOBUFS
-    if (c->state == CONNECTION_LINGERING)
-        c->begin = c->len = 0;
     bool fixed = c->state == CONNECTION_HANDLING || c->state == CONNECTION_WRITING;
     if (fixed ? c->cap - c->len < READ_ROOM / 4 : !buffer_make_room(c))
         return;
@@ -296,6 +294,8 @@ static void on_shut(uv_shutdown_t *request, int status)
 static void linger_begin(struct connection *c)
 {
     connection_enter(c, CONNECTION_LINGERING);
+    c->begin = c->len; // nothing of it is of interest any more
+    c->head_done = false;
     buffer_settle(c);
     bool shut = uv_shutdown(&c->shut, (uv_stream_t *)&c->tcp, on_shut) == 0;
     if (!shut || c->ended || (c->paused && !reading_start(c)))
@@ -313,7 +313,7 @@ void connection_answered(struct connection *c)
         return;
     }
     if (c->close_after) {
-        if (c->refused)
+        if (c->refused || c->loop->stopping || c->end < c->len)
             linger_begin(c);
         else
             connection_close(c);

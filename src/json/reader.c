@@ -390,24 +390,6 @@ bool json_read_literal(struct json_reader *reader)
     return true;
 }
 
-// ---- Short cuts ---------------------------------------------------------------------
-
-bool json_read_tagged(struct json_reader *reader, uint8_t *tag, struct slice *text)
-{
-    const uint8_t *at = reader->at;
-    if (reader->end - at < 8 || reader->depth == LIMIT_JSON_DEPTH)
-        return false;
-    if (at[0] != '{' || at[1] != '"' || at[3] != '"' || at[4] != ':' || at[5] != '"')
-        return false;
-    const uint8_t *stop = scan_ascii(at + 6, reader->end);
-    if (reader->end - stop < 2 || stop[0] != '"' || stop[1] != '}')
-        return false;
-    *tag = at[2];
-    *text = slice_of(at + 6, (size_t)(stop - at - 6));
-    reader->at = stop + 2;
-    return true;
-}
-
 // ---- Whole values ----------------------------------------------------------------
 
 static bool skip_scalar(struct json_reader *reader, enum json_kind kind)

@@ -52,11 +52,6 @@ MUST_CHECK bool json_read_string(struct json_reader *reader, struct slice *out);
 MUST_CHECK bool json_read_number(struct json_reader *reader, struct slice *text);
 MUST_CHECK bool json_read_literal(struct json_reader *reader); // true, false or null
 
-// A short cut for what DynamoDB requests are full of: {"S":"text"}, an object with one
-// member of one letter whose value is a plain string, with no space in it. False, with
-// nothing consumed and no error, if the text goes on in any other way.
-MUST_CHECK bool json_read_tagged(struct json_reader *reader, uint8_t *tag, struct slice *text);
-
 // Consumes any value.
 MUST_CHECK bool json_skip(struct json_reader *reader);
 

@@ -17,6 +17,7 @@
 #include "base/encode.h"
 #include "base/limits.h"
 #include "value/number.h"
+#include "json/quick.h"
 #include "json/shape_check.h"
 
 enum { SCRATCH_FIRST = 16384 };
@@ -345,6 +346,54 @@ static bool decode_set(struct value_decoder *d, enum value_type type)
 
 // ---- Lists and maps --------------------------------------------------------------
 
+// What a quick value says, as the tag and bytes of its encoded form; `stored` has room for a
+// number. False if it is neither an S nor a good N.
+static inline bool quick_bytes(const struct json_quick *quick, enum value_tag *tag,
+                               struct slice *bytes, uint8_t stored[NUMBER_BYTES_MAX])
+{
+    if (quick->tag == 'S') {
+        *tag = VALUE_TAG_S;
+        *bytes = quick->text;
+        return true;
+    }
+    size_t len;
+    if (quick->tag != 'N' || number_from_text(quick->text, stored, &len) != NUMBER_OK)
+        return false;
+    *tag = VALUE_TAG_N;
+    *bytes = slice_of(stored, len);
+    return true;
+}
+
+// Decodes as many elements or entries as are plain, without the detour over tokens. It stops
+// before the first that is not, or that has a fault.
+static void decode_quick_elements(struct value_decoder *d)
+{
+    struct json_quick quick;
+    uint8_t stored[NUMBER_BYTES_MAX];
+    enum value_tag tag;
+    struct slice bytes;
+    const uint8_t *behind;
+    while ((behind = json_quick_element(d->reader, &quick)) != NULL &&
+           quick_bytes(&quick, &tag, &bytes, stored)) {
+        value_put_scalar(&d->builder, tag, bytes);
+        json_quick_take(d->reader, behind);
+    }
+}
+
+static void decode_quick_entries(struct value_decoder *d)
+{
+    struct json_quick quick;
+    uint8_t stored[NUMBER_BYTES_MAX];
+    enum value_tag tag;
+    struct slice bytes;
+    const uint8_t *behind;
+    while ((behind = json_quick_entry(d->reader, &quick)) != NULL && quick.name.len > 0 &&
+           quick.name.len <= LIMIT_ATTRIBUTE_NAME && quick_bytes(&quick, &tag, &bytes, stored)) {
+        value_put_entry(&d->builder, quick.name, tag, bytes);
+        json_quick_take(d->reader, behind);
+    }
+}
+
 static bool decode_list(struct value_decoder *d, unsigned level)
 {
     if (!expect(d, JSON_ARRAY, &shape_value_list, PLACE_FIELD))
@@ -353,7 +402,11 @@ static bool decode_list(struct value_decoder *d, unsigned level)
         return text_error(d);
     if (!d->mute)
         value_open_list(&d->builder);
-    while (json_next_element(d->reader)) {
+    for (;;) {
+        if (!d->mute)
+            decode_quick_elements(d);
+        if (!json_next_element(d->reader))
+            break;
         if (!decode_value(d, PLACE_ELEMENT, level + 1))
             return false;
     }
@@ -382,7 +435,11 @@ static bool decode_map(struct value_decoder *d, enum json_place place, unsigned 
     if (!d->mute)
         value_open_map(&d->builder);
     struct slice name;
-    while (json_next_name(d->reader, &name)) {
+    for (;;) {
+        if (!d->mute)
+            decode_quick_entries(d);
+        if (!json_next_name(d->reader, &name))
+            break;
         if (level == 0)
             d->top_name = name;
         if (!check_name(d, name, level == 0))
@@ -469,34 +526,9 @@ static bool decode_null_value(struct value_decoder *d)
     return json_read_literal(d->reader) ? fault(d, FAULT_EMPTY) : text_error(d);
 }
 
-// {"S":"…"} and {"N":"…"} without the detour over tokens. False if it is anything else,
-// which is then still unread.
-static bool decode_quickly(struct value_decoder *d)
-{
-    const uint8_t *at = d->reader->at;
-    uint8_t tag;
-    struct slice text;
-    if (d->mute || !json_read_tagged(d->reader, &tag, &text))
-        return false;
-    if (tag == 'S') {
-        value_put_string(&d->builder, text);
-        return true;
-    }
-    uint8_t stored[NUMBER_BYTES_MAX];
-    size_t len;
-    if (tag == 'N' && number_from_text(text, stored, &len) == NUMBER_OK) {
-        value_put_number(&d->builder, slice_of(stored, len));
-        return true;
-    }
-    d->reader->at = at;
-    return false;
-}
-
 // `level` is 1 for the value of an attribute, one more in each list or map.
 static bool decode_value(struct value_decoder *d, enum json_place place, unsigned level)
 {
-    if (decode_quickly(d))
-        return true;
     enum json_kind found = json_peek(d->reader);
     if (found == JSON_NULL)
         return decode_null_value(d);
@@ -543,7 +575,7 @@ static bool decode_finish(struct value_decoder *d, struct field_value *out)
         *out = (struct field_value){value_empty_map(), d->fault, d->fault_name};
         return true;
     }
-    if (d->out.failed || d->builder.marks.failed || d->builder.scratch.failed)
+    if (d->out.failed)
         return error_budget(d->error);
     struct slice value = arena_copy(d->arena, buf_view(&d->out));
     if (value.ptr == NULL)

@@ -1,32 +1,30 @@
 // See value.h: building values. A container is written in place behind a header whose
 // length and count are filled in when it closes.
 //
-// For each open map or set the offsets of its entries are kept in `marks`, a stack: an
-// inner container takes its marks away again when it closes. Entries that came in
-// order, as they do from the store and from many clients, cost one comparison each;
-// otherwise closing merge-sorts references to them in `scratch` and copies the entries
-// once through it. Equal names keep the order they came in, so the last wins.
+// For each open map or set its entries are noted as marks, a stack: an inner container takes
+// its marks away again when it closes. Entries that came in order, as they do from the store
+// and from many clients, cost one comparison each; otherwise closing sorts the marks and
+// copies the entries once through scratch memory. Equal names keep the order they came in, so
+// the last wins. Values of ordinary size need no memory but `out`: their marks have room in
+// the builder, and what is sorted passes over the stack.
 //
 // Once out->failed is set nothing is read back from `out`, whose contents are then
 // incomplete. The caller owns `out`; value_builder_release() frees the rest.
+#include <stdlib.h>
+
 #include "base/encode.h"
+#include "value/copy.h"
 #include "value/value.h"
 
 enum {
     HEADER = 6,             // tag, u32 body length, and a count of one byte
     BODY = 5,               // where the body begins: the count is part of it
+    LENGTH_MAX = 10,        // bytes of a varint
     SORT_RUN = 8,           // runs this short are sorted by insertion
-    MARK_BYTES_PER = 4,     // bytes of marks for each byte of out, at worst
-    SCRATCH_BYTES_PER = 28, // the same of scratch: two entries for a member of one byte
+    SORT_FEW = 24,          // and so is a whole container of this many
+    BODY_FEW = 1024,        // a body that is sorted by way of the stack
+    SCRATCH_BYTES_PER = 18, // bytes of scratch for each byte of out, at worst: a mark and itself
     SCRATCH_KEPT = 1 << 20  // more scratch than this is given back after a value
-};
-
-// One entry of a container while it is sorted: where it is, from the container's tag,
-// and the first bytes of its name, which decide most comparisons.
-struct entry {
-    uint32_t offset;
-    uint32_t len;
-    uint32_t prefix;
 };
 
 static size_t times_max(size_t bytes, size_t factor)
@@ -37,21 +35,31 @@ static size_t times_max(size_t bytes, size_t factor)
 void value_builder_init(struct value_builder *builder, struct buf *out)
 {
     builder->out = out;
-    buf_init(&builder->marks, times_max(out->max, MARK_BYTES_PER));
+    builder->many = NULL;
+    builder->mark_count = 0;
+    builder->mark_cap = VALUE_BUILDER_MARKS;
     buf_init(&builder->scratch, times_max(out->max, SCRATCH_BYTES_PER));
     builder->depth = 0;
 }
 
+static void marks_release(struct value_builder *builder)
+{
+    free(builder->many);
+    builder->many = NULL;
+    builder->mark_count = 0;
+    builder->mark_cap = VALUE_BUILDER_MARKS;
+}
+
 void value_builder_release(struct value_builder *builder)
 {
-    buf_release(&builder->marks);
+    marks_release(builder);
     buf_release(&builder->scratch);
     builder->depth = 0;
 }
 
 void value_builder_reset(struct value_builder *builder)
 {
-    buf_clear(&builder->marks);
+    builder->mark_count = 0;
     buf_clear(&builder->scratch);
     builder->depth = 0;
 }
@@ -77,16 +85,23 @@ static void put_tag(struct value_builder *builder, enum value_tag tag)
     buf_byte(builder->out, (uint8_t)tag);
 }
 
-// A varint length and the bytes.
-static void put_counted(struct buf *out, struct slice bytes)
+// A varint length and the bytes. Returns what is behind them.
+static inline uint8_t *counted_put(uint8_t *to, struct slice bytes)
 {
-    uint8_t *to = buf_reserve(out, varint_len(bytes.len) + bytes.len);
+    to += varint_put(to, bytes.len);
+    copy_bytes(to, bytes.ptr, bytes.len);
+    return to + bytes.len;
+}
+
+void value_put_scalar(struct value_builder *builder, enum value_tag tag, struct slice bytes)
+{
+    count_element(builder);
+    struct buf *out = builder->out;
+    uint8_t *to = buf_reserve(out, 1 + varint_len(bytes.len) + bytes.len);
     if (to == NULL)
         return;
-    size_t n = varint_put(to, bytes.len);
-    if (bytes.len > 0)
-        memcpy(to + n, bytes.ptr, bytes.len);
-    out->len += n + bytes.len;
+    *to = (uint8_t)tag;
+    out->len = (size_t)(counted_put(to + 1, bytes) - out->ptr);
 }
 
 void value_put_null(struct value_builder *builder)
@@ -101,20 +116,17 @@ void value_put_bool(struct value_builder *builder, bool value)
 
 void value_put_number(struct value_builder *builder, struct slice stored)
 {
-    put_tag(builder, VALUE_TAG_N);
-    put_counted(builder->out, stored);
+    value_put_scalar(builder, VALUE_TAG_N, stored);
 }
 
 void value_put_string(struct value_builder *builder, struct slice text)
 {
-    put_tag(builder, VALUE_TAG_S);
-    put_counted(builder->out, text);
+    value_put_scalar(builder, VALUE_TAG_S, text);
 }
 
 void value_put_binary(struct value_builder *builder, struct slice bytes)
 {
-    put_tag(builder, VALUE_TAG_B);
-    put_counted(builder->out, bytes);
+    value_put_scalar(builder, VALUE_TAG_B, bytes);
 }
 
 void value_put(struct value_builder *builder, struct slice value)
@@ -131,7 +143,7 @@ static void open_container(struct value_builder *builder, enum value_tag tag)
     count_element(builder);
     builder->frames[builder->depth++] = (struct value_frame){
         .start = builder->out->len,
-        .first_mark = builder->marks.len / sizeof(uint32_t),
+        .first_mark = builder->mark_count,
         .sorted = true,
         .tag = tag,
     };
@@ -169,35 +181,91 @@ static struct slice key_at(const uint8_t *container, uint32_t offset)
     return slice_of(at, len);
 }
 
-// Begins an entry: remembers where, and whether it is still in order.
-static void put_key(struct value_builder *builder, struct slice key)
+static struct value_mark *marks_of(struct value_builder *builder)
+{
+    return builder->many != NULL ? builder->many : builder->few;
+}
+
+static bool marks_grow(struct value_builder *builder)
+{
+    size_t cap = 4 * builder->mark_cap;
+    struct value_mark *many = realloc(builder->many, cap * sizeof(*many));
+    if (many == NULL)
+        return false;
+    if (builder->many == NULL)
+        memcpy(many, builder->few, sizeof(builder->few));
+    builder->many = many;
+    builder->mark_cap = cap;
+    return true;
+}
+
+// The first eight bytes as a big-endian number; a shorter name reads as if zeros followed.
+static inline uint64_t key_prefix(struct slice key)
+{
+    if (key.len >= 8)
+        return be64_get(key.ptr);
+    unsigned missing = 8 * (8 - (unsigned)key.len);
+    if (key.len >= 4)
+        return (uint64_t)be32_get(key.ptr) << 32 | (uint64_t)be32_get(key.ptr + key.len - 4)
+                                                       << missing;
+    uint64_t prefix = 0;
+    for (size_t i = 0; i < key.len; i++)
+        prefix = prefix << 8 | key.ptr[i];
+    return key.len == 0 ? 0 : prefix << missing;
+}
+
+static inline bool mark_before(const uint8_t *container, const struct value_mark *mark,
+                               uint64_t prefix, struct slice key)
+{
+    if (mark->prefix != prefix)
+        return mark->prefix < prefix;
+    return slice_compare(key_at(container, mark->offset), key) < 0;
+}
+
+// Begins an entry: remembers where, and whether it is still in order. Room for its key and
+// `extra` bytes, or NULL.
+static inline uint8_t *begin_entry(struct value_builder *builder, struct slice key, size_t extra)
 {
     struct buf *out = builder->out;
     struct value_frame *frame = top_frame(builder);
     size_t offset = out->len - frame->start;
-    if (offset > UINT32_MAX)
+    uint8_t *to = buf_reserve(out, varint_len(key.len) + key.len + extra);
+    if (to == NULL)
+        return NULL;
+    if (offset > UINT32_MAX || (builder->mark_count == builder->mark_cap && !marks_grow(builder))) {
         out->failed = true;
-    if (out->failed)
-        return;
-    if (frame->count > 0 && frame->sorted) {
-        uint32_t last;
-        memcpy(&last, builder->marks.ptr + builder->marks.len - sizeof(last), sizeof(last));
-        frame->sorted = slice_compare(key_at(out->ptr + frame->start, last), key) < 0;
+        return NULL;
     }
-    uint32_t mark = (uint32_t)offset;
-    buf_add(&builder->marks, &mark, sizeof(mark));
-    if (builder->marks.failed) {
-        out->failed = true;
-        return;
-    }
-    frame->count++;
-    put_counted(out, key);
+    struct value_mark *mark = marks_of(builder) + builder->mark_count++;
+    *mark = (struct value_mark){.prefix = key_prefix(key), .offset = (uint32_t)offset};
+    if (frame->count++ > 0 && frame->sorted)
+        frame->sorted = mark_before(out->ptr + frame->start, mark - 1, mark->prefix, key);
+    return to;
+}
+
+static void put_key(struct value_builder *builder, struct slice key)
+{
+    uint8_t *to = begin_entry(builder, key, 0);
+    if (to != NULL)
+        builder->out->len = (size_t)(counted_put(to, key) - builder->out->ptr);
 }
 
 void value_name(struct value_builder *builder, struct slice name)
 {
     ensure(top_frame(builder)->tag == VALUE_TAG_M);
     put_key(builder, name);
+}
+
+void value_put_entry(struct value_builder *builder, struct slice name, enum value_tag tag,
+                     struct slice bytes)
+{
+    ensure(top_frame(builder)->tag == VALUE_TAG_M);
+    uint8_t *to = begin_entry(builder, name, 1 + varint_len(bytes.len) + bytes.len);
+    if (to == NULL)
+        return;
+    to = counted_put(to, name);
+    *to = (uint8_t)tag;
+    builder->out->len = (size_t)(counted_put(to + 1, bytes) - builder->out->ptr);
 }
 
 void value_member(struct value_builder *builder, struct slice member)
@@ -209,31 +277,32 @@ void value_member(struct value_builder *builder, struct slice member)
 
 // ---- Closing -------------------------------------------------------------------
 
-static bool entry_after(const uint8_t *container, struct entry a, struct entry b)
+static inline bool mark_after(const uint8_t *container, const struct value_mark *a,
+                              const struct value_mark *b)
 {
-    if (a.prefix != b.prefix)
-        return a.prefix > b.prefix;
-    return slice_compare(key_at(container, a.offset), key_at(container, b.offset)) > 0;
+    if (a->prefix != b->prefix)
+        return a->prefix > b->prefix;
+    return slice_compare(key_at(container, a->offset), key_at(container, b->offset)) > 0;
 }
 
-static void insertion_sort(const uint8_t *container, struct entry *entries, size_t count)
+static void insertion_sort(const uint8_t *container, struct value_mark *marks, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        struct entry moving = entries[i];
+        struct value_mark moving = marks[i];
         size_t at = i;
-        for (; at > 0 && entry_after(container, entries[at - 1], moving); at--)
-            entries[at] = entries[at - 1];
-        entries[at] = moving;
+        for (; at > 0 && mark_after(container, &marks[at - 1], &moving); at--)
+            marks[at] = marks[at - 1];
+        marks[at] = moving;
     }
 }
 
-static void merge_runs(const uint8_t *container, const struct entry *left, size_t left_count,
-                       const struct entry *right, size_t right_count, struct entry *to)
+static void merge_runs(const uint8_t *container, const struct value_mark *left, size_t left_count,
+                       const struct value_mark *right, size_t right_count, struct value_mark *to)
 {
-    const struct entry *left_end = left + left_count;
-    const struct entry *right_end = right + right_count;
+    const struct value_mark *left_end = left + left_count;
+    const struct value_mark *right_end = right + right_count;
     while (left < left_end && right < right_end)
-        *to++ = entry_after(container, *left, *right) ? *right++ : *left++;
+        *to++ = mark_after(container, left, right) ? *right++ : *left++;
     while (left < left_end)
         *to++ = *left++;
     while (right < right_end)
@@ -241,46 +310,44 @@ static void merge_runs(const uint8_t *container, const struct entry *left, size_
 }
 
 // A stable sort. The result is in one of the two arrays, which is returned.
-static struct entry *sort_entries(const uint8_t *container, struct entry *entries,
-                                  struct entry *spare, size_t count)
+static struct value_mark *merge_sort(const uint8_t *container, struct value_mark *marks,
+                                     struct value_mark *spare, size_t count)
 {
     for (size_t at = 0; at < count; at += SORT_RUN)
-        insertion_sort(container, entries + at, count - at < SORT_RUN ? count - at : SORT_RUN);
+        insertion_sort(container, marks + at, count - at < SORT_RUN ? count - at : SORT_RUN);
     for (size_t run = SORT_RUN; run < count; run *= 2) {
         for (size_t at = 0; at < count; at += 2 * run) {
             size_t left = count - at < run ? count - at : run;
             size_t right = count - at - left < run ? count - at - left : run;
-            merge_runs(container, entries + at, left, entries + at + left, right, spare + at);
+            merge_runs(container, marks + at, left, marks + at + left, right, spare + at);
         }
-        struct entry *sorted = spare;
-        spare = entries;
-        entries = sorted;
+        struct value_mark *sorted = spare;
+        spare = marks;
+        marks = sorted;
     }
-    return entries;
+    return marks;
 }
 
-// The first four bytes as a big-endian number; a shorter name reads as if zeros followed.
-static uint32_t key_prefix(struct slice key)
+// Copies the entries in the order of the marks to `sorted`, all but the last of equal ones
+// left out, and back. Returns whether all were different.
+static bool place_entries(struct buf *out, struct value_frame *frame,
+                          const struct value_mark *marks, uint8_t *sorted)
 {
-    uint8_t bytes[4] = {0};
-    for (size_t i = 0; i < key.len && i < sizeof(bytes); i++)
-        bytes[i] = key.ptr[i];
-    return be32_get(bytes);
-}
-
-static void load_entries(const struct value_builder *builder, const struct value_frame *frame,
-                         struct entry *entries)
-{
-    const uint8_t *container = builder->out->ptr + frame->start;
-    const uint8_t *mark = builder->marks.ptr + frame->first_mark * sizeof(uint32_t);
-    uint32_t end = (uint32_t)(builder->out->len - frame->start);
-    for (size_t i = frame->count; i-- > 0;) {
-        uint32_t offset;
-        memcpy(&offset, mark + i * sizeof(offset), sizeof(offset));
-        entries[i] = (struct entry){
-            .offset = offset, .len = end - offset, .prefix = key_prefix(key_at(container, offset))};
-        end = offset;
+    uint8_t *container = out->ptr + frame->start;
+    size_t count = frame->count;
+    size_t len = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 < count && !mark_after(container, &marks[i + 1], &marks[i]))
+            continue;
+        copy_bytes(sorted + len, container + marks[i].offset, marks[i].len);
+        len += marks[i].len;
+        kept++;
     }
+    memcpy(container + HEADER, sorted, len);
+    out->len = frame->start + HEADER + len;
+    frame->count = kept;
+    return kept == count;
 }
 
 // Sorts the entries behind the header and drops all but the last of equal ones.
@@ -290,31 +357,24 @@ static bool sort_container(struct value_builder *builder, struct value_frame *fr
     struct buf *out = builder->out;
     size_t count = frame->count;
     size_t body = out->len - frame->start - HEADER;
-    size_t sorting = 2 * count * sizeof(struct entry);
+    const uint8_t *container = out->ptr + frame->start;
+    struct value_mark *marks = marks_of(builder) + frame->first_mark;
+    uint32_t end = (uint32_t)(out->len - frame->start);
+    for (size_t i = count; i-- > 0; end = marks[i].offset)
+        marks[i].len = end - marks[i].offset;
+    if (count <= SORT_FEW && body <= BODY_FEW) {
+        uint8_t few[BODY_FEW];
+        insertion_sort(container, marks, count);
+        return place_entries(out, frame, marks, few);
+    }
+    size_t sorting = count * sizeof(struct value_mark);
     uint8_t *memory = buf_reserve(&builder->scratch, sorting + body);
     if (memory == NULL) {
         out->failed = true;
         return true;
     }
-    struct entry *entries = (struct entry *)(void *)memory;
-    load_entries(builder, frame, entries);
-    uint8_t *container = out->ptr + frame->start;
-    entries = sort_entries(container, entries, entries + count, count);
-
-    uint8_t *sorted = memory + sorting;
-    size_t len = 0;
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i + 1 < count && !entry_after(container, entries[i + 1], entries[i]))
-            continue;
-        memcpy(sorted + len, container + entries[i].offset, entries[i].len);
-        len += entries[i].len;
-        kept++;
-    }
-    memcpy(container + HEADER, sorted, len);
-    out->len = frame->start + HEADER + len;
-    frame->count = kept;
-    return kept == count;
+    marks = merge_sort(container, marks, (struct value_mark *)(void *)memory, count);
+    return place_entries(out, frame, marks, memory + sorting);
 }
 
 // Fills in the count, for which there is one byte of room yet, and the length.
@@ -334,8 +394,10 @@ static void finish_header(struct buf *out, const struct value_frame *frame)
         out->failed = true;
         return;
     }
-    for (unsigned i = 0; i < 4; i++)
-        container[1 + i] = (uint8_t)(length >> (8 * i));
+    container[1] = (uint8_t)length;
+    container[2] = (uint8_t)(length >> 8);
+    container[3] = (uint8_t)(length >> 16);
+    container[4] = (uint8_t)(length >> 24);
 }
 
 bool value_close(struct value_builder *builder)
@@ -348,11 +410,11 @@ bool value_close(struct value_builder *builder)
         if (!builder->out->failed)
             finish_header(builder->out, frame);
     }
-    builder->marks.len = frame->first_mark * sizeof(uint32_t);
+    builder->mark_count = frame->first_mark;
     builder->depth--;
     if (builder->scratch.cap > SCRATCH_KEPT)
         buf_release(&builder->scratch);
-    if (builder->depth == 0 && builder->marks.cap > SCRATCH_KEPT)
-        buf_release(&builder->marks);
+    if (builder->depth == 0 && builder->mark_cap > SCRATCH_KEPT / sizeof(struct value_mark))
+        marks_release(builder);
     return distinct;
 }

@@ -127,20 +127,30 @@ struct slice value_empty_map(void);
 // value_close return false. Scratch memory is kept for the next use.
 //
 //   value_open_map(&b); value_name(&b, name); value_put_string(&b, s); value_close(&b);
-enum { VALUE_BUILDER_DEPTH = 64 };
+enum { VALUE_BUILDER_DEPTH = 64, VALUE_BUILDER_MARKS = 32 };
+
+// An entry of an open map, a member of an open set.
+struct value_mark {
+    uint64_t prefix; // the first bytes of its name, which decide most comparisons
+    uint32_t offset; // where it begins, from the container's tag
+    uint32_t len;    // known when the container closes
+};
 
 struct value_builder {
     struct buf *out;
-    struct buf marks;   // where the entries of the open containers begin
+    struct value_mark *many; // the marks once they are too many for `few`, or NULL
+    size_t mark_count;       // of all open containers
+    size_t mark_cap;
     struct buf scratch; // for sorting
     size_t depth;
     struct value_frame {
         size_t start;      // offset of the container's tag in out
-        size_t first_mark; // index of its first entry in marks
+        size_t first_mark; // index of its first entry among the marks
         size_t count;
         bool sorted; // entries came in order so far
         enum value_tag tag;
     } frames[VALUE_BUILDER_DEPTH];
+    struct value_mark few[VALUE_BUILDER_MARKS];
 };
 
 void value_builder_init(struct value_builder *builder, struct buf *out);
@@ -153,6 +163,8 @@ void value_put_bool(struct value_builder *builder, bool value);
 void value_put_number(struct value_builder *builder, struct slice stored);
 void value_put_string(struct value_builder *builder, struct slice text);
 void value_put_binary(struct value_builder *builder, struct slice bytes);
+// One of these three; `tag` is N, S or B.
+void value_put_scalar(struct value_builder *builder, enum value_tag tag, struct slice bytes);
 // A whole encoded value.
 void value_put(struct value_builder *builder, struct slice value);
 
@@ -161,6 +173,9 @@ void value_open_list(struct value_builder *builder);
 void value_open_set(struct value_builder *builder, enum value_type type);
 // The next entry's name; only in a map.
 void value_name(struct value_builder *builder, struct slice name);
+// A whole entry of a map: value_name() and value_put_scalar() at once.
+void value_put_entry(struct value_builder *builder, struct slice name, enum value_tag tag,
+                     struct slice bytes);
 // The next member's raw bytes; only in a set.
 void value_member(struct value_builder *builder, struct slice member);
 // False if a set received the same member twice (the set is complete otherwise).

@@ -1,0 +1,110 @@
+"""Shared by the Python suites: the server as a process, and the API as plain HTTP.
+
+    with Server(directory) as server:
+        api = Api(server.endpoint)
+        api.call('PutItem', {...})      # the answer, or ApiError
+"""
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from urllib.parse import urlsplit
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+AUTHORIZATION = ('AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, '
+                 'SignedHeaders=host;x-amz-date;x-amz-target, Signature=' + '0' * 64)
+
+
+class Server:
+    """A server process on a data directory. It is stopped by its PID only."""
+
+    def __init__(self, directory, *options):
+        binary = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen([binary, 'serve', '--port', '0', '--data', directory, *options],
+                                        stdout=subprocess.PIPE, stderr=self.errors)
+        line = self.process.stdout.readline().decode()
+        if 'listening on ' not in line:
+            self.process.wait()
+            raise RuntimeError(f'the server did not start: {line!r}\n{self.error_text()}')
+        self.endpoint = line.split('listening on ')[1].strip()
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+
+    def error_text(self):
+        self.errors.seek(0)
+        return self.errors.read().decode(errors='replace')[-4000:]
+
+    def kill(self):
+        """kill -9: nothing is finished, nothing is flushed."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        """A graceful stop; a status other than 0 is a failure."""
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(60)
+        if status != 0:
+            raise RuntimeError(f'the server ended with status {status}\n{self.error_text()}')
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if self.process.poll() is None:
+            if kind is None:
+                self.stop()
+            else:
+                self.kill()
+        elif kind is None:
+            raise RuntimeError(f'the server ended with status {self.process.returncode}\n{self.error_text()}')
+        else:
+            sys.stderr.write(self.error_text())
+
+
+class ApiError(Exception):
+    """An error of the service: its bare name, its text, and the whole document."""
+
+    def __init__(self, status, document):
+        self.status = status
+        self.document = document
+        self.name = document.get('__type', '').split('#')[-1]
+        self.message = document.get('message', document.get('Message', ''))
+        super().__init__(f'{self.name}: {self.message}')
+
+
+class Api:
+    """One keep-alive connection; not for several threads."""
+
+    def __init__(self, endpoint, timeout=60):
+        parts = urlsplit(endpoint)
+        self.connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)
+
+    def call(self, operation, request):
+        self.connection.request('POST', '/', json.dumps(request), {
+            'X-Amz-Target': 'DynamoDB_20120810.' + operation,
+            'Content-Type': 'application/x-amz-json-1.0',
+            'X-Amz-Date': '20260101T000000Z',
+            'Authorization': AUTHORIZATION,
+        })
+        response = self.connection.getresponse()
+        document = json.loads(response.read())
+        if response.status != 200:
+            raise ApiError(response.status, document)
+        return document
+
+    def close(self):
+        self.connection.close()
+
+    def pages(self, operation, request):
+        """All items of all pages, in their order."""
+        items, start = [], None
+        while True:
+            page = self.call(operation, {**request, **({'ExclusiveStartKey': start} if start else {})})
+            items += page.get('Items', [])
+            start = page.get('LastEvaluatedKey')
+            if start is None:
+                return items
