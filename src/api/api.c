@@ -185,8 +185,8 @@ static enum step start(struct api_call *call)
     call->state = state;
     state->operation = operation;
     state->request = call_alloc(call, 1, operation->shape->size);
-    if (state->request == NULL || !request_decode(operation->shape, call->body, state->request,
-                                                  &call->arena, &call->error))
+    if (state->request == NULL ||
+        !request_decode(operation->shape, call->body, state->request, &call->arena, &call->error))
         return STEP_FAILED;
     return operation->start(call, state->request);
 }

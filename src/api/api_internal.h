@@ -35,7 +35,7 @@ const struct operation *operation_find(struct slice name);
 
 // Declares the two functions of an operation; X-macro fodder for operations.c.
 #define OPERATION_DECLARE(function)                                                                \
-    enum step function##_start(struct api_call *call, const void *request);                       \
+    enum step function##_start(struct api_call *call, const void *request);                        \
     void function##_finish(struct api_call *call, const void *request);
 
 // X(name, function, shape): the one list of operations. `finish` exists for those that write.
@@ -80,7 +80,7 @@ struct held_table {
 
 struct api_state {
     const struct operation *operation;
-    void *request;            // the decoded request struct
+    void *request; // the decoded request struct
     struct held_table *tables;
     struct write_job *write;     // NULL, or the job of an item operation
     struct table_change *change; // NULL, or the job of a table operation
@@ -113,7 +113,8 @@ MUST_CHECK bool call_item_key(struct api_call *call, const struct table *table, 
 MUST_CHECK bool key_value_check(const struct key_part *part, bool hash, struct slice value,
                                 struct error *error);
 
-// ---- Expression parameters (params.c) -------------------------------------------------------------
+// ---- Expression parameters (params.c)
+// -------------------------------------------------------------
 
 // One parameter of a request and whether it was given.
 struct param {
@@ -142,8 +143,7 @@ MUST_CHECK bool params_open(struct api_call *call, const struct param_set *set,
 // A ConditionExpression or Expected, whichever is given; *out is NULL if none is.
 MUST_CHECK bool params_condition(struct api_call *call, struct expr_params *params,
                                  struct slice expression, const struct field_map *expected,
-                                 struct slice conditional_operator,
-                                 struct expr_condition **out);
+                                 struct slice conditional_operator, struct expr_condition **out);
 // QueryFilter, ScanFilter or KeyConditions as the entries expr takes.
 MUST_CHECK bool params_conditions(struct api_call *call, const struct field_map *map,
                                   struct legacy_condition **out);
@@ -151,7 +151,8 @@ MUST_CHECK bool params_conditions(struct api_call *call, const struct field_map 
 MUST_CHECK bool params_projection(struct api_call *call, struct expr_params *params,
                                   struct slice expression, const struct field_list *names,
                                   struct expr_projection **out);
-// What a request's expressions say of one table's keys: nothing may look inside them. Each may be NULL.
+// What a request's expressions say of one table's keys: nothing may look inside them. Each may be
+// NULL.
 struct expressions {
     const struct expr_condition *condition; // or filter
     const struct expr_projection *projection;
@@ -163,13 +164,15 @@ MUST_CHECK bool params_check_keys(struct error *error, const struct table *table
 MUST_CHECK bool params_check_operator(struct api_call *call, struct slice conditional_operator,
                                       const struct field_map *conditions);
 
-// ---- Items (item.c) --------------------------------------------------------------------------------
+// ---- Items (item.c)
+// --------------------------------------------------------------------------------
 
 // An item as JSON, whole or projected.
 void call_write_item(struct api_call *call, struct json_writer *w,
                      const struct expr_projection *projection, struct slice item);
 
-// ---- Jobs (job.c) -----------------------------------------------------------------------------------
+// ---- Jobs (job.c)
+// -----------------------------------------------------------------------------------
 
 // A write job of `count` zeroed actions, noted in the state; NULL when memory is out.
 struct write_job *call_write_job(struct api_call *call, size_t count);
@@ -185,7 +188,8 @@ void call_write_job_results(struct json_writer *w, const struct write_job *job,
                             struct slice return_capacity, struct slice return_metrics,
                             double factor);
 
-// ---- Capacity (capacity.c) -----------------------------------------------------------------------------
+// ---- Capacity (capacity.c)
+// -----------------------------------------------------------------------------
 
 enum capacity_detail { CAPACITY_NONE, CAPACITY_TOTAL, CAPACITY_INDEXES };
 
@@ -194,7 +198,7 @@ enum capacity_detail capacity_detail(struct slice return_consumed_capacity);
 // Units of one table, split as INDEXES reports them.
 struct capacity {
     const struct table *table;
-    double read;  // units of the table itself
+    double read; // units of the table itself
     double write;
     double index_read[LIMIT_INDEXES];
     double index_write[LIMIT_INDEXES];
@@ -209,7 +213,8 @@ double capacity_read_units(uint64_t bytes, bool consistent);
 void capacity_write_json(struct json_writer *w, const struct capacity *capacity,
                          enum capacity_detail detail);
 
-// ---- Item collections --------------------------------------------------------------------------------
+// ---- Item collections
+// --------------------------------------------------------------------------------
 
 // One ItemCollectionMetrics object: the partition key of `item` and the estimate around `bytes`.
 void collection_write_json(struct json_writer *w, const struct table *table, struct slice item,

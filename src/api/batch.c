@@ -59,8 +59,7 @@ static bool compile_group(struct api_call *call, struct get_group *group)
            expr_params_finish(&params);
 }
 
-static bool find_group_keys(struct api_call *call, struct slice table_name,
-                            struct get_group *group)
+static bool find_group_keys(struct api_call *call, struct slice table_name, struct get_group *group)
 {
     const struct field_value *keys = group->request->keys.items;
     size_t count = group->request->keys.count;
@@ -222,7 +221,8 @@ enum step batch_get_item_start(struct api_call *call, const void *decoded)
     return STEP_READY;
 }
 
-// ---- BatchWriteItem ------------------------------------------------------------------------------
+// ---- BatchWriteItem
+// ------------------------------------------------------------------------------
 
 // The values of one entry, before any table is looked at.
 static bool check_entry(struct api_call *call, const struct write_request *entry)
@@ -272,8 +272,7 @@ static bool check_entries(struct api_call *call, const struct field_map *map, si
     return true;
 }
 
-static bool make_actions(struct api_call *call, const struct field_map *map,
-                         struct write_job *job)
+static bool make_actions(struct api_call *call, const struct field_map *map, struct write_job *job)
 {
     const struct field_list *lists = map->items;
     struct slice *keys = call_alloc(call, job->count, sizeof(*keys));

@@ -8,8 +8,7 @@ enum capacity_detail capacity_detail(struct slice return_consumed_capacity)
     return slice_is(return_consumed_capacity, "INDEXES") ? CAPACITY_INDEXES : CAPACITY_NONE;
 }
 
-void capacity_add_write(struct capacity *capacity, const struct write_action *action,
-                        double factor)
+void capacity_add_write(struct capacity *capacity, const struct write_action *action, double factor)
 {
     capacity->write += factor * action->cost.table;
     if (action->cost_table == NULL)
@@ -51,8 +50,7 @@ static void write_indexes_json(struct json_writer *w, const struct capacity *cap
     bool open = false;
     for (size_t i = 0; i < capacity->table->index_count; i++) {
         const struct index *index = &capacity->table->indexes[i];
-        if (index->global != global ||
-            capacity->index_read[i] + capacity->index_write[i] == 0)
+        if (index->global != global || capacity->index_read[i] + capacity->index_write[i] == 0)
             continue;
         if (!open) {
             json_name(w, global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes");

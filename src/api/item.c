@@ -148,7 +148,8 @@ void put_item_finish(struct api_call *call, const void *request)
     finish_write(call);
 }
 
-// ---- DeleteItem ----------------------------------------------------------------------------------
+// ---- DeleteItem
+// ----------------------------------------------------------------------------------
 
 enum step delete_item_start(struct api_call *call, const void *decoded)
 {
@@ -168,8 +169,7 @@ enum step delete_item_start(struct api_call *call, const void *decoded)
     struct expr_params params;
     struct expr_condition *condition;
     if (!params_check_styles(call, &set) || !field_value_check(&request->key, &call->error) ||
-        !check_return_values(call, request->return_values) ||
-        !params_open(call, &set, &params) ||
+        !check_return_values(call, request->return_values) || !params_open(call, &set, &params) ||
         !params_condition(call, &params, request->condition_expression, &request->expected,
                           request->conditional_operator, &condition) ||
         !expr_params_finish(&params))
@@ -194,7 +194,8 @@ void delete_item_finish(struct api_call *call, const void *request)
     finish_write(call);
 }
 
-// ---- UpdateItem -----------------------------------------------------------------------------------
+// ---- UpdateItem
+// -----------------------------------------------------------------------------------
 
 // An UpdateExpression or AttributeUpdates; *out is NULL if neither is given.
 static bool compile_update(struct api_call *call, const struct update_item_request *request,
@@ -272,7 +273,8 @@ void update_item_finish(struct api_call *call, const void *request)
     finish_write(call);
 }
 
-// ---- GetItem ----------------------------------------------------------------------------------------
+// ---- GetItem
+// ----------------------------------------------------------------------------------------
 
 void call_write_item(struct api_call *call, struct json_writer *w,
                      const struct expr_projection *projection, struct slice item)

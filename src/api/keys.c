@@ -26,11 +26,11 @@ bool key_value_check(const struct key_part *part, bool hash, struct slice value,
 {
     size_t len = value_bytes(value).len;
     if (len == 0)
-        return error_validation(error,
-                                "One or more parameter values are not valid. The AttributeValue for "
-                                "a key attribute cannot contain an empty %s value. Key: %.*s",
-                                part->type == VALUE_S ? "string" : "binary",
-                                SLICE_FMT(part->name));
+        return error_validation(
+            error,
+            "One or more parameter values are not valid. The AttributeValue for "
+            "a key attribute cannot contain an empty %s value. Key: %.*s",
+            part->type == VALUE_S ? "string" : "binary", SLICE_FMT(part->name));
     if (hash && len > LIMIT_PARTITION_KEY)
         return error_validation(error, "One or more parameter values were invalid: Size of hashkey "
                                        "has exceeded the maximum size limit of2048 bytes");
@@ -57,8 +57,7 @@ bool call_key(struct api_call *call, const struct table *table, struct slice key
 {
     size_t parts = table->keys.hash_count + table->keys.range_count;
     if (value_count(key) != parts)
-        return error_validation(&call->error,
-                                "The provided key element does not match the schema");
+        return error_validation(&call->error, "The provided key element does not match the schema");
     for (size_t i = 0; i < parts; i++) {
         const struct key_part *part = &table->keys.parts[i];
         struct slice value = value_get(key, part->name);

@@ -58,8 +58,7 @@ static bool find_target(struct page_call *p, struct slice table_name, struct sli
         return error_validation(error,
                                 "Consistent reads are not supported on global secondary indexes");
     if (p->page.index->status == INDEX_CREATING)
-        return error_validation(error,
-                                "Cannot read from backfilling global secondary index: %.*s",
+        return error_validation(error, "Cannot read from backfilling global secondary index: %.*s",
                                 SLICE_FMT(index_name));
     return true;
 }
@@ -91,8 +90,7 @@ static bool check_filter_projected(struct page_call *p)
         (void)error_validation(&p->call->error,
                                "One or more parameter values were invalid: Secondary index %.*s "
                                "does not project one or more filter attributes: [%.*s]",
-                               SLICE_FMT(p->page.index->name),
-                               SLICE_FMT(buf_view(&missing.names)));
+                               SLICE_FMT(p->page.index->name), SLICE_FMT(buf_view(&missing.names)));
     buf_release(&missing.names);
     return ok;
 }
@@ -241,8 +239,8 @@ static bool set_start(struct page_call *p)
         return error_validation(error, "The provided starting key is outside query boundaries "
                                        "based on provided conditions");
     case PAGE_OUTSIDE_RANGE:
-        return error_validation(
-            error, "The provided starting key does not match the range key predicate");
+        return error_validation(error,
+                                "The provided starting key does not match the range key predicate");
     case PAGE_OTHER_SEGMENT:
         return error_validation(error,
                                 "The provided starting key is invalid: Invalid ExclusiveStartKey. "
@@ -328,9 +326,9 @@ static enum step read_page(struct page_call *p)
 
 // ---- Query --------------------------------------------------------------------------------------
 
-static bool compile_filter(struct page_call *p, struct expr_params *params,
-                           struct slice expression, const struct field_map *legacy,
-                           struct slice conditional_operator, enum legacy_use use)
+static bool compile_filter(struct page_call *p, struct expr_params *params, struct slice expression,
+                           const struct field_map *legacy, struct slice conditional_operator,
+                           enum legacy_use use)
 {
     if (expression.ptr != NULL) {
         p->page.filter = expr_compile_condition(params, expression, EXPR_FILTER);
@@ -344,9 +342,8 @@ static bool compile_filter(struct page_call *p, struct expr_params *params,
     if (!params_conditions(p->call, legacy, &entries))
         return false;
     p->legacy_filter = true;
-    p->page.filter =
-        expr_legacy_condition(&p->call->arena, &p->call->error, use, legacy->count, entries,
-                              slice_is(conditional_operator, "OR"));
+    p->page.filter = expr_legacy_condition(&p->call->arena, &p->call->error, use, legacy->count,
+                                           entries, slice_is(conditional_operator, "OR"));
     return p->page.filter != NULL;
 }
 
@@ -356,8 +353,9 @@ static struct expr_key *compile_key(struct page_call *p, const struct query_requ
     if (request->key_condition_expression.ptr != NULL)
         return expr_compile_key(params, request->key_condition_expression);
     if (!request->key_conditions.set) {
-        (void)error_validation(&p->call->error, "Either the KeyConditions or KeyConditionExpression "
-                                                "parameter must be specified in the request.");
+        (void)error_validation(&p->call->error,
+                               "Either the KeyConditions or KeyConditionExpression "
+                               "parameter must be specified in the request.");
         return NULL;
     }
     struct legacy_condition *entries;
@@ -382,8 +380,8 @@ static struct expr_key *check_query(struct page_call *p, const struct query_requ
                    {"KeyConditions", request->key_conditions.set}},
         .names = &request->expression_attribute_names,
         .values = &request->expression_attribute_values,
-        .takes_values = request->filter_expression.ptr != NULL ||
-                        request->key_condition_expression.ptr != NULL,
+        .takes_values =
+            request->filter_expression.ptr != NULL || request->key_condition_expression.ptr != NULL,
         .values_need = "FilterExpression and KeyConditionExpression are null",
     };
     struct expr_params params;
@@ -425,15 +423,17 @@ enum step query_start(struct api_call *call, const void *decoded)
     return read_page(&p);
 }
 
-// ---- Scan -----------------------------------------------------------------------------------------
+// ---- Scan
+// -----------------------------------------------------------------------------------------
 
 static bool set_segment(struct page_call *p, const struct scan_request *request)
 {
     struct error *error = &p->call->error;
     p->page.segments = 1;
     if (request->segment.set && !request->total_segments.set)
-        return error_validation(error, "The TotalSegments parameter is required but was not present "
-                                       "in the request when Segment parameter is present");
+        return error_validation(error,
+                                "The TotalSegments parameter is required but was not present "
+                                "in the request when Segment parameter is present");
     if (!request->segment.set && request->total_segments.set)
         return error_validation(error, "The Segment parameter is required but was not present in "
                                        "the request when parameter TotalSegments is present");
@@ -467,8 +467,8 @@ static bool check_scan(struct page_call *p, const struct scan_request *request)
         .values_need = "FilterExpression is null",
     };
     struct expr_params params;
-    return params_check_styles(p->call, &set) && check_start_values(p) &&
-           set_segment(p, request) && params_open(p->call, &set, &params) &&
+    return params_check_styles(p->call, &set) && check_start_values(p) && set_segment(p, request) &&
+           params_open(p->call, &set, &params) &&
            compile_filter(p, &params, request->filter_expression, &request->scan_filter,
                           request->conditional_operator, LEGACY_SCAN_FILTER) &&
            params_projection(p->call, &params, request->projection_expression,

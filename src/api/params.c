@@ -64,9 +64,9 @@ bool params_open(struct api_call *call, const struct param_set *set, struct expr
     if (set->values == NULL || set->values->value.ptr == NULL)
         return true;
     if (set->values->fault != NULL)
-        return error_validation(
-            &call->error, "ExpressionAttributeValues contains invalid value: %s for key %.*s",
-            set->values->fault, SLICE_FMT(set->values->fault_name));
+        return error_validation(&call->error,
+                                "ExpressionAttributeValues contains invalid value: %s for key %.*s",
+                                set->values->fault, SLICE_FMT(set->values->fault_name));
     return expr_params_values(params, set->values->value);
 }
 

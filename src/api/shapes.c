@@ -12,8 +12,8 @@ static const char name_pattern[] = "[a-zA-Z0-9_.-]+";
 
 static bool is_name_byte(uint8_t byte)
 {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || byte == '_' || byte == '.' || byte == '-';
+    uint8_t letter = (uint8_t)((byte | 0x20) - 'a');
+    return letter < 26 || (uint8_t)(byte - '0') < 10 || byte == '_' || byte == '.' || byte == '-';
 }
 
 static bool name_matches(struct slice text)

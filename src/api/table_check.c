@@ -188,7 +188,7 @@ static bool check_global_throughput(const struct check *check, const struct inde
                                 SLICE_FMT(index->name));
     if (!check->on_demand && units == NULL)
         return error_validation(check->error,
-                                INVALID "ProvisionedThroughput is not specified for index: %.*s",
+                                INVALID "ProvisionedThroughput must be specified for index: %.*s",
                                 SLICE_FMT(index->name));
     return (units == NULL || spec_check_units(units, check->error)) &&
            spec_check_limits(index->throughput.on_demand, check->on_demand, false, &index->name,

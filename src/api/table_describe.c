@@ -180,8 +180,10 @@ static void put_index(const struct description *d, const struct index *index)
         }
         put_provisioned(d, &throughput);
     }
-    put_integer(d->w, "IndexSizeBytes", index->stats->bytes);
-    put_integer(d->w, "ItemCount", index->stats->items);
+    // The answer that begins a new index says that it is empty, although filling may have begun.
+    bool fresh = index->status == INDEX_CREATING && d->moment != DESCRIBE_NOW;
+    put_integer(d->w, "IndexSizeBytes", fresh ? 0 : index->stats->bytes);
+    put_integer(d->w, "ItemCount", fresh ? 0 : index->stats->items);
     put_arn(d, "IndexArn", "/index/", index->name);
     if (index->global) {
         put_limits(d->w, &throughput);

@@ -46,7 +46,8 @@ static bool tag_text_valid(struct slice text)
                       (byte >= '0' && byte <= '9');
         // U+1F000 to U+1FFFF are pictures.
         bool picture = byte == 0xf0 && i + 1 < text.len && text.ptr[i + 1] == 0x9f;
-        if (!letter && (byte < 0x80 ? memchr("+-=._:/@ ", byte, 9) == NULL : picture))
+        bool mark = byte != 0 && byte < 0x80 && strchr("+-=._:/@ ", byte) != NULL;
+        if (!letter && !mark && (byte < 0x80 || picture))
             return false;
     }
     return true;
@@ -180,7 +181,7 @@ static bool tag_alter(void *context, struct table *current, struct table **next,
 enum step tag_resource_start(struct api_call *call, const void *request)
 {
     const struct tag_resource_request *tag = request;
-    struct slice name;
+    struct slice name = {NULL, 0};
     if (!tagged_table(tag->resource_arn, &name, &call->error))
         return STEP_FAILED;
     if (tag->tags.count == 0) {
@@ -223,7 +224,7 @@ enum step untag_resource_start(struct api_call *call, const void *request)
 {
     const struct untag_resource_request *untag = request;
     const struct slice *keys = untag->tag_keys.items;
-    struct slice name;
+    struct slice name = {NULL, 0};
     if (!tagged_table(untag->resource_arn, &name, &call->error))
         return STEP_FAILED;
     if (untag->tag_keys.count == 0) {
@@ -268,7 +269,7 @@ static void write_tags(struct json_writer *w, struct slice tags)
 enum step list_tags_of_resource_start(struct api_call *call, const void *request)
 {
     const struct list_tags_of_resource_request *list = request;
-    struct slice name;
+    struct slice name = {NULL, 0};
     if (!tagged_table(list->resource_arn, &name, &call->error))
         return STEP_FAILED;
     struct table *table = engine_table(call_engine(call), name);

@@ -115,10 +115,6 @@ static struct slice update_name(const struct global_secondary_index_update *upda
 static bool check_create(const struct update_table_request *request,
                          const struct global_secondary_index *create, struct error *error)
 {
-    if (!request->attribute_definitions.set)
-        return error_validation(error,
-                                INVALID "AttributeDefinitions is not specified for index: %.*s",
-                                SLICE_FMT(create->index_name));
     return spec_check_keys(create->key_schema.items, create->key_schema.count, true,
                            &request->attribute_definitions, error) &&
            spec_check_projection(create->projection, error) &&

@@ -19,13 +19,10 @@ static bool index_required(const struct table_update *update, const struct table
 {
     *out = table_index(current, name);
     if (*out == NULL)
-        return error_set(update->error, ERR_RESOURCE_NOT_FOUND,
-                         "Requested resource not found: Index %.*s for table %.*s", SLICE_FMT(name),
-                         SLICE_FMT(current->name));
+        return error_set(update->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
     if (!(*out)->global)
         return error_validation(update->error,
-                                "Cannot %s an index that is not a GlobalSecondaryIndex: %.*s", verb,
-                                SLICE_FMT(name));
+                                "Cannot %s an index that is not a GlobalSecondaryIndex", verb);
     return true;
 }
 

@@ -76,7 +76,8 @@ void call_write_job_results(struct json_writer *w, const struct write_job *job,
         write_job_metrics(w, job);
 }
 
-// ---- TransactWriteItems --------------------------------------------------------------------------
+// ---- TransactWriteItems
+// --------------------------------------------------------------------------
 
 // The one action of an entry and its kind; NULL if there is none or more than one.
 static const struct transact_action *only_action(const struct transact_write_item *entry,
@@ -108,8 +109,7 @@ static bool compile_entry(struct api_call *call, const struct transact_action *f
     bool has_update = from->update_expression.ptr != NULL;
     struct param_set set = {
         .expression_count = 2,
-        .expressions = {{"UpdateExpression", has_update},
-                        {"ConditionExpression", has_condition}},
+        .expressions = {{"UpdateExpression", has_update}, {"ConditionExpression", has_condition}},
         .names = &from->expression_attribute_names,
         .values = &from->expression_attribute_values,
         .takes_values = has_condition || has_update,
@@ -158,9 +158,9 @@ static bool find_key(struct api_call *call, struct write_action *action)
     bool ok = action->kind == WRITE_PUT
                   ? call_item_key(call, action->table, action->item, &action->key)
                   : call_key(call, action->table, action->item, &action->key);
-    ok = ok && params_check_keys(&call->error, action->table,
-                                 (struct expressions){.condition = action->condition,
-                                                      .update = action->update});
+    ok = ok && params_check_keys(
+                   &call->error, action->table,
+                   (struct expressions){.condition = action->condition, .update = action->update});
     if (ok || call->error.code != ERR_VALIDATION)
         return ok;
     action->failure = call->error.code;
@@ -282,7 +282,8 @@ void transact_write_items_finish(struct api_call *call, const void *decoded)
     json_close_object(&w);
 }
 
-// ---- TransactGetItems ------------------------------------------------------------------------------
+// ---- TransactGetItems
+// ------------------------------------------------------------------------------
 
 struct get_entry {
     struct table *table;
@@ -296,8 +297,7 @@ static bool compile_get(struct api_call *call, const struct transact_get *get,
                         struct get_entry *entry)
 {
     if (get == NULL)
-        return error_validation(&call->error,
-                                "TransactItems can only contain one of Get");
+        return error_validation(&call->error, "TransactItems can only contain one of Get");
     static const struct field_list no_names = {.set = false};
     struct param_set set = {
         .expression_count = 1,
@@ -312,8 +312,7 @@ static bool compile_get(struct api_call *call, const struct transact_get *get,
            expr_params_finish(&params);
 }
 
-static bool find_get(struct api_call *call, const struct transact_get *get,
-                     struct get_entry *entry)
+static bool find_get(struct api_call *call, const struct transact_get *get, struct get_entry *entry)
 {
     entry->table = call_table(call, get->table_name);
     if (entry->table == NULL)
@@ -343,8 +342,7 @@ static bool check_failures(struct api_call *call, struct get_entry *entries, siz
         job->actions[i].failure_text = entries[i].failure;
         canceled = true;
     }
-    return !canceled ||
-           error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+    return !canceled || error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
 }
 
 static bool prepare_gets(struct api_call *call, const struct field_list *list,

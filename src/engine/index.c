@@ -20,7 +20,8 @@ static bool refuse_empty(const struct index *index, const struct key_part *key, 
     return error_validation(
         error,
         "One or more parameter values are not valid. A value specified for a secondary index key "
-        "is not supported. The AttributeValue for a key attribute cannot contain an empty %s value. "
+        "is not supported. The AttributeValue for a key attribute cannot contain an empty %s "
+        "value. "
         "IndexName: %.*s, IndexKey: %.*s",
         kind, SLICE_FMT(index->name), SLICE_FMT(key->name));
 }

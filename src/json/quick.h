@@ -6,7 +6,6 @@
 #ifndef JSON_QUICK_H
 #define JSON_QUICK_H
 
-#include "base/limits.h"
 #include "json/reader.h"
 #include "json/scan.h"
 
@@ -62,6 +61,22 @@ static inline const uint8_t *json_quick_entry(const struct json_reader *reader,
         return NULL;
     found->name = slice_of(at, (size_t)(stop - at));
     return json_quick_typed(reader, stop + 4, found);
+}
+
+// The opening of a typed value that is more than a string, {"M": up to the colon. The name of
+// the type is found->text.
+static inline const uint8_t *json_quick_open(const struct json_reader *reader,
+                                             struct json_quick *found)
+{
+    const uint8_t *at = reader->at;
+    if (reader->end - at < 8 || reader->depth == LIMIT_JSON_DEPTH || memcmp(at, "{\"", 2) != 0)
+        return NULL;
+    at += 2;
+    size_t len = at[1] == '"' ? 1 : at[2] == '"' ? 2 : 4;
+    if (at[len] != '"' || at[len + 1] != ':')
+        return NULL;
+    found->text = slice_of(at, len);
+    return at + len + 2;
 }
 
 static inline void json_quick_take(struct json_reader *reader, const uint8_t *behind)

@@ -38,43 +38,23 @@ void json_reader_init(struct json_reader *reader, struct slice text, struct aren
 
 static inline void reader_skip_space(struct json_reader *reader)
 {
-    const uint8_t *at = reader->at;
-    while (at < reader->end && (*at == ' ' || *at == '\n' || *at == '\t' || *at == '\r'))
-        at++;
-    reader->at = at;
+    reader->at = json_skip_space(reader->at, reader->end);
 }
 
-enum json_kind json_peek(struct json_reader *reader)
+enum json_kind json_peek_slow(struct json_reader *reader)
 {
     reader_skip_space(reader);
-    if (reader->at == reader->end) {
+    enum json_kind kind = JSON_BAD;
+    if (reader->at == reader->end)
         (void)reader_fail(reader, "unexpected end of the text");
-        return JSON_BAD;
-    }
-    switch (*reader->at) {
-    case '{':
-        return JSON_OBJECT;
-    case '[':
-        return JSON_ARRAY;
-    case '"':
-        return JSON_STRING;
-    case 't':
-        return JSON_TRUE;
-    case 'f':
-        return JSON_FALSE;
-    case 'n':
-        return JSON_NULL;
-    default:
-        if (*reader->at == '-' || (*reader->at >= '0' && *reader->at <= '9'))
-            return JSON_NUMBER;
+    else if ((kind = json_kind_of(*reader->at)) == JSON_BAD)
         (void)reader_fail(reader, "unexpected character");
-        return JSON_BAD;
-    }
+    return kind;
 }
 
 // ---- Containers --------------------------------------------------------------
 
-bool json_enter(struct json_reader *reader)
+bool json_enter_slow(struct json_reader *reader)
 {
     reader_skip_space(reader);
     if (reader->at == reader->end || (*reader->at != '{' && *reader->at != '['))
@@ -109,7 +89,7 @@ static inline bool reader_step(struct json_reader *reader, uint8_t close)
     return true;
 }
 
-bool json_next_element(struct json_reader *reader)
+bool json_next_element_slow(struct json_reader *reader)
 {
     return reader_step(reader, ']');
 }
@@ -134,7 +114,7 @@ static inline bool next_name_quickly(struct json_reader *reader, struct slice *n
     return true;
 }
 
-bool json_next_name(struct json_reader *reader, struct slice *name)
+bool json_next_name_slow(struct json_reader *reader, struct slice *name)
 {
     if (next_name_quickly(reader, name))
         return true;

@@ -58,35 +58,6 @@ size_t shape_slot_size(const struct shape *shape, bool inline_struct)
     return 0;
 }
 
-bool shape_slot_set(const struct shape *shape, const void *at)
-{
-    switch (shape->kind) {
-    case SHAPE_STRING:
-    case SHAPE_ENUM:
-    case SHAPE_BLOB:
-        return ((const struct slice *)at)->ptr != NULL;
-    case SHAPE_INTEGER:
-    case SHAPE_LONG:
-        return ((const struct field_int *)at)->set;
-    case SHAPE_DOUBLE:
-    case SHAPE_TIMESTAMP:
-        return ((const struct field_double *)at)->set;
-    case SHAPE_BOOLEAN:
-        return ((const struct field_bool *)at)->set;
-    case SHAPE_STRUCT:
-        return *(void *const *)at != NULL;
-    case SHAPE_LIST:
-        return ((const struct field_list *)at)->set;
-    case SHAPE_MAP:
-        return ((const struct field_map *)at)->set;
-    case SHAPE_VALUE:
-    case SHAPE_ITEM:
-        return ((const struct field_value *)at)->value.ptr != NULL;
-    }
-    ensure(!"a shape has a known kind");
-    return false;
-}
-
 // ---- Scalars -------------------------------------------------------------------
 
 static bool decode_string(struct decoding *d, const struct shape *shape, enum json_place place,

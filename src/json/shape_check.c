@@ -112,6 +112,15 @@ static int64_t measure(const struct shape *shape, const void *at)
     }
 }
 
+// A text that needs no counting: a unit takes one to three bytes.
+static inline bool is_surely_within(const struct shape *shape, const void *at)
+{
+    if (shape->kind != SHAPE_STRING)
+        return false;
+    int64_t bytes = (int64_t)((const struct slice *)at)->len;
+    return (!shape->has_min || bytes >= 3 * shape->min) && (!shape->has_max || bytes <= shape->max);
+}
+
 static const char *measure_name(const struct shape *shape)
 {
     return shape->kind == SHAPE_INTEGER || shape->kind == SHAPE_LONG ? "value" : "length";
@@ -130,12 +139,14 @@ static bool breaks_pattern(const struct shape *shape, const void *at)
 
 static bool breaks_min(const struct shape *shape, const void *at)
 {
-    return shape->has_min && measure(shape, at) < shape->min && !is_exempt(shape, at);
+    return shape->has_min && !is_surely_within(shape, at) && measure(shape, at) < shape->min &&
+           !is_exempt(shape, at);
 }
 
 static bool breaks_max(const struct shape *shape, const void *at)
 {
-    return shape->has_max && measure(shape, at) > shape->max && !is_exempt(shape, at);
+    return shape->has_max && !is_surely_within(shape, at) && measure(shape, at) > shape->max &&
+           !is_exempt(shape, at);
 }
 
 static bool breaks_enum(const struct shape *shape, const void *at)

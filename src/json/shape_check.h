@@ -8,9 +8,26 @@
 // inline, in a struct as a pointer.
 size_t shape_slot_size(const struct shape *shape, bool inline_struct);
 
-// Whether the slot of a member or element holds something. A structure's slot is its
-// pointer here: one that stands inline is always there.
-bool shape_slot_set(const struct shape *shape, const void *at);
+// Whether the slot of a member or element holds something: all of them begin with a pointer
+// or with a flag that says so. A structure's slot is its pointer here: one that stands inline
+// is always there.
+static inline bool shape_slot_set(const struct shape *shape, const void *at)
+{
+    enum {
+        FLAGGED = 1 << SHAPE_INTEGER | 1 << SHAPE_LONG | 1 << SHAPE_DOUBLE | 1 << SHAPE_TIMESTAMP |
+                  1 << SHAPE_BOOLEAN | 1 << SHAPE_LIST | 1 << SHAPE_MAP
+    };
+    if ((FLAGGED >> shape->kind & 1) != 0)
+        return *(const bool *)at;
+    return *(void *const *)at != NULL;
+}
+
+// What shape_slot_set() builds on.
+_Static_assert(offsetof(struct field_int, set) == 0 && offsetof(struct field_double, set) == 0 &&
+                   offsetof(struct field_bool, set) == 0 && offsetof(struct field_list, set) == 0 &&
+                   offsetof(struct field_map, set) == 0 && offsetof(struct slice, ptr) == 0 &&
+                   offsetof(struct field_value, value) == 0,
+               "a slot begins with what says whether it is set");
 
 // Checks every constraint; false with the collected ValidationException. The error's arena
 // holds the message.

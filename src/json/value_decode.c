@@ -477,6 +477,18 @@ static inline enum value_type type_of_name(struct slice name)
             return VALUE_TYPES;
         }
     }
+    if (name.len == 2 && name.ptr[1] == 'S') {
+        switch (name.ptr[0]) {
+        case 'S':
+            return VALUE_SS;
+        case 'N':
+            return VALUE_NS;
+        case 'B':
+            return VALUE_BS;
+        default:
+            return VALUE_TYPES;
+        }
+    }
     return value_type_from_name(name);
 }
 
@@ -526,20 +538,38 @@ static bool decode_null_value(struct value_decoder *d)
     return json_read_literal(d->reader) ? fault(d, FAULT_EMPTY) : text_error(d);
 }
 
-// `level` is 1 for the value of an attribute, one more in each list or map.
-static bool decode_value(struct value_decoder *d, enum json_place place, unsigned level)
+// Not white space, nor null.
+static inline bool is_plain_opening(uint8_t byte)
 {
-    enum json_kind found = json_peek(d->reader);
-    if (found == JSON_NULL)
-        return decode_null_value(d);
-    if (found != JSON_OBJECT)
-        return json_type_error(d->reader, &shape_value, place, found, d->error);
-    if (!json_enter(d->reader))
-        return text_error(d);
+    return byte == '"' || byte == '{' || byte == '[' || byte == 't' || byte == 'f';
+}
+
+// Enters a value that opens as plainly as most do, and decodes its first member. *seen is that
+// member's bit; 0 if there was none, and then nothing is consumed. A null and an unknown type
+// are not for here.
+static bool decode_first(struct value_decoder *d, unsigned level, unsigned *seen)
+{
+    struct json_quick quick;
+    const uint8_t *behind = d->careful ? NULL : json_quick_open(d->reader, &quick);
+    *seen = 0;
+    if (behind == NULL || behind == d->reader->end || !is_plain_opening(*behind))
+        return true;
+    enum value_type type = type_of_name(quick.text);
+    if (type == VALUE_TYPES)
+        return true;
+    *seen = 1u << type;
+    json_quick_take(d->reader, behind);
+    d->reader->depth++;
+    return decode_typed(d, type, level);
+}
+
+// Decodes the members of the AttributeValue that the reader is in, behind those `seen`.
+static bool decode_types(struct value_decoder *d, unsigned level, unsigned seen)
+{
     struct type_counts counts;
     if (d->careful && !count_types(d, &counts))
         return false;
-    unsigned named = 0, seen = 0;
+    unsigned named = seen;
     struct slice name;
     while (json_next_name(d->reader, &name)) {
         enum value_type type = type_of_name(name);
@@ -565,6 +595,24 @@ static bool decode_value(struct value_decoder *d, enum json_place place, unsigne
     if (seen == 0)
         return fault(d, FAULT_EMPTY);
     return (seen & (seen - 1)) == 0 || fault(d, FAULT_SEVERAL);
+}
+
+// `level` is 1 for the value of an attribute, one more in each list or map.
+static bool decode_value(struct value_decoder *d, enum json_place place, unsigned level)
+{
+    unsigned seen;
+    if (!decode_first(d, level, &seen))
+        return false;
+    if (seen != 0)
+        return json_leave(d->reader, '}') || decode_types(d, level, seen);
+    enum json_kind found = json_peek(d->reader);
+    if (found == JSON_NULL)
+        return decode_null_value(d);
+    if (found != JSON_OBJECT)
+        return json_type_error(d->reader, &shape_value, place, found, d->error);
+    if (!json_enter(d->reader))
+        return text_error(d);
+    return decode_types(d, level, 0);
 }
 
 // ---- Whole fields --------------------------------------------------------------------

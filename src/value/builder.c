@@ -86,7 +86,7 @@ static void put_tag(struct value_builder *builder, enum value_tag tag)
 }
 
 // A varint length and the bytes. Returns what is behind them.
-static inline uint8_t *counted_put(uint8_t *to, struct slice bytes)
+ALWAYS_INLINE uint8_t *counted_put(uint8_t *to, struct slice bytes)
 {
     to += varint_put(to, bytes.len);
     copy_bytes(to, bytes.ptr, bytes.len);
@@ -224,7 +224,7 @@ static inline bool mark_before(const uint8_t *container, const struct value_mark
 
 // Begins an entry: remembers where, and whether it is still in order. Room for its key and
 // `extra` bytes, or NULL.
-static inline uint8_t *begin_entry(struct value_builder *builder, struct slice key, size_t extra)
+ALWAYS_INLINE uint8_t *begin_entry(struct value_builder *builder, struct slice key, size_t extra)
 {
     struct buf *out = builder->out;
     struct value_frame *frame = top_frame(builder);
@@ -237,7 +237,8 @@ static inline uint8_t *begin_entry(struct value_builder *builder, struct slice k
         return NULL;
     }
     struct value_mark *mark = marks_of(builder) + builder->mark_count++;
-    *mark = (struct value_mark){.prefix = key_prefix(key), .offset = (uint32_t)offset};
+    mark->prefix = key_prefix(key);
+    mark->offset = (uint32_t)offset;
     if (frame->count++ > 0 && frame->sorted)
         frame->sorted = mark_before(out->ptr + frame->start, mark - 1, mark->prefix, key);
     return to;

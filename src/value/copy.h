@@ -5,16 +5,19 @@
 
 #include "base/slice.h"
 
+// For what is worth it: the compiler would rather call.
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 enum { COPY_SHORT = 64 }; // up to here it is worth doing by hand
 
 // Two copies of a fixed size, the second of which ends where the piece does.
-static inline void copy_ends(uint8_t *to, const uint8_t *from, size_t len, size_t size)
+ALWAYS_INLINE void copy_ends(uint8_t *to, const uint8_t *from, size_t len, size_t size)
 {
     memcpy(to, from, size);
     memcpy(to + len - size, from + len - size, size);
 }
 
-static inline void copy_bytes(uint8_t *to, const uint8_t *from, size_t len)
+ALWAYS_INLINE void copy_bytes(uint8_t *to, const uint8_t *from, size_t len)
 {
     if (len >= 16) {
         if (len > COPY_SHORT) {

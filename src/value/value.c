@@ -10,7 +10,6 @@
 #include "value/number.h"
 
 enum {
-    BODY_OFFSET = 5,        // tag and u32 body length
     CONTAINER_OVERHEAD = 3, // AWS's size of an empty list or map
     ELEMENT_OVERHEAD = 1    // and of each of its elements, besides their contents
 };
@@ -36,7 +35,8 @@ const char *value_type_name(enum value_type type)
 enum value_type value_type_from_name(struct slice name)
 {
     for (unsigned type = 0; type < VALUE_TYPES; type++)
-        if (slice_is(name, type_names[type]))
+        if (name.len > 0 && name.ptr[0] == (uint8_t)type_names[type][0] &&
+            slice_is(name, type_names[type]))
             return (enum value_type)type;
     return VALUE_TYPES;
 }
@@ -44,32 +44,6 @@ enum value_type value_type_from_name(struct slice name)
 enum value_type value_type(struct slice value)
 {
     return (enum value_type)tag_types[value.ptr[0]];
-}
-
-static uint32_t body_length(const uint8_t *value)
-{
-    return (uint32_t)value[1] | (uint32_t)value[2] << 8 | (uint32_t)value[3] << 16 |
-           (uint32_t)value[4] << 24;
-}
-
-size_t value_length(const uint8_t *at)
-{
-    switch (*at) {
-    case VALUE_TAG_NULL:
-    case VALUE_TAG_FALSE:
-    case VALUE_TAG_TRUE:
-        return 1;
-    case VALUE_TAG_N:
-        return 2 + (size_t)at[1];
-    case VALUE_TAG_S:
-    case VALUE_TAG_B: {
-        const uint8_t *bytes = at + 1;
-        uint64_t len = varint_get(&bytes);
-        return (size_t)(bytes - at) + (size_t)len;
-    }
-    default:
-        return BODY_OFFSET + (size_t)body_length(at);
-    }
 }
 
 struct slice value_bytes(struct slice value)
@@ -88,43 +62,18 @@ bool value_bool(struct slice value)
 
 size_t value_count(struct slice value)
 {
-    const uint8_t *at = value.ptr + BODY_OFFSET;
+    const uint8_t *at = value.ptr + VALUE_BODY;
     return (size_t)varint_get(&at);
 }
 
 void value_iter_init(struct value_iter *iter, struct slice container)
 {
-    const uint8_t *at = container.ptr + BODY_OFFSET;
+    const uint8_t *at = container.ptr + VALUE_BODY;
     iter->container = value_type(container);
     iter->left = (size_t)varint_get(&at);
     iter->at = at;
     iter->name = VALUE_NONE;
     iter->value = VALUE_NONE;
-}
-
-// A varint length and as many bytes; *at moves behind them.
-static struct slice counted_get(const uint8_t **at)
-{
-    size_t len = (size_t)varint_get(at);
-    struct slice bytes = slice_of(*at, len);
-    *at += len;
-    return bytes;
-}
-
-bool value_iter_next(struct value_iter *iter)
-{
-    if (iter->left == 0)
-        return false;
-    iter->left--;
-    if (iter->container != VALUE_M && iter->container != VALUE_L) {
-        iter->value = counted_get(&iter->at);
-        return true;
-    }
-    if (iter->container == VALUE_M)
-        iter->name = counted_get(&iter->at);
-    iter->value = slice_of(iter->at, value_length(iter->at));
-    iter->at += iter->value.len;
-    return true;
 }
 
 // slice_compare, but most names differ in the first byte, which saves a call.
@@ -137,9 +86,9 @@ static inline int name_compare(struct slice a, struct slice b)
 
 struct slice value_get(struct slice map, struct slice name)
 {
-    const uint8_t *at = map.ptr + BODY_OFFSET;
+    const uint8_t *at = map.ptr + VALUE_BODY;
     for (size_t left = (size_t)varint_get(&at); left > 0; left--) {
-        struct slice found = counted_get(&at);
+        struct slice found = value_counted(&at);
         int order = name_compare(found, name);
         if (order == 0)
             return slice_of(at, value_length(at));
@@ -152,7 +101,7 @@ struct slice value_get(struct slice map, struct slice name)
 
 struct slice value_at(struct slice list, size_t index)
 {
-    const uint8_t *at = list.ptr + BODY_OFFSET;
+    const uint8_t *at = list.ptr + VALUE_BODY;
     if (index >= varint_get(&at))
         return VALUE_NONE;
     while (index-- > 0)
@@ -162,9 +111,9 @@ struct slice value_at(struct slice list, size_t index)
 
 bool value_set_has(struct slice set, struct slice member)
 {
-    const uint8_t *at = set.ptr + BODY_OFFSET;
+    const uint8_t *at = set.ptr + VALUE_BODY;
     for (size_t left = (size_t)varint_get(&at); left > 0; left--) {
-        int order = slice_compare(counted_get(&at), member);
+        int order = slice_compare(value_counted(&at), member);
         if (order >= 0)
             return order == 0;
     }
@@ -336,11 +285,11 @@ static bool check_body(struct check *body, enum value_tag tag, size_t depth)
 
 static bool check_container(struct check *check, enum value_tag tag, size_t depth)
 {
-    if (check->left < BODY_OFFSET - 1 || depth == VALUE_BUILDER_DEPTH)
+    if (check->left < VALUE_BODY - 1 || depth == VALUE_BUILDER_DEPTH)
         return false;
     size_t len = body_length(check->at - 1);
-    check->at += BODY_OFFSET - 1;
-    check->left -= BODY_OFFSET - 1;
+    check->at += VALUE_BODY - 1;
+    check->left -= VALUE_BODY - 1;
     if (len > check->left)
         return false;
     struct check body = {check->at, len};

@@ -18,7 +18,7 @@
 #ifndef VALUE_VALUE_H
 #define VALUE_VALUE_H
 
-#include "base/buf.h"
+#include "base/encode.h"
 
 // X(type, name on the wire)
 #define VALUE_TYPE_LIST(X)                                                                         \
@@ -64,8 +64,29 @@ enum value_type value_type_from_name(struct slice name);
 
 enum value_type value_type(struct slice value);
 
+enum { VALUE_BODY = 5 }; // where the body of a container begins: behind tag and length
+
 // The whole encoded length of the value that begins at `at`.
-size_t value_length(const uint8_t *at);
+static inline size_t value_length(const uint8_t *at)
+{
+    switch (*at) {
+    case VALUE_TAG_NULL:
+    case VALUE_TAG_FALSE:
+    case VALUE_TAG_TRUE:
+        return 1;
+    case VALUE_TAG_N:
+        return 2 + (size_t)at[1];
+    case VALUE_TAG_S:
+    case VALUE_TAG_B: {
+        const uint8_t *bytes = at + 1;
+        uint64_t len = varint_get(&bytes);
+        return (size_t)(bytes - at) + (size_t)len;
+    }
+    default:
+        return VALUE_BODY + ((size_t)at[1] | (size_t)at[2] << 8 | (size_t)at[3] << 16 |
+                             (size_t)at[4] << 24);
+    }
+}
 
 // The bytes of an S, a B or the stored form of an N.
 struct slice value_bytes(struct slice value);
@@ -84,7 +105,31 @@ struct value_iter {
     struct slice value;
 };
 void value_iter_init(struct value_iter *iter, struct slice container);
-bool value_iter_next(struct value_iter *iter);
+
+// A varint length and as many bytes; *at moves behind them.
+static inline struct slice value_counted(const uint8_t **at)
+{
+    size_t len = (size_t)varint_get(at);
+    struct slice bytes = {*at, len};
+    *at += len;
+    return bytes;
+}
+
+static inline bool value_iter_next(struct value_iter *iter)
+{
+    if (iter->left == 0)
+        return false;
+    iter->left--;
+    if (iter->container != VALUE_M && iter->container != VALUE_L) {
+        iter->value = value_counted(&iter->at);
+        return true;
+    }
+    if (iter->container == VALUE_M)
+        iter->name = value_counted(&iter->at);
+    iter->value = slice_of(iter->at, value_length(iter->at));
+    iter->at += iter->value.len;
+    return true;
+}
 
 // The entry of a map (an item), or VALUE_NONE.
 struct slice value_get(struct slice map, struct slice name);
@@ -127,30 +172,19 @@ struct slice value_empty_map(void);
 // value_close return false. Scratch memory is kept for the next use.
 //
 //   value_open_map(&b); value_name(&b, name); value_put_string(&b, s); value_close(&b);
-enum { VALUE_BUILDER_DEPTH = 64, VALUE_BUILDER_MARKS = 32 };
-
-// An entry of an open map, a member of an open set.
-struct value_mark {
-    uint64_t prefix; // the first bytes of its name, which decide most comparisons
-    uint32_t offset; // where it begins, from the container's tag
-    uint32_t len;    // known when the container closes
-};
+enum { VALUE_BUILDER_DEPTH = 64 };
 
 struct value_builder {
     struct buf *out;
-    struct value_mark *many; // the marks once they are too many for `few`, or NULL
-    size_t mark_count;       // of all open containers
-    size_t mark_cap;
     struct buf scratch; // for sorting
     size_t depth;
     struct value_frame {
-        size_t start;      // offset of the container's tag in out
-        size_t first_mark; // index of its first entry among the marks
+        size_t start; // offset of the container's tag in out
+        size_t last;  // and of its last entry, while they are sorted
         size_t count;
         bool sorted; // entries came in order so far
         enum value_tag tag;
     } frames[VALUE_BUILDER_DEPTH];
-    struct value_mark few[VALUE_BUILDER_MARKS];
 };
 
 void value_builder_init(struct value_builder *builder, struct buf *out);
@@ -173,9 +207,6 @@ void value_open_list(struct value_builder *builder);
 void value_open_set(struct value_builder *builder, enum value_type type);
 // The next entry's name; only in a map.
 void value_name(struct value_builder *builder, struct slice name);
-// A whole entry of a map: value_name() and value_put_scalar() at once.
-void value_put_entry(struct value_builder *builder, struct slice name, enum value_tag tag,
-                     struct slice bytes);
 // The next member's raw bytes; only in a set.
 void value_member(struct value_builder *builder, struct slice member);
 // False if a set received the same member twice (the set is complete otherwise).

@@ -31,7 +31,14 @@ class Generator:
         return B(self.random.choice(BYTES))
 
     def key(self):
-        return {name: self.scalar(wanted) for name, wanted in self.table.key}
+        return {name: self.wide(wanted) for name, wanted in self.table.key}
+
+    def wide(self, wanted):
+        """A scalar out of many, so that the table fills."""
+        if self.chance(0.5):
+            return self.scalar(wanted)
+        n = self.random.randrange(60)
+        return S(f'k{n}') if wanted == 'S' else N(n * 7 - 100) if wanted == 'N' else B(bytes([n, n * 3 % 7]))
 
     def any_value(self, depth=2):
         choice = self.random.randrange(11 if depth else 7)

@@ -6,11 +6,12 @@ from values import freeze, item_size, kind, order
 
 
 class Failed(Exception):
-    """The operation must fail with this error of the service."""
+    """The operation must fail with this error of the service (or with the other one, `also`)."""
 
-    def __init__(self, name, item=None):
+    def __init__(self, name, item=None, also=None):
         self.name = name
         self.item = item
+        self.also = also
         super().__init__(name)
 
 

@@ -232,7 +232,7 @@ errorCases('CreateTable', [
     ['an unknown billing mode', good({ BillingMode: 'FREE' }), VALIDATION,
         /Value 'FREE' at 'billingMode' failed to satisfy constraint: Member must satisfy enum value set: \[(PROVISIONED, PAY_PER_REQUEST|PAY_PER_REQUEST, PROVISIONED)\]$/],
     ['an unknown table class', good({ TableClass: 'OTHER' }), VALIDATION,
-        /Value 'OTHER' at 'tableClass' failed to satisfy constraint: Member must satisfy enum value set: /],
+        'Invalid table-class parameter provided. Please try again with a valid table-class value: [STANDARD, STANDARD_INFREQUENT_ACCESS].'],
     ['zero capacity', good({ BillingMode: 'PROVISIONED', ProvisionedThroughput: throughput(0, 1) }), VALIDATION,
         one + at('0', 'provisionedThroughput.readCapacityUnits', 'have value greater than or equal to 1')],
     ['no capacity for a provisioned table', good({ BillingMode: 'PROVISIONED' }), VALIDATION,
@@ -250,7 +250,7 @@ errorCases('CreateTable', [
         BillingMode: 'PROVISIONED', ProvisionedThroughput: throughput(1, 1),
         AttributeDefinitions: [attribute('pk'), attribute('a')],
         GlobalSecondaryIndexes: [index('byA', [hash('a')])],
-    }), VALIDATION, INVALID + 'ProvisionedThroughput must be specified for index: byA'],
+    }), VALIDATION, INVALID + 'ProvisionedThroughput is not specified for index: byA'],
     ['a key attribute without a definition', good({ AttributeDefinitions: [attribute('other')] }), VALIDATION,
         INVALID + 'Some index key attributes are not defined in AttributeDefinitions. Keys: [pk], AttributeDefinitions: [other]'],
     ['more keys than definitions', good({ KeySchema: [hash('pk'), range('sk')] }), VALIDATION,
@@ -327,6 +327,23 @@ errorCases('CreateTable', [
         AttributeDefinitions: [attribute('pk'), attribute('a')],
         GlobalSecondaryIndexes: [index('byA', [hash('a')], { Projection: { ProjectionType: 'INCLUDE' } })],
     }), VALIDATION, INVALID + 'ProjectionType is INCLUDE, but NonKeyAttributes is not specified'],
+    ['an attribute twice in a projection', good({
+        AttributeDefinitions: [attribute('pk'), attribute('a')],
+        GlobalSecondaryIndexes: [index('byA', [hash('a')], { Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['x', 'x'] } })],
+    }), VALIDATION, INVALID + 'Duplicate element in NonKeyAttributes: x'],
+    ['an attribute defined twice', good({ AttributeDefinitions: [attribute('pk'), attribute('pk')] }), VALIDATION, 'Attribute Name is duplicated: pk'],
+    ['RANGE before HASH in a wide key', good({
+        AttributeDefinitions: ['pk', 'a', 'b', 'c'].map((n) => attribute(n)),
+        GlobalSecondaryIndexes: [index('wide', [hash('a'), range('b'), hash('c')])],
+    }), VALIDATION, INVALID + 'All HASH key attributes must precede RANGE key attributes in the KeySchema'],
+    ['five HASH attributes', good({
+        AttributeDefinitions: ['pk', 'a', 'b', 'c', 'd', 'e'].map((n) => attribute(n)),
+        GlobalSecondaryIndexes: [index('wide', ['a', 'b', 'c', 'd', 'e'].map(hash))],
+    }), VALIDATION, INVALID + 'The KeySchema exceeds the maximum allowed number of HASH key attributes'],
+    ['five RANGE attributes', good({
+        AttributeDefinitions: ['pk', 'a', 'b', 'c', 'd', 'e'].map((n) => attribute(n)),
+        GlobalSecondaryIndexes: [index('wide', [hash('pk'), ...['a', 'b', 'c', 'd', 'e'].map(range)])],
+    }), VALIDATION, INVALID + 'The KeySchema exceeds the maximum allowed number of RANGE key attributes'],
     ['a short index name', good({
         AttributeDefinitions: [attribute('pk'), attribute('a')],
         GlobalSecondaryIndexes: [index('ab', [hash('a')])],
@@ -346,5 +363,7 @@ errorCases('CreateTable', [
             { key: ['g' + i], projection: Array.from({ length: 19 }, (__, j) => `attr${i}x${j}`) }])),
     })), VALIDATION, /^One or more parameter values were invalid: Number of NonKeyAttributes exceeds.* limit of 100/],
     ['a stream without a view type', good({ StreamSpecification: { StreamEnabled: true } }), VALIDATION,
-        INVALID + 'StreamViewType is required when StreamEnabled is true'],
+        INVALID + 'Table is being created with a stream enabled, UpdateViewType is required'],
+    ['a view type without a stream', good({ StreamSpecification: { StreamEnabled: false, StreamViewType: 'KEYS_ONLY' } }), VALIDATION,
+        INVALID + 'Table is being created with a stream disabled, UpdateViewType should not be specified'],
 ], { real: true });

@@ -151,7 +151,7 @@ errorCases('DeleteItem', [
     ['another attribute', { TableName: table, Key: { pk: S('p'), other: N(1) } }, VALIDATION, KEY],
     ['another type', { TableName: table, Key: { pk: S('p'), sk: S('1') } }, VALIDATION, KEY],
     ['an empty string as a key', { TableName: table, Key: { pk: S(''), sk: N(1) } }, VALIDATION, EMPTY + 'pk'],
-    ['ReturnValues of an update', { TableName: table, Key: key, ReturnValues: 'ALL_NEW' }, VALIDATION, 'Return values set to invalid value'],
+    ['ReturnValues of an update', { TableName: table, Key: key, ReturnValues: 'ALL_NEW' }, VALIDATION, 'ReturnValues can only be ALL_OLD or NONE'],
     ['an unknown ReturnValues', { TableName: table, Key: key, ReturnValues: 'X' }, VALIDATION,
         one + "Value 'X' at 'returnValues' failed to satisfy constraint: Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]", { real: true }],
     ['an unknown ReturnValuesOnConditionCheckFailure', { TableName: table, Key: key, ReturnValuesOnConditionCheckFailure: 'X' }, VALIDATION,

@@ -152,7 +152,7 @@ test('a gzip-compressed request is understood', REAL, async () => {
     const body = zlib.gzipSync(JSON.stringify({ Limit: 1 }));
     const answer = await raw('ListTables', body, { 'Content-Encoding': 'gzip' });
     assert.equal(answer.status, 200);
-    const bad = await raw('ListTables', 'not gzip at all', { 'Content-Encoding': 'gzip' });
+    const bad = await httpRequest({ headers: { ...headers, 'Content-Encoding': 'gzip' }, body: 'not gzip at all' });
     assert.equal(bad.status, 400);
 });
 
@@ -232,7 +232,7 @@ const BAD_HTTP = [
 for (const [title, text] of BAD_HTTP) {
     test('bad HTTP: ' + title, REAL, async () => {
         const answer = await exchange(text);
-        if (answer !== '') assert.match(answer, /^HTTP\/1\.1 4\d\d /);
+        if (answer !== '') assert.match(answer, /^HTTP\/1\.1 (4\d\d|505) /);
         // And the server lives on.
         assert.equal((await raw('ListTables', {})).status, 200);
     });

@@ -270,8 +270,8 @@ errorCases('PutItem', [
         one + "Value 'SOME' at 'returnValues' failed to satisfy constraint: Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]", { real: true }],
     ['three bad enums', { ...item(), ReturnValues: 'A', ReturnConsumedCapacity: 'B', ReturnItemCollectionMetrics: 'C' }, VALIDATION,
         /^3 validation errors detected: /, { real: true }],
-    ['ReturnValues of an update', { ...item(), ReturnValues: 'ALL_NEW' }, VALIDATION, 'Return values set to invalid value'],
-    ['ReturnValues UPDATED_OLD', { ...item(), ReturnValues: 'UPDATED_OLD' }, VALIDATION, 'Return values set to invalid value'],
+    ['ReturnValues of an update', { ...item(), ReturnValues: 'ALL_NEW' }, VALIDATION, 'ReturnValues can only be ALL_OLD or NONE'],
+    ['ReturnValues UPDATED_OLD', { ...item(), ReturnValues: 'UPDATED_OLD' }, VALIDATION, 'ReturnValues can only be ALL_OLD or NONE'],
     ['an unknown ReturnConsumedCapacity', { ...item(), ReturnConsumedCapacity: 'SOME' }, VALIDATION,
         one + "Value 'SOME' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy enum value set: [INDEXES, TOTAL, NONE]", { real: true }],
     ['an unknown ReturnItemCollectionMetrics', { ...item(), ReturnItemCollectionMetrics: 'SOME' }, VALIDATION,
@@ -281,6 +281,9 @@ errorCases('PutItem', [
         'The parameter cannot be converted to a numeric value: x', { real: true }],
     ['a bad expression for a table that is not there', { TableName: 'js-no-such-table', Item: { pk: S('x') }, ConditionExpression: 'a =' }, VALIDATION,
         /^Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "="$/, { real: true }],
+    ['a bad index key where the condition fails, too', {
+        TableName: indexed, Item: { pk: S('order'), sk: S('y'), a: N(1) }, ConditionExpression: 'attribute_exists(pk)',
+    }, VALIDATION, INVALID + 'Type mismatch for Index Key a Expected: S Actual: N IndexName: byA'],
     // Shapes the SDK would not send.
     ['a string for a map', { TableName: table, Item: 'x' }, 'SerializationException', /.*/, { raw: true, real: true }],
     ['a number where a string must be', { TableName: table, Item: { pk: { S: 5 } } }, 'SerializationException', 'NUMBER_VALUE cannot be converted to String', { raw: true, real: true }],

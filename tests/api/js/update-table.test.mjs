@@ -94,11 +94,12 @@ test('a stream can be switched on and off', async () => {
 test('a stream that is on already, or off already', REAL, async () => {
     const TableName = await makeTable();
     await active(TableName);
-    await fails(call('UpdateTable', { TableName, StreamSpecification: { StreamEnabled: false } }), VALIDATION, /stream/i);
+    await fails(call('UpdateTable', { TableName, StreamSpecification: { StreamEnabled: false } }), VALIDATION,
+        `Table has no stream to disable: TableName: ${TableName}`);
     await call('UpdateTable', { TableName, StreamSpecification: { StreamEnabled: true, StreamViewType: 'KEYS_ONLY' } });
     await active(TableName);
     await fails(call('UpdateTable', { TableName, StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_IMAGE' } }),
-        VALIDATION, /^Table already has an enabled stream/);
+        VALIDATION, `Table already has an enabled stream: TableName: ${TableName}`);
 });
 
 test('an index made online is filled from the table, while writes go on', REAL, async () => {
@@ -199,7 +200,9 @@ const defs = [attribute('pk'), attribute('sk'), attribute('a'), attribute('l')];
 errorCases('UpdateTable', [
     ['no name', { BillingMode: 'PAY_PER_REQUEST' }, VALIDATION, "The parameter 'TableName' is required but was not present in the request"],
     ['nothing to update', { TableName: table }, VALIDATION,
-        'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required'],
+        'At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, ' +
+        'MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput ' +
+        'or TableClass is required'],
     ['a table that is not there', { TableName: 'js-no-such-table', DeletionProtectionEnabled: false }, NOT_FOUND,
         'Requested resource not found: Table: js-no-such-table not found'],
     ['capacity for a table on demand', { TableName: table, ProvisionedThroughput: throughput(1, 1) }, VALIDATION,
@@ -216,15 +219,15 @@ errorCases('UpdateTable', [
     ['zero capacity', { TableName: provisioned, ProvisionedThroughput: throughput(0, 1) }, VALIDATION,
         one + "Value '0' at 'provisionedThroughput.readCapacityUnits' failed to satisfy constraint: Member must have value greater than or equal to 1"],
     ['an index that is not there', { TableName: table, GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: 'none' } }] }, NOT_FOUND,
-        'Requested resource not found'],
-    ['a local index', { TableName: table, GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: 'local' } }] }, NOT_FOUND,
-        'Requested resource not found'],
+        /^Requested resource not found/],
+    ['a local index', { TableName: table, GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: 'local' } }] }, VALIDATION,
+        'Cannot delete an index that is not a GlobalSecondaryIndex: local'],
     ['an index that is there', { TableName: table, AttributeDefinitions: defs, GlobalSecondaryIndexUpdates: [create('byA', [hash('a')])] },
         VALIDATION, 'Attempting to create an index which already exists'],
     ['the name of a local index', { TableName: table, AttributeDefinitions: defs, GlobalSecondaryIndexUpdates: [create('local', [hash('a')])] },
         VALIDATION, /Duplicate index name: local|Attempting to create an index which already exists/],
     ['an attribute without a definition', { TableName: table, GlobalSecondaryIndexUpdates: [create('byZ', [hash('z')])] }, VALIDATION,
-        /Some index key attributes are not defined in AttributeDefinitions\.? ?.*(Keys: \[z\])?/],
+        INVALID + 'AttributeDefinitions is not specified for index: byZ'],
     ['another type for a defined attribute', {
         TableName: table,
         AttributeDefinitions: [attribute('a', 'N'), attribute('z')],
@@ -246,5 +249,12 @@ errorCases('UpdateTable', [
     ['no key schema for a new index', {
         TableName: table, GlobalSecondaryIndexUpdates: [{ Create: { IndexName: 'byZ', Projection: { ProjectionType: 'ALL' } } }],
     }, VALIDATION, one + "Value null at 'globalSecondaryIndexUpdates.1.member.create.keySchema' failed to satisfy constraint: Member must not be null"],
-    ['a stream without a view', { TableName: table, StreamSpecification: { StreamEnabled: true } }, VALIDATION, undefined],
+    ['a stream without a view', { TableName: table, StreamSpecification: { StreamEnabled: true } }, VALIDATION,
+        INVALID + 'If stream is being enabled then UpdateViewType is required'],
+    ['two actions in one update', { TableName: table, GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: 'byA' }, Update: { IndexName: 'byA', ProvisionedThroughput: throughput(1, 1) } }] },
+        VALIDATION, INVALID + 'Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object'],
+    ['encryption and more', { TableName: table, SSESpecification: { Enabled: true }, DeletionProtectionEnabled: false }, VALIDATION,
+        /must be the only operation in the request$/],
+    ['provisioned without capacity for an index', { TableName: table, BillingMode: 'PROVISIONED', ProvisionedThroughput: throughput(1, 1) }, VALIDATION,
+        INVALID + 'ProvisionedThroughput must be specified for index: byA'],
 ], { real: true });

@@ -222,8 +222,10 @@ static void run_case(struct scenario *s, struct slice operation)
     int line = s->line;
     struct slice body;
     struct slice expected;
-    if (!next_line(s, &body) || !next_line(s, &expected))
+    if (!next_line(s, &body) || !next_line(s, &expected)) {
         fail_msg("%s:%d: a case is three lines", s->path, line);
+        return;
+    }
     call_run(&s->call, operation, body);
     bool ok =
         expected.ptr[0] == '{' ? answer_is(&s->call, expected) : failure_is(&s->call, expected);

@@ -104,8 +104,8 @@ static inline bool alter_create(void *context, struct table *current, struct tab
     table->name = arena_copy(&table->arena, slice_str(request->name));
     table->keys = schema_of("pk", "sk");
     if (request->indexed) {
-        table->indexes[table->index_count++] = (struct index){
-            .name = SLICE_LIT("byG"), .global = true, .keys = schema_of("g", "h")};
+        table->indexes[table->index_count++] =
+            (struct index){.name = SLICE_LIT("byG"), .global = true, .keys = schema_of("g", "h")};
     }
     if (request->local) {
         table->indexes[table->index_count++] = (struct index){
@@ -133,11 +133,10 @@ static inline bool alter_add_index(void *context, struct table *current, struct 
     (void)error;
     *next = table_clone(current);
     assert_non_null(*next);
-    (*next)->indexes[(*next)->index_count++] =
-        (struct index){.name = SLICE_LIT("byG"),
-                       .global = true,
-                       .keys = schema_of("g", "h"),
-                       .status = INDEX_CREATING};
+    (*next)->indexes[(*next)->index_count++] = (struct index){.name = SLICE_LIT("byG"),
+                                                              .global = true,
+                                                              .keys = schema_of("g", "h"),
+                                                              .status = INDEX_CREATING};
     return true;
 }
 
@@ -152,10 +151,9 @@ static inline bool alter_remove_index(void *context, struct table *current, stru
     return true;
 }
 
-static inline bool change_table(struct world *world, const char *name,
-                                bool (*alter)(void *, struct table *, struct table **,
-                                              struct error *),
-                                void *context)
+static inline bool
+change_table(struct world *world, const char *name,
+             bool (*alter)(void *, struct table *, struct table **, struct error *), void *context)
 {
     struct table_change change;
     error_init(&world->error, &world->arena);
@@ -237,11 +235,8 @@ static inline void scan_all(struct world *world, const char *table_name, const c
     assert_non_null(table);
     *result = (struct page_result){.count = 0};
     buf_init(&result->items, 64 << 20);
-    struct page_request page = {.table = table,
-                                .segments = 1,
-                                .emit = collect,
-                                .context = result,
-                                .arena = &world->arena};
+    struct page_request page = {
+        .table = table, .segments = 1, .emit = collect, .context = result, .arena = &world->arena};
     if (index_name != NULL) {
         page.index = table_index(table, slice_str(index_name));
         assert_non_null(page.index);
