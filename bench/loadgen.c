@@ -102,20 +102,21 @@ static size_t request_frame(char *out, uint16_t port, const char *operation, con
 }
 
 // An item of about 1 KB by DynamoDB's own count: a dozen attributes, as a business item has.
-static size_t request_put(char *out, uint16_t port, int item)
+// Each revision differs from the others, so that none is a write of what is there already.
+static size_t request_put(char *out, uint16_t port, int item, long revision)
 {
     char body[REQUEST_MAX / 2];
     snprintf(body, sizeof(body),
              "{\"TableName\":\"bench\",\"Item\":{\"pk\":{\"S\":\"CUSTOMER#%06d\"},"
              "\"sk\":{\"S\":\"ORDER#%08d\"},\"type\":{\"S\":\"Order\"},"
-             "\"status\":{\"S\":\"delivered\"},\"total\":{\"N\":\"%d.95\"},"
+             "\"status\":{\"S\":\"delivered\"},\"total\":{\"N\":\"%ld.95\"},"
              "\"createdAt\":{\"S\":\"2026-01-01T00:00:00.000Z\"},\"paid\":{\"BOOL\":true},"
              "\"tags\":{\"SS\":[\"gift\",\"priority\"]},"
              "\"address\":{\"M\":{\"street\":{\"S\":\"1 Stone Table Road\"},"
              "\"city\":{\"S\":\"Carnac\"},\"zip\":{\"S\":\"56340\"}}},"
              "\"lines\":{\"L\":[{\"N\":\"1\"},{\"N\":\"22\"},{\"N\":\"333\"}]},"
              "\"note\":{\"S\":\"%0400d\"},\"history\":{\"S\":\"%0350d\"}}}",
-             item / ITEMS_EACH, item % ITEMS_EACH, item, item, item);
+             item / ITEMS_EACH, item % ITEMS_EACH, revision, item, item);
     return request_frame(out, port, "PutItem", body);
 }
 
@@ -147,7 +148,7 @@ static size_t request_make(char *out, uint16_t port, enum work work, long number
     case GET:
         return request_get(out, port, item);
     case PUT:
-        return request_put(out, port, item);
+        return request_put(out, port, item, ITEMS + number);
     case QUERY:
     default:
         return request_query(out, port, item);
@@ -240,7 +241,7 @@ static void setup(uint16_t port)
         die("CreateTable failed");
     }
     for (int item = 0; item < ITEMS; item++) {
-        length = request_put(request, port, item);
+        length = request_put(request, port, item, item);
         connection_call(&connection, request, length);
         if (!connection_succeeded(&connection)) {
             fprintf(stderr, "%s\n", connection.response);

@@ -106,7 +106,7 @@ struct table *call_table(struct api_call *call, struct slice name_or_arn);
 // A Key: exactly the table's key attributes, of the right types. Makes the tree key.
 MUST_CHECK bool call_key(struct api_call *call, const struct table *table, struct slice key,
                          struct slice *tree_key);
-// An Item of a put: has the table's key attributes. Makes the tree key.
+// An Item of a put: has the table's key attributes, and fits its indexes. Makes the tree key.
 MUST_CHECK bool call_item_key(struct api_call *call, const struct table *table, struct slice item,
                               struct slice *tree_key);
 // Emptiness and size of one key value; `hash` tells which limit.
@@ -158,6 +158,12 @@ struct expressions {
     const struct expr_projection *projection;
     const struct expr_update *update;
 };
+MUST_CHECK bool params_check_nesting(struct error *error, const struct table *table,
+                                     struct expressions expressions);
+// An update leaves the table's keys alone and gives index keys their type; it may be NULL.
+MUST_CHECK bool params_check_update(struct error *error, const struct table *table,
+                                    const struct expr_update *update);
+// Both.
 MUST_CHECK bool params_check_keys(struct error *error, const struct table *table,
                                   struct expressions expressions);
 // ConditionalOperator without Expected or a filter.

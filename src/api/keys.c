@@ -41,14 +41,19 @@ bool key_value_check(const struct key_part *part, bool hash, struct slice value,
     return true;
 }
 
-static bool make_tree_key(struct api_call *call, const struct table *table, struct slice item,
-                          struct slice *tree_key)
+// The key of an item with these values of its key attributes, in the order of the schema.
+static bool make_tree_key(struct api_call *call, const struct table *table,
+                          const struct slice *values, struct slice *tree_key)
 {
-    struct buf key;
-    buf_init(&key, 1 << 16);
-    layout_item_key(&key, table->tree, &table->keys, item);
+    // The values have been checked, so that the longest key has room: every byte may be escaped,
+    // and each of its two parts has an end mark. The buffer can neither grow nor be released.
+    uint8_t room[LAYOUT_PREFIX + 2 * (LIMIT_PARTITION_KEY + LIMIT_SORT_KEY) + 2 * 2];
+    struct buf key = {.ptr = room, .cap = sizeof(room), .max = sizeof(room)};
+    layout_partition(&key, table->tree, values, table->keys.hash_count);
+    for (size_t i = 0; i < table->keys.range_count; i++)
+        key_encode(&key, values[table->keys.hash_count + i]);
+    ensure(!key.failed);
     *tree_key = arena_copy(&call->arena, buf_view(&key));
-    buf_release(&key);
     return tree_key->ptr != NULL || error_budget(&call->error);
 }
 
@@ -58,24 +63,26 @@ bool call_key(struct api_call *call, const struct table *table, struct slice key
     size_t parts = table->keys.hash_count + table->keys.range_count;
     if (value_count(key) != parts)
         return error_validation(&call->error, "The provided key element does not match the schema");
+    struct slice values[2 * LIMIT_KEY_PARTS];
     for (size_t i = 0; i < parts; i++) {
         const struct key_part *part = &table->keys.parts[i];
-        struct slice value = value_get(key, part->name);
+        struct slice value = values[i] = value_get(key, part->name);
         if (value.len == 0 || value_type(value) != part->type)
             return error_validation(&call->error,
                                     "The provided key element does not match the schema");
         if (!key_value_check(part, i < table->keys.hash_count, value, &call->error))
             return false;
     }
-    return make_tree_key(call, table, key, tree_key);
+    return make_tree_key(call, table, values, tree_key);
 }
 
 bool call_item_key(struct api_call *call, const struct table *table, struct slice item,
                    struct slice *tree_key)
 {
+    struct slice values[2 * LIMIT_KEY_PARTS];
     for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
         const struct key_part *part = &table->keys.parts[i];
-        struct slice value = value_get(item, part->name);
+        struct slice value = values[i] = value_get(item, part->name);
         if (value.len == 0)
             return error_validation(&call->error,
                                     "One or more parameter values were invalid: Missing the key "
@@ -90,5 +97,6 @@ bool call_item_key(struct api_call *call, const struct table *table, struct slic
         if (!key_value_check(part, i < table->keys.hash_count, value, &call->error))
             return false;
     }
-    return make_tree_key(call, table, item, tree_key);
+    return table_check_item(table, item, &call->error) &&
+           make_tree_key(call, table, values, tree_key);
 }

@@ -4,6 +4,8 @@
 
 #include "engine/layout.h"
 
+#include <stdlib.h>
+
 // What the two requests have in common, and what has been made of it.
 struct page_call {
     struct api_call *call;
@@ -27,19 +29,19 @@ static bool check_select(struct page_call *p, struct slice index_name)
     const char *named = p->projection_expression.ptr != NULL ? "ProjectionExpression"
                         : p->attributes_to_get->set          ? "AttributesToGet"
                                                              : NULL;
-    if (slice_is(p->select, "ALL_PROJECTED_ATTRIBUTES") && index_name.ptr == NULL)
-        return error_validation(
-            error, "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
     if (slice_is(p->select, "SPECIFIC_ATTRIBUTES") && named == NULL)
         return error_validation(error, "Must specify the AttributesToGet or ProjectionExpression "
                                        "when choosing to get SPECIFIC_ATTRIBUTES");
-    if (named == NULL || p->select.ptr == NULL || slice_is(p->select, "SPECIFIC_ATTRIBUTES"))
-        return true;
-    if (slice_is(p->select, "COUNT"))
+    if (named != NULL && slice_is(p->select, "COUNT"))
         return error_validation(error, "Cannot specify the %s when choosing to get only the Count",
                                 named);
-    return error_validation(error, "Cannot specify the %s when choosing to get %.*s", named,
-                            SLICE_FMT(p->select));
+    if (named != NULL && p->select.ptr != NULL && !slice_is(p->select, "SPECIFIC_ATTRIBUTES"))
+        return error_validation(error, "Cannot specify the %s when choosing to get %.*s", named,
+                                SLICE_FMT(p->select));
+    if (slice_is(p->select, "ALL_PROJECTED_ATTRIBUTES") && index_name.ptr == NULL)
+        return error_validation(
+            error, "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName");
+    return true;
 }
 
 static bool find_target(struct page_call *p, struct slice table_name, struct slice index_name)
@@ -63,66 +65,107 @@ static bool find_target(struct page_call *p, struct slice table_name, struct sli
     return true;
 }
 
-// The attributes a projection names and the index lacks, as "x, y".
+// The attributes that something names and the index lacks.
 struct missing {
-    const struct page_request *page;
-    struct buf names;
+    struct page_call *p;
+    size_t count;
+    size_t room;
+    struct slice *names;
 };
+
+static bool missing_grow(struct missing *missing)
+{
+    size_t room = missing->room * 2 + 8;
+    struct slice *names = call_alloc(missing->p->call, room, sizeof(*names));
+    if (names == NULL)
+        return false;
+    for (size_t i = 0; i < missing->count; i++)
+        names[i] = missing->names[i];
+    missing->names = names;
+    missing->room = room;
+    return true;
+}
 
 static bool note_missing(void *context, struct slice attribute)
 {
     struct missing *missing = context;
-    if (!layout_index_projects(missing->page->table, missing->page->index, attribute)) {
-        if (missing->names.len > 0)
-            buf_text(&missing->names, ", ");
-        buf_slice(&missing->names, attribute);
-    }
+    const struct page_request *page = &missing->p->page;
+    if (layout_index_projects(page->table, page->index, attribute))
+        return true;
+    if (missing->count == missing->room && !missing_grow(missing))
+        return false;
+    missing->names[missing->count++] = attribute;
     return true;
 }
 
-static bool check_filter_projected(struct page_call *p)
+static int compare_names(const void *a, const void *b)
 {
-    struct missing missing = {.page = &p->page};
-    buf_init(&missing.names, 1 << 20);
-    (void)expr_condition_each(p->page.filter, note_missing, &missing);
-    bool ok = missing.names.len == 0;
-    if (!ok)
-        (void)error_validation(&p->call->error,
-                               "One or more parameter values were invalid: Secondary index %.*s "
-                               "does not project one or more filter attributes: [%.*s]",
-                               SLICE_FMT(p->page.index->name), SLICE_FMT(buf_view(&missing.names)));
-    buf_release(&missing.names);
-    return ok;
+    return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
 }
 
-// What an index can give: a global one only what it projects, a local one fetches the rest.
+// Names them sorted, and each once.
+static bool refuse_missing(const struct missing *missing, const char *kind, const char *lacks)
+{
+    struct buf names;
+    buf_init(&names, 1 << 20);
+    qsort(missing->names, missing->count, sizeof(*missing->names), compare_names);
+    for (size_t i = 0; i < missing->count; i++) {
+        if (i > 0 && slice_equal(missing->names[i], missing->names[i - 1]))
+            continue;
+        if (i > 0)
+            buf_text(&names, ", ");
+        buf_slice(&names, missing->names[i]);
+    }
+    (void)error_validation(&missing->p->call->error,
+                           "One or more parameter values were invalid: %s index %.*s does not "
+                           "project %s[%.*s]",
+                           kind, SLICE_FMT(missing->p->page.index->name), lacks,
+                           SLICE_FMT(buf_view(&names)));
+    buf_release(&names);
+    return false;
+}
+
+static bool is_partial(const struct index *index)
+{
+    return index != NULL && index->projection != PROJECT_ALL;
+}
+
+// The filter of a Query may only look at what the index holds. One of a Scan finds nothing there.
+static bool check_filter_projected(struct page_call *p)
+{
+    struct missing missing = {.p = p};
+    if (p->page.filter == NULL || !is_partial(p->page.index))
+        return true;
+    if (!expr_condition_each(p->page.filter, note_missing, &missing))
+        return false;
+    return missing.count == 0 ||
+           refuse_missing(&missing, "Secondary", "one or more filter attributes: ");
+}
+
+// A global index gives only what it projects.
+static bool check_all_attributes(struct page_call *p)
+{
+    const struct index *index = p->page.index;
+    if (!is_partial(index) || !index->global || !slice_is(p->select, "ALL_ATTRIBUTES"))
+        return true;
+    return error_validation(&p->call->error,
+                            "One or more parameter values were invalid: Select type "
+                            "ALL_ATTRIBUTES is not supported for global secondary index %.*s "
+                            "because its projection type is not ALL",
+                            SLICE_FMT(index->name));
+}
+
+// What a global index lacks cannot be asked for; a local one fetches it from the table.
 static bool check_projected(struct page_call *p)
 {
     const struct index *index = p->page.index;
-    if (index == NULL || index->projection == PROJECT_ALL)
+    if (!is_partial(index))
         return true;
-    bool all = slice_is(p->select, "ALL_ATTRIBUTES");
-    if (all && index->global)
-        return error_validation(&p->call->error,
-                                "One or more parameter values were invalid: Select type "
-                                "ALL_ATTRIBUTES is not supported for global secondary index %.*s "
-                                "because its projection type is not ALL",
-                                SLICE_FMT(index->name));
-    struct missing missing = {.page = &p->page};
-    buf_init(&missing.names, 1 << 20);
-    if (p->projection != NULL)
-        (void)expr_projection_each(p->projection, note_missing, &missing);
-    bool lacks = missing.names.len > 0;
-    if (lacks && index->global)
-        (void)error_validation(&p->call->error,
-                               "One or more parameter values were invalid: Global secondary index "
-                               "%.*s does not project [%.*s]",
-                               SLICE_FMT(index->name), SLICE_FMT(buf_view(&missing.names)));
-    buf_release(&missing.names);
-    p->page.fetch = all || lacks;
-    if (lacks && index->global)
+    struct missing missing = {.p = p};
+    if (p->projection != NULL && !expr_projection_each(p->projection, note_missing, &missing))
         return false;
-    return p->page.filter == NULL || p->page.fetch || check_filter_projected(p);
+    p->page.fetch = missing.count > 0 || slice_is(p->select, "ALL_ATTRIBUTES");
+    return missing.count == 0 || !index->global || refuse_missing(&missing, "Global secondary", "");
 }
 
 static const struct key_schema *target_keys(const struct page_call *p)
@@ -221,15 +264,21 @@ static bool refuse_start(struct page_call *p, enum start_fault fault)
     return error_validation(error, "The provided starting key is invalid");
 }
 
-// ExclusiveStartKey: the key attributes of table and index, inside what the request reads.
+// ExclusiveStartKey: the key attributes of table and index.
+static bool check_start(struct page_call *p)
+{
+    if (p->start_key->value.ptr == NULL)
+        return true;
+    enum start_fault fault = judge_start(p);
+    return fault == START_OK || refuse_start(p, fault);
+}
+
+// Where it points is inside what the request reads.
 static bool set_start(struct page_call *p)
 {
     struct error *error = &p->call->error;
     if (p->start_key->value.ptr == NULL)
         return true;
-    enum start_fault fault = judge_start(p);
-    if (fault != START_OK)
-        return refuse_start(p, fault);
     if (!make_start(p))
         return false;
     switch (engine_page_admits(&p->page)) {
@@ -394,7 +443,7 @@ static struct expr_key *check_query(struct page_call *p, const struct query_requ
                         request->conditional_operator, LEGACY_QUERY_FILTER) ||
         !params_projection(p->call, &params, request->projection_expression,
                            &request->attributes_to_get, &p->projection) ||
-        !expr_params_finish(&params) || !check_select(p, request->index_name))
+        !expr_params_finish(&params))
         return NULL;
     return key;
 }
@@ -416,9 +465,11 @@ enum step query_start(struct api_call *call, const void *decoded)
     };
     struct expr_key *key = check_query(&p, request);
     if (key == NULL || !find_target(&p, request->table_name, request->index_name) ||
-        !expr_key_resolve(key, target_keys(&p), &p.page.range, &call->error) ||
+        !check_start(&p) || !expr_key_resolve(key, target_keys(&p), &p.page.range, &call->error) ||
         !expr_key_check_empty(key, target_keys(&p), request->index_name, &call->error) ||
-        !check_keys(&p) || !check_filter(&p) || !check_projected(&p) || !set_start(&p))
+        !check_keys(&p) || !check_filter(&p) || !check_filter_projected(&p) ||
+        !check_all_attributes(&p) || !set_start(&p) || !check_select(&p, request->index_name) ||
+        !check_projected(&p))
         return STEP_FAILED;
     return read_page(&p);
 }
@@ -473,7 +524,7 @@ static bool check_scan(struct page_call *p, const struct scan_request *request)
                           request->conditional_operator, LEGACY_SCAN_FILTER) &&
            params_projection(p->call, &params, request->projection_expression,
                              &request->attributes_to_get, &p->projection) &&
-           expr_params_finish(&params) && check_select(p, request->index_name);
+           expr_params_finish(&params);
 }
 
 enum step scan_start(struct api_call *call, const void *decoded)
@@ -490,7 +541,8 @@ enum step scan_start(struct api_call *call, const void *decoded)
         .start_key = &request->exclusive_start_key,
     };
     if (!check_scan(&p, request) || !find_target(&p, request->table_name, request->index_name) ||
-        !check_keys(&p) || !check_projected(&p) || !set_start(&p))
+        !check_start(&p) || !set_start(&p) || !check_all_attributes(&p) || !check_keys(&p) ||
+        !check_select(&p, request->index_name) || !check_projected(&p))
         return STEP_FAILED;
     return read_page(&p);
 }

@@ -193,12 +193,12 @@ static bool check_scalars(struct error *error, const struct key_schema *keys, co
     return true;
 }
 
-// An update must leave the table's keys alone.
-static bool check_update(struct error *error, const struct table *table,
+bool params_check_update(struct error *error, const struct table *table,
                          const struct expr_update *update)
 {
-    for (size_t i = 0; update != NULL && i < table->keys.hash_count + table->keys.range_count;
-         i++) {
+    if (update == NULL)
+        return true;
+    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
         struct slice name = table->keys.parts[i].name;
         if (expr_update_writes(update, name))
             return error_validation(error,
@@ -206,21 +206,27 @@ static bool check_update(struct error *error, const struct table *table,
                                     "attribute %.*s. This attribute is part of the key",
                                     SLICE_FMT(name));
     }
-    return true;
+    return table_check_update(table, update, error);
 }
 
-bool params_check_keys(struct error *error, const struct table *table,
-                       struct expressions expressions)
+bool params_check_nesting(struct error *error, const struct table *table,
+                          struct expressions expressions)
 {
     if (expressions.condition == NULL && expressions.projection == NULL &&
         expressions.update == NULL)
         return true;
-    if (!check_update(error, table, expressions.update) ||
-        !check_scalars(error, &table->keys, "Key", &expressions))
+    if (!check_scalars(error, &table->keys, "Key", &expressions))
         return false;
     for (size_t i = 0; i < table->index_count; i++) {
         if (!check_scalars(error, &table->indexes[i].keys, "IndexKey", &expressions))
             return false;
     }
     return true;
+}
+
+bool params_check_keys(struct error *error, const struct table *table,
+                       struct expressions expressions)
+{
+    return params_check_update(error, table, expressions.update) &&
+           params_check_nesting(error, table, expressions);
 }

@@ -10,16 +10,15 @@ enum { TABLE_ARN_MAX = 1024 };
 
 static const char name_pattern[] = "[a-zA-Z0-9_.-]+";
 
-static bool is_name_byte(uint8_t byte)
-{
-    uint8_t letter = (uint8_t)((byte | 0x20) - 'a');
-    return letter < 26 || (uint8_t)(byte - '0') < 10 || byte == '_' || byte == '.' || byte == '-';
-}
+static const bool name_bytes[256] = {
+    ['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true,
+    ['_'] = true,         ['.'] = true,         ['-'] = true,
+};
 
 static bool name_matches(struct slice text)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (!is_name_byte(text.ptr[i]))
+        if (!name_bytes[text.ptr[i]])
             return false;
     return text.len > 0;
 }
@@ -70,7 +69,23 @@ struct slice table_name_plain(struct slice name_or_arn)
     .max = LIMIT_TABLE_NAME_MAX
 #define NAME_PATTERN .pattern = name_pattern, .matches = name_matches
 
-const struct shape shape_table_name = {NAME_LENGTH, NAME_PATTERN, .exempts = is_table_arn};
+// Item operations take a name or an ARN: the service's reference gives them 1 to 1024
+// characters. A name that no table can have is then simply not found.
+static bool is_empty_or_name(struct slice text)
+{
+    return text.len == 0 || name_matches(text);
+}
+
+const struct shape shape_table_name = {
+    .kind = SHAPE_STRING,
+    .has_min = true,
+    .min = 1,
+    .has_max = true,
+    .max = TABLE_ARN_MAX,
+    .pattern = name_pattern,
+    .matches = is_empty_or_name,
+    .exempts = is_table_arn,
+};
 const struct shape shape_own_table_name = {NAME_LENGTH, NAME_PATTERN, .exempts = is_table_arn};
 const struct shape shape_plain_name = {NAME_LENGTH, NAME_PATTERN};
 

@@ -152,15 +152,17 @@ static bool compile_entries(struct api_call *call, const struct field_list *list
     return true;
 }
 
-// The key of one action in its table. What is wrong with it is a reason to cancel.
+// The key of one action in its table. What is wrong with it, or with an index key, is a reason to
+// cancel; what is wrong with an expression is an error of the request.
 static bool find_key(struct api_call *call, struct write_action *action)
 {
+    struct expressions expressions = {.condition = action->condition, .update = action->update};
+    if (!params_check_nesting(&call->error, action->table, expressions))
+        return false;
     bool ok = action->kind == WRITE_PUT
                   ? call_item_key(call, action->table, action->item, &action->key)
                   : call_key(call, action->table, action->item, &action->key);
-    ok = ok && params_check_keys(
-                   &call->error, action->table,
-                   (struct expressions){.condition = action->condition, .update = action->update});
+    ok = ok && params_check_update(&call->error, action->table, action->update);
     if (ok || call->error.code != ERR_VALIDATION)
         return ok;
     action->failure = call->error.code;
@@ -315,11 +317,11 @@ static bool compile_get(struct api_call *call, const struct transact_get *get,
 static bool find_get(struct api_call *call, const struct transact_get *get, struct get_entry *entry)
 {
     entry->table = call_table(call, get->table_name);
-    if (entry->table == NULL)
+    if (entry->table == NULL ||
+        !params_check_nesting(&call->error, entry->table,
+                              (struct expressions){.projection = entry->projection}))
         return false;
-    if (call_key(call, entry->table, get->key.value, &entry->key) &&
-        params_check_keys(&call->error, entry->table,
-                          (struct expressions){.projection = entry->projection}))
+    if (call_key(call, entry->table, get->key.value, &entry->key))
         return true;
     if (call->error.code != ERR_VALIDATION)
         return false;

@@ -106,6 +106,13 @@ struct write_job {
     bool repeated; // out: this token has been executed before; nothing was written
 };
 
+// Judges the index keys of an item to be put: types, emptiness, sizes. The writer judges again,
+// because the table may have changed meanwhile.
+MUST_CHECK bool table_check_item(const struct table *table, struct slice item, struct error *error);
+// Judges what can be known of an update's index keys before the item is: their types.
+MUST_CHECK bool table_check_update(const struct table *table, const struct expr_update *update,
+                                   struct error *error);
+
 // Prepares `job` (run, error) for engine_submit. The caller sets job.done.
 void write_job_init(struct write_job *request, struct engine *engine, struct arena *arena,
                     struct error *error);

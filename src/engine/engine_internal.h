@@ -119,8 +119,8 @@ struct image {
     size_t size;
 };
 
-// Judges an item's index keys (type, emptiness, size). `updated` tells UpdateItem's wording.
-MUST_CHECK bool index_keys_check(const struct table *table, struct slice item, bool updated,
+// Judges the index keys (type, emptiness, size) that an update has changed.
+MUST_CHECK bool index_keys_check(const struct table *table, struct slice before, struct slice after,
                                  struct error *error);
 
 struct index_cost {

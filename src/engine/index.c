@@ -6,69 +6,134 @@
 // items at or above it are left to the backfill, which has not come to them yet.
 #include "engine/engine_internal.h"
 
-static bool refuse_empty(const struct index *index, const struct key_part *key, bool updated,
-                         struct error *error)
+static bool refuse_type(const struct index *index, const struct key_part *key,
+                        enum value_type actual, struct error *error)
 {
-    const char *kind = key->type == VALUE_S ? "string" : "binary";
-    if (updated)
+    return error_validation(error,
+                            "One or more parameter values were invalid: Type mismatch for Index "
+                            "Key %.*s Expected: %s Actual: %s IndexName: %.*s",
+                            SLICE_FMT(key->name), value_type_name(key->type),
+                            value_type_name(actual), SLICE_FMT(index->name));
+}
+
+// One index key of an item that is put.
+static bool check_put(const struct index *index, size_t part, struct slice value,
+                      struct error *error)
+{
+    const struct key_part *key = &index->keys.parts[part];
+    bool hash = part < index->keys.hash_count;
+    if (value_type(value) != key->type)
+        return refuse_type(index, key, value_type(value), error);
+    size_t len = value_bytes(value).len;
+    if (len == 0)
+        return error_validation(
+            error,
+            "One or more parameter values are not valid. A value specified for a secondary index "
+            "key is not supported. The AttributeValue for a key attribute cannot contain an empty "
+            "%s value. IndexName: %.*s, IndexKey: %.*s",
+            key->type == VALUE_S ? "string" : "binary", SLICE_FMT(index->name),
+            SLICE_FMT(key->name));
+    if (hash && len > LIMIT_PARTITION_KEY)
+        return error_validation(error, "One or more parameter values were invalid: Size of hashkey "
+                                       "has exceeded the maximum size limit of2048 bytes");
+    if (!hash && len > LIMIT_SORT_KEY)
+        return error_validation(error,
+                                "One or more parameter values were invalid: Aggregated size of all "
+                                "range keys has exceeded the size limit of 1024 bytes");
+    return true;
+}
+
+// One index key that an update has given a new value.
+static bool check_updated(const struct index *index, size_t part, struct slice value,
+                          struct error *error)
+{
+    const struct key_part *key = &index->keys.parts[part];
+    size_t limit = part < index->keys.hash_count ? LIMIT_PARTITION_KEY : LIMIT_SORT_KEY;
+    if (value_type(value) != key->type)
+        return error_validation(error, "The update expression attempted to update the secondary "
+                                       "index key to unsupported type");
+    size_t len = value_bytes(value).len;
+    if (len == 0)
         return error_validation(
             error,
             "One or more parameter values are not valid. The update expression attempted to update "
             "a secondary index key to a value that is not supported. The AttributeValue for a key "
             "attribute cannot contain an empty %s value.",
-            kind);
-    return error_validation(
-        error,
-        "One or more parameter values are not valid. A value specified for a secondary index key "
-        "is not supported. The AttributeValue for a key attribute cannot contain an empty %s "
-        "value. "
-        "IndexName: %.*s, IndexKey: %.*s",
-        kind, SLICE_FMT(index->name), SLICE_FMT(key->name));
+            key->type == VALUE_S ? "string" : "binary");
+    return len <= limit ||
+           error_validation(error, "The update expression attempted to update the secondary "
+                                   "index key beyond allowed size limits");
 }
 
-static bool refuse_large(bool hash, bool updated, struct error *error)
-{
-    if (updated)
-        return error_validation(error, "The update expression attempted to update the secondary "
-                                       "index key beyond allowed size limits");
-    if (hash)
-        return error_validation(error, "One or more parameter values were invalid: Size of hashkey "
-                                       "has exceeded the maximum size limit of2048 bytes");
-    return error_validation(error, "One or more parameter values were invalid: Aggregated size of "
-                                   "all range keys has exceeded the size limit of 1024 bytes");
-}
+// Calls `check` for every key part of every index, global indexes first: so does AWS.
+typedef bool (*part_check)(const struct index *index, size_t part, const void *context,
+                           struct error *error);
 
-static bool key_value_check(const struct index *index, size_t part, struct slice value,
-                            bool updated, struct error *error)
+static bool check_parts(const struct table *table, part_check check, const void *context,
+                        struct error *error)
 {
-    const struct key_part *key = &index->keys.parts[part];
-    bool hash = part < index->keys.hash_count;
-    if (value_type(value) != key->type)
-        return error_validation(error,
-                                "One or more parameter values were invalid: Type mismatch for "
-                                "Index Key %.*s Expected: %s Actual: %s IndexName: %.*s",
-                                SLICE_FMT(key->name), value_type_name(key->type),
-                                value_type_name(value_type(value)), SLICE_FMT(index->name));
-    size_t len = value_bytes(value).len;
-    if (len == 0)
-        return refuse_empty(index, key, updated, error);
-    if (len > (hash ? LIMIT_PARTITION_KEY : LIMIT_SORT_KEY))
-        return refuse_large(hash, updated, error);
-    return true;
-}
-
-bool index_keys_check(const struct table *table, struct slice item, bool updated,
-                      struct error *error)
-{
-    for (size_t i = 0; i < table->index_count; i++) {
-        const struct index *index = &table->indexes[i];
-        for (size_t part = 0; part < index->keys.hash_count + index->keys.range_count; part++) {
-            struct slice value = value_get(item, index->keys.parts[part].name);
-            if (value.len > 0 && !key_value_check(index, part, value, updated, error))
-                return false;
+    for (int local = 0; local < 2; local++) {
+        for (size_t i = 0; i < table->index_count; i++) {
+            const struct index *index = &table->indexes[i];
+            size_t parts = index->keys.hash_count + index->keys.range_count;
+            for (size_t part = 0; index->global == !local && part < parts; part++) {
+                if (!check(index, part, context, error))
+                    return false;
+            }
         }
     }
     return true;
+}
+
+static bool check_item_part(const struct index *index, size_t part, const void *context,
+                            struct error *error)
+{
+    const struct slice *item = context;
+    struct slice value = value_get(*item, index->keys.parts[part].name);
+    return value.len == 0 || check_put(index, part, value, error);
+}
+
+bool table_check_item(const struct table *table, struct slice item, struct error *error)
+{
+    return check_parts(table, check_item_part, &item, error);
+}
+
+static bool check_update_part(const struct index *index, size_t part, const void *context,
+                              struct error *error)
+{
+    const struct key_part *key = &index->keys.parts[part];
+    enum value_type type = expr_update_type(context, key->name);
+    return type == VALUE_TYPES || type == key->type || refuse_type(index, key, type, error);
+}
+
+bool table_check_update(const struct table *table, const struct expr_update *update,
+                        struct error *error)
+{
+    return check_parts(table, check_update_part, update, error);
+}
+
+struct images {
+    struct slice before;
+    struct slice after;
+};
+
+// What the update left alone is not its fault: an item may be older than the index.
+static bool check_changed_part(const struct index *index, size_t part, const void *context,
+                               struct error *error)
+{
+    const struct images *images = context;
+    struct slice name = index->keys.parts[part].name;
+    struct slice value = value_get(images->after, name);
+    if (images->before.len == 0)
+        return value.len == 0 || check_updated(index, part, value, error);
+    return value.len == 0 || value_equal(value, value_get(images->before, name)) ||
+           check_updated(index, part, value, error);
+}
+
+bool index_keys_check(const struct table *table, struct slice before, struct slice after,
+                      struct error *error)
+{
+    return check_parts(table, check_changed_part, &(struct images){before, after}, error);
 }
 
 // Whether both images have the same attributes in the index's key.

@@ -73,7 +73,7 @@ static bool make_updated(struct txn *txn, struct write_job *request,
     plan->after.size = value_item_size(plan->after.item);
     if (plan->after.size > LIMIT_ITEM_SIZE)
         return error_validation(error, "Item size to update has exceeded the maximum allowed size");
-    return index_keys_check(plan->table, plan->after.item, true, error);
+    return index_keys_check(plan->table, plan->before.item, plan->after.item, error);
 }
 
 static bool make_after(struct txn *txn, struct write_job *request,
@@ -82,7 +82,7 @@ static bool make_after(struct txn *txn, struct write_job *request,
     switch (action->kind) {
     case WRITE_PUT:
         plan->after = (struct image){action->item, value_item_size(action->item)};
-        return index_keys_check(plan->table, plan->after.item, false, error);
+        return table_check_item(plan->table, plan->after.item, error);
     case WRITE_UPDATE:
         return make_updated(txn, request, action, plan, error);
     case WRITE_CHECK:

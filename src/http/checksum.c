@@ -41,6 +41,7 @@ __attribute__((target("pclmul,sse2"))) static uint32_t crc_folded(const uint8_t 
     at += 64;
     len -= 64;
     for (; len >= 64; at += 64, len -= 64) {
+#pragma GCC unroll 4 // or the lanes would live in memory
         for (int i = 0; i < 4; i++)
             lanes[i] = fold(lanes[i], FOLD_64, load(at + 16 * i));
     }

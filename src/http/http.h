@@ -32,7 +32,7 @@ struct http_response {
     struct slice content_type; // may be empty
     struct slice headers;      // further header lines, each with its CR LF; copied
     struct slice body;         // borrowed until `sent`
-    const char *checksum; // if not NULL: a header of this name with the CRC-32 of the body as sent
+    struct slice checksum; // if not empty: "name: ", for a header with the CRC-32 of what is sent
 };
 
 struct http_handler {

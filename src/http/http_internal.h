@@ -93,9 +93,9 @@ struct http_loop {
     uint64_t stop_since;
     struct connection *connections;
     struct http_gzip *gzip;
-    int64_t date_second;
-    char date[40]; // the Date header's line
-    size_t date_len;
+    // The header lines that all answers have, and the second for which they were made.
+    int64_t headers_second;
+    struct buf headers;
 };
 
 struct http_server {
@@ -122,7 +122,7 @@ void loop_release(struct http_loop *loop);
 void loop_give_socket(struct http_loop *loop, int fd); // any thread
 void loop_ask_stop(struct http_loop *loop);            // any thread
 void loop_maybe_end(struct http_loop *loop);
-struct slice loop_date(struct http_loop *loop);
+struct slice loop_headers(struct http_loop *loop);
 
 // connection.c
 void connection_open(struct http_loop *loop, int fd);

@@ -10,19 +10,24 @@
 #include <time.h>
 #include <unistd.h>
 
-// ---- The Date header ---------------------------------------------------------------------
+// ---- The headers of all answers --------------------------------------------------------------
 
-struct slice loop_date(struct http_loop *loop)
+struct slice loop_headers(struct http_loop *loop)
 {
     time_t now = time(NULL);
-    if (loop->date_second != now) {
+    if (loop->headers_second != now) {
         struct tm utc;
+        char date[48];
+        const char *name = loop->server->options.server_name;
         (void)gmtime_r(&now, &utc);
-        loop->date_second = now;
-        loop->date_len =
-            strftime(loop->date, sizeof(loop->date), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &utc);
+        size_t len = strftime(date, sizeof(date), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &utc);
+        loop->headers_second = now;
+        buf_clear(&loop->headers);
+        if (name != NULL)
+            buf_printf(&loop->headers, "Server: %s\r\n", name);
+        buf_add(&loop->headers, date, len);
     }
-    return slice_of(loop->date, loop->date_len);
+    return buf_view(&loop->headers);
 }
 
 // ---- From other threads --------------------------------------------------------------------
@@ -162,7 +167,8 @@ bool loop_init(struct http_loop *loop, struct http_server *server, unsigned inde
 {
     loop->server = server;
     loop->index = index;
-    loop->date_second = -1;
+    loop->headers_second = -1;
+    buf_init(&loop->headers, HTTP_HEAD_MAX);
     if (uv_loop_init(&loop->uv) != 0)
         return false;
     loop->gzip = http_gzip_new();
@@ -201,6 +207,7 @@ void loop_release(struct http_loop *loop)
     for (size_t i = 0; i < loop->arrival_count; i++)
         (void)close(loop->arrivals[i]);
     free(loop->arrivals);
+    buf_release(&loop->headers);
     uv_mutex_destroy(&loop->lock);
     http_gzip_free(loop->gzip);
 }

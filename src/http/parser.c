@@ -1,9 +1,13 @@
-// See parser.h. Two steps: head_scan walks from line end to line end with memchr until it
-// meets the empty line; then the lines are taken apart, names and targets byte by byte
-// against a table, values (most of a head) by one look for control characters.
+// See parser.h. Two steps: head_scan jumps from control character to control character, which
+// are the line ends and what must not be there, until it meets the empty line; then the
+// lines are taken apart, names and targets against a table. Values, which are most of a
+// head, are not looked at again.
 #include "http/parser.h"
 
 #include <strings.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum { TOKEN = 1, TARGET = 2 };
 
@@ -22,10 +26,32 @@ static bool bad(struct http_problem *problem, int status, const char *reason)
     return false;
 }
 
+static uint64_t word_lower(const uint8_t *from)
+{
+    uint64_t word;
+    memcpy(&word, from, sizeof(word));
+    return word | 0x2020202020202020;
+}
+
+// Setting one bit makes letters lower and leaves digits and - . / as they are; of other characters,
+// only control characters become one of these. The last eight bytes may overlap those before.
 bool http_same(struct slice text, struct slice lower)
 {
-    return text.len == lower.len &&
-           strncasecmp((const char *)text.ptr, (const char *)lower.ptr, lower.len) == 0;
+    if (text.len != lower.len)
+        return false;
+    if (text.len < 8) {
+        for (size_t i = 0; i < text.len; i++) {
+            if ((text.ptr[i] | 0x20) != lower.ptr[i])
+                return false;
+        }
+        return true;
+    }
+    size_t last = text.len - 8;
+    for (size_t i = 0; i < last; i += 8) {
+        if (word_lower(text.ptr + i) != word_lower(lower.ptr + i))
+            return false;
+    }
+    return word_lower(text.ptr + last) == word_lower(lower.ptr + last);
 }
 
 #define SAME(text, literal) http_same((text), SLICE_LIT(literal))
@@ -76,24 +102,58 @@ static size_t line_start(const struct http_scan *scan)
     return scan->line_count == 0 ? 0 : (size_t)scan->ends[scan->line_count - 1] + 2;
 }
 
+// The first control character in [at, limit), or limit.
+static size_t control_find(const uint8_t *ptr, size_t at, size_t limit)
+{
+#ifdef __SSE2__
+    const __m128i last = _mm_set1_epi8(0x1f);
+    const __m128i del = _mm_set1_epi8(0x7f);
+    for (; limit - at >= 16; at += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(ptr + at));
+        __m128i low = _mm_cmpeq_epi8(_mm_max_epu8(bytes, last), last);
+        int mask = _mm_movemask_epi8(_mm_or_si128(low, _mm_cmpeq_epi8(bytes, del)));
+        if (mask != 0)
+            return at + (size_t)__builtin_ctz((unsigned)mask);
+    }
+#endif
+    while (at < limit && ptr[at] >= 0x20 && ptr[at] != 0x7f)
+        at++;
+    return at;
+}
+
+// What can be said of a head whose end is not there yet.
+static enum http_parse head_wait(const uint8_t *ptr, size_t len, struct http_problem *problem)
+{
+    if (len >= HTTP_HEAD_MAX)
+        (void)bad(problem, 431, "The request head is too large.");
+    else if (!method_possible(ptr, len))
+        (void)bad(problem, 400, "This is not an HTTP request.");
+    else
+        return HTTP_MORE;
+    return HTTP_BAD;
+}
+
 static enum http_parse head_scan(struct http_scan *scan, const uint8_t *ptr, size_t len,
                                  size_t *head_len, struct http_problem *problem)
 {
     size_t limit = len < HTTP_HEAD_MAX ? len : HTTP_HEAD_MAX;
+    size_t start = line_start(scan);
     while (scan->at < limit) {
-        const uint8_t *newline = memchr(ptr + scan->at, '\n', limit - scan->at);
-        if (newline == NULL) {
-            scan->at = limit;
+        size_t at = control_find(ptr, scan->at, limit);
+        scan->at = at;
+        if (at == limit || (ptr[at] == '\r' && at + 1 == limit))
             break;
-        }
-        size_t cr = (size_t)(newline - ptr) - 1;
-        size_t start = line_start(scan);
-        if (newline == ptr + start || ptr[cr] != '\r') {
+        if (ptr[at] == '\n') {
             (void)bad(problem, 400, "A line must end with CR LF.");
             return HTTP_BAD;
         }
-        scan->at = cr + 2;
-        if (cr == start) {
+        if (ptr[at] != '\r' || ptr[at + 1] != '\n') {
+            scan->controls = scan->controls || ptr[at] != '\t';
+            scan->at++;
+            continue;
+        }
+        scan->at += 2;
+        if (at == start) {
             *head_len = scan->at;
             return HTTP_DONE;
         }
@@ -101,17 +161,10 @@ static enum http_parse head_scan(struct http_scan *scan, const uint8_t *ptr, siz
             (void)bad(problem, 431, "The request has too many headers.");
             return HTTP_BAD;
         }
-        scan->ends[scan->line_count++] = (uint16_t)cr;
+        scan->ends[scan->line_count++] = (uint16_t)at;
+        start = scan->at;
     }
-    if (len >= HTTP_HEAD_MAX) {
-        (void)bad(problem, 431, "The request head is too large.");
-        return HTTP_BAD;
-    }
-    if (!method_possible(ptr, len)) {
-        (void)bad(problem, 400, "This is not an HTTP request.");
-        return HTTP_BAD;
-    }
-    return HTTP_MORE;
+    return head_wait(ptr, len, problem);
 }
 
 // ---- The request line --------------------------------------------------------------
@@ -177,38 +230,6 @@ static bool request_line_parse(struct slice line, struct http_request *request,
 
 // ---- Header lines ------------------------------------------------------------------
 
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
-
-// What of 16 bytes is a control character; CR LF is not, but either of them alone is. The byte
-// behind the 16 is looked at, too.
-static inline bytes16 controls_of(const uint8_t *ptr)
-{
-    bytes16 v;
-    bytes16 next;
-    memcpy(&v, ptr, sizeof(v));
-    memcpy(&next, ptr + 1, sizeof(next));
-    bytes16 control = (bytes16)((v < 0x20) | (v == 0x7f));
-    bytes16 line_end = (bytes16)((v == '\r') & (next == '\n'));
-    return control & ~line_end & (bytes16)(v != '\n');
-}
-
-// True if the head holds a control character besides its line ends. A whole head is looked at
-// once, 16 bytes at a time, because that is so much cheaper than each value on its own.
-static bool has_controls(const uint8_t *ptr, size_t len)
-{
-    bytes16 found = {0};
-    uint8_t rest[32];
-    size_t whole = (len - 1) & ~(size_t)15;
-    for (size_t i = 0; i < whole; i += 16)
-        found |= controls_of(ptr + i);
-    memset(rest, ' ', sizeof(rest));
-    memcpy(rest, ptr + whole, len - whole);
-    found |= controls_of(rest);
-    uint64_t halves[2];
-    memcpy(halves, &found, sizeof(halves));
-    return (halves[0] | halves[1]) != 0;
-}
-
 // Tabs are the control characters that a value may hold.
 static bool value_valid(struct slice value)
 {
@@ -225,28 +246,50 @@ static bool is_space(uint8_t c)
     return c == ' ' || c == '\t';
 }
 
-static struct slice trim(struct slice text)
+static inline struct slice trim(struct slice text)
 {
-    while (text.len > 0 && is_space(text.ptr[0])) {
-        text.ptr++;
-        text.len--;
-    }
-    while (text.len > 0 && is_space(text.ptr[text.len - 1]))
-        text.len--;
-    return text;
+    const uint8_t *at = text.ptr;
+    const uint8_t *end = text.ptr + text.len;
+    while (at < end && is_space(*at))
+        at++;
+    while (at < end && is_space(end[-1]))
+        end--;
+    return slice_of(at, (size_t)(end - at));
 }
 
-// A line ends with CR, which no token holds, so the scans below need no other bound.
+// Skips letters, digits and hyphens, sixteen bytes at a time: most names hold nothing else.
+static inline const uint8_t *plain_skip(const uint8_t *at, const uint8_t *end)
+{
+#ifdef __SSE2__
+    for (; end - at >= 16; at += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+        __m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+        __m128i letter = _mm_and_si128(_mm_cmpgt_epi8(lower, _mm_set1_epi8('a' - 1)),
+                                       _mm_cmplt_epi8(lower, _mm_set1_epi8('z' + 1)));
+        __m128i digit = _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8('0' - 1)),
+                                      _mm_cmplt_epi8(bytes, _mm_set1_epi8('9' + 1)));
+        __m128i hyphen = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('-'));
+        __m128i plain = _mm_or_si128(_mm_or_si128(letter, digit), hyphen);
+        unsigned other = ~(unsigned)_mm_movemask_epi8(plain) & 0xffff;
+        if (other != 0)
+            return at + __builtin_ctz(other);
+    }
+#endif
+    return at;
+}
+
+// A line ends with CR, which no token holds, so the scan for a name's end needs no other bound.
 static bool header_line_parse(struct slice line, bool controls, struct http_header *header,
                               struct http_problem *problem)
 {
-    size_t i = 0;
-    while ((byte_class[line.ptr[i]] & TOKEN) != 0)
-        i++;
-    if (i == 0 || line.ptr[i] != ':')
+    const uint8_t *colon = plain_skip(line.ptr, line.ptr + line.len);
+    while ((byte_class[*colon] & TOKEN) != 0)
+        colon++;
+    size_t len = (size_t)(colon - line.ptr);
+    if (len == 0 || *colon != ':')
         return bad(problem, 400, "A header's name is malformed.");
-    header->name = slice_of(line.ptr, i);
-    header->value = trim(slice_of(line.ptr + i + 1, line.len - i - 1));
+    header->name = slice_of(line.ptr, len);
+    header->value = trim(slice_of(colon + 1, line.len - len - 1));
     if (controls && !value_valid(header->value))
         return bad(problem, 400, "A header's value holds a control character.");
     return true;
@@ -363,27 +406,68 @@ static bool take_host(struct http_request *request, struct slice value,
     return true;
 }
 
-// The length of the name tells the few headers of interest from the many others.
+// Which header a name can be; its length and first letter leave only one.
+static enum http_known name_candidate(struct slice name)
+{
+    uint8_t first = name.ptr[0] | 0x20;
+    switch (name.len) {
+    case 4:
+        return first == 'h' ? HTTP_HOST : HTTP_DATE;
+    case 6:
+        return first == 'e' ? HTTP_EXPECT : HTTP_ORIGIN;
+    case 10:
+        return first == 'c' ? HTTP_CONNECTION : HTTP_AMZ_DATE;
+    case 12:
+        return first == 'c' ? HTTP_CONTENT_TYPE : HTTP_AMZ_TARGET;
+    case 13:
+        return HTTP_AUTHORIZATION;
+    case 14:
+        return HTTP_CONTENT_LENGTH;
+    case 15:
+        return HTTP_ACCEPT_ENCODING;
+    case 16:
+        return HTTP_CONTENT_ENCODING;
+    case 17:
+        return HTTP_TRANSFER_ENCODING;
+    default:
+        return HTTP_UNKNOWN;
+    }
+}
+
+static enum http_known name_recognise(struct slice name)
+{
+#define KNOWN_NAME(id, text) [id] = {(const uint8_t *)(text), sizeof(text) - 1},
+    static const struct slice names[] = {HTTP_KNOWN_LIST(KNOWN_NAME)};
+#undef KNOWN_NAME
+    enum http_known which = name_candidate(name);
+    return which != HTTP_UNKNOWN && http_same(name, names[which]) ? which : HTTP_UNKNOWN;
+}
+
+// Notes a header that somebody will ask for, and does what it says to this layer.
 static bool header_take(struct http_request *request, const struct http_header *header,
                         struct http_problem *problem)
 {
-    struct slice name = header->name;
     struct slice value = header->value;
-    switch (name.len) {
-    case 4:
-        return !SAME(name, "host") || take_host(request, value, problem);
-    case 6:
-        return !SAME(name, "expect") || take_expect(request, value, problem);
-    case 10:
-        return !SAME(name, "connection") || take_connection(request, value);
-    case 14:
-        return !SAME(name, "content-length") || take_content_length(request, value, problem);
-    case 15:
-        return !SAME(name, "accept-encoding") || take_accept_encoding(request, value);
-    case 16:
-        return !SAME(name, "content-encoding") || take_content_encoding(request, value, problem);
-    case 17:
-        return !SAME(name, "transfer-encoding") || take_transfer_encoding(request, value, problem);
+    enum http_known which = name_recognise(header->name);
+    if (which == HTTP_UNKNOWN)
+        return true;
+    if (request->known[which] == 0)
+        request->known[which] = (uint8_t)request->header_count;
+    switch (which) {
+    case HTTP_HOST:
+        return take_host(request, value, problem);
+    case HTTP_EXPECT:
+        return take_expect(request, value, problem);
+    case HTTP_CONNECTION:
+        return take_connection(request, value);
+    case HTTP_CONTENT_LENGTH:
+        return take_content_length(request, value, problem);
+    case HTTP_ACCEPT_ENCODING:
+        return take_accept_encoding(request, value);
+    case HTTP_CONTENT_ENCODING:
+        return take_content_encoding(request, value, problem);
+    case HTTP_TRANSFER_ENCODING:
+        return take_transfer_encoding(request, value, problem);
     default:
         return true;
     }
@@ -403,7 +487,7 @@ static bool head_check(const struct http_request *request, struct http_problem *
 
 // ---- The whole ---------------------------------------------------------------------
 
-static bool head_parse(const struct http_scan *scan, const uint8_t *ptr, size_t len,
+static bool head_parse(const struct http_scan *scan, const uint8_t *ptr,
                        struct http_request *request, struct http_problem *problem)
 {
     // The headers are not cleared: only the first header_count of them mean something.
@@ -413,12 +497,11 @@ static bool head_parse(const struct http_scan *scan, const uint8_t *ptr, size_t 
     if (!request_line_parse(slice_of(ptr, scan->ends[0]), request, problem))
         return false;
     request->keep_alive = request->minor == 1;
-    bool controls = has_controls(ptr, len);
     for (unsigned i = 1; i < scan->line_count; i++) {
         const uint8_t *start = ptr + scan->ends[i - 1] + 2;
         struct http_header *header = &request->headers[request->header_count++];
-        if (!header_line_parse(slice_of(start, (size_t)(ptr + scan->ends[i] - start)), controls,
-                               header, problem) ||
+        if (!header_line_parse(slice_of(start, (size_t)(ptr + scan->ends[i] - start)),
+                               scan->controls, header, problem) ||
             !header_take(request, header, problem))
             return false;
     }
@@ -433,7 +516,7 @@ enum http_parse http_head_parse(struct http_scan *scan, const uint8_t *ptr, size
     enum http_parse result = head_scan(scan, ptr, len, &found, problem);
     if (result != HTTP_DONE)
         return result;
-    if (!head_parse(scan, ptr, found, request, problem))
+    if (!head_parse(scan, ptr, request, problem))
         return HTTP_BAD;
     *head_len = found;
     return HTTP_DONE;

@@ -2,7 +2,7 @@
 //
 // Bytes arrive in pieces. http_head_parse is called after each piece with everything
 // received so far; until the head is complete it only looks for the end of the head, and
-// never looks at a byte twice. A complete head is parsed once, in place: every slice
+// never looks at a line twice. A complete head is parsed once, in place: every slice
 // of the request points into the caller's bytes.
 //
 // What it refuses, because two readers could understand it differently: bare LF, folded
@@ -38,6 +38,27 @@ struct http_header {
     struct slice value; // without the white space around it
 };
 
+// The headers that this layer, or the one above it, looks for in every request. They are noted
+// while the head is parsed, so that nobody searches for them.
+#define HTTP_KNOWN_LIST(X)                                                                         \
+    X(HTTP_HOST, "host")                                                                           \
+    X(HTTP_DATE, "date")                                                                           \
+    X(HTTP_EXPECT, "expect")                                                                       \
+    X(HTTP_ORIGIN, "origin")                                                                       \
+    X(HTTP_CONNECTION, "connection")                                                               \
+    X(HTTP_AMZ_DATE, "x-amz-date")                                                                 \
+    X(HTTP_CONTENT_TYPE, "content-type")                                                           \
+    X(HTTP_AMZ_TARGET, "x-amz-target")                                                             \
+    X(HTTP_AUTHORIZATION, "authorization")                                                         \
+    X(HTTP_CONTENT_LENGTH, "content-length")                                                       \
+    X(HTTP_ACCEPT_ENCODING, "accept-encoding")                                                     \
+    X(HTTP_CONTENT_ENCODING, "content-encoding")                                                   \
+    X(HTTP_TRANSFER_ENCODING, "transfer-encoding")
+
+#define HTTP_KNOWN_ENUM(id, name) id,
+enum http_known { HTTP_KNOWN_LIST(HTTP_KNOWN_ENUM) HTTP_UNKNOWN };
+#undef HTTP_KNOWN_ENUM
+
 struct http_request {
     struct slice method;
     struct slice target; // as sent
@@ -51,8 +72,9 @@ struct http_request {
     bool chunked;
     bool keep_alive;
     bool expect_continue;
-    bool gzip;         // the body is compressed
-    bool accepts_gzip; // the answer may be
+    bool gzip;                   // the body is compressed
+    bool accepts_gzip;           // the answer may be
+    uint8_t known[HTTP_UNKNOWN]; // where in headers the first of each stands, plus 1; 0 if absent
     unsigned header_count;
     struct http_header headers[HTTP_HEADERS_MAX];
 };
@@ -61,6 +83,7 @@ struct http_request {
 struct http_scan {
     size_t at;                           // bytes looked at
     unsigned line_count;                 // lines found so far
+    bool controls;                       // there are control characters other than tabs in them
     uint16_t ends[HTTP_HEADERS_MAX + 1]; // where each of them ends: the offset of its CR
 };
 
@@ -68,6 +91,7 @@ static inline void http_scan_reset(struct http_scan *scan)
 {
     scan->at = 0;
     scan->line_count = 0;
+    scan->controls = false;
 }
 
 // HTTP_DONE: *request is filled (but for body) and *head_len tells where the body begins.
@@ -76,13 +100,22 @@ MUST_CHECK enum http_parse http_head_parse(struct http_scan *scan, const uint8_t
                                            struct http_request *request, size_t *head_len,
                                            struct http_problem *problem);
 
-// The value of the first header of that name (any case), or NULL.
+// The value of the first header of that kind, or NULL.
+static inline const struct slice *http_header(const struct http_request *request,
+                                              enum http_known which)
+{
+    unsigned at = request->known[which];
+    return at == 0 ? NULL : &request->headers[at - 1].value;
+}
+
+// The value of the first header of that name (any case), or NULL: for names that are not known.
 const struct slice *http_header_find(const struct http_request *request, struct slice name);
 
 // Moves every slice of the head from bytes at `from` to the same bytes at `to`.
 void http_request_rebase(struct http_request *request, const uint8_t *from, const uint8_t *to);
 
-// ASCII case-insensitive equality; `lower` must be in lower case already.
+// ASCII case-insensitive equality. `lower` must be in lower case already and may hold letters,
+// digits and the characters - . / only; the text must be free of control characters.
 bool http_same(struct slice text, struct slice lower);
 
 #endif

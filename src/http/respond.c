@@ -7,88 +7,77 @@
 
 #include <stdlib.h>
 
-static const char *reason_phrase(int status)
+#define ADD(buf, literal) buf_add((buf), (literal), sizeof(literal) - 1)
+
+// The whole line, or an empty slice for a status that has no phrase here.
+static struct slice status_line(int status)
 {
+#define LINE(code, phrase)                                                                         \
+    case code:                                                                                     \
+        return SLICE_LIT("HTTP/1.1 " #code " " phrase "\r\n")
     switch (status) {
-    case 200:
-        return "200 OK";
-    case 204:
-        return "204 No Content";
-    case 400:
-        return "400 Bad Request";
-    case 404:
-        return "404 Not Found";
-    case 405:
-        return "405 Method Not Allowed";
-    case 408:
-        return "408 Request Timeout";
-    case 413:
-        return "413 Content Too Large";
-    case 414:
-        return "414 URI Too Long";
-    case 415:
-        return "415 Unsupported Media Type";
-    case 417:
-        return "417 Expectation Failed";
-    case 431:
-        return "431 Request Header Fields Too Large";
-    case 500:
-        return "500 Internal Server Error";
-    case 501:
-        return "501 Not Implemented";
-    case 503:
-        return "503 Service Unavailable";
-    case 505:
-        return "505 HTTP Version Not Supported";
+        LINE(200, "OK");
+        LINE(204, "No Content");
+        LINE(400, "Bad Request");
+        LINE(404, "Not Found");
+        LINE(405, "Method Not Allowed");
+        LINE(408, "Request Timeout");
+        LINE(413, "Content Too Large");
+        LINE(414, "URI Too Long");
+        LINE(415, "Unsupported Media Type");
+        LINE(417, "Expectation Failed");
+        LINE(431, "Request Header Fields Too Large");
+        LINE(500, "Internal Server Error");
+        LINE(501, "Not Implemented");
+        LINE(503, "Service Unavailable");
+        LINE(505, "HTTP Version Not Supported");
     default:
-        return NULL;
+        return (struct slice){NULL, 0};
     }
+#undef LINE
 }
 
 static void add_status_line(struct buf *head, int status)
 {
-    const char *phrase = reason_phrase(status);
-    buf_text(head, "HTTP/1.1 ");
-    if (phrase != NULL) {
-        buf_text(head, phrase);
-    } else {
-        buf_u64(head, (uint64_t)status);
-        buf_byte(head, ' ');
+    struct slice line = status_line(status);
+    if (line.len > 0) {
+        buf_slice(head, line);
+        return;
     }
-    buf_text(head, "\r\n");
+    ADD(head, "HTTP/1.1 ");
+    buf_u64(head, (uint64_t)status);
+    ADD(head, " \r\n");
 }
 
 static void head_make(struct connection *c, const struct http_response *response, struct slice body,
                       bool compressed)
 {
     struct buf *head = &c->head;
-    const char *name = c->loop->server->options.server_name;
     buf_clear(head);
     add_status_line(head, response->status);
-    if (name != NULL) {
-        buf_text(head, "Server: ");
-        buf_text(head, name);
-        buf_text(head, "\r\n");
-    }
-    buf_slice(head, loop_date(c->loop));
+    buf_slice(head, loop_headers(c->loop));
     if (response->content_type.len > 0) {
-        buf_text(head, "Content-Type: ");
+        ADD(head, "Content-Type: ");
         buf_slice(head, response->content_type);
-        buf_text(head, "\r\n");
+        ADD(head, "\r\nContent-Length: ");
+    } else {
+        ADD(head, "Content-Length: ");
     }
-    buf_text(head, "Content-Length: ");
     buf_u64(head, body.len);
-    buf_text(head, c->close_after ? "\r\nConnection: close\r\n" : "\r\nConnection: keep-alive\r\n");
+    if (c->close_after)
+        ADD(head, "\r\nConnection: close\r\n");
+    else
+        ADD(head, "\r\nConnection: keep-alive\r\n");
     if (compressed)
-        buf_text(head, "Content-Encoding: gzip\r\n");
-    if (response->checksum != NULL) {
-        buf_text(head, response->checksum);
-        buf_text(head, ": ");
-        buf_u64(head, http_checksum(body));
-        buf_text(head, "\r\n");
-    }
+        ADD(head, "Content-Encoding: gzip\r\n");
     buf_slice(head, response->headers);
-    buf_text(head, "\r\n");
+    if (response->checksum.len > 0) {
+        buf_slice(head, response->checksum);
+        buf_u64(head, http_checksum(body));
+        ADD(head, "\r\n\r\n");
+    } else {
+        ADD(head, "\r\n");
+    }
 }
 
 // The body as it will be sent; compressed if the client likes it and it helps.

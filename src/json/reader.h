@@ -80,6 +80,8 @@ static inline enum json_kind json_peek(struct json_reader *reader)
         return JSON_STRING;
     if (reader->at < reader->end && *reader->at == '{')
         return JSON_OBJECT;
+    if (reader->at < reader->end && *reader->at == '[')
+        return JSON_ARRAY;
     return json_peek_slow(reader);
 }
 

@@ -62,30 +62,30 @@ static inline const uint8_t *scan_text(const uint8_t *at, const uint8_t *end)
     return at;
 }
 
-// Bytes that may be read (and are then ignored) behind a text given to scan_padded().
+// Bytes behind the quote that scan_to_quote() may read, and then ignores.
 enum { SCAN_PADDING = 16 };
 
-// Like scan_text(), for text with SCAN_PADDING readable bytes behind it: no slow tail.
-static inline const uint8_t *scan_padded(const uint8_t *at, const uint8_t *end)
+// Like scan_text(), for text with a quote and SCAN_PADDING more bytes behind it: no end to
+// look out for.
+static inline const uint8_t *scan_to_quote(const uint8_t *at)
 {
 #ifdef __SSE2__
     const __m128i quote = _mm_set1_epi8('"');
     const __m128i backslash = _mm_set1_epi8('\\');
     const __m128i last_control = _mm_set1_epi8(0x1f);
-    for (; at < end; at += 16) {
+    for (;; at += 16) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
         __m128i control = _mm_cmpeq_epi8(_mm_max_epu8(bytes, last_control), last_control);
         __m128i hit = _mm_or_si128(
             _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)), control);
         unsigned mask = (unsigned)_mm_movemask_epi8(hit);
-        if (end - at < 16)
-            mask &= (1u << (end - at)) - 1;
         if (mask != 0)
             return at + __builtin_ctz(mask);
     }
-    return end;
 #else
-    return scan_text(at, end);
+    while (!scan_is_special(*at))
+        at++;
+    return at;
 #endif
 }
 

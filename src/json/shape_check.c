@@ -184,6 +184,12 @@ static void print_enum(struct buf *out, const struct shape *shape)
     buf_byte(out, ']');
 }
 
+static bool is_constrained(const struct shape *shape)
+{
+    return shape != NULL &&
+           (shape->has_min || shape->has_max || shape->pattern != NULL || shape->values != NULL);
+}
+
 // Each broken constraint of a value that is there, as a failure of its own.
 static void check_own(struct checker *c, const struct shape *shape, const void *at,
                       const struct place *place)
@@ -233,12 +239,6 @@ static void print_all(struct buf *out, const char *what, const struct shape *sha
         print_enum(out, shape);
     }
     buf_byte(out, ']');
-}
-
-static bool is_constrained(const struct shape *shape)
-{
-    return shape != NULL &&
-           (shape->has_min || shape->has_max || shape->pattern != NULL || shape->values != NULL);
 }
 
 // `items` are `count` slots of `element`; `holder` is their list or map.
@@ -295,17 +295,27 @@ static void check_map(struct checker *c, const struct shape *shape, const struct
     }
 }
 
+static inline bool has_inside(const struct shape *shape)
+{
+    return shape->kind == SHAPE_STRUCT || shape->kind == SHAPE_LIST || shape->kind == SHAPE_MAP;
+}
+
 static void check_members(struct checker *c, const struct shape *shape, const void *structure,
                           const struct place *place)
 {
-    for (size_t i = 0; i < shape->member_count && !is_full(c); i++) {
-        const struct shape_member *member = &shape->members[i];
+    const struct shape_member *end = shape->members + shape->member_count;
+    for (const struct shape_member *member = shape->members; member < end; member++) {
         const void *at = (const char *)structure + member->offset;
+        bool set = shape_slot_set(member->shape, at);
+        if (set ? !is_constrained(member->shape) && !has_inside(member->shape) : !member->required)
+            continue;
+        if (is_full(c))
+            return;
         struct place step = {.parent = place, .member = member->name};
-        if (shape_slot_set(member->shape, at)) {
+        if (set) {
             check_own(c, member->shape, at, &step);
             check_inside(c, member->shape, at, false, &step);
-        } else if (member->required) {
+        } else {
             buf_text(begin_failure(c, &step, member->shape, NULL, false),
                      "Member must not be null");
         }

@@ -16,11 +16,16 @@
 
 #include "base/encode.h"
 #include "base/limits.h"
+#include "value/entry.h"
 #include "value/number.h"
 #include "json/quick.h"
 #include "json/shape_check.h"
 
-enum { SCRATCH_FIRST = 16384 };
+enum {
+    SCRATCH_FIRST = 16384, // bytes of the first scratch memory
+    PLACE_TEXT = 2048,     // with this much text left, or less, values are built in the arena
+    PLACE_SLACK = 16,      // no value takes more bytes than its text, but for an item's header
+};
 enum { WEIGHT_INNER_NAME = 1, WEIGHT_FAULT = 2, WEIGHT_TOP_NAME = 3 };
 
 #define INVALID "One or more parameter values were invalid: "
@@ -83,10 +88,18 @@ static void decoder_begin(struct value_decoder *d)
     d->top_name = VALUE_NONE;
     d->mute = false;
     d->repeats = false;
-    buf_clear(&d->out);
     value_builder_reset(&d->builder);
-    // A value is about as long encoded as in JSON: growing once is enough for most.
     size_t left = (size_t)(d->reader->end - d->reader->at);
+    if (left <= PLACE_TEXT) {
+        size_t room = left + PLACE_SLACK;
+        d->place = (struct buf){.ptr = arena_alloc(d->arena, room), .cap = room, .max = room};
+        d->builder.out = &d->place;
+        d->place.failed = d->place.ptr == NULL;
+        return;
+    }
+    // A value is about as long encoded as in JSON: growing once is enough for most.
+    d->builder.out = &d->out;
+    buf_clear(&d->out);
     (void)buf_reserve(&d->out, left < SCRATCH_FIRST ? left : SCRATCH_FIRST);
 }
 
@@ -623,10 +636,11 @@ static bool decode_finish(struct value_decoder *d, struct field_value *out)
         *out = (struct field_value){value_empty_map(), d->fault, d->fault_name};
         return true;
     }
-    if (d->out.failed)
-        return error_budget(d->error);
-    struct slice value = arena_copy(d->arena, buf_view(&d->out));
-    if (value.ptr == NULL)
+    const struct buf *built = d->builder.out;
+    struct slice value = buf_view(built);
+    if (built == &d->out)
+        value = arena_copy(d->arena, value);
+    if (built->failed || value.ptr == NULL)
         return error_budget(d->error);
     *out = (struct field_value){.value = value};
     return true;

@@ -1,8 +1,9 @@
 // AttributeValues from JSON straight into their encoded form. Internal to src/json.
 //
-// One decoder serves all values of a request: it builds each in a scratch buf and copies
-// the finished value into the arena once, so that slices handed out stay valid while
-// the scratch memory grows and is used again. Release it on every path.
+// One decoder serves all values of a request. While little of the text is left it builds them
+// in the arena; otherwise in a scratch buf, from which the finished value is copied into the
+// arena once, so that slices handed out stay valid while the scratch memory grows and is used
+// again. Release it on every path.
 #ifndef JSON_VALUE_DECODE_H
 #define JSON_VALUE_DECODE_H
 
@@ -13,8 +14,9 @@ struct value_decoder {
     struct json_reader *reader;
     struct error *error;
     struct arena *arena;
-    struct value_builder builder; // into out
+    struct value_builder builder; // into out, or into place
     struct buf out;
+    struct buf place;  // over memory of the arena: for short texts, whose values need no copy
     struct buf binary; // the bytes of one B
     // The first (or weightiest) fault of the field that is being decoded.
     const char *fault;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/encode.h"
+#include "value/copy.h"
 #include "value/number.h"
 #include "value/value.h"
 #include "json/scan.h"
@@ -79,9 +80,11 @@ static void write_escape(struct buf *out, uint8_t c)
     buf_add(out, text, len);
 }
 
-// What follows the first byte that must be escaped, and the closing quote.
-static void write_escaped(struct buf *out, const uint8_t *at, const uint8_t *end)
+// The slow way: the text, the closing quote and the byte `behind`, unless that is 0.
+static void write_escaped(struct buf *out, struct slice text, uint8_t behind)
 {
+    const uint8_t *at = text.ptr;
+    const uint8_t *end = text.ptr + text.len;
     while (at < end) {
         const uint8_t *stop = scan_text(at, end);
         buf_add(out, at, (size_t)(stop - at));
@@ -90,28 +93,58 @@ static void write_escaped(struct buf *out, const uint8_t *at, const uint8_t *end
         at = stop < end ? stop + 1 : end;
     }
     buf_byte(out, '"');
+    if (behind != 0)
+        buf_byte(out, behind);
 }
 
-// The text in quotes. It is copied first and looked at where it then stands: there is
-// room behind it, so that the search for escapes needs no care at the end.
-static void write_string(struct buf *out, struct slice text)
+// Room that a quoted text may take beyond its length: quotes, what stands around it, and the
+// bytes that a search for escapes may touch behind it.
+enum { TEXT_ROOM = 16 + SCAN_PADDING };
+
+// Writes the text at `to`, in reserved room, its closing quote and the byte `behind`, unless
+// that is 0; what stands before `to` is written already. The text is copied first and looked
+// at where it then stands: the quote behind it ends the search for escapes.
+ALWAYS_INLINE void put_text(struct buf *out, uint8_t *to, struct slice text, uint8_t behind)
 {
-    uint8_t *to = buf_reserve(out, text.len + 2 + SCAN_PADDING);
-    if (to == NULL)
-        return;
-    to[0] = '"';
-    if (text.len > 0)
-        memcpy(to + 1, text.ptr, text.len);
-    const uint8_t *end = to + 1 + text.len;
-    const uint8_t *stop = scan_padded(to + 1, end);
-    if (stop == end) {
-        to[text.len + 1] = '"';
-        out->len += text.len + 2;
+    uint8_t *end = to + text.len;
+    copy_bytes(to, text.ptr, text.len);
+    end[0] = '"';
+    end[1] = behind;
+    if (scan_to_quote(to) == end) {
+        out->len = (size_t)(end - out->ptr) + 1 + (behind != 0);
         return;
     }
-    size_t plain = (size_t)(stop - to);
-    out->len += plain;
-    write_escaped(out, text.ptr + plain - 1, text.ptr + text.len);
+    out->len = (size_t)(to - out->ptr);
+    write_escaped(out, text, behind);
+}
+
+static void write_string(struct buf *out, struct slice text)
+{
+    uint8_t *to = buf_reserve(out, text.len + TEXT_ROOM);
+    if (to == NULL)
+        return;
+    *to = '"';
+    put_text(out, to + 1, text, 0);
+}
+
+static void write_string_value(struct buf *out, struct slice text)
+{
+    uint8_t *to = buf_reserve(out, text.len + TEXT_ROOM);
+    if (to == NULL)
+        return;
+    memcpy(to, "{\"S\":\"", 6);
+    put_text(out, to + 6, text, '}');
+}
+
+ALWAYS_INLINE void write_name(struct buf *out, bool comma, struct slice name)
+{
+    uint8_t *to = buf_reserve(out, name.len + TEXT_ROOM);
+    if (to == NULL)
+        return;
+    *to = ',';
+    to += comma;
+    *to = '"';
+    put_text(out, to + 1, name, ':');
 }
 
 void json_name(struct json_writer *w, const char *name)
@@ -134,9 +167,7 @@ void json_name(struct json_writer *w, const char *name)
 
 void json_name_slice(struct json_writer *w, struct slice name)
 {
-    writer_comma(w);
-    write_string(w->out, name);
-    buf_byte(w->out, ':');
+    write_name(w->out, w->comma, name);
     w->comma = false;
 }
 
@@ -228,6 +259,17 @@ static void write_number(struct buf *out, struct slice stored)
     out->len += len + 2;
 }
 
+static void write_number_value(struct buf *out, struct slice stored)
+{
+    uint8_t *to = buf_reserve(out, NUMBER_TEXT_MAX + 8);
+    if (to == NULL)
+        return;
+    memcpy(to, "{\"N\":\"", 6);
+    size_t len = number_to_text(stored, (char *)to + 6);
+    memcpy(to + 6 + len, "\"}", 2);
+    out->len += len + 8;
+}
+
 static void write_binary(struct buf *out, struct slice bytes)
 {
     buf_byte(out, '"');
@@ -235,110 +277,108 @@ static void write_binary(struct buf *out, struct slice bytes)
     buf_byte(out, '"');
 }
 
-static void write_value(struct buf *out, struct slice value);
+// These take where a value begins and return what is behind it: each byte is walked over once.
 
-static void write_set(struct buf *out, struct slice set, const char *opening,
-                      void (*write_member)(struct buf *, struct slice))
+static const uint8_t *write_value(struct buf *out, const uint8_t *at);
+
+static const uint8_t *write_set(struct buf *out, const uint8_t *at, const char *opening,
+                                void (*write_member)(struct buf *, struct slice))
 {
     buf_text(out, opening);
-    struct value_iter iter;
-    value_iter_init(&iter, set);
-    for (bool first = true; value_iter_next(&iter); first = false) {
-        if (!first)
+    at += VALUE_BODY;
+    uint64_t count = varint_get(&at);
+    for (uint64_t i = 0; i < count; i++) {
+        if (i > 0)
             buf_byte(out, ',');
-        write_member(out, iter.value);
+        write_member(out, value_counted(&at));
     }
     BUF_LIT(out, "]}");
+    return at;
 }
 
-static void write_list(struct buf *out, struct slice list)
+static const uint8_t *write_list(struct buf *out, const uint8_t *at)
 {
     BUF_LIT(out, "{\"L\":[");
-    struct value_iter iter;
-    value_iter_init(&iter, list);
-    for (bool first = true; value_iter_next(&iter); first = false) {
-        if (!first)
+    at += VALUE_BODY;
+    uint64_t count = varint_get(&at);
+    for (uint64_t i = 0; i < count; i++) {
+        if (i > 0)
             buf_byte(out, ',');
-        write_value(out, iter.value);
+        at = write_value(out, at);
     }
     BUF_LIT(out, "]}");
+    return at;
 }
 
-static void write_entries(struct buf *out, struct slice map)
+static const uint8_t *write_entries(struct buf *out, const uint8_t *at)
 {
     buf_byte(out, '{');
-    struct value_iter iter;
-    value_iter_init(&iter, map);
-    for (bool first = true; value_iter_next(&iter); first = false) {
-        if (!first)
-            buf_byte(out, ',');
-        write_string(out, iter.name);
-        buf_byte(out, ':');
-        write_value(out, iter.value);
+    at += VALUE_BODY;
+    uint64_t count = varint_get(&at);
+    for (uint64_t i = 0; i < count; i++) {
+        struct slice name = value_counted(&at);
+        write_name(out, i > 0, name);
+        at = write_value(out, at);
     }
     buf_byte(out, '}');
+    return at;
 }
 
 // Recursion is bounded: a stored value has at most LIMIT_NESTING levels.
-static void write_value(struct buf *out, struct slice value)
+static const uint8_t *write_value(struct buf *out, const uint8_t *at)
 {
-    switch ((enum value_tag)value.ptr[0]) {
+    const uint8_t *bytes = at + 1;
+    switch ((enum value_tag) * at) {
     case VALUE_TAG_NULL:
         BUF_LIT(out, "{\"NULL\":true}");
-        break;
+        return bytes;
     case VALUE_TAG_FALSE:
         BUF_LIT(out, "{\"BOOL\":false}");
-        break;
+        return bytes;
     case VALUE_TAG_TRUE:
         BUF_LIT(out, "{\"BOOL\":true}");
-        break;
+        return bytes;
     case VALUE_TAG_N:
-        BUF_LIT(out, "{\"N\":");
-        write_number(out, value_bytes(value));
-        buf_byte(out, '}');
-        break;
+        write_number_value(out, value_counted(&bytes));
+        return bytes;
     case VALUE_TAG_S:
-        BUF_LIT(out, "{\"S\":");
-        write_string(out, value_bytes(value));
-        buf_byte(out, '}');
-        break;
+        write_string_value(out, value_counted(&bytes));
+        return bytes;
     case VALUE_TAG_B:
         BUF_LIT(out, "{\"B\":");
-        write_binary(out, value_bytes(value));
+        write_binary(out, value_counted(&bytes));
         buf_byte(out, '}');
-        break;
+        return bytes;
     case VALUE_TAG_SS:
-        write_set(out, value, "{\"SS\":[", write_string);
-        break;
+        return write_set(out, at, "{\"SS\":[", write_string);
     case VALUE_TAG_NS:
-        write_set(out, value, "{\"NS\":[", write_number);
-        break;
+        return write_set(out, at, "{\"NS\":[", write_number);
     case VALUE_TAG_BS:
-        write_set(out, value, "{\"BS\":[", write_binary);
-        break;
+        return write_set(out, at, "{\"BS\":[", write_binary);
     case VALUE_TAG_L:
-        write_list(out, value);
-        break;
+        return write_list(out, at);
     case VALUE_TAG_M:
         BUF_LIT(out, "{\"M\":");
-        write_entries(out, value);
+        at = write_entries(out, at);
         buf_byte(out, '}');
-        break;
+        return at;
     case VALUE_TAGS:
-        ensure(!"a value has a known tag");
+        break;
     }
+    ensure(!"a value has a known tag");
+    return at;
 }
 
 void json_value(struct json_writer *w, struct slice value)
 {
     writer_comma(w);
-    write_value(w->out, value);
+    (void)write_value(w->out, value.ptr);
     w->comma = true;
 }
 
 void json_item(struct json_writer *w, struct slice item)
 {
     writer_comma(w);
-    write_entries(w->out, item);
+    (void)write_entries(w->out, item.ptr);
     w->comma = true;
 }

@@ -57,8 +57,8 @@ static void header_split(struct slice header, struct signing *signing)
     struct slice word;
     if (!part_next(&rest, ' ', &signing->algorithm))
         return;
-    while (part_next(&rest, ',', &phrase)) {
-        while (part_next(&phrase, ' ', &word)) {
+    while (part_next(&rest, ' ', &phrase)) {
+        while (part_next(&phrase, ',', &word)) {
             if (!parameter_is(word, SLICE_LIT("Credential"), &signing->credential) &&
                 !parameter_is(word, SLICE_LIT("SignedHeaders"), &signing->signed_headers))
                 (void)parameter_is(word, SLICE_LIT("Signature"), &signing->signature);
@@ -70,8 +70,8 @@ static bool header_check(const struct http_request *request, struct slice header
                          struct signing *signing, struct error *error)
 {
     header_split(header, signing);
-    bool dated = http_header_find(request, SLICE_LIT("x-amz-date")) != NULL ||
-                 http_header_find(request, SLICE_LIT("date")) != NULL;
+    bool dated =
+        http_header(request, HTTP_AMZ_DATE) != NULL || http_header(request, HTTP_DATE) != NULL;
     if (present(signing->credential) && present(signing->signature) &&
         present(signing->signed_headers) && dated)
         return true;
@@ -180,16 +180,12 @@ static bool credential_check(struct slice credential, char region[AUTH_REGION_MA
     struct slice trimmed = credential;
     while (trimmed.len > 0 && trimmed.ptr[trimmed.len - 1] == '/')
         trimmed.len--;
-    unsigned elements = 1;
+    unsigned elements = 0;
+    struct slice element;
     struct slice third = {NULL, 0};
-    for (size_t i = 0; i < trimmed.len; i++) {
-        if (trimmed.ptr[i] == '/') {
-            elements++;
-            if (elements == 3)
-                third.ptr = trimmed.ptr + i + 1;
-        } else if (elements == 3) {
-            third.len++;
-        }
+    while (part_next(&trimmed, '/', &element)) {
+        if (++elements == 3)
+            third = element;
     }
     if (elements != 5)
         return error_set(error, ERR_INCOMPLETE_SIGNATURE,
@@ -229,7 +225,7 @@ static bool signing_check(const struct signing *signing, bool in_query,
 bool auth_check(const struct http_request *request, char region[AUTH_REGION_MAX + 1],
                 struct error *error)
 {
-    const struct slice *header = http_header_find(request, SLICE_LIT("authorization"));
+    const struct slice *header = http_header(request, HTTP_AUTHORIZATION);
     struct slice ignored;
     bool in_header = header != NULL && header->len > 0;
     bool in_query = request->query.len > 0 &&

@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-#define CHECKSUM_HEADER "x-amz-crc32"
+#define CHECKSUM_HEADER "x-amz-crc32: "
 #define JSON_1_0        "application/x-amz-json-1.0"
 #define JSON_1_1        "application/x-amz-json-1.1"
 #define JSON_PLAIN      "application/json"
@@ -36,8 +36,9 @@ struct session {
     struct api_call call;
     struct http_exchange *exchange;
     struct dynamo *dynamo;
-    uint64_t random; // state of the generator of request ids
-    bool called;     // the call holds a request
+    uint64_t random;   // state of the generator of request ids
+    bool called;       // the call holds a request
+    struct slice type; // the request's content type, if it is one of ours
     char region[AUTH_REGION_MAX + 1];
     struct buf headers;
     struct buf text; // of an answer that is not an operation's
@@ -74,7 +75,7 @@ static void headers_begin(struct session *session)
     buf_add(headers, ID_HEADER, sizeof(ID_HEADER) - 1);
     add_request_id(session, headers);
     buf_add(headers, "\r\n", 2);
-    if (http_header_find(&session->exchange->request, SLICE_LIT("origin")) != NULL)
+    if (http_header(&session->exchange->request, HTTP_ORIGIN) != NULL)
         buf_add(headers, CORS_HEADERS, sizeof(CORS_HEADERS) - 1);
 }
 
@@ -85,7 +86,7 @@ static void answer(struct session *session, int status, struct slice type, struc
                                         .content_type = type,
                                         .headers = buf_view(&session->headers),
                                         .body = body,
-                                        .checksum = CHECKSUM_HEADER,
+                                        .checksum = SLICE_LIT(CHECKSUM_HEADER),
                                     });
 }
 
@@ -97,7 +98,7 @@ static struct slice json_type(const struct http_request *request)
         {(const uint8_t *)JSON_1_1, sizeof(JSON_1_1) - 1},
         {(const uint8_t *)JSON_PLAIN, sizeof(JSON_PLAIN) - 1},
     };
-    const struct slice *sent = http_header_find(request, SLICE_LIT("content-type"));
+    const struct slice *sent = http_header(request, HTTP_CONTENT_TYPE);
     if (sent == NULL || sent->len == 0)
         return (struct slice){NULL, 0};
     const uint8_t *semicolon = memchr(sent->ptr, ';', sent->len);
@@ -113,13 +114,17 @@ static struct slice json_type(const struct http_request *request)
     return (struct slice){NULL, 0};
 }
 
+static void answer_json(struct session *session, int status, struct slice body)
+{
+    // An empty body needs no content type.
+    struct slice type = session->type.len > 0 ? session->type : SLICE_LIT(JSON_PLAIN);
+    headers_begin(session);
+    answer(session, status, type, body);
+}
+
 static void answer_call(struct session *session)
 {
-    struct slice type = json_type(&session->exchange->request);
-    if (type.len == 0)
-        type = SLICE_LIT(JSON_PLAIN); // an empty body needs no content type
-    headers_begin(session);
-    answer(session, session->call.status, type, buf_view(&session->call.response));
+    answer_json(session, session->call.status, buf_view(&session->call.response));
 }
 
 static void answer_unknown(struct session *session)
@@ -136,22 +141,23 @@ static void answer_error(struct session *session, enum error_code code, const ch
         answer_call(session);
         return;
     }
-    struct slice type = json_type(&session->exchange->request);
     buf_clear(&session->text);
     buf_printf(&session->text, "{\"__type\":\"%s\"}", error_row(code)->type);
-    headers_begin(session);
-    answer(session, error_row(code)->status, type.len == 0 ? SLICE_LIT(JSON_PLAIN) : type,
-           buf_view(&session->text));
+    answer_json(session, error_row(code)->status, buf_view(&session->text));
 }
 
 // ---- Operations ----------------------------------------------------------------------------
 
 static bool is_streams_operation(struct slice name)
 {
-    static const char *const names[] = {"DescribeStream", "GetRecords", "GetShardIterator",
-                                        "ListStreams"};
+    static const struct slice names[] = {
+        {(const uint8_t *)"DescribeStream", 14},
+        {(const uint8_t *)"GetRecords", 10},
+        {(const uint8_t *)"GetShardIterator", 16},
+        {(const uint8_t *)"ListStreams", 11},
+    };
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        if (slice_is(name, names[i]))
+        if (slice_equal(name, names[i]))
             return true;
     }
     return false;
@@ -162,7 +168,7 @@ static bool target_split(const struct http_request *request, struct slice *opera
 {
     static const struct slice items = {(const uint8_t *)"DynamoDB_20120810.", 18};
     static const struct slice streams = {(const uint8_t *)"DynamoDBStreams_20120810.", 25};
-    const struct slice *target = http_header_find(request, SLICE_LIT("x-amz-target"));
+    const struct slice *target = http_header(request, HTTP_AMZ_TARGET);
     if (target == NULL)
         return false;
     bool of_streams = slice_begins(*target, streams);
@@ -278,13 +284,14 @@ static void on_handle(struct http_exchange *exchange, void *context)
     struct session *session = exchange->user;
     const struct http_request *request = &exchange->request;
     bool root = slice_is(request->path, "/");
-    bool typed = request->body.len == 0 || json_type(request).len > 0;
+    session->type = json_type(request);
+    bool typed = request->body.len == 0 || session->type.len > 0;
     if (root && typed && slice_is(request->method, "POST")) {
         post(session);
         return;
     }
     headers_begin(session);
-    bool cross = http_header_find(request, SLICE_LIT("origin")) != NULL;
+    bool cross = http_header(request, HTTP_ORIGIN) != NULL;
     if (cross && slice_is(request->method, "OPTIONS"))
         options(session);
     else if (root && (slice_is(request->method, "GET") || slice_is(request->method, "HEAD")))

@@ -1,30 +1,30 @@
 // See value.h: building values. A container is written in place behind a header whose
 // length and count are filled in when it closes.
 //
-// For each open map or set its entries are noted as marks, a stack: an inner container takes
-// its marks away again when it closes. Entries that came in order, as they do from the store
-// and from many clients, cost one comparison each; otherwise closing sorts the marks and
-// copies the entries once through scratch memory. Equal names keep the order they came in, so
-// the last wins. Values of ordinary size need no memory but `out`: their marks have room in
-// the builder, and what is sorted passes over the stack.
+// Entries of a map and members of a set that come in order, as they do from the store and
+// from many clients, cost one comparison each. Otherwise closing walks over them, sorts
+// references and copies the entries once through scratch memory; equal names keep the order
+// they came in, so the last wins. Containers of ordinary size are sorted on the stack.
 //
 // Once out->failed is set nothing is read back from `out`, whose contents are then
 // incomplete. The caller owns `out`; value_builder_release() frees the rest.
-#include <stdlib.h>
-
-#include "base/encode.h"
-#include "value/copy.h"
-#include "value/value.h"
+#include "value/entry.h"
 
 enum {
-    HEADER = 6,             // tag, u32 body length, and a count of one byte
-    BODY = 5,               // where the body begins: the count is part of it
-    LENGTH_MAX = 10,        // bytes of a varint
-    SORT_RUN = 8,           // runs this short are sorted by insertion
-    SORT_FEW = 24,          // and so is a whole container of this many
-    BODY_FEW = 1024,        // a body that is sorted by way of the stack
-    SCRATCH_BYTES_PER = 18, // bytes of scratch for each byte of out, at worst: a mark and itself
-    SCRATCH_KEPT = 1 << 20  // more scratch than this is given back after a value
+    HEADER = VALUE_BODY + 1, // with a count of one byte
+    SORT_RUN = 8,            // runs this short are sorted by insertion
+    SORT_FEW = 24,           // and so is a whole container of this many
+    BODY_FEW = 1024,         // its body may have this many bytes then
+    SCRATCH_BYTES_PER = 34,  // bytes of scratch for each byte of out, at worst: two references
+    SCRATCH_KEPT = 1 << 20   // more scratch than this is given back after a value
+};
+
+// One entry of a container while it is sorted: where it is, from the container's tag,
+// and the first bytes of its name, which decide most comparisons.
+struct entry {
+    uint64_t prefix;
+    uint32_t offset;
+    uint32_t len;
 };
 
 static size_t times_max(size_t bytes, size_t factor)
@@ -35,31 +35,18 @@ static size_t times_max(size_t bytes, size_t factor)
 void value_builder_init(struct value_builder *builder, struct buf *out)
 {
     builder->out = out;
-    builder->many = NULL;
-    builder->mark_count = 0;
-    builder->mark_cap = VALUE_BUILDER_MARKS;
     buf_init(&builder->scratch, times_max(out->max, SCRATCH_BYTES_PER));
     builder->depth = 0;
 }
 
-static void marks_release(struct value_builder *builder)
-{
-    free(builder->many);
-    builder->many = NULL;
-    builder->mark_count = 0;
-    builder->mark_cap = VALUE_BUILDER_MARKS;
-}
-
 void value_builder_release(struct value_builder *builder)
 {
-    marks_release(builder);
     buf_release(&builder->scratch);
     builder->depth = 0;
 }
 
 void value_builder_reset(struct value_builder *builder)
 {
-    builder->mark_count = 0;
     buf_clear(&builder->scratch);
     builder->depth = 0;
 }
@@ -83,14 +70,6 @@ static void put_tag(struct value_builder *builder, enum value_tag tag)
 {
     count_element(builder);
     buf_byte(builder->out, (uint8_t)tag);
-}
-
-// A varint length and the bytes. Returns what is behind them.
-ALWAYS_INLINE uint8_t *counted_put(uint8_t *to, struct slice bytes)
-{
-    to += varint_put(to, bytes.len);
-    copy_bytes(to, bytes.ptr, bytes.len);
-    return to + bytes.len;
 }
 
 void value_put_scalar(struct value_builder *builder, enum value_tag tag, struct slice bytes)
@@ -143,15 +122,13 @@ static void open_container(struct value_builder *builder, enum value_tag tag)
     count_element(builder);
     builder->frames[builder->depth++] = (struct value_frame){
         .start = builder->out->len,
-        .first_mark = builder->mark_count,
         .sorted = true,
         .tag = tag,
     };
     uint8_t *to = buf_reserve(builder->out, HEADER);
     if (to == NULL)
         return;
-    memset(to, 0, HEADER);
-    to[0] = (uint8_t)tag;
+    *to = (uint8_t)tag; // the rest is written when it closes
     builder->out->len += HEADER;
 }
 
@@ -173,137 +150,111 @@ void value_open_set(struct value_builder *builder, enum value_type type)
                                                : VALUE_TAG_BS);
 }
 
-// The name or member that begins at an offset from the container's tag.
-static struct slice key_at(const uint8_t *container, uint32_t offset)
+// slice_compare, but most keys differ in the first byte, which saves a call.
+static inline bool key_before(struct slice a, struct slice b)
 {
-    const uint8_t *at = container + offset;
-    size_t len = (size_t)varint_get(&at);
-    return slice_of(at, len);
+    if (a.len > 0 && b.len > 0 && a.ptr[0] != b.ptr[0])
+        return a.ptr[0] < b.ptr[0];
+    return slice_compare(a, b) < 0;
 }
 
-static struct value_mark *marks_of(struct value_builder *builder)
+bool value_key_follows(const struct value_builder *builder, const struct value_frame *frame,
+                       struct slice key)
 {
-    return builder->many != NULL ? builder->many : builder->few;
+    const uint8_t *last = builder->out->ptr + frame->last;
+    return key_before(value_counted(&last), key);
 }
 
-static bool marks_grow(struct value_builder *builder)
-{
-    size_t cap = 4 * builder->mark_cap;
-    struct value_mark *many = realloc(builder->many, cap * sizeof(*many));
-    if (many == NULL)
-        return false;
-    if (builder->many == NULL)
-        memcpy(many, builder->few, sizeof(builder->few));
-    builder->many = many;
-    builder->mark_cap = cap;
-    return true;
-}
-
-// The first eight bytes as a big-endian number; a shorter name reads as if zeros followed.
-static inline uint64_t key_prefix(struct slice key)
-{
-    if (key.len >= 8)
-        return be64_get(key.ptr);
-    unsigned missing = 8 * (8 - (unsigned)key.len);
-    if (key.len >= 4)
-        return (uint64_t)be32_get(key.ptr) << 32 | (uint64_t)be32_get(key.ptr + key.len - 4)
-                                                       << missing;
-    uint64_t prefix = 0;
-    for (size_t i = 0; i < key.len; i++)
-        prefix = prefix << 8 | key.ptr[i];
-    return key.len == 0 ? 0 : prefix << missing;
-}
-
-static inline bool mark_before(const uint8_t *container, const struct value_mark *mark,
-                               uint64_t prefix, struct slice key)
-{
-    if (mark->prefix != prefix)
-        return mark->prefix < prefix;
-    return slice_compare(key_at(container, mark->offset), key) < 0;
-}
-
-// Begins an entry: remembers where, and whether it is still in order. Room for its key and
-// `extra` bytes, or NULL.
-ALWAYS_INLINE uint8_t *begin_entry(struct value_builder *builder, struct slice key, size_t extra)
+// Begins an entry.
+static inline void put_key(struct value_builder *builder, struct value_frame *frame,
+                           struct slice key)
 {
     struct buf *out = builder->out;
-    struct value_frame *frame = top_frame(builder);
-    size_t offset = out->len - frame->start;
-    uint8_t *to = buf_reserve(out, varint_len(key.len) + key.len + extra);
+    uint8_t *to = buf_reserve(out, varint_len(key.len) + key.len);
     if (to == NULL)
-        return NULL;
-    if (offset > UINT32_MAX || (builder->mark_count == builder->mark_cap && !marks_grow(builder))) {
-        out->failed = true;
-        return NULL;
-    }
-    struct value_mark *mark = marks_of(builder) + builder->mark_count++;
-    mark->prefix = key_prefix(key);
-    mark->offset = (uint32_t)offset;
-    if (frame->count++ > 0 && frame->sorted)
-        frame->sorted = mark_before(out->ptr + frame->start, mark - 1, mark->prefix, key);
-    return to;
-}
-
-static void put_key(struct value_builder *builder, struct slice key)
-{
-    uint8_t *to = begin_entry(builder, key, 0);
-    if (to != NULL)
-        builder->out->len = (size_t)(counted_put(to, key) - builder->out->ptr);
+        return;
+    frame_count(builder, frame, key);
+    out->len = (size_t)(counted_put(to, key) - out->ptr);
 }
 
 void value_name(struct value_builder *builder, struct slice name)
 {
-    ensure(top_frame(builder)->tag == VALUE_TAG_M);
-    put_key(builder, name);
-}
-
-void value_put_entry(struct value_builder *builder, struct slice name, enum value_tag tag,
-                     struct slice bytes)
-{
-    ensure(top_frame(builder)->tag == VALUE_TAG_M);
-    uint8_t *to = begin_entry(builder, name, 1 + varint_len(bytes.len) + bytes.len);
-    if (to == NULL)
-        return;
-    to = counted_put(to, name);
-    *to = (uint8_t)tag;
-    builder->out->len = (size_t)(counted_put(to + 1, bytes) - builder->out->ptr);
+    struct value_frame *frame = top_frame(builder);
+    ensure(frame->tag == VALUE_TAG_M);
+    put_key(builder, frame, name);
 }
 
 void value_member(struct value_builder *builder, struct slice member)
 {
-    enum value_tag tag = top_frame(builder)->tag;
-    ensure(tag != VALUE_TAG_M && tag != VALUE_TAG_L);
-    put_key(builder, member);
+    struct value_frame *frame = top_frame(builder);
+    ensure(frame->tag != VALUE_TAG_M && frame->tag != VALUE_TAG_L);
+    put_key(builder, frame, member);
 }
 
 // ---- Closing -------------------------------------------------------------------
 
-static inline bool mark_after(const uint8_t *container, const struct value_mark *a,
-                              const struct value_mark *b)
+// The name or member that begins at an offset from the container's tag.
+static struct slice key_at(const uint8_t *container, uint32_t offset)
+{
+    const uint8_t *at = container + offset;
+    return value_counted(&at);
+}
+
+// The first eight bytes as a big-endian number; a shorter key reads as if zeros followed.
+// `end` is where the bytes behind the key end.
+static inline uint64_t key_prefix(struct slice key, const uint8_t *end)
+{
+    uint64_t prefix = 0;
+    if (end - key.ptr >= 8)
+        prefix = be64_get(key.ptr);
+    else
+        for (size_t i = 0; i < key.len; i++)
+            prefix |= (uint64_t)key.ptr[i] << (56 - 8 * i);
+    if (key.len >= 8)
+        return prefix;
+    return prefix & ~(UINT64_MAX >> (8 * key.len));
+}
+
+static void load_entries(const uint8_t *container, const uint8_t *end,
+                         const struct value_frame *frame, struct entry *entries)
+{
+    const uint8_t *at = container + HEADER;
+    for (size_t i = 0; i < frame->count; i++) {
+        const uint8_t *start = at;
+        entries[i].prefix = key_prefix(value_counted(&at), end);
+        if (frame->tag == VALUE_TAG_M)
+            at += value_length(at);
+        entries[i].offset = (uint32_t)(start - container);
+        entries[i].len = (uint32_t)(at - start);
+    }
+}
+
+static inline bool entry_after(const uint8_t *container, const struct entry *a,
+                               const struct entry *b)
 {
     if (a->prefix != b->prefix)
         return a->prefix > b->prefix;
     return slice_compare(key_at(container, a->offset), key_at(container, b->offset)) > 0;
 }
 
-static void insertion_sort(const uint8_t *container, struct value_mark *marks, size_t count)
+static void insertion_sort(const uint8_t *container, struct entry *entries, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        struct value_mark moving = marks[i];
-        size_t at = i;
-        for (; at > 0 && mark_after(container, &marks[at - 1], &moving); at--)
-            marks[at] = marks[at - 1];
-        marks[at] = moving;
+        struct entry moving = entries[i];
+        struct entry *at = entries + i;
+        for (; at > entries && entry_after(container, at - 1, &moving); at--)
+            *at = at[-1];
+        *at = moving;
     }
 }
 
-static void merge_runs(const uint8_t *container, const struct value_mark *left, size_t left_count,
-                       const struct value_mark *right, size_t right_count, struct value_mark *to)
+static void merge_runs(const uint8_t *container, const struct entry *left, size_t left_count,
+                       const struct entry *right, size_t right_count, struct entry *to)
 {
-    const struct value_mark *left_end = left + left_count;
-    const struct value_mark *right_end = right + right_count;
+    const struct entry *left_end = left + left_count;
+    const struct entry *right_end = right + right_count;
     while (left < left_end && right < right_end)
-        *to++ = mark_after(container, left, right) ? *right++ : *left++;
+        *to++ = entry_after(container, left, right) ? *right++ : *left++;
     while (left < left_end)
         *to++ = *left++;
     while (right < right_end)
@@ -311,38 +262,38 @@ static void merge_runs(const uint8_t *container, const struct value_mark *left, 
 }
 
 // A stable sort. The result is in one of the two arrays, which is returned.
-static struct value_mark *merge_sort(const uint8_t *container, struct value_mark *marks,
-                                     struct value_mark *spare, size_t count)
+static struct entry *merge_sort(const uint8_t *container, struct entry *entries,
+                                struct entry *spare, size_t count)
 {
     for (size_t at = 0; at < count; at += SORT_RUN)
-        insertion_sort(container, marks + at, count - at < SORT_RUN ? count - at : SORT_RUN);
+        insertion_sort(container, entries + at, count - at < SORT_RUN ? count - at : SORT_RUN);
     for (size_t run = SORT_RUN; run < count; run *= 2) {
         for (size_t at = 0; at < count; at += 2 * run) {
             size_t left = count - at < run ? count - at : run;
             size_t right = count - at - left < run ? count - at - left : run;
-            merge_runs(container, marks + at, left, marks + at + left, right, spare + at);
+            merge_runs(container, entries + at, left, entries + at + left, right, spare + at);
         }
-        struct value_mark *sorted = spare;
-        spare = marks;
-        marks = sorted;
+        struct entry *sorted = spare;
+        spare = entries;
+        entries = sorted;
     }
-    return marks;
+    return entries;
 }
 
-// Copies the entries in the order of the marks to `sorted`, all but the last of equal ones
+// Copies the entries in the order of the entries to `sorted`, all but the last of equal ones
 // left out, and back. Returns whether all were different.
-static bool place_entries(struct buf *out, struct value_frame *frame,
-                          const struct value_mark *marks, uint8_t *sorted)
+static bool place_entries(struct buf *out, struct value_frame *frame, const struct entry *entries,
+                          uint8_t *sorted)
 {
     uint8_t *container = out->ptr + frame->start;
     size_t count = frame->count;
     size_t len = 0;
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        if (i + 1 < count && !mark_after(container, &marks[i + 1], &marks[i]))
+        if (i + 1 < count && !entry_after(container, &entries[i + 1], &entries[i]))
             continue;
-        copy_bytes(sorted + len, container + marks[i].offset, marks[i].len);
-        len += marks[i].len;
+        copy_bytes(sorted + len, container + entries[i].offset, entries[i].len);
+        len += entries[i].len;
         kept++;
     }
     memcpy(container + HEADER, sorted, len);
@@ -359,23 +310,23 @@ static bool sort_container(struct value_builder *builder, struct value_frame *fr
     size_t count = frame->count;
     size_t body = out->len - frame->start - HEADER;
     const uint8_t *container = out->ptr + frame->start;
-    struct value_mark *marks = marks_of(builder) + frame->first_mark;
-    uint32_t end = (uint32_t)(out->len - frame->start);
-    for (size_t i = count; i-- > 0; end = marks[i].offset)
-        marks[i].len = end - marks[i].offset;
     if (count <= SORT_FEW && body <= BODY_FEW) {
-        uint8_t few[BODY_FEW];
-        insertion_sort(container, marks, count);
-        return place_entries(out, frame, marks, few);
+        struct entry few[SORT_FEW];
+        uint8_t sorted[BODY_FEW];
+        load_entries(container, out->ptr + out->len, frame, few);
+        insertion_sort(container, few, count);
+        return place_entries(out, frame, few, sorted);
     }
-    size_t sorting = count * sizeof(struct value_mark);
+    size_t sorting = 2 * count * sizeof(struct entry);
     uint8_t *memory = buf_reserve(&builder->scratch, sorting + body);
-    if (memory == NULL) {
+    if (memory == NULL || body > UINT32_MAX - HEADER) {
         out->failed = true;
         return true;
     }
-    marks = merge_sort(container, marks, (struct value_mark *)(void *)memory, count);
-    return place_entries(out, frame, marks, memory + sorting);
+    struct entry *entries = (struct entry *)(void *)memory;
+    load_entries(container, out->ptr + out->len, frame, entries);
+    entries = merge_sort(container, entries, entries + count, count);
+    return place_entries(out, frame, entries, memory + sorting);
 }
 
 // Fills in the count, for which there is one byte of room yet, and the length.
@@ -388,9 +339,9 @@ static void finish_header(struct buf *out, const struct value_frame *frame)
     size_t body = out->len - frame->start - HEADER;
     if (extra > 0)
         memmove(container + HEADER + extra, container + HEADER, body);
-    varint_put(container + BODY, frame->count);
+    varint_put(container + VALUE_BODY, frame->count);
     out->len += extra;
-    size_t length = out->len - frame->start - BODY;
+    size_t length = out->len - frame->start - VALUE_BODY;
     if (length > UINT32_MAX) {
         out->failed = true;
         return;
@@ -411,11 +362,8 @@ bool value_close(struct value_builder *builder)
         if (!builder->out->failed)
             finish_header(builder->out, frame);
     }
-    builder->mark_count = frame->first_mark;
     builder->depth--;
     if (builder->scratch.cap > SCRATCH_KEPT)
         buf_release(&builder->scratch);
-    if (builder->depth == 0 && builder->mark_cap > SCRATCH_KEPT / sizeof(struct value_mark))
-        marks_release(builder);
     return distinct;
 }

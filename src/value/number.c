@@ -16,6 +16,7 @@ enum {
     EXPONENT_BIAS = 0xc0,                // first byte of a positive number with e = 0
     ZERO_BYTE = 0x80,                    // the stored zero
     NEGATIVE_END = 102,                  // ends a short negative number: sorts above every digit
+    SHORT_TEXT = 18,                     // its digits, and one more, fit into 64 bits
     DIGITS_MAX = LIMIT_NUMBER_DIGITS + 2 // room for whole pairs
 };
 
@@ -153,8 +154,62 @@ static bool scan_exponent(struct scan *scan)
     return true;
 }
 
+// The short way for what most numbers are: at most 18 digits, perhaps a sign and a decimal
+// point, no exponent. Returns the stored length, or 0 if the text is for the long way.
+static size_t short_from_text(struct slice text, uint8_t out[NUMBER_BYTES_MAX])
+{
+    if (text.len == 0 || text.len > SHORT_TEXT)
+        return 0;
+    bool negative = text.ptr[0] == '-';
+    size_t digits = 0;
+    size_t point = text.len; // where it is, in bytes
+    uint64_t coefficient = 0;
+    for (size_t i = negative; i < text.len; i++) {
+        unsigned digit = text.ptr[i] - (unsigned)'0';
+        if (digit > 9) {
+            if (text.ptr[i] != '.' || point != text.len)
+                return 0;
+            point = i;
+            continue;
+        }
+        coefficient = coefficient * 10 + digit;
+        digits++;
+    }
+    size_t fraction = point == text.len ? 0 : text.len - point - 1;
+    if (digits == 0)
+        return 0;
+    if (coefficient == 0) {
+        out[0] = ZERO_BYTE;
+        return 1;
+    }
+    if (fraction % 2 != 0) {
+        coefficient *= 10;
+        fraction++;
+    }
+    int exponent = -(int)(fraction / 2);
+    for (; coefficient % 100 == 0; coefficient /= 100)
+        exponent++;
+    uint8_t reversed[PAIRS_MAX];
+    size_t pairs = 0;
+    for (; coefficient != 0; coefficient /= 100)
+        reversed[pairs++] = (uint8_t)(coefficient % 100);
+    uint8_t first = (uint8_t)(EXPONENT_BIAS + exponent + (int)pairs);
+    out[0] = negative ? (uint8_t)~first : first;
+    for (size_t i = 0; i < pairs; i++)
+        out[1 + i] =
+            (uint8_t)(negative ? 101 - reversed[pairs - 1 - i] : reversed[pairs - 1 - i] + 1);
+    if (negative)
+        out[1 + pairs++] = NEGATIVE_END; // there are fewer than PAIRS_MAX
+    return 1 + pairs;
+}
+
 enum number_status number_from_text(struct slice text, uint8_t out[NUMBER_BYTES_MAX], size_t *len)
 {
+    size_t short_len = short_from_text(text, out);
+    if (short_len != 0) {
+        *len = short_len;
+        return NUMBER_OK;
+    }
     if (text.len == 0)
         return NUMBER_SYNTAX;
     struct decimal decimal;

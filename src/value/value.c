@@ -46,15 +46,6 @@ enum value_type value_type(struct slice value)
     return (enum value_type)tag_types[value.ptr[0]];
 }
 
-struct slice value_bytes(struct slice value)
-{
-    if (value.ptr[0] == VALUE_TAG_N)
-        return slice_of(value.ptr + 2, value.ptr[1]);
-    const uint8_t *bytes = value.ptr + 1;
-    uint64_t len = varint_get(&bytes);
-    return slice_of(bytes, (size_t)len);
-}
-
 bool value_bool(struct slice value)
 {
     return value.ptr[0] == VALUE_TAG_TRUE;
@@ -287,7 +278,7 @@ static bool check_container(struct check *check, enum value_tag tag, size_t dept
 {
     if (check->left < VALUE_BODY - 1 || depth == VALUE_BUILDER_DEPTH)
         return false;
-    size_t len = body_length(check->at - 1);
+    size_t len = value_length(check->at - 1) - VALUE_BODY;
     check->at += VALUE_BODY - 1;
     check->left -= VALUE_BODY - 1;
     if (len > check->left)

@@ -83,13 +83,18 @@ static inline size_t value_length(const uint8_t *at)
         return (size_t)(bytes - at) + (size_t)len;
     }
     default:
-        return VALUE_BODY + ((size_t)at[1] | (size_t)at[2] << 8 | (size_t)at[3] << 16 |
-                             (size_t)at[4] << 24);
+        return VALUE_BODY +
+               ((size_t)at[1] | (size_t)at[2] << 8 | (size_t)at[3] << 16 | (size_t)at[4] << 24);
     }
 }
 
 // The bytes of an S, a B or the stored form of an N.
-struct slice value_bytes(struct slice value);
+static inline struct slice value_bytes(struct slice value)
+{
+    const uint8_t *bytes = value.ptr + 1;
+    size_t len = (size_t)varint_get(&bytes);
+    return (struct slice){bytes, len};
+}
 bool value_bool(struct slice value);
 
 // Members of a set or list, entries of a map.

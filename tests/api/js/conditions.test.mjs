@@ -335,6 +335,30 @@ test('300 operators and 4096 bytes are allowed', async () => {
     await fails(call('DeleteItem', bad(`attribute_exists(a)${' '.repeat(4096 - 19)}`)), CONDITION);
 });
 
+const RESERVED = `ABORT ADD ALL AND ANY ASC ATTRIBUTE BEFORE BETWEEN BINARY BLOB BY CASE CHAR COLUMN COMMENT COUNT COUNTER CREATE DATA DATABASE DATE
+    DAY DEFAULT DELETE DESC DISTINCT DOMAIN DURATION EACH ELSE END ESCAPE EXISTS FALSE FILTER FIRST FLOAT FROM GROUP HASH HIDDEN HOUR IDENTITY IF IN
+    INDEX INT ITEM ITEMS KEY KEYS LANGUAGE LAST LENGTH LEVEL LIKE LIMIT LIST LOCAL LOCATION LOOP MAP MAX METHOD MIN MINUTE MISSING MODE MONTH NAME NAMES
+    NEW NEXT NO NOT NULL NUMBER OBJECT OF OFFSET ON OPTION OR ORDER OTHER OWNER PARTITION PATH PERCENT PERMISSION PLAN POSITION PRIMARY PROCESSED PROJECT
+    PUBLIC RANGE RAW READ RECORD REF REGION REPLACE RESOURCE RESULT ROLE ROW SCAN SCHEMA SEARCH SECOND SEGMENT SELECT SESSION SET SHARE
+    SHOW SIZE SOURCE START STATE STATUS STRING SYSTEM TABLE TEXT THEN TIME TIMESTAMP TO TOKEN TOTAL TRUE TTL TYPE UNION UNIQUE UNKNOWN UPDATE URL
+    USE USER USERS UUID VALUE VALUES VARIABLE VIEW VIEWS VIRTUAL WHEN WHERE WITH WORK WRITE YEAR ZONE`.split(/\s+/);
+test('reserved words are refused in any case', async () => {
+    for (const word of RESERVED) {
+        // Words of the grammar itself are something else.
+        if (['ADD', 'AND', 'BETWEEN', 'DELETE', 'IN', 'NOT', 'OR', 'SET', 'SIZE'].includes(word)) continue;
+        for (const name of [word, word.toLowerCase()]) {
+            await fails(call('DeleteItem', bad(`x.${name} = :v`, v)), VALIDATION,
+                INVALID + 'Attribute name is a reserved keyword; reserved keyword: ' + name);
+        }
+    }
+});
+
+test('words that are not reserved', async () => {
+    for (const name of ['id', 'email', 'title', 'price', 'body', 'created', 'updatedAt', 'kind', 'amount', 'pk', 'sk', 'GSI1PK', 'version', 'x_1', 'x1', 'sort']) {
+        await fails(call('DeleteItem', bad(`${name} = :v`, v)), CONDITION);
+    }
+});
+
 test('100 operands of IN are allowed', async () => {
     const values = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [':v' + i, N(i)]));
     const { Count } = await call('Scan', {

@@ -1,3 +1,4 @@
+// CreateTable: what is read back, and every error of a request.
 import { after, test } from 'node:test';
 import {
     assert, call, errorCases, fails, foreign, INVALID, IN_USE, makeTable, NOT_FOUND, put, REAL, S, same, sdk, client, tableSpec, uniqueName,

@@ -37,6 +37,15 @@ for (const [title, value] of VALUES) {
     });
 }
 
+test('sets come back in order: text and bytes bytewise, numbers by value', REAL, async () => {
+    const item = { pk: S('order of sets'), ss: SS('b', 'é', '', 'a', 'B'), ns: NS(10, 9, -1, '0.5', -20), bs: BS('z', 'aa', '', 'a') };
+    await put(table, item);
+    const stored = await get(table, { pk: S('order of sets') });
+    assert.deepEqual(stored.ss.SS, ['', 'B', 'a', 'b', 'é']);
+    assert.deepEqual(stored.ns.NS, ['-20', '-1', '0.5', '9', '10']);
+    assert.deepEqual(stored.bs.BS.map((b) => Buffer.from(b).toString()), ['', 'a', 'aa', 'z']);
+});
+
 // ---- Numbers --------------------------------------------------------------------
 
 const NUMBERS = [
@@ -287,6 +296,8 @@ errorCases('PutItem', [
     // Shapes the SDK would not send.
     ['a string for a map', { TableName: table, Item: 'x' }, 'SerializationException', /.*/, { raw: true, real: true }],
     ['a number where a string must be', { TableName: table, Item: { pk: { S: 5 } } }, 'SerializationException', 'NUMBER_VALUE cannot be converted to String', { raw: true, real: true }],
+    ['a JSON number for N', { TableName: table, Item: { pk: { S: 'x' }, n: { N: 5 } } }, 'SerializationException', 'NUMBER_VALUE cannot be converted to String', { raw: true, real: true }],
+    ['a string for a set', { TableName: table, Item: { pk: { S: 'x' }, n: { SS: 'x' } } }, 'SerializationException', /.*/, { raw: true, real: true }],
     ['a boolean where a string must be', { TableName: table, Item: { pk: { S: true } } }, 'SerializationException', 'TRUE_VALUE cannot be converted to String', { raw: true, real: true }],
     ['a string where a boolean must be', { TableName: table, Item: { pk: { S: 'x' }, a: { BOOL: 'maybe' } } }, 'SerializationException', 'Unexpected token received from parser', { raw: true, real: true }],
     ['bad base64', { TableName: table, Item: { pk: { S: 'x' }, a: { B: 'x' } } }, 'SerializationException',

@@ -1,3 +1,4 @@
+// Scan: order, segments, filters, Select, errors. Paging has its own file.
 import { test } from 'node:test';
 import { allPages, assert, call, errorCases, makeTable, N, NOT_FOUND, putAll, raw, REAL, S, same, VALIDATION } from './lib.mjs';
 

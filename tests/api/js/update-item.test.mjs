@@ -1,3 +1,4 @@
+// UpdateItem: every form of the update expression, ReturnValues, conditions, errors.
 import { test } from 'node:test';
 import {
     assert, B, BS, call, CONDITION, errorCases, fails, get, L, M, makeTable, N, NOT_FOUND, NS, put, REAL, S, same, SS, VALIDATION,

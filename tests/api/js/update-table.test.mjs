@@ -1,3 +1,4 @@
+// UpdateTable: billing, settings, indexes made and deleted while writes go on, errors.
 import { test } from 'node:test';
 import {
     allPages, assert, call, errorCases, fails, foreign, INVALID, makeTable, N, NOT_FOUND, put, putAll, REAL, S, same,

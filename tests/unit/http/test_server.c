@@ -91,7 +91,7 @@ static void respond(struct http_exchange *exchange, int status, struct slice bod
                                                    .content_type = SLICE_LIT("text/plain"),
                                                    .headers = SLICE_LIT("X-Test: yes\r\n"),
                                                    .body = body,
-                                                   .checksum = "x-crc"});
+                                                   .checksum = SLICE_LIT("x-crc: ")});
 }
 
 static bool on_open(struct http_exchange *exchange, void *context)

@@ -136,6 +136,8 @@ static void test_faults(void **state)
         {"{\"X\":\"a\"}", EMPTY},
         {"{\"S\":null}", EMPTY},
         {"{\"S\":\"a\",\"S\":null}", EMPTY},
+        {"{\"M\":\n\tnull}", EMPTY},
+        {"{\"BOOL\":null}", EMPTY},
         {"{\"L\":[null]}", EMPTY},
         {"{\"M\":{\"a\":null}}", EMPTY},
         {"{\"M\":{\"a\":{\"L\":[{}]}}}", EMPTY},
@@ -254,6 +256,54 @@ static void test_nesting(void **state)
     fixture_release(&f);
 }
 
+// Every byte of a text's length: the short ones are built in the arena, the long in scratch
+// memory, and strings are copied and scanned in pieces of several sizes.
+static void test_lengths(void **state)
+{
+    (void)state;
+    for (size_t len = 0; len < 2200; len += len < 150 ? 1 : 31) {
+        struct fixture f;
+        fixture_init(&f);
+        char *text = arena_zalloc(&f.arena, len + 1, 1);
+        memset(text, 'x', len);
+        const char *json = arena_printf(
+            &f.arena, "{\"%s-\":{\"S\":\"%s\"},\"z%s\":{\"S\":\"%s\\n\"}}", text, text, text, text);
+        assert_string_equal(round_trip(&f, json), json);
+        // The same out of order, with a list of it.
+        json = arena_printf(&f.arena,
+                            "{\"b\":{\"L\":[{\"S\":\"%s\"},{\"N\":\"1\"}]},\"a%s\":"
+                            "{\"SS\":[\"%s\"]}}",
+                            text, text, text);
+        const char *back = arena_printf(&f.arena,
+                                        "{\"a%s\":{\"SS\":[\"%s\"]},\"b\":{\"L\":"
+                                        "[{\"S\":\"%s\"},{\"N\":\"1\"}]}}",
+                                        text, text, text);
+        assert_string_equal(round_trip(&f, json), back);
+        fixture_release(&f);
+    }
+}
+
+// What takes the most bytes for its text fits into the room of the text.
+static void test_densest(void **state)
+{
+    (void)state;
+    static const char *const items[] = {
+        "{}",
+        "{\"a\":{\"M\":{}}}",
+        "{\"a\":{\"L\":[{\"L\":[]},{\"L\":[]},{\"L\":[{\"L\":[]}]}]}}",
+        "{\"a\":{\"NS\":[\"-9\",\"-8\",\"-7\",\"-6\",\"-5\",\"-4\",\"-3\",\"-2\",\"-1\"]}}",
+        "{\"a\":{\"N\":\"-1\"},\"b\":{\"N\":\"1\"}}",
+        "{\"a\":{\"SS\":[\"\"]}}",
+        "{\"a\":{\"BS\":[\"\"]},\"b\":{\"NULL\":true}}",
+    };
+    for (size_t i = 0; i < COUNT_OF(items); i++) {
+        struct fixture f;
+        fixture_init(&f);
+        assert_string_equal(round_trip(&f, items[i]), items[i]);
+        fixture_release(&f);
+    }
+}
+
 // A set of many members that ends with a repeat, and one without.
 static void test_large_sets(void **state)
 {
@@ -300,7 +350,8 @@ int main(void)
         cmocka_unit_test(test_round_trips), cmocka_unit_test(test_faults),
         cmocka_unit_test(test_fault_names), cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_nesting),     cmocka_unit_test(test_large_sets),
-        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_budget),      cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_densest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 // value_valid() survives any bytes.
 #include "value/support.h"
 
+#include "value/entry.h"
+
 static void test_type_names(void **state)
 {
     (void)state;
@@ -159,6 +161,37 @@ static void test_map_any_order(void **state)
         }
     }
     maker_release(&maker);
+}
+
+// Whole entries at once are the same bytes as name and value by themselves, whatever their
+// lengths, their order and the room that is left.
+static void test_entries(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[300] = {'e', 'n', 't', 'r', 'y'};
+    uint64_t seed = 31;
+    struct maker apart;
+    struct maker whole;
+    maker_init(&apart);
+    for (int round = 0; round < 3000; round++) {
+        maker_init(&whole);
+        buf_clear(&apart.out);
+        value_open_map(&apart.builder);
+        value_open_map(&whole.builder);
+        for (size_t left = random_below(&seed, 30); left > 0; left--) {
+            size_t limit = random_below(&seed, 8) == 0 ? 300 : 20;
+            struct slice name = slice_of(bytes + random_below(&seed, 5), random_below(&seed, 20));
+            struct slice text = slice_of(bytes, random_below(&seed, limit));
+            value_name(&apart.builder, name);
+            value_put_string(&apart.builder, text);
+            value_put_entry(&whole.builder, name, VALUE_TAG_S, text);
+        }
+        assert_true(value_close(&apart.builder));
+        assert_true(value_close(&whole.builder));
+        assert_same(buf_view(&apart.out), buf_view(&whole.out));
+        maker_release(&whole);
+    }
+    maker_release(&apart);
 }
 
 static void test_set_repeats(void **state)
@@ -496,6 +529,7 @@ int main(void)
         cmocka_unit_test(test_iteration_is_sorted),
         cmocka_unit_test(test_map_any_order),
         cmocka_unit_test(test_set_repeats),
+        cmocka_unit_test(test_entries),
         cmocka_unit_test(test_canonical),
         cmocka_unit_test(test_compare),
         cmocka_unit_test(test_sizes),
