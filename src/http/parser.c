@@ -274,6 +274,8 @@ static inline const uint8_t *plain_skip(const uint8_t *at, const uint8_t *end)
         if (other != 0)
             return at + __builtin_ctz(other);
     }
+#else
+    (void)end;
 #endif
     return at;
 }

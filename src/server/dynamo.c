@@ -313,6 +313,15 @@ static void on_reject(struct http_exchange *exchange, const struct http_problem 
 {
     (void)context;
     struct session *session = exchange->user;
+    if (http_header(&exchange->request, HTTP_AMZ_TARGET) != NULL) {
+        // An SDK reads JSON, whatever went wrong.
+        session->called = true;
+        session->type = json_type(&exchange->request);
+        api_call_fail(&session->call, ERR_SERIALIZATION, problem->reason);
+        session->call.status = problem->status;
+        answer_call(session);
+        return;
+    }
     headers_begin(session);
     answer(session, problem->status, SLICE_LIT("text/plain"), slice_str(problem->reason));
 }

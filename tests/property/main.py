@@ -256,7 +256,10 @@ class Round:
                 return
             require(error.name == CANCELED, f'TransactWriteItems failed: {error}', request)
             actual = [reason['Code'] for reason in error.document['CancellationReasons']]
-            matches = [a == b or b == 'either' and a in ('ConditionalCheckFailed', 'ValidationError') for a, b in zip(actual, codes)]
+            # What is wrong with a request may be found before any condition is looked at.
+            early = 'ValidationError' in actual
+            matches = [a == b or b == 'either' and a in ('ConditionalCheckFailed', 'ValidationError') or early and a == 'None'
+                       for a, b in zip(actual, codes)]
             require(len(actual) == len(codes) and all(matches), 'TransactWriteItems: reasons', request, actual, codes)
             return
         require(all(code == 'None' for code in codes), f'TransactWriteItems should fail: {codes}', request)

@@ -1,6 +1,8 @@
 // The engine without an API: tables, writes, indexes, pages, background work, tokens.
 #include "support.h"
 
+#include <pthread.h>
+
 static void count_entries(struct world *world, const char *index, size_t expected)
 {
     struct page_result result;
@@ -214,6 +216,78 @@ static void test_backfill(void **state)
     world_close(&world);
 }
 
+// A job that holds the writer until it is let go, and jobs that do nothing.
+struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool open;
+    size_t done;
+};
+
+struct gated_job {
+    struct job job; // first
+    struct gate *gate;
+    struct error error;
+};
+
+static bool run_gate(struct job *job, struct txn *txn)
+{
+    (void)txn;
+    struct gate *gate = ((struct gated_job *)job)->gate;
+    pthread_mutex_lock(&gate->lock);
+    while (!gate->open)
+        pthread_cond_wait(&gate->wake, &gate->lock);
+    pthread_mutex_unlock(&gate->lock);
+    return true;
+}
+
+static bool run_nothing(struct job *job, struct txn *txn)
+{
+    (void)job;
+    (void)txn;
+    return true;
+}
+
+static void count_done(struct job *job)
+{
+    struct gate *gate = ((struct gated_job *)job)->gate;
+    pthread_mutex_lock(&gate->lock);
+    gate->done++;
+    pthread_cond_broadcast(&gate->wake);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+static void test_queue_is_bounded(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    engine_settle(world.engine);
+    struct gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0};
+    size_t count = LIMIT_WRITE_QUEUE + 1;
+    struct gated_job *jobs = calloc(count, sizeof(*jobs));
+    assert_non_null(jobs);
+    for (size_t i = 0; i < count; i++) {
+        error_init(&jobs[i].error, &world.arena);
+        jobs[i].gate = &gate;
+        jobs[i].job = (struct job){
+            .run = i == 0 ? run_gate : run_nothing, .done = count_done, .error = &jobs[i].error};
+        bool taken = engine_submit(world.engine, &jobs[i].job);
+        assert_int_equal(taken, i < LIMIT_WRITE_QUEUE);
+    }
+    assert_int_equal(jobs[count - 1].error.code, ERR_THROTTLING);
+    pthread_mutex_lock(&gate.lock);
+    gate.open = true;
+    pthread_cond_broadcast(&gate.wake);
+    while (gate.done < LIMIT_WRITE_QUEUE)
+        pthread_cond_wait(&gate.wake, &gate.lock);
+    pthread_mutex_unlock(&gate.lock);
+    // There is room again.
+    create_table(&world, "music", false, false);
+    free(jobs);
+    world_close(&world);
+}
+
 static void test_table_record(void **state)
 {
     (void)state;
@@ -265,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_transaction_is_all_or_nothing),
         cmocka_unit_test(test_tokens),
         cmocka_unit_test(test_backfill),
+        cmocka_unit_test(test_queue_is_bounded),
         cmocka_unit_test(test_table_record),
         cmocka_unit_test(test_segments_cover_everything),
     };

@@ -2,6 +2,7 @@
 // mutations of good heads in exact-size heap copies (so that a sanitizer sees an overrun).
 #include "http/parser.h"
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ static const char *const good[] = {
     "Content-Encoding: gzip\r\nConnection: TE, close\r\n\r\n",
     "POST / HTTP/1.1\r\n" H "Authorization: AWS4-HMAC-SHA256 Credential=a/b/c/d/e, "
     "SignedHeaders=host;x-amz-date, Signature=0123456789\r\nX-Long: \xc3\xa9\xc3\xa8 text\r\n\r\n",
+    "GET / HTTP/1.1\r\n" H "A-name-of-many-letters_and!other#characters: x\ty\r\nTab: a\tb\r\n\r\n",
 };
 
 static const struct {
@@ -158,6 +160,37 @@ static void test_meaning(void **state)
     parse(good[6], copy, &out);
     assert_true(out.request.expect_continue && out.request.accepts_gzip && out.request.gzip);
     assert_false(out.request.keep_alive);
+}
+
+// Each known header is found under its name, in any case, and under no other of its length.
+static void test_known(void **state)
+{
+    (void)state;
+#define KNOWN_NAME(id, name) [id] = (name),
+    static const char *const names[] = {HTTP_KNOWN_LIST(KNOWN_NAME)};
+#undef KNOWN_NAME
+    uint8_t copy[512];
+    char text[512];
+    struct outcome out;
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        if (i == HTTP_HOST || i == HTTP_CONTENT_LENGTH || i == HTTP_EXPECT ||
+            i == HTTP_CONTENT_ENCODING || i == HTTP_TRANSFER_ENCODING)
+            continue; // their values matter, and the other tests see to them
+        char name[32] = {0};
+        for (size_t k = 0; k < strlen(names[i]); k++)
+            name[k] = (char)(k % 2 == 0 ? toupper(names[i][k]) : names[i][k]);
+        (void)snprintf(text, sizeof(text), "GET / HTTP/1.1\r\n" H "%s: one\r\n%s: two\r\n\r\n",
+                       name, names[i]);
+        parse(text, copy, &out);
+        assert_int_equal(out.result, HTTP_DONE);
+        const struct slice *value = http_header(&out.request, (enum http_known)i);
+        assert_true(value != NULL && slice_is(*value, "one"));
+        name[strlen(names[i]) - 1] = '_';
+        (void)snprintf(text, sizeof(text), "GET / HTTP/1.1\r\n" H "%s: one\r\n\r\n", name);
+        parse(text, copy, &out);
+        assert_int_equal(out.result, HTTP_DONE);
+        assert_null(http_header(&out.request, (enum http_known)i));
+    }
 }
 
 static void test_accept_encoding(void **state)
@@ -321,7 +354,7 @@ int main(void)
         cmocka_unit_test(test_meaning),     cmocka_unit_test(test_accept_encoding),
         cmocka_unit_test(test_every_split), cmocka_unit_test(test_byte_by_byte),
         cmocka_unit_test(test_limits),      cmocka_unit_test(test_rebase),
-        cmocka_unit_test(test_mutations),
+        cmocka_unit_test(test_mutations),   cmocka_unit_test(test_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
