@@ -7,6 +7,8 @@
 
 #include <stdlib.h>
 
+static const char duplicates[] = "Provided list of item keys contains duplicates";
+
 // Whether two of the tree keys are equal. The array is sorted in place.
 static int compare_keys(const void *a, const void *b)
 {
@@ -68,17 +70,16 @@ static bool find_group_keys(struct api_call *call, struct slice table_name, stru
     struct slice *sorted = call_alloc(call, count, sizeof(struct slice));
     if (group->table == NULL || group->keys == NULL || sorted == NULL)
         return false;
-    if (!params_check_keys(&call->error, group->table,
-                           (struct expressions){.projection = group->projection}))
-        return false;
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = keys[i].value;
+    if (call_has_duplicates(sorted, count))
+        return error_validation(&call->error, "%s", duplicates);
     for (size_t i = 0; i < count; i++) {
         if (!call_key(call, group->table, keys[i].value, &group->keys[i]))
             return false;
-        sorted[i] = group->keys[i];
     }
-    if (call_has_duplicates(sorted, count))
-        return error_validation(&call->error, "Provided list of item keys contains duplicates");
-    return true;
+    return params_check_nesting(&call->error, group->table,
+                                (struct expressions){.projection = group->projection});
 }
 
 static struct get_group *prepare_groups(struct api_call *call,
@@ -240,6 +241,19 @@ static bool check_entry(struct api_call *call, const struct write_request *entry
     return true;
 }
 
+// A put whose key does not fit is told so in the words of a Key, unlike PutItem's.
+static bool check_put_key(struct api_call *call, const struct table *table, struct slice item)
+{
+    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
+        const struct key_part *part = &table->keys.parts[i];
+        struct slice value = value_get(item, part->name);
+        if (value.len == 0 || value_type(value) != part->type)
+            return error_validation(&call->error,
+                                    "The provided key element does not match the schema");
+    }
+    return true;
+}
+
 static bool make_action(struct api_call *call, struct table *table,
                         const struct write_request *entry, struct write_action *action)
 {
@@ -247,7 +261,8 @@ static bool make_action(struct api_call *call, struct table *table,
     if (entry->put_request != NULL) {
         action->kind = WRITE_PUT;
         action->item = entry->put_request->item.value;
-        return call_item_key(call, table, action->item, &action->key);
+        return check_put_key(call, table, action->item) &&
+               call_item_key(call, table, action->item, &action->key);
     }
     action->kind = WRITE_DELETE;
     action->item = entry->delete_request->key.value;
@@ -272,26 +287,25 @@ static bool check_entries(struct api_call *call, const struct field_map *map, si
     return true;
 }
 
+// Entries are judged one after the other, each also against those before it.
 static bool make_actions(struct api_call *call, const struct field_map *map, struct write_job *job)
 {
     const struct field_list *lists = map->items;
-    struct slice *keys = call_alloc(call, job->count, sizeof(*keys));
-    size_t at = 0;
-    if (keys == NULL)
-        return false;
+    struct write_action *action = job->actions;
     for (size_t i = 0; i < map->count; i++) {
         const struct write_request *entries = lists[i].items;
         struct table *table = call_table(call, map->names[i]);
         if (table == NULL)
             return false;
-        for (size_t k = 0; k < lists[i].count; k++, at++) {
-            if (!make_action(call, table, &entries[k], &job->actions[at]))
+        for (size_t k = 0; k < lists[i].count; k++, action++) {
+            if (!make_action(call, table, &entries[k], action))
                 return false;
-            keys[at] = job->actions[at].key;
+            for (const struct write_action *other = job->actions; other < action; other++) {
+                if (slice_equal(other->key, action->key))
+                    return error_validation(&call->error, "%s", duplicates);
+            }
         }
     }
-    if (call_has_duplicates(keys, job->count))
-        return error_validation(&call->error, "Provided list of item keys contains duplicates");
     return true;
 }
 

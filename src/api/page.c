@@ -5,6 +5,7 @@
 #include "engine/layout.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // What the two requests have in common, and what has been made of it.
 struct page_call {
@@ -250,18 +251,29 @@ static bool make_start(struct page_call *p)
     return p->page.after.ptr != NULL || error_budget(&p->call->error);
 }
 
+// "The provided starting key is invalid: " and what is wrong with it.
+static bool refuse_start_for(struct page_call *p, const char *reason)
+{
+    return error_validation(&p->call->error, "The provided starting key is invalid: %s", reason);
+}
+
 static bool refuse_start(struct page_call *p, enum start_fault fault)
 {
     struct error *error = &p->call->error;
-    bool plain_scan = !p->page.query && p->page.index == NULL;
+    const char *mismatch = "The provided key element does not match the schema";
+    bool plain = p->page.index == NULL;
+    if (fault == START_SHAPE && (p->page.query || !plain))
+        return error_validation(error, "The provided starting key is invalid");
+    // Only a Query of a table says no more than what the value itself is blamed for.
+    if (fault == START_VALUE && !(p->page.query && plain)) {
+        const char *reason = error->message;
+        error_init(error, &p->call->arena);
+        return refuse_start_for(p, reason);
+    }
     if (fault == START_VALUE)
         return false;
-    if (plain_scan)
-        return error_validation(error, "The provided starting key is invalid: The provided key "
-                                       "element does not match the schema");
-    if (fault == START_TYPE)
-        return error_validation(error, "The provided key element does not match the schema");
-    return error_validation(error, "The provided starting key is invalid");
+    return p->page.query && plain ? error_validation(error, "%s", mismatch)
+                                  : refuse_start_for(p, mismatch);
 }
 
 // ExclusiveStartKey: the key attributes of table and index.
@@ -301,12 +313,22 @@ static bool set_start(struct page_call *p)
     return true;
 }
 
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+// What is no AttributeValue at all is blamed on the starting key, a bad number or set on itself.
 static bool check_start_values(struct page_call *p)
 {
-    if (p->start_key->value.ptr == NULL || p->start_key->fault == NULL)
+    const char *fault = p->start_key->fault;
+    if (p->start_key->value.ptr == NULL || fault == NULL)
         return true;
-    return error_validation(&p->call->error, "The provided starting key is invalid: %s",
-                            p->start_key->fault);
+    if (begins(fault, "Supplied AttributeValue") ||
+        (begins(fault, "One or more parameter values were invalid") &&
+         strstr(fault, "Input collection") == NULL))
+        return refuse_start_for(p, fault);
+    return error_validation(&p->call->error, "%s", fault);
 }
 
 // ---- Reading ------------------------------------------------------------------------------------
@@ -383,8 +405,6 @@ static bool compile_filter(struct page_call *p, struct expr_params *params, stru
         p->page.filter = expr_compile_condition(params, expression, EXPR_FILTER);
         return p->page.filter != NULL;
     }
-    if (!params_check_operator(p->call, conditional_operator, legacy))
-        return false;
     if (!legacy->set || legacy->count == 0)
         return true;
     struct legacy_condition *entries;
@@ -426,7 +446,8 @@ static struct expr_key *check_query(struct page_call *p, const struct query_requ
         .legacy = {{"AttributesToGet", request->attributes_to_get.set},
                    {"QueryFilter", request->query_filter.set},
                    {"ConditionalOperator", request->conditional_operator.ptr != NULL},
-                   {"KeyConditions", request->key_conditions.set}},
+                   {"KeyConditions",
+                    request->key_conditions.set && request->key_condition_expression.ptr != NULL}},
         .names = &request->expression_attribute_names,
         .values = &request->expression_attribute_values,
         .takes_values =
@@ -437,15 +458,15 @@ static struct expr_key *check_query(struct page_call *p, const struct query_requ
     if (!params_check_styles(p->call, &set) || !check_start_values(p) ||
         !params_open(p->call, &set, &params))
         return NULL;
-    struct expr_key *key = compile_key(p, request, &params);
-    if (key == NULL ||
-        !compile_filter(p, &params, request->filter_expression, &request->query_filter,
+    if (!compile_filter(p, &params, request->filter_expression, &request->query_filter,
                         request->conditional_operator, LEGACY_QUERY_FILTER) ||
         !params_projection(p->call, &params, request->projection_expression,
-                           &request->attributes_to_get, &p->projection) ||
-        !expr_params_finish(&params))
+                           &request->attributes_to_get, &p->projection))
         return NULL;
-    return key;
+    struct expr_key *key = compile_key(p, request, &params);
+    bool ok = key != NULL && expr_params_finish(&params) &&
+              params_check_operator(p->call, request->conditional_operator, &request->query_filter);
+    return ok ? key : NULL;
 }
 
 enum step query_start(struct api_call *call, const void *decoded)
@@ -465,11 +486,11 @@ enum step query_start(struct api_call *call, const void *decoded)
     };
     struct expr_key *key = check_query(&p, request);
     if (key == NULL || !find_target(&p, request->table_name, request->index_name) ||
-        !check_start(&p) || !expr_key_resolve(key, target_keys(&p), &p.page.range, &call->error) ||
+        !expr_key_resolve(key, target_keys(&p), &p.page.range, &call->error) || !check_start(&p) ||
+        !check_keys(&p) ||
         !expr_key_check_empty(key, target_keys(&p), request->index_name, &call->error) ||
-        !check_keys(&p) || !check_filter(&p) || !check_filter_projected(&p) ||
-        !check_all_attributes(&p) || !set_start(&p) || !check_select(&p, request->index_name) ||
-        !check_projected(&p))
+        !check_filter(&p) || !check_filter_projected(&p) || !check_all_attributes(&p) ||
+        !set_start(&p) || !check_select(&p, request->index_name) || !check_projected(&p))
         return STEP_FAILED;
     return read_page(&p);
 }
@@ -524,7 +545,8 @@ static bool check_scan(struct page_call *p, const struct scan_request *request)
                           request->conditional_operator, LEGACY_SCAN_FILTER) &&
            params_projection(p->call, &params, request->projection_expression,
                              &request->attributes_to_get, &p->projection) &&
-           expr_params_finish(&params);
+           expr_params_finish(&params) &&
+           params_check_operator(p->call, request->conditional_operator, &request->scan_filter);
 }
 
 enum step scan_start(struct api_call *call, const void *decoded)

@@ -144,10 +144,8 @@ bool params_condition(struct api_call *call, struct expr_params *params, struct 
         *out = expr_compile_condition(params, expression, EXPR_CONDITION);
         return *out != NULL;
     }
-    if (!params_check_operator(call, conditional_operator, expected))
-        return false;
     if (!expected->set || expected->count == 0)
-        return true;
+        return params_check_operator(call, conditional_operator, expected);
     const struct expected_attribute_value *from = expected->items;
     struct legacy_condition *entries = call_alloc(call, expected->count, sizeof(*entries));
     if (entries == NULL)
@@ -159,7 +157,7 @@ bool params_condition(struct api_call *call, struct expr_params *params, struct 
     }
     *out = expr_legacy_condition(&call->arena, &call->error, LEGACY_EXPECTED, expected->count,
                                  entries, slice_is(conditional_operator, "OR"));
-    return *out != NULL;
+    return *out != NULL && params_check_operator(call, conditional_operator, expected);
 }
 
 bool params_projection(struct api_call *call, struct expr_params *params, struct slice expression,

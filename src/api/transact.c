@@ -135,6 +135,17 @@ static bool compile_entry(struct api_call *call, const struct transact_action *f
     return expr_params_finish(&params);
 }
 
+// An entry without an action, or with several.
+static bool refuse_entry(struct api_call *call, const struct transact_write_item *entry)
+{
+    if (entry->put == NULL && entry->update == NULL && entry->delete == NULL &&
+        entry->condition_check == NULL)
+        return error_validation(&call->error, "Invalid Request: TransactWriteRequest should "
+                                              "contain Delete or Put or Update request");
+    return error_validation(&call->error,
+                            "TransactItems can only contain one of Check, Put, Update or Delete");
+}
+
 static bool compile_entries(struct api_call *call, const struct field_list *list,
                             struct write_job *job)
 {
@@ -143,8 +154,7 @@ static bool compile_entries(struct api_call *call, const struct field_list *list
         enum write_kind kind = WRITE_CHECK;
         const struct transact_action *from = only_action(&entries[i], &kind);
         if (from == NULL)
-            return error_validation(
-                &call->error, "TransactItems can only contain one of Check, Put, Update or Delete");
+            return refuse_entry(call, &entries[i]);
         job->actions[i].kind = kind;
         if (!compile_entry(call, from, &job->actions[i]))
             return false;

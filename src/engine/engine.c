@@ -12,8 +12,10 @@ struct engine *engine_open(struct store *store, struct env env, struct store_err
     engine->store = store;
     engine->env = env;
     ensure(pthread_rwlock_init(&engine->catalog.lock, NULL) == 0);
+    health_init(engine);
     if (!catalog_load(engine, error)) {
         catalog_release(&engine->catalog);
+        health_release(engine);
         free(engine);
         return NULL;
     }
@@ -27,6 +29,7 @@ void engine_close(struct engine *engine)
     keeper_stop(engine);
     writer_stop(engine);
     catalog_release(&engine->catalog);
+    health_release(engine);
     store_close(engine->store);
     free(engine);
 }

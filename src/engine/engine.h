@@ -23,6 +23,15 @@ void engine_close(struct engine *engine);
 
 const struct env *engine_env(const struct engine *engine);
 
+// Whether writes work. They stop when the store cannot make them durable (a full disk, a failed
+// sync); reads go on, and once a second it is tried to bring the store back.
+struct engine_health {
+    bool writable;
+    char reason[512];  // why not
+    int64_t since_ms;  // when it stopped
+};
+void engine_health(struct engine *engine, struct engine_health *out);
+
 // ---- Catalog --------------------------------------------------------------------
 
 // The current version of a table with a reference for the caller, or NULL.

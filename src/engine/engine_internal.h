@@ -36,9 +36,17 @@ struct keeper {
     bool stopping;
 };
 
+// Shared by the writer, which changes it, and whoever asks.
+struct health {
+    pthread_mutex_t lock;
+    struct engine_health state;
+    int64_t tried_ms; // the writer's: when recovery was last tried
+};
+
 struct engine {
     struct store *store;
     struct env env;
+    struct health health;
     struct catalog catalog;
     struct queue queue;
     struct keeper keeper;
@@ -84,6 +92,16 @@ void writer_stop(struct engine *engine);
 // Turns a failed store call into the client's error; the text is in the log.
 bool engine_store_failed(struct error *error, const struct store_error *cause);
 
+// ---- Health (health.c) -------------------------------------------------------------------
+
+void health_init(struct engine *engine);
+void health_release(struct engine *engine);
+// Commits the batch, or refuses to while the store is broken; recovery is tried first, at most
+// once a second. The writer only.
+MUST_CHECK bool health_commit(struct engine *engine, const struct store_batch *batch,
+                              struct store_error *cause);
+bool health_writable(struct engine *engine);
+
 // ---- Catalog (catalog.c) ---------------------------------------------------------------
 
 MUST_CHECK bool catalog_load(struct engine *engine, struct store_error *error);
@@ -108,6 +126,7 @@ enum {
     META_DROP = 'D',   // + tree -> nothing: a tree to be emptied
     META_NEXT = 'N',   // -> the next tree id
     META_TOKEN = 'I',  // + client request token -> time, digest
+    META_PROBE = 'P',   // -> nothing: written to see whether the store takes writes again
     META_EXPIRY = 'X', // + time, token -> nothing: when to forget it
 };
 

@@ -45,7 +45,7 @@ static bool run_piece(struct engine *engine, struct piece *piece,
     piece->job =
         (struct job){.run = run, .committed = committed, .alone = true, .error = &piece->error};
     bool ok = engine_run(engine, &piece->job);
-    if (!ok)
+    if (!ok && health_writable(engine))
         log_error("background work failed, will try again: %s", piece->error.message);
     if (!ok && piece->next != NULL)
         table_release(piece->next);
@@ -198,6 +198,15 @@ static bool sweep_tokens(struct job *job, struct txn *txn)
     return true;
 }
 
+// Writes something small, so that a broken store is tried again even if no client writes.
+static bool probe_store(struct job *job, struct txn *txn)
+{
+    (void)job;
+    meta_key(&txn->key, META_PROBE, slice_of(NULL, 0));
+    store_batch_put(txn->batch, buf_view(&txn->key), slice_of(NULL, 0));
+    return true;
+}
+
 // ---- The loop -------------------------------------------------------------------------------
 
 static bool is_stopping(struct engine *engine)
@@ -257,6 +266,9 @@ static tree_id tree_to_empty(struct engine *engine)
 // Does all there is to do. False if the store failed: then it is tried again later.
 static bool work(struct engine *engine)
 {
+    struct piece piece = {.tree = 0};
+    if (!health_writable(engine) && !run_piece(engine, &piece, probe_store, NULL))
+        return false;
     struct table *table;
     size_t which;
     while (!is_stopping(engine) && (table = table_with_work(engine, &which)) != NULL) {
@@ -265,7 +277,6 @@ static bool work(struct engine *engine)
         if (!ok)
             return false;
     }
-    struct piece piece = {.tree = 0};
     while (!is_stopping(engine) && (piece.tree = tree_to_empty(engine)) != 0) {
         if (!run_piece(engine, &piece, empty_tree, NULL))
             return false;

@@ -55,15 +55,13 @@ static bool judge_condition(struct write_job *request, struct write_action *acti
 static bool make_updated(struct txn *txn, struct write_job *request,
                          const struct write_action *action, struct plan *plan, struct error *error)
 {
-    bool exists = plan->before.item.len > 0;
-    struct slice start = exists ? plan->before.item : action->item;
+    struct slice start = plan->before.item.len > 0 ? plan->before.item : action->item;
     if (action->update == NULL) {
         plan->after.item = start;
     } else {
         buf_clear(&txn->image);
         value_builder_reset(&txn->builder);
-        if (!(exists ? expr_update_apply : expr_update_create)(action->update, start, &txn->builder,
-                                                               request->arena, error))
+        if (!expr_update_apply(action->update, start, &txn->builder, request->arena, error))
             return false;
         if (txn->image.failed)
             return error_budget(error);

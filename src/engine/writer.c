@@ -238,12 +238,10 @@ static void commit_group(struct txn *txn, struct job *jobs, size_t count)
     bool committed = true;
     if (store_batch_count(txn->batch) > 0) {
         write_counters(txn);
-        committed = store_commit(txn->engine->store, txn->batch, &cause);
+        committed = health_commit(txn->engine, txn->batch, &cause);
     }
     settle_counters(txn, committed);
     store_batch_clear(txn->batch);
-    if (!committed)
-        log_error("store: %zu requests were refused: %s", count, cause.text);
     for (size_t i = 0; i < count; i++) {
         struct job *job = jobs;
         jobs = job->next; // done() may free the job
@@ -252,7 +250,7 @@ static void commit_group(struct txn *txn, struct job *jobs, size_t count)
             job->failed = true;
             error_init(job->error, job->error->arena);
             (void)error_set(job->error, ERR_INTERNAL,
-                            "The write could not be made durable and was not done.");
+                            "The write was not done: it cannot be made durable. %s", cause.text);
         }
         if (!job->failed && job->committed != NULL)
             job->committed(job, txn->engine);

@@ -11,7 +11,6 @@
 struct run {
     const struct expr_update *update;
     struct slice item;
-    bool fresh; // there was no item
     struct arena *arena;
     struct error *error;
     struct edit *edit;
@@ -277,9 +276,6 @@ static bool apply_action(struct run *run, const struct action *action, struct sl
     // A DELETE that found nothing changes nothing.
     if (action->kind == ACTION_DELETE && path_get(run->item, action->path).len == 0)
         return parent_fits(run, action->path) || path_error(run);
-    // As in DynamoDB, nothing is wrong with a path to remove if there was no item at all.
-    if (action->kind == ACTION_REMOVE && run->fresh && !parent_fits(run, action->path))
-        return true;
     return edit_result(run, edit_remove(run->edit, action->path));
 }
 
@@ -304,12 +300,5 @@ bool expr_update_apply(const struct expr_update *update, struct slice item,
                        struct value_builder *builder, struct arena *arena, struct error *error)
 {
     struct run run = {.update = update, .item = item, .arena = arena, .error = error};
-    return run_update(&run, builder);
-}
-
-bool expr_update_create(const struct expr_update *update, struct slice key,
-                        struct value_builder *builder, struct arena *arena, struct error *error)
-{
-    struct run run = {.update = update, .item = key, .fresh = true, .arena = arena, .error = error};
     return run_update(&run, builder);
 }

@@ -136,16 +136,11 @@ bool expr_update_nests(const struct expr_update *update, struct slice attribute)
 // VALUE_TYPES if it does not write it or the type depends on the item.
 enum value_type expr_update_type(const struct expr_update *update, struct slice attribute);
 
-// Applies to `item` and appends the new item through the builder. The arena is for scratch.
-// False with a ValidationException.
+// Applies to `item` (the bare key where there was none) and appends the new item through the
+// builder. The arena is for scratch. False with a ValidationException.
 MUST_CHECK bool expr_update_apply(const struct expr_update *update, struct slice item,
                                   struct value_builder *builder, struct arena *arena,
                                   struct error *error);
-// The same where there was no item: begins with the bare key, and a REMOVE whose path leads
-// nowhere is no error, as in DynamoDB.
-MUST_CHECK bool expr_update_create(const struct expr_update *update, struct slice key,
-                                   struct value_builder *builder, struct arena *arena,
-                                   struct error *error);
 
 // The paths an update touches, as a projection: what UPDATED_OLD and UPDATED_NEW return.
 const struct expr_projection *expr_update_touched(const struct expr_update *update);

@@ -303,8 +303,8 @@ static inline bool has_inside(const struct shape *shape)
 static void check_members(struct checker *c, const struct shape *shape, const void *structure,
                           const struct place *place)
 {
-    const struct shape_member *end = shape->members + shape->member_count;
-    for (const struct shape_member *member = shape->members; member < end; member++) {
+    for (size_t i = 0; i < shape->member_count; i++) {
+        const struct shape_member *member = &shape->members[i];
         const void *at = (const char *)structure + member->offset;
         bool set = shape_slot_set(member->shape, at);
         if (set ? !is_constrained(member->shape) && !has_inside(member->shape) : !member->required)

@@ -122,6 +122,14 @@ static bool memory_commit(struct store *store, const struct store_batch *batch,
     return true;
 }
 
+// Nothing that could fail to be durable: there is no commit that could not be taken.
+static bool memory_recover(struct store *store, struct store_error *error)
+{
+    (void)store;
+    (void)error;
+    return true;
+}
+
 static bool memory_sync(struct store *store, struct store_error *error)
 {
     (void)store;
@@ -256,6 +264,7 @@ static const struct store_driver memory_driver = {
     .cursor_ok = memory_cursor_ok,
     .commit = memory_commit,
     .sync = memory_sync,
+    .recover = memory_recover,
 };
 
 struct store *store_open_memory(struct store_error *error)

@@ -1,15 +1,16 @@
 // The RocksDB driver: one database with one column family, through the C API.
 //
-// Durability. With sync set, RocksDB appends the batch to its log, calls
-// fdatasync, then inserts into the memtable, and only then advances the sequence
-// number that readers go by. So no reader sees a commit before it is on disk, and
-// a failed append or sync inserts nothing. (This is its default write path, with
-// neither pipelined nor unordered writes; test_rocksdb.c holds fdatasync back to
-// check it.) After such a failure RocksDB refuses every write until the database
-// is opened again; the C API has no call to resume it.
+// Durability. The log is ours (wal.h), RocksDB's own is off. A commit appends its batch to the log,
+// syncs it, and only then writes it into RocksDB's memtable, where readers see it. So no reader
+// sees a commit before it is on disk, and a failed append or sync changes nothing.
 //
-// With relaxed durability a commit only appends; a thread syncs the log 100 ms
-// after the first commit that is not yet synced.
+// Opening replays the log into RocksDB, flushes that, and begins a new log. When a segment of
+// the log is full a new one is begun and the keeper thread flushes RocksDB, after which the older
+// segments can go. A broken log (a failed sync) is recovered from in the same way: flush what was
+// applied, begin anew.
+//
+// With relaxed durability a commit only appends; the keeper syncs the log 100 ms after the first
+// commit that is not yet synced.
 //
 // Reading. A value from a table is pinned in the block cache, not copied (one from
 // a memtable RocksDB copies once). Reads without a snapshot share one immutable
@@ -21,27 +22,20 @@
 #include "store/data_dir.h"
 #include "store/rocksdb_options.h"
 #include "store/store_driver.h"
+#include "store/wal.h"
+#include "store/worker.h"
 
 #include "base/log.h"
 
 #include <limits.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     SYNC_INTERVAL_MS = 100,
-    SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
-};
-
-// The thread of relaxed durability, and what it shares with the committing thread.
-struct syncer {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool dirty; // something was committed since the last sync began
-    bool stop;
+    SCRATCH_KEPT = 1 << 20,   // bytes of a write batch that is kept for the next commit
+    SEGMENT_BYTES = 32 << 20, // of log before a new segment is begun; what a restart replays
 };
 
 struct rocks_store {
@@ -51,8 +45,13 @@ struct rocks_store {
     rocksdb_t *db;
     rocksdb_readoptions_t *read; // for reads without a snapshot; never changed
     rocksdb_writeoptions_t *write;
+    rocksdb_flushoptions_t *flush;
     rocksdb_writebatch_t *scratch; // the committing thread's
-    struct syncer syncer;          // with relaxed durability only
+    struct wal *wal;
+    size_t rotate_at;         // segment size at which the next rotation is tried
+    _Atomic uint64_t segment; // those below it can go after the next flush
+    struct worker flusher;
+    struct worker syncer; // with relaxed durability only
 };
 
 struct rocks_snapshot {
@@ -246,18 +245,32 @@ static bool rocks_cursor_ok(const struct store_cursor *cursor, struct store_erro
 
 static bool rocks_sync(struct store *store, struct store_error *error)
 {
-    char *message = NULL;
-    rocksdb_flush_wal(rocks_of(store)->db, 1, &message);
-    return message == NULL || fail(error, "syncing the log", message);
+    return wal_sync(rocks_of(store)->wal, error);
 }
 
-static void syncer_mark(struct syncer *syncer)
+// All that was applied is in tables on disk.
+static bool flush(struct rocks_store *rocks, struct store_error *error)
 {
-    ensure(pthread_mutex_lock(&syncer->lock) == 0);
-    if (!syncer->dirty)
-        ensure(pthread_cond_signal(&syncer->wake) == 0);
-    syncer->dirty = true;
-    ensure(pthread_mutex_unlock(&syncer->lock) == 0);
+    char *message = NULL;
+    rocksdb_flush(rocks->db, rocks->flush, &message);
+    return message == NULL || fail(error, "flushing", message);
+}
+
+// rocksdb_resume.cc
+bool rocks_resume(rocksdb_t *db, char *text, size_t size);
+
+// A log that only could not be written needs no more than another try. A broken one is replaced,
+// once everything that was applied is safe without it.
+static bool rocks_recover(struct store *store, struct store_error *error)
+{
+    struct rocks_store *rocks = rocks_of(store);
+    if (!wal_broken(rocks->wal))
+        return true;
+    // RocksDB would not survive another failed write, so the disk is tried without it first. It
+    // may itself have stopped for want of room: resuming brings it back or says why not.
+    return wal_probe(rocks->wal, error) &&
+           rocks_resume(rocks->db, error->text, sizeof(error->text)) && flush(rocks, error) &&
+           wal_restart(rocks->wal, error);
 }
 
 static void scratch_fill(rocksdb_writebatch_t *to, const struct store_batch *batch)
@@ -291,98 +304,111 @@ static void scratch_clear(struct rocks_store *rocks)
     rocks->scratch = rocksdb_writebatch_create();
 }
 
+static bool apply(struct rocks_store *rocks, rocksdb_writebatch_t *batch, struct store_error *error)
+{
+    char *message = NULL;
+    rocksdb_write(rocks->db, rocks->write, batch, &message);
+    return message == NULL || fail(error, "committing", message);
+}
+
+// Begins a new segment of the log and has the flusher do away with the older ones. If that fails
+// the old one simply grows on for a while.
+static void rotate(struct rocks_store *rocks)
+{
+    struct store_error error;
+    uint64_t number;
+    rocks->rotate_at = wal_segment_bytes(rocks->wal) + SEGMENT_BYTES / 8;
+    if ((rocks->durability == STORE_RELAXED && !wal_sync(rocks->wal, &error)) ||
+        !wal_rotate(rocks->wal, &number, &error)) {
+        log_warn("store: %s", error.text);
+        return;
+    }
+    rocks->rotate_at = SEGMENT_BYTES;
+    rocks->segment = number;
+    worker_ask(&rocks->flusher);
+}
+
+// Logs the batch, durably if that is asked for, then applies it.
+static bool commit_scratch(struct rocks_store *rocks, struct store_error *error)
+{
+    size_t size;
+    const char *bytes = rocksdb_writebatch_data(rocks->scratch, &size);
+    if (!wal_append(rocks->wal, slice_of(bytes, size), error))
+        return false;
+    if (rocks->durability == STORE_FULL && !wal_sync(rocks->wal, error))
+        return false;
+    if (!apply(rocks, rocks->scratch, error)) {
+        wal_break(rocks->wal);
+        return false;
+    }
+    return true;
+}
+
 static bool rocks_commit(struct store *store, const struct store_batch *batch,
                          struct store_error *error)
 {
     struct rocks_store *rocks = rocks_of(store);
-    char *message = NULL;
     scratch_fill(rocks->scratch, batch);
-    rocksdb_write(rocks->db, rocks->write, rocks->scratch, &message);
+    bool ok = commit_scratch(rocks, error);
     scratch_clear(rocks);
-    if (message != NULL)
-        return fail(error, "committing", message);
-    if (rocks->durability == STORE_RELAXED)
-        syncer_mark(&rocks->syncer);
-    return true;
+    if (ok && rocks->durability == STORE_RELAXED)
+        worker_ask(&rocks->syncer);
+    if (ok && wal_segment_bytes(rocks->wal) >= rocks->rotate_at)
+        rotate(rocks);
+    return ok;
 }
 
-// ---- Relaxed durability ---------------------------------------------------------
+// ---- Background work ------------------------------------------------------------
 
-// Waits until the interval has passed or the store closes. The lock is held.
-static void syncer_pause(struct syncer *syncer)
+// A failed sync is logged here; commits are refused from then on, which tells the clients.
+static void sync_log(void *context)
 {
-    struct timespec until;
-    ensure(clock_gettime(CLOCK_MONOTONIC, &until) == 0);
-    until.tv_nsec += SYNC_INTERVAL_MS * 1000000L;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_nsec -= 1000000000L;
-        until.tv_sec++;
-    }
-    while (!syncer->stop && pthread_cond_timedwait(&syncer->wake, &syncer->lock, &until) == 0)
-        continue;
+    struct rocks_store *rocks = context;
+    struct store_error error;
+    if (!wal_broken(rocks->wal) && !wal_sync(rocks->wal, &error))
+        log_error("store: %s", error.text);
 }
 
-// Sleeps while nothing is written. A failed sync is logged here; RocksDB refuses the commits that
-// follow it, which tells the clients.
-static void *syncer_run(void *argument)
+static void flush_and_drop(void *context)
 {
-    struct rocks_store *rocks = argument;
-    struct syncer *syncer = &rocks->syncer;
-    ensure(pthread_mutex_lock(&syncer->lock) == 0);
-    while (true) {
-        while (!syncer->dirty && !syncer->stop)
-            ensure(pthread_cond_wait(&syncer->wake, &syncer->lock) == 0);
-        if (!syncer->dirty)
-            break;
-        syncer_pause(syncer);
-        syncer->dirty = false;
-        ensure(pthread_mutex_unlock(&syncer->lock) == 0);
-        struct store_error error = {0};
-        if (!rocks_sync(&rocks->base, &error))
-            log_error("store: %s", error.text);
-        ensure(pthread_mutex_lock(&syncer->lock) == 0);
-    }
-    ensure(pthread_mutex_unlock(&syncer->lock) == 0);
-    return NULL;
-}
-
-static void syncer_start(struct rocks_store *rocks)
-{
-    struct syncer *syncer = &rocks->syncer;
-    pthread_condattr_t attributes;
-    ensure(pthread_condattr_init(&attributes) == 0);
-    ensure(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0);
-    ensure(pthread_cond_init(&syncer->wake, &attributes) == 0);
-    ensure(pthread_condattr_destroy(&attributes) == 0);
-    ensure(pthread_mutex_init(&syncer->lock, NULL) == 0);
-    ensure(pthread_create(&syncer->thread, NULL, syncer_run, rocks) == 0);
-}
-
-// The thread syncs what is left before it ends.
-static void syncer_stop(struct syncer *syncer)
-{
-    ensure(pthread_mutex_lock(&syncer->lock) == 0);
-    syncer->stop = true;
-    ensure(pthread_cond_signal(&syncer->wake) == 0);
-    ensure(pthread_mutex_unlock(&syncer->lock) == 0);
-    ensure(pthread_join(syncer->thread, NULL) == 0);
-    ensure(pthread_cond_destroy(&syncer->wake) == 0);
-    ensure(pthread_mutex_destroy(&syncer->lock) == 0);
+    struct rocks_store *rocks = context;
+    struct store_error error;
+    uint64_t segment = rocks->segment;
+    if (!flush(rocks, &error) || !wal_drop_below(rocks->wal, segment, &error))
+        log_warn("store: %s", error.text);
 }
 
 // ---- Opening and closing --------------------------------------------------------
 
-static void rocks_close(struct store *store)
+// A log whose every batch is in tables need not be replayed: the next opening is quick.
+static void forget_log(struct rocks_store *rocks)
 {
-    struct rocks_store *rocks = rocks_of(store);
-    if (rocks->durability == STORE_RELAXED)
-        syncer_stop(&rocks->syncer);
+    struct store_error error;
+    if (!flush(rocks, &error) || !wal_restart(rocks->wal, &error))
+        log_warn("store: %s; the log will be replayed at the next start", error.text);
+}
+
+static void release_objects(struct rocks_store *rocks)
+{
+    if (rocks->wal != NULL)
+        wal_close(rocks->wal);
     rocksdb_writebatch_destroy(rocks->scratch);
+    rocksdb_flushoptions_destroy(rocks->flush);
     rocksdb_writeoptions_destroy(rocks->write);
     rocksdb_readoptions_destroy(rocks->read);
     rocksdb_close(rocks->db);
     data_dir_close(&rocks->dir);
     free(rocks);
+}
+
+static void rocks_close(struct store *store)
+{
+    struct rocks_store *rocks = rocks_of(store);
+    if (rocks->durability == STORE_RELAXED)
+        worker_stop(&rocks->syncer);
+    worker_stop(&rocks->flusher);
+    forget_log(rocks);
+    release_objects(rocks);
 }
 
 static const struct store_driver rocks_driver = {
@@ -403,6 +429,7 @@ static const struct store_driver rocks_driver = {
     .cursor_ok = rocks_cursor_ok,
     .commit = rocks_commit,
     .sync = rocks_sync,
+    .recover = rocks_recover,
 };
 
 static rocksdb_t *db_open(const struct store_options *options, struct store_error *error)
@@ -424,6 +451,35 @@ static rocksdb_t *db_open(const struct store_options *options, struct store_erro
     return NULL;
 }
 
+static bool replay(void *context, struct slice payload, struct store_error *error)
+{
+    struct rocks_store *rocks = context;
+    rocksdb_writebatch_t *batch = rocksdb_writebatch_create_from(chars(payload), payload.len);
+    bool ok = apply(rocks, batch, error);
+    rocksdb_writebatch_destroy(batch);
+    return ok;
+}
+
+// Replays the log of the last run and begins a new one.
+static bool open_log(struct rocks_store *rocks, const char *data, struct store_error *error)
+{
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof(path), "%s/log", data);
+    rocks->wal = wal_open(path, replay, rocks, error);
+    return rocks->wal != NULL && (!wal_replayed(rocks->wal) || flush(rocks, error)) &&
+           wal_restart(rocks->wal, error);
+}
+
+static void make_objects(struct rocks_store *rocks)
+{
+    rocks->read = rocksdb_readoptions_create();
+    rocks->write = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_disable_WAL(rocks->write, 1);
+    rocks->flush = rocksdb_flushoptions_create();
+    rocksdb_flushoptions_set_wait(rocks->flush, 1);
+    rocks->scratch = rocksdb_writebatch_create();
+}
+
 struct store *store_open_rocksdb(const struct store_options *options, struct store_error *error)
 {
     *error = (struct store_error){0};
@@ -441,11 +497,14 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
     rocks->dir = dir;
     rocks->durability = options->durability;
     rocks->db = db;
-    rocks->read = rocksdb_readoptions_create();
-    rocks->write = rocksdb_writeoptions_create();
-    rocksdb_writeoptions_set_sync(rocks->write, options->durability == STORE_FULL);
-    rocks->scratch = rocksdb_writebatch_create();
+    rocks->rotate_at = SEGMENT_BYTES;
+    make_objects(rocks);
+    if (!open_log(rocks, options->path, error)) {
+        release_objects(rocks);
+        return NULL;
+    }
+    worker_start(&rocks->flusher, 0, flush_and_drop, rocks);
     if (rocks->durability == STORE_RELAXED)
-        syncer_start(rocks);
+        worker_start(&rocks->syncer, SYNC_INTERVAL_MS, sync_log, rocks);
     return &rocks->base;
 }

@@ -130,10 +130,12 @@ bool store_commit(struct store *store, const struct store_batch *batch, struct s
 {
     if (store_batch_count(batch) == 0)
         return true;
-    if (store->driver->commit(store, batch, error))
-        return true;
-    log_error("store: %s", error->text);
-    return false;
+    return store->driver->commit(store, batch, error);
+}
+
+bool store_recover(struct store *store, struct store_error *error)
+{
+    return store->driver->recover(store, error);
 }
 
 bool store_sync(struct store *store, struct store_error *error)

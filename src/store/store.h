@@ -116,11 +116,16 @@ size_t store_batch_bytes(const struct store_batch *batch);
 // Distinct keys, and ranges.
 size_t store_batch_count(const struct store_batch *batch);
 
-// Commits; an empty batch costs nothing. False: nothing of it is visible. If it was the log that
-// failed, the log may hold it all the same, so that it may be there after a restart; from then on
-// every commit fails until the store is opened again.
+// Commits; an empty batch costs nothing. False: nothing of it is visible, and further commits may
+// fail until store_recover. Only if the process dies before that may the batch be there after all,
+// whole: the log may hold it.
 MUST_CHECK bool store_commit(struct store *store, const struct store_batch *batch,
                              struct store_error *error);
+
+// After failed commits: tries to make the store take commits again. True if it does. A full disk
+// that has room again can be recovered from; after a failed sync or a damaged file the store stays
+// readable and has to be opened anew. Only the committing thread may call it.
+MUST_CHECK bool store_recover(struct store *store, struct store_error *error);
 
 // The log on disk up to here, whatever the durability.
 MUST_CHECK bool store_sync(struct store *store, struct store_error *error);

@@ -31,6 +31,7 @@ struct store_driver {
     bool (*cursor_ok)(const struct store_cursor *cursor, struct store_error *error);
     bool (*commit)(struct store *store, const struct store_batch *batch, struct store_error *error);
     bool (*sync)(struct store *store, struct store_error *error);
+    bool (*recover)(struct store *store, struct store_error *error);
 };
 
 struct store {

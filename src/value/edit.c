@@ -29,6 +29,7 @@ struct change {
 struct node {
     struct slice base; // the map or list as it was
     struct change *changes;
+    struct change *last; // the change that was taken last
 };
 
 struct edit {
@@ -84,6 +85,9 @@ struct edit *edit_new(struct arena *arena, struct slice item)
 static struct change **change_link(struct node *node, struct path_step step)
 {
     struct change **link = &node->changes;
+    // Changes that come in order, however many, need no search from the front.
+    if (node->last != NULL && step_compare(node->last->step, step) < 0)
+        link = &node->last->next;
     while (*link != NULL && step_compare((*link)->step, step) < 0)
         link = &(*link)->next;
     return link;
@@ -94,12 +98,13 @@ static struct change *change_take(struct edit *edit, struct node *node, struct p
 {
     struct change **link = change_link(node, step);
     if (*link != NULL && step_compare((*link)->step, step) == 0)
-        return *link;
+        return node->last = *link;
     struct change *change = arena_alloc(edit->arena, sizeof(*change));
     if (change == NULL)
         return NULL;
     *change = (struct change){.next = *link, .step = step};
     *link = change;
+    node->last = change;
     return change;
 }
 

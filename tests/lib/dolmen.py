@@ -20,13 +20,13 @@ AUTHORIZATION = ('AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/a
 
 
 class Server:
-    """A server process on a data directory. It is stopped by its PID only."""
+    """A server process on a data directory, with more in its environment. It is stopped by its PID only."""
 
-    def __init__(self, directory, *options):
+    def __init__(self, directory, *options, environment=None):
         binary = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen([binary, 'serve', '--port', '0', '--data', directory, *options],
-                                        stdout=subprocess.PIPE, stderr=self.errors)
+                                        stdout=subprocess.PIPE, stderr=self.errors, env={**os.environ, **(environment or {})})
         line = self.process.stdout.readline().decode()
         if 'listening on ' not in line:
             self.process.wait()

@@ -385,37 +385,6 @@ static void test_touched(void **state)
     fixture_release(&fixture);
 }
 
-static void check_create(struct fixture *fixture, const char *text, const char *expected)
-{
-    assert_true(fixture_begin(fixture));
-    struct expr_update *update = expr_compile_update(&fixture->params, slice_str(text));
-    assert_non_null(update);
-    struct buf out;
-    struct value_builder builder;
-    buf_init(&out, 1 << 16);
-    value_builder_init(&builder, &out);
-    bool made = expr_update_create(update, fixture_value(fixture, "{k=1}"), &builder,
-                                   &fixture->arena, &fixture->error);
-    assert_string_equal(made ? fixture_text(fixture, buf_view(&out)) : fixture_message(fixture),
-                        expected);
-    value_builder_release(&builder);
-    buf_release(&out);
-}
-
-// Where there was no item, REMOVE forgives what it does not forgive in an item.
-static void test_create(void **state)
-{
-    (void)state;
-    struct fixture fixture;
-    setup_values(&fixture);
-    check_create(&fixture, "SET a = :s REMOVE x.y, z[0], b", "{a=\"x\", k=1}");
-    check_create(&fixture, "SET x.y = :s",
-                 "The document path provided in the update expression is invalid for update");
-    check_create(&fixture, "DELETE x.y :ss",
-                 "The document path provided in the update expression is invalid for update");
-    fixture_release(&fixture);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,7 +400,6 @@ int main(void)
         cmocka_unit_test(test_update_questions),
         cmocka_unit_test(test_projection_questions),
         cmocka_unit_test(test_touched),
-        cmocka_unit_test(test_create),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

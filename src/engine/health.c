@@ -1,0 +1,81 @@
+// Whether the store takes writes. A commit that fails (no room, an I/O error, a failed sync) makes the
+// engine refuse writes until the store has been brought back, so that nothing is
+// acknowledged that might not be there tomorrow. Reads are not concerned.
+//
+// The log tells the change, not every refused request.
+#include "engine/engine_internal.h"
+
+#include "base/log.h"
+
+#include <stdio.h>
+
+enum { RETRY_MS = 1000 };
+
+void health_init(struct engine *engine)
+{
+    ensure(pthread_mutex_init(&engine->health.lock, NULL) == 0);
+    engine->health.state.writable = true;
+}
+
+void health_release(struct engine *engine)
+{
+    ensure(pthread_mutex_destroy(&engine->health.lock) == 0);
+}
+
+void engine_health(struct engine *engine, struct engine_health *out)
+{
+    ensure(pthread_mutex_lock(&engine->health.lock) == 0);
+    *out = engine->health.state;
+    ensure(pthread_mutex_unlock(&engine->health.lock) == 0);
+}
+
+bool health_writable(struct engine *engine)
+{
+    struct engine_health state;
+    engine_health(engine, &state);
+    return state.writable;
+}
+
+static void set_state(struct engine *engine, bool writable, const char *reason)
+{
+    struct health *health = &engine->health;
+    ensure(pthread_mutex_lock(&health->lock) == 0);
+    bool before = health->state.writable;
+    health->state.writable = writable;
+    (void)snprintf(health->state.reason, sizeof(health->state.reason), "%s", reason);
+    if (before && !writable)
+        health->state.since_ms = env_now(&engine->env);
+    ensure(pthread_mutex_unlock(&health->lock) == 0);
+    if (before && !writable) {
+        log_error("writes are refused until the store recovers: %s", reason);
+        keeper_wake(engine);
+    }
+    if (!before && writable)
+        log_info("the store has recovered: writes are taken again");
+}
+
+// While writes are refused: whether the store is back, asked at most once a second.
+static bool recovered(struct engine *engine, struct store_error *cause)
+{
+    struct health *health = &engine->health;
+    int64_t now = env_now(&engine->env);
+    if (now >= health->tried_ms && now - health->tried_ms < RETRY_MS) {
+        (void)snprintf(cause->text, sizeof(cause->text), "%s", health->state.reason);
+        return false;
+    }
+    health->tried_ms = now;
+    return store_recover(engine->store, cause);
+}
+
+bool health_commit(struct engine *engine, const struct store_batch *batch,
+                   struct store_error *cause)
+{
+    // The writer alone changes the state, so it may read it without the lock.
+    bool ok = (engine->health.state.writable || recovered(engine, cause)) &&
+              store_commit(engine->store, batch, cause);
+    if (ok && !engine->health.state.writable)
+        set_state(engine, true, "");
+    if (!ok)
+        set_state(engine, false, cause->text);
+    return ok;
+}

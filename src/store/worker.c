@@ -1,0 +1,68 @@
+// See worker.h.
+#include "store/worker.h"
+
+#include <time.h>
+
+// Waits until the delay has passed or the worker is stopped. The lock is held.
+static void pause_first(struct worker *worker)
+{
+    struct timespec until;
+    ensure(clock_gettime(CLOCK_MONOTONIC, &until) == 0);
+    until.tv_nsec += worker->delay_ms * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    while (!worker->stopping && pthread_cond_timedwait(&worker->wake, &worker->lock, &until) == 0)
+        continue;
+}
+
+static void *worker_main(void *argument)
+{
+    struct worker *worker = argument;
+    ensure(pthread_mutex_lock(&worker->lock) == 0);
+    while (true) {
+        while (!worker->asked && !worker->stopping)
+            ensure(pthread_cond_wait(&worker->wake, &worker->lock) == 0);
+        if (!worker->asked)
+            break;
+        if (worker->delay_ms > 0)
+            pause_first(worker);
+        worker->asked = false;
+        ensure(pthread_mutex_unlock(&worker->lock) == 0);
+        worker->work(worker->context);
+        ensure(pthread_mutex_lock(&worker->lock) == 0);
+    }
+    ensure(pthread_mutex_unlock(&worker->lock) == 0);
+    return NULL;
+}
+
+void worker_start(struct worker *worker, long delay_ms, void (*work)(void *context), void *context)
+{
+    *worker = (struct worker){.delay_ms = delay_ms, .work = work, .context = context};
+    pthread_condattr_t attributes;
+    ensure(pthread_condattr_init(&attributes) == 0);
+    ensure(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0);
+    ensure(pthread_cond_init(&worker->wake, &attributes) == 0);
+    ensure(pthread_condattr_destroy(&attributes) == 0);
+    ensure(pthread_mutex_init(&worker->lock, NULL) == 0);
+    ensure(pthread_create(&worker->thread, NULL, worker_main, worker) == 0);
+}
+
+void worker_ask(struct worker *worker)
+{
+    ensure(pthread_mutex_lock(&worker->lock) == 0);
+    if (!worker->asked)
+        ensure(pthread_cond_signal(&worker->wake) == 0);
+    worker->asked = true;
+    ensure(pthread_mutex_unlock(&worker->lock) == 0);
+}
+
+void worker_stop(struct worker *worker)
+{
+    ensure(pthread_mutex_lock(&worker->lock) == 0);
+    worker->stopping = true;
+    ensure(pthread_cond_signal(&worker->wake) == 0);
+    ensure(pthread_mutex_unlock(&worker->lock) == 0);
+    ensure(pthread_join(worker->thread, NULL) == 0);
+    ensure(pthread_cond_destroy(&worker->wake) == 0);
+    ensure(pthread_mutex_destroy(&worker->lock) == 0);
+}

@@ -1,0 +1,27 @@
+// A thread that does one thing when asked, a fixed time after the first request for it.
+// Requests that come meanwhile are covered by the same doing.
+#ifndef STORE_WORKER_H
+#define STORE_WORKER_H
+
+#include "base/attributes.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct worker {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool asked;
+    bool stopping;
+    long delay_ms;
+    void (*work)(void *context);
+    void *context;
+};
+
+void worker_start(struct worker *worker, long delay_ms, void (*work)(void *context), void *context);
+void worker_ask(struct worker *worker);
+// Does what is still asked for, then ends the thread.
+void worker_stop(struct worker *worker);
+
+#endif
