@@ -26,11 +26,10 @@ bool key_value_check(const struct key_part *part, bool hash, struct slice value,
 {
     size_t len = value_bytes(value).len;
     if (len == 0)
-        return error_validation(
-            error,
-            "One or more parameter values are not valid. The AttributeValue for "
-            "a key attribute cannot contain an empty %s value. Key: %.*s",
-            part->type == VALUE_S ? "string" : "binary", SLICE_FMT(part->name));
+        return error_set(error, ERR_EMPTY_KEY,
+                         "One or more parameter values are not valid. The AttributeValue for "
+                         "a key attribute cannot contain an empty %s value. Key: %.*s",
+                         part->type == VALUE_S ? "string" : "binary", SLICE_FMT(part->name));
     if (hash && len > LIMIT_PARTITION_KEY)
         return error_validation(error, "One or more parameter values were invalid: Size of hashkey "
                                        "has exceeded the maximum size limit of2048 bytes");

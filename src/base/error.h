@@ -16,6 +16,8 @@
 // X(code, namespace, name, http status, may the client retry it as it is)
 #define ERROR_LIST(X)                                                                              \
     X(VALIDATION, ERROR_CORAL_VALIDATE, "ValidationException", 400, false)                         \
+    /* A ValidationException that refuses a transaction instead of cancelling it. */               \
+    X(EMPTY_KEY, ERROR_CORAL_VALIDATE, "ValidationException", 400, false)                          \
     X(SERIALIZATION, ERROR_CORAL, "SerializationException", 400, false)                            \
     X(UNKNOWN_OPERATION, ERROR_CORAL, "UnknownOperationException", 400, false)                     \
     X(MISSING_AUTH, ERROR_CORAL, "MissingAuthenticationTokenException", 400, false)                \

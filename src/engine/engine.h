@@ -27,8 +27,8 @@ const struct env *engine_env(const struct engine *engine);
 // sync); reads go on, and once a second it is tried to bring the store back.
 struct engine_health {
     bool writable;
-    char reason[512];  // why not
-    int64_t since_ms;  // when it stopped
+    char reason[512]; // why not
+    int64_t since_ms; // when it stopped
 };
 void engine_health(struct engine *engine, struct engine_health *out);
 

@@ -126,7 +126,7 @@ enum {
     META_DROP = 'D',   // + tree -> nothing: a tree to be emptied
     META_NEXT = 'N',   // -> the next tree id
     META_TOKEN = 'I',  // + client request token -> time, digest
-    META_PROBE = 'P',   // -> nothing: written to see whether the store takes writes again
+    META_PROBE = 'P',  // -> nothing: written to see whether the store takes writes again
     META_EXPIRY = 'X', // + time, token -> nothing: when to forget it
 };
 

@@ -1,6 +1,6 @@
-// Whether the store takes writes. A commit that fails (no room, an I/O error, a failed sync) makes the
-// engine refuse writes until the store has been brought back, so that nothing is
-// acknowledged that might not be there tomorrow. Reads are not concerned.
+// Whether the store takes writes. A commit that fails (no room, an I/O error, a failed sync) makes
+// the engine refuse writes until the store has been brought back, so that nothing is acknowledged
+// that might not be there tomorrow. Reads are not concerned.
 //
 // The log tells the change, not every refused request.
 #include "engine/engine_internal.h"

@@ -26,8 +26,8 @@ static bool check_put(const struct index *index, size_t part, struct slice value
         return refuse_type(index, key, value_type(value), error);
     size_t len = value_bytes(value).len;
     if (len == 0)
-        return error_validation(
-            error,
+        return error_set(
+            error, ERR_EMPTY_KEY,
             "One or more parameter values are not valid. A value specified for a secondary index "
             "key is not supported. The AttributeValue for a key attribute cannot contain an empty "
             "%s value. IndexName: %.*s, IndexKey: %.*s",
@@ -54,8 +54,8 @@ static bool check_updated(const struct index *index, size_t part, struct slice v
                                        "index key to unsupported type");
     size_t len = value_bytes(value).len;
     if (len == 0)
-        return error_validation(
-            error,
+        return error_set(
+            error, ERR_EMPTY_KEY,
             "One or more parameter values are not valid. The update expression attempted to update "
             "a secondary index key to a value that is not supported. The AttributeValue for a key "
             "attribute cannot contain an empty %s value.",

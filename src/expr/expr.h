@@ -133,7 +133,8 @@ bool expr_update_writes(const struct expr_update *update, struct slice attribute
 // Whether it reads or writes something inside the attribute.
 bool expr_update_nests(const struct expr_update *update, struct slice attribute);
 // The type the update is known, before any item is seen, to give the top-level attribute;
-// VALUE_TYPES if it does not write it or the type depends on the item.
+// VALUE_TYPES if it does not write it or the type depends on the item. if_not_exists() counts as
+// its constant, and DELETE as its set, although both may leave something else, or nothing.
 enum value_type expr_update_type(const struct expr_update *update, struct slice attribute);
 
 // Applies to `item` (the bare key where there was none) and appends the new item through the
