@@ -28,6 +28,10 @@ enum {
     LIMIT_OPERATORS = 300,       // operators and functions in one expression
     LIMIT_EXPRESSION_NAME = 255, // bytes of one placeholder or name in an expression
     LIMIT_IN_OPERANDS = 100,     // operands of IN
+    // Ours: entries of Expected, a filter, AttributeUpdates or AttributesToGet. Expressions are
+    // bounded by their size; without this the old parameters could keep the writer busy for
+    // minutes.
+    LIMIT_LEGACY_ENTRIES = 2000,
 
     // Requests (AWS).
     LIMIT_PAGE = 1 << 20, // bytes read by one Query or Scan page

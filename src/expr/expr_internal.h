@@ -244,4 +244,7 @@ struct expr_update {
     struct expr_projection *touched;
 };
 
+// The old parameters are bounded by the number of their entries.
+MUST_CHECK bool legacy_count_check(size_t count, struct error *error);
+
 #endif

@@ -159,10 +159,21 @@ static bool step_add(struct legacy_builder *builder, struct slice attribute,
     return true;
 }
 
+bool legacy_count_check(size_t count, struct error *error)
+{
+    return count <= LIMIT_LEGACY_ENTRIES ||
+           error_validation(error,
+                            "One or more parameter values were invalid: a request takes at most %d "
+                            "conditions, updates or attribute names",
+                            LIMIT_LEGACY_ENTRIES);
+}
+
 struct expr_condition *expr_legacy_condition(struct arena *arena, struct error *error,
                                              enum legacy_use use, size_t count,
                                              const struct legacy_condition *entries, bool any)
 {
+    if (!legacy_count_check(count, error))
+        return NULL;
     struct expr_condition *condition = arena_alloc(arena, sizeof *condition);
     // An entry is a test, and a jump but for the first.
     struct legacy_builder builder = {.arena = arena, .error = error};
@@ -248,6 +259,8 @@ struct legacy_action {
 struct expr_update *expr_legacy_update(struct arena *arena, struct error *error, size_t count,
                                        const struct legacy_update *entries)
 {
+    if (!legacy_count_check(count, error))
+        return NULL;
     struct expr_update *update = arena_zalloc(arena, 1, sizeof *update);
     struct action *actions = arena_zalloc(arena, count + 1, sizeof *actions);
     struct legacy_action *parts = arena_zalloc(arena, count + 1, sizeof *parts);

@@ -95,6 +95,8 @@ struct expr_projection *expr_compile_projection(struct expr_params *params, stru
 struct expr_projection *expr_projection_of_names(struct arena *arena, struct error *error,
                                                  size_t count, const struct slice *names)
 {
+    if (!legacy_count_check(count, error))
+        return NULL;
     struct path_step *steps = arena_zalloc(arena, count + 1, sizeof *steps);
     struct path *paths = arena_alloc(arena, (count + 1) * sizeof *paths);
     if (steps == NULL || paths == NULL) {

@@ -385,20 +385,35 @@ static void test_touched(void **state)
     fixture_release(&fixture);
 }
 
+// The old parameters have a bound of their own.
+static void test_legacy_entries(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    setup_values(&fixture);
+    static struct slice names[LIMIT_LEGACY_ENTRIES + 1];
+    static char text[LIMIT_LEGACY_ENTRIES + 1][8];
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        (void)snprintf(text[i], sizeof(text[i]), "a%zu", i);
+        names[i] = slice_str(text[i]);
+    }
+    assert_true(fixture_begin(&fixture));
+    assert_non_null(
+        expr_projection_of_names(&fixture.arena, &fixture.error, LIMIT_LEGACY_ENTRIES, names));
+    assert_null(expr_projection_of_names(&fixture.arena, &fixture.error, COUNT_OF(names), names));
+    assert_non_null(strstr(fixture_message(&fixture), "at most 2000"));
+    fixture_release(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_size),
-        cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_many_paths),
-        cmocka_unit_test(test_white_space),
-        cmocka_unit_test(test_placeholders),
-        cmocka_unit_test(test_unused),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_condition_questions),
-        cmocka_unit_test(test_update_questions),
-        cmocka_unit_test(test_projection_questions),
+        cmocka_unit_test(test_legacy_entries),   cmocka_unit_test(test_size),
+        cmocka_unit_test(test_operators),        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_many_paths),       cmocka_unit_test(test_white_space),
+        cmocka_unit_test(test_placeholders),     cmocka_unit_test(test_unused),
+        cmocka_unit_test(test_memory),           cmocka_unit_test(test_condition_questions),
+        cmocka_unit_test(test_update_questions), cmocka_unit_test(test_projection_questions),
         cmocka_unit_test(test_touched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
