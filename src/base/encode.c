@@ -5,7 +5,6 @@
 
 #include <openssl/md5.h>
 #include <openssl/sha.h>
-#include <zlib.h>
 
 static const char base64_alphabet[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -78,11 +77,6 @@ bool base64_decode(struct buf *out, struct slice text)
     }
     out->len += written;
     return true;
-}
-
-uint32_t crc32_of(struct slice bytes)
-{
-    return (uint32_t)crc32_z(0, bytes.ptr, bytes.len);
 }
 
 void md5_of(struct slice first, struct slice second, uint8_t out[16])

@@ -75,7 +75,12 @@ static inline uint64_t be64_get(const uint8_t *from)
     return __builtin_bswap64(value);
 }
 
-uint32_t crc32_of(struct slice bytes);
+// The CRC-32 of bytes, and of bytes behind others whose CRC is known.
+uint32_t crc32_more(uint32_t before, struct slice bytes);
+static inline uint32_t crc32_of(struct slice bytes)
+{
+    return crc32_more(0, bytes);
+}
 void md5_of(struct slice first, struct slice second, uint8_t out[16]);
 void sha256_of(struct slice bytes, uint8_t out[32]);
 

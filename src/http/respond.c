@@ -3,7 +3,7 @@
 // libuv asked to send the rest.
 #include "http/http_internal.h"
 
-#include "http/checksum.h"
+#include "base/encode.h"
 
 #include <stdlib.h>
 
@@ -73,7 +73,7 @@ static void head_make(struct connection *c, const struct http_response *response
     buf_slice(head, response->headers);
     if (response->checksum.len > 0) {
         buf_slice(head, response->checksum);
-        buf_u64(head, http_checksum(body));
+        buf_u64(head, crc32_of(body));
         ADD(head, "\r\n\r\n");
     } else {
         ADD(head, "\r\n");

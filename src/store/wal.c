@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include <zlib.h>
 
 enum {
     MAGIC_BYTES = 4,
@@ -81,8 +80,7 @@ static uint64_t get64(const uint8_t *from)
 
 static uint32_t checksum(const uint8_t *header, struct slice payload)
 {
-    uLong sum = crc32_z(0, header + 4, HEADER_BYTES - 4);
-    return (uint32_t)crc32_z(sum, payload.ptr, payload.len);
+    return crc32_more(crc32_of(slice_of(header + 4, HEADER_BYTES - 4)), payload);
 }
 
 // The whole record at the front of the bytes; false if there is none.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 #include "base/encode.h"
 
@@ -110,6 +111,20 @@ static void test_digests(void **state)
 {
     (void)state;
     assert_int_equal(crc32_of(SLICE_LIT("123456789")), 0xcbf43926u);
+    assert_int_equal(crc32_of(SLICE_LIT("{\"TableNames\":[]}")), 1315925753);
+    // Every length, alignment and split gives what zlib gives.
+    uint8_t bytes[2100];
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)(i * 131 + i / 7);
+    for (size_t len = 0; len < 2000; len++) {
+        struct slice whole = slice_of(bytes + len % 97, len);
+        uint32_t expected = (uint32_t)crc32_z(0, whole.ptr, whole.len);
+        assert_int_equal(crc32_of(whole), expected);
+        size_t half = len / 3;
+        assert_int_equal(
+            crc32_more(crc32_of(slice_of(whole.ptr, half)), slice_of(whole.ptr + half, len - half)),
+            expected);
+    }
     assert_int_equal(crc32_of(SLICE_LIT("")), 0);
     uint8_t md5[16];
     md5_of(SLICE_LIT("a"), SLICE_LIT("bc"), md5);

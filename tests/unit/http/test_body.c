@@ -1,6 +1,5 @@
 // Bodies: the chunked decoder, compression, the checksum.
 #include "base/encode.h"
-#include "http/checksum.h"
 #include "http/chunked.h"
 #include "http/gzip.h"
 
@@ -177,26 +176,12 @@ static void test_gzip_bad(void **state)
     http_gzip_free(gzip);
 }
 
-static void test_checksum(void **state)
-{
-    (void)state;
-    struct buf bytes = letters(2100);
-    for (size_t len = 0; len < 2000; len++) {
-        uint8_t *copy = malloc(len + 1);
-        memcpy(copy, bytes.ptr + len % 97, len);
-        assert_int_equal(http_checksum(slice_of(copy, len)), crc32_of(slice_of(copy, len)));
-        free(copy);
-    }
-    assert_int_equal(http_checksum(SLICE_LIT("{\"TableNames\":[]}")), 1315925753);
-    buf_release(&bytes);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chunked_good),   cmocka_unit_test(test_chunked_bad),
         cmocka_unit_test(test_chunked_extras), cmocka_unit_test(test_gzip_round),
-        cmocka_unit_test(test_gzip_bad),       cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_gzip_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
