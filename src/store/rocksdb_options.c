@@ -5,9 +5,12 @@
 // point reads of hot items touch no disk and little memory; an idle server is small.
 #include "store/rocksdb_options.h"
 
+#include <unistd.h>
+
 enum {
     MEGABYTE = 1 << 20,
-    CACHE_DEFAULT = 64 * MEGABYTE,
+    CACHE_MIN = 64 * MEGABYTE,
+    CACHE_MAX = 1024 * MEGABYTE,
     WRITE_BUFFERS = 3,
     WRITE_BUFFER_DEFAULT = WRITE_BUFFERS * 16 * MEGABYTE,
     WRITE_BUFFER_MIN = WRITE_BUFFERS * MEGABYTE,
@@ -110,9 +113,21 @@ static void set_housekeeping(rocksdb_options_t *set)
     rocksdb_options_set_allow_mmap_writes(set, 0);
 }
 
+// The cache is filled only by use, so an idle server stays small; a busy one may take an eighth of
+// the machine's memory. Too small a cache is dear: a miss costs as much as four hits.
+static size_t cache_default(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page = sysconf(_SC_PAGESIZE);
+    size_t share = pages > 0 && page > 0 ? (size_t)pages / 8 * (size_t)page : 0;
+    if (share < CACHE_MIN)
+        return CACHE_MIN;
+    return share < CACHE_MAX ? share : CACHE_MAX;
+}
+
 rocksdb_options_t *rocks_options_new(const struct store_options *options)
 {
-    size_t cache = options->cache_bytes == 0 ? CACHE_DEFAULT : options->cache_bytes;
+    size_t cache = options->cache_bytes == 0 ? cache_default() : options->cache_bytes;
     size_t buffers =
         options->write_buffer_bytes == 0 ? WRITE_BUFFER_DEFAULT : options->write_buffer_bytes;
     if (buffers < WRITE_BUFFER_MIN)

@@ -70,7 +70,7 @@ static void test_index_key_types(void **state)
                         "One or more parameter values were invalid: Type mismatch for Index Key g "
                         "Expected: S Actual: N IndexName: byG");
     assert_false(put_item(&world, "music", item_of(&world, "pk=a", "sk=1", "g=", NULL)));
-    assert_int_equal(world.error.code, ERR_VALIDATION);
+    assert_int_equal(world.error.code, ERR_EMPTY_KEY);
     count_entries(&world, NULL, 0);
     world_close(&world);
 }
