@@ -7,7 +7,13 @@
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
+#ifdef __cplusplus
+extern "C" {
+#endif
 void log_line(enum log_level level, const char *format, ...) PRINTF_LIKE(2, 3);
+#ifdef __cplusplus
+}
+#endif
 
 #define log_error(...) log_line(LOG_ERROR, __VA_ARGS__)
 #define log_warn(...)  log_line(LOG_WARN, __VA_ARGS__)

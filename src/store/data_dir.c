@@ -226,6 +226,14 @@ static bool check_format(int dir_fd, const char *path, struct store_error *error
     return judge_format(text, path, error);
 }
 
+// The directories inside, on disk with their names before anything is written into them.
+static bool make_inner(int fd, const char *path, struct store_error *error)
+{
+    bool ok = (mkdirat(fd, "db", 0750) == 0 || errno == EEXIST) &&
+              (mkdirat(fd, "log", 0750) == 0 || errno == EEXIST) && fsync(fd) == 0;
+    return ok || fail_errno("make the directories in", path, error);
+}
+
 // ---- Opening --------------------------------------------------------------------
 
 bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *error)
@@ -239,7 +247,8 @@ bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *e
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         ok = data_dir_in_use(path, error);
     else
-        ok = check_format(fd, path, error) && check_current(fd, path, error);
+        ok = check_format(fd, path, error) && check_current(fd, path, error) &&
+             make_inner(fd, path, error);
     if (!ok) {
         (void)close(fd);
         return false;

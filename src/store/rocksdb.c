@@ -256,7 +256,7 @@ static bool flush(struct rocks_store *rocks, struct store_error *error)
     return message == NULL || fail(error, "flushing", message);
 }
 
-// rocksdb_resume.cc
+// rocksdb_extras.cc
 bool rocks_resume(rocksdb_t *db, char *text, size_t size);
 
 // A log that only could not be written needs no more than another try. A broken one is replaced,

@@ -17,7 +17,6 @@ enum {
     BLOCK_BYTES = 8 << 10,
     CACHE_SHARD_BITS = 4,
     LEVELS = 7,
-    LOG_LEVEL_WARN = 2,
 };
 
 // Tables of 8 KB blocks: about eight items of 1 KB. Smaller blocks make the index larger than the
@@ -95,12 +94,12 @@ static void set_log(rocksdb_options_t *set)
     rocksdb_options_set_paranoid_checks(set, 1);
 }
 
-// RocksDB's own chatter is for its developers: two files of a megabyte with warnings.
+// rocksdb_extras.cc
+void rocks_log_to_us(rocksdb_options_t *options);
+
 static void set_housekeeping(rocksdb_options_t *set)
 {
-    rocksdb_options_set_info_log_level(set, LOG_LEVEL_WARN);
-    rocksdb_options_set_max_log_file_size(set, MEGABYTE);
-    rocksdb_options_set_keep_log_file_num(set, 2);
+    rocks_log_to_us(set);
     rocksdb_options_set_max_manifest_file_size(set, 4 * MEGABYTE);
     rocksdb_options_set_max_open_files(set, 512);
     rocksdb_options_set_stats_dump_period_sec(set, 0);

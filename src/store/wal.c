@@ -201,10 +201,6 @@ static bool replay_all(struct wal *wal, wal_replay replay, void *context, struct
 struct wal *wal_open(const char *directory, wal_replay replay, void *context,
                      struct store_error *error)
 {
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
-        (void)fail(error, "making the directory of");
-        return NULL;
-    }
     struct wal *wal = calloc(1, sizeof(*wal));
     ensure(wal != NULL);
     ensure(pthread_mutex_init(&wal->lock, NULL) == 0);

@@ -23,7 +23,7 @@ struct wal;
 // Called with each record found at opening, oldest first. False refuses to open.
 typedef bool (*wal_replay)(void *context, struct slice payload, struct store_error *error);
 
-// Opens the log in a directory (created if missing) and replays it. The caller then makes what was
+// Opens the log in a directory, which must be there, and replays it. The caller then makes what was
 // replayed durable elsewhere and calls wal_restart. NULL with the reason.
 MUST_CHECK struct wal *wal_open(const char *directory, wal_replay replay, void *context,
                                 struct store_error *error);
