@@ -8,7 +8,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 NINJA = ninja $(if $(CI),--quiet)
 
-.PHONY: help run build check test asan tsan bench format tidy install clean
+.PHONY: help run build check test asan tsan fuzz bench torture format tidy install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -18,7 +18,9 @@ help:
 	@echo 'make build    build/dolmen, libdolmen and the tests'
 	@echo 'make asan     every test on the address and undefined-behaviour sanitizers'
 	@echo 'make tsan     every test on the thread sanitizer'
-	@echo 'make bench    what a request costs: instructions, and requests per second'
+	@echo 'make fuzz     search with a fuzz target (T=name TIME=seconds; without T, names them)'
+	@echo 'make bench    what a request costs, and beside other servers (FULL=1, REPORT=1)'
+	@echo 'make torture  kills, power losses and disk faults under load (ROUNDS=, SEED=)'
 	@echo 'make format   clang-format over all C files'
 	@echo 'make tidy     clang-tidy over src/'
 	@echo 'make install  binary, library, header and pkg-config file (PREFIX=, DESTDIR=)'
@@ -41,10 +43,18 @@ asan tsan: %: deps-test build/%/build.ninja
 	@$(NINJA) -C build/$@
 	@tests/run --build build/$@ $(SUITES)
 
+fuzz: deps-fuzz build/fuzz/build.ninja
+	@$(if $(T),$(NINJA) -C build/fuzz fuzz_$(T))
+	@tests/fuzz/search $(T) $(TIME)
+
 bench: deps-bench build/build.ninja
-	@$(NINJA) -C build dolmen loadgen
+	@$(NINJA) -C build dolmen
 	@bench/getitem-cost build
-	@bench/throughput build
+	@bench/run build $(if $(FULL),--full) $(if $(REPORT),--report)
+
+torture: deps-test build/build.ninja
+	@$(NINJA) -C build dolmen
+	@DOLMEN_BIN=build/dolmen ROUNDS='$(ROUNDS)' SEED='$(SEED)' tests/torture/run --full
 
 format: deps-check
 	@scripts/format
@@ -64,6 +74,6 @@ build/build.ninja: | deps-build
 build/%/build.ninja: | deps-build
 	@cmake --preset $* $(if $(CI),>/dev/null)
 
-.PHONY: deps-build deps-check deps-test deps-bench deps-tidy
-deps-build deps-check deps-test deps-bench deps-tidy: deps-%:
+.PHONY: deps-build deps-check deps-test deps-fuzz deps-bench deps-tidy
+deps-build deps-check deps-test deps-fuzz deps-bench deps-tidy: deps-%:
 	@scripts/deps $*

@@ -10,7 +10,8 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
 {
     struct api *api = calloc(1, sizeof(*api));
     ensure(api != NULL);
-    api->engine = engine_open(options->store, options->env, error);
+    api->env = options->env;
+    api->engine = engine_open(options->store, clock_env(api), error);
     if (api->engine == NULL) {
         free(api);
         return NULL;
@@ -21,12 +22,14 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
 void api_close(struct api *api)
 {
     engine_close(api->engine);
+    throttle_free(api->throttle);
     free(api);
 }
 
 void api_call_init(struct api_call *call, struct api *api)
 {
     *call = (struct api_call){.api = api, .region = SLICE_LIT("us-east-1")};
+    call->usage.operation = API_NO_OPERATION;
     arena_init(&call->arena, LIMIT_REQUEST_MEMORY);
     error_init(&call->error, &call->arena);
     buf_init(&call->response, LIMIT_RESPONSE);
@@ -55,6 +58,7 @@ void api_call_reset(struct api_call *call)
         buf_release(&call->response);
     call->status = 0;
     call->error_code = ERR_NONE;
+    call->usage = (struct api_usage){.operation = API_NO_OPERATION};
 }
 
 void api_call_release(struct api_call *call)
@@ -88,6 +92,10 @@ static const char *reason_code(enum error_code failure)
         return "ConditionalCheckFailed";
     case ERR_COLLECTION_SIZE:
         return "ItemCollectionSizeLimitExceeded";
+    case ERR_TRANSACTION_CONFLICT:
+        return "TransactionConflict";
+    case ERR_THROUGHPUT_EXCEEDED:
+        return "ProvisionedThroughputExceeded";
     default:
         return "ValidationError";
     }
@@ -129,6 +137,20 @@ static void write_canceled(struct json_writer *w, const struct write_job *job)
     json_close_array(w);
 }
 
+// [{"reason":"TableReadProvisionedThroughputExceeded","resource":"arn:…"}]
+static void write_throttling(struct json_writer *w, const struct api_state *state)
+{
+    json_name(w, "ThrottlingReasons");
+    json_open_array(w);
+    json_open_object(w);
+    json_name(w, "reason");
+    json_text(w, state->throttle_reason);
+    json_name(w, "resource");
+    json_string(w, state->throttle_resource);
+    json_close_object(w);
+    json_close_array(w);
+}
+
 static void write_error(struct api_call *call, enum error_code code, const char *message)
 {
     const struct error_row *row = error_row(code);
@@ -148,6 +170,9 @@ static void write_error(struct api_call *call, enum error_code code, const char 
         json_name(&w, "Item");
         json_item(&w, job->actions[0].old_item);
     }
+    if (code == ERR_THROUGHPUT_EXCEEDED && call->state != NULL &&
+        call->state->throttle_reason != NULL)
+        write_throttling(&w, call->state);
     json_close_object(&w);
     call->status = row->status;
     call->error_code = code;
@@ -172,28 +197,26 @@ static void respond(struct api_call *call)
     call->error_code = ERR_NONE;
 }
 
-static enum step start(struct api_call *call)
+// Finds the operation and decodes its request.
+static bool prepare(struct api_call *call)
 {
     const struct operation *operation = operation_find(call->operation);
-    if (operation == NULL) {
-        (void)error_set(&call->error, ERR_UNKNOWN_OPERATION, "%s", "");
-        return STEP_FAILED;
-    }
+    if (operation == NULL)
+        return error_set(&call->error, ERR_UNKNOWN_OPERATION, "%s", "");
+    call->usage.operation = operation_number(operation);
     struct api_state *state = call_alloc(call, 1, sizeof(*state));
     if (state == NULL)
-        return STEP_FAILED;
+        return false;
     call->state = state;
     state->operation = operation;
     state->request = call_alloc(call, 1, operation->shape->size);
-    if (state->request == NULL ||
-        !request_decode(operation->shape, call->body, state->request, &call->arena, &call->error))
-        return STEP_FAILED;
-    return operation->start(call, state->request);
+    return state->request != NULL &&
+           request_decode(operation->shape, call->body, state->request, &call->arena, &call->error);
 }
 
 bool api_call_start(struct api_call *call)
 {
-    if (start(call) == STEP_PENDING)
+    if (prepare(call) && call->state->operation->start(call, call->state->request) == STEP_PENDING)
         return false;
     respond(call);
     return true;
@@ -201,7 +224,68 @@ bool api_call_start(struct api_call *call)
 
 void api_call_finish(struct api_call *call)
 {
+    struct api_state *state = call->state;
+    if (state->write != NULL)
+        usage_written(call);
+    else if (call->usage.table.ptr == NULL && call->error.code == ERR_NONE)
+        call->usage.table = state->change->name;
     if (call->error.code == ERR_NONE)
-        call->state->operation->finish(call, call->state->request);
+        state->operation->finish(call, state->request);
     respond(call);
+}
+
+// How many actions the transaction of the request has; 0 if it is none.
+static size_t transaction_size(const struct api_call *call)
+{
+    if (slice_is(call->operation, "TransactWriteItems"))
+        return ((const struct transact_write_items_request *)call->state->request)
+            ->transact_items.count;
+    if (slice_is(call->operation, "TransactGetItems"))
+        return ((const struct transact_get_items_request *)call->state->request)
+            ->transact_items.count;
+    return 0;
+}
+
+void api_call_conflict(struct api_call *call)
+{
+    static const char why[] = "Transaction is ongoing for the item";
+    if (prepare(call)) {
+        size_t count = transaction_size(call);
+        struct write_job *job = count == 0 ? NULL : call_write_job(call, count);
+        if (job != NULL) {
+            job->actions[0].failure = ERR_TRANSACTION_CONFLICT;
+            job->actions[0].failure_text = why;
+        }
+        (void)error_set(&call->error,
+                        job != NULL ? ERR_TRANSACTION_CANCELED : ERR_TRANSACTION_CONFLICT, "%s",
+                        why);
+    }
+    respond(call);
+}
+
+// ---- Looking at it --------------------------------------------------------------------------
+
+void api_health(struct api *api, struct api_health *out)
+{
+    struct engine_health health;
+    engine_health(api->engine, &health);
+    *out = (struct api_health){
+        .writable = health.writable,
+        .since_ms = health.since_ms,
+        .tables = engine_table_count(api->engine),
+    };
+    memcpy(out->reason, health.reason, sizeof(out->reason));
+}
+
+void api_stats(struct api *api, struct api_stats *out)
+{
+    struct engine_stats stats;
+    engine_stats(api->engine, &stats);
+    *out = (struct api_stats){
+        .commits = stats.commits,
+        .commits_failed = stats.commits_failed,
+        .commit_bytes = stats.commit_bytes,
+        .jobs = stats.jobs,
+        .waiting = stats.waiting,
+    };
 }

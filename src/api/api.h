@@ -31,8 +31,23 @@ struct api_options {
 
 // NULL with the reason in `error` (the store is then left to the caller).
 MUST_CHECK struct api *api_open(const struct api_options *options, struct store_error *error);
+// Refuses requests beyond the throughput of tables and indexes. Before the first call.
+void api_enforce_capacity(struct api *api);
 // Finishes what is queued, then closes the store. No call may be between start and done.
 void api_close(struct api *api);
+
+// What an operation used, for metrics and the access log; known once the response is ready, whether
+// or not the client asked for it.
+struct api_usage {
+    unsigned operation; // its place in api_operations(); API_NO_OPERATION if it is none of them
+    uint32_t table_id;  // of the table, and never of another one; 0 if there is only a name
+    struct slice table; // name of the first table the request found, or empty; until the reset
+    double read_units;  // of all tables together
+    double write_units;
+    uint64_t items; // that the response returns
+};
+
+enum { API_NO_OPERATION = 255 };
 
 struct api_call {
     // In.
@@ -47,6 +62,7 @@ struct api_call {
     int status;                 // HTTP status
     struct buf response;        // JSON
     enum error_code error_code; // ERR_NONE if the call succeeded
+    struct api_usage usage;
 
     // Private.
     struct arena arena;
@@ -64,7 +80,41 @@ void api_call_release(struct api_call *call);
 // before the operation is known (authentication, oversize body).
 void api_call_fail(struct api_call *call, enum error_code code, const char *message);
 
+// Answers as if another transaction held the first item of the request: the exception of the
+// operation, which for transactions has reasons. For tests of applications.
+void api_call_conflict(struct api_call *call);
+
 // The names of all operations, for docs and checks; NULL-terminated.
 const char *const *api_operations(void);
+// The place of a name in it, or API_NO_OPERATION.
+unsigned api_operation_number(struct slice name);
+
+// ---- Looking at a running api (any thread) ------------------------------------------------
+
+struct api_health {
+    bool writable;
+    char reason[512]; // why not
+    int64_t since_ms; // when it stopped, by the clock of this api
+    size_t tables;
+};
+void api_health(struct api *api, struct api_health *out);
+
+// See engine.h.
+struct api_stats {
+    uint64_t commits;
+    uint64_t commits_failed;
+    uint64_t commit_bytes;
+    uint64_t jobs;
+    size_t waiting;
+};
+void api_stats(struct api *api, struct api_stats *out);
+
+// ---- The clock (any thread) -----------------------------------------------------------------
+//
+// The api's clock is that of its env, moved by an offset that tests may set. It goes on running.
+
+int64_t api_clock_now(struct api *api);
+int64_t api_clock_offset(struct api *api);
+void api_clock_move(struct api *api, int64_t offset_ms);
 
 #endif

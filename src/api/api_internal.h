@@ -12,9 +12,28 @@
 #include "engine/engine.h"
 #include "json/writer.h"
 
+struct throttle;
+
 struct api {
     struct engine *engine;
+    struct throttle *throttle;    // NULL if throughput is not enforced
+    struct env env;               // as given
+    _Atomic int64_t clock_offset; // milliseconds that the engine's clock is ahead of it
 };
+
+// throttle.c. Without --enforce-capacity, which api->throttle stands for, everything is let in.
+// The functions that admit set ProvisionedThroughputExceededException, or cancel the transaction.
+MUST_CHECK bool throttle_admit_read(struct api_call *call, const struct table *table,
+                                    const struct index *index);
+MUST_CHECK bool throttle_admit_job(struct api_call *call);
+// Makes the error that was set the reason why this action cancels its transaction.
+void throttle_cancel(struct api_call *call, struct write_action *action);
+void throttle_charge(struct api_call *call, const struct table *table, const struct index *index,
+                     bool write, double units);
+void throttle_free(struct throttle *throttle);
+
+// clock.c: the env that the engine sees.
+struct env clock_env(struct api *api);
 
 // ---- Operations -------------------------------------------------------------------------
 
@@ -32,6 +51,7 @@ struct operation {
 };
 
 const struct operation *operation_find(struct slice name);
+unsigned operation_number(const struct operation *operation);
 
 // Declares the two functions of an operation; X-macro fodder for operations.c.
 #define OPERATION_DECLARE(function)                                                                \
@@ -85,6 +105,8 @@ struct api_state {
     struct write_job *write;     // NULL, or the job of an item operation
     struct table_change *change; // NULL, or the job of a table operation
     void *own;                   // what start keeps for finish
+    const char *throttle_reason; // of ThrottlingReasons; NULL without
+    struct slice throttle_resource;
 };
 
 static inline struct engine *call_engine(const struct api_call *call)
@@ -215,6 +237,11 @@ void capacity_add_write(struct capacity *capacity, const struct write_action *ac
                         double factor);
 // The units of reading that many bytes: half a unit for each begun 4 KB, one if consistent.
 double capacity_read_units(uint64_t bytes, bool consistent);
+// Notes what was read, of a table or through an index (else NULL), in the call's usage.
+void usage_read(struct api_call *call, const struct table *table, const struct index *index,
+                double units, uint64_t items);
+// Notes what the call's write job, now done, has cost.
+void usage_written(struct api_call *call);
 // One ConsumedCapacity object.
 void capacity_write_json(struct json_writer *w, const struct capacity *capacity,
                          enum capacity_detail detail);

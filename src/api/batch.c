@@ -119,7 +119,9 @@ static bool read_group(struct api_call *call, struct json_writer *w, struct get_
         if (read.item.len > 0)
             call_write_item(call, w, group->projection, read.item);
         *bytes += read.size;
-        group->units += capacity_read_units(read.size, consistent);
+        double units = capacity_read_units(read.size, consistent);
+        group->units += units;
+        usage_read(call, group->table, NULL, units, read.item.len > 0);
         group->done = i + 1;
         item_read_release(call_engine(call), &read);
     }
@@ -204,6 +206,10 @@ enum step batch_get_item_start(struct api_call *call, const void *decoded)
     struct get_group *groups = prepare_groups(call, request);
     if (groups == NULL)
         return STEP_FAILED;
+    for (size_t i = 0; i < map->count; i++) {
+        if (!throttle_admit_read(call, groups[i].table, NULL))
+            return STEP_FAILED;
+    }
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     if (!write_responses(call, &w, map, groups))

@@ -29,6 +29,44 @@ double capacity_read_units(uint64_t bytes, bool consistent)
     return (double)blocks * (consistent ? 1.0 : 0.5);
 }
 
+void usage_read(struct api_call *call, const struct table *table, const struct index *index,
+                double units, uint64_t items)
+{
+    call->usage.read_units += units;
+    call->usage.items += items;
+    if (call->api->throttle != NULL)
+        throttle_charge(call, table, index, false, units);
+}
+
+static double action_written(struct api_call *call, const struct write_action *action,
+                             double factor)
+{
+    double total = factor * action->cost.table;
+    throttle_charge(call, action->table, NULL, true, total);
+    if (action->cost_table == NULL)
+        return total;
+    for (size_t i = 0; i < action->cost_table->index_count; i++) {
+        double units = factor * action->cost.indexes[i];
+        throttle_charge(call, action->cost_table, &action->cost_table->indexes[i], true, units);
+        total += units;
+    }
+    return total;
+}
+
+void usage_written(struct api_call *call)
+{
+    const struct write_job *job = call->state->write;
+    double factor = job->transaction ? 2 : 1;
+    for (size_t i = 0; i < job->count; i++) {
+        const struct write_action *action = &job->actions[i];
+        // A transaction that is repeated only reads what it wrote before.
+        if (job->repeated)
+            usage_read(call, action->table, NULL, factor * action->cost.table, 0);
+        else
+            call->usage.write_units += action_written(call, action, factor);
+    }
+}
+
 // {"CapacityUnits":…}, with the split that transactions report.
 static void write_units_json(struct json_writer *w, const struct capacity *capacity, double read,
                              double write)

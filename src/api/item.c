@@ -330,6 +330,7 @@ enum step get_item_start(struct api_call *call, const void *decoded)
     struct item_read read;
     if (table == NULL || !call_key(call, table, request->key.value, &key) ||
         !params_check_keys(&call->error, table, (struct expressions){.projection = projection}) ||
+        !throttle_admit_read(call, table, NULL) ||
         !engine_get(call_engine(call), NULL, key, &read, &call->error))
         return STEP_FAILED;
     struct json_writer w = call_writer(call);
@@ -338,10 +339,11 @@ enum step get_item_start(struct api_call *call, const void *decoded)
         json_name(&w, "Item");
         call_write_item(call, &w, projection, read.item);
     }
+    double units = capacity_read_units(read.size, request->consistent_read.value);
+    usage_read(call, table, NULL, units, read.item.len > 0);
     enum capacity_detail detail = capacity_detail(request->return_consumed_capacity);
     if (detail != CAPACITY_NONE) {
-        struct capacity capacity = {
-            .table = table, .read = capacity_read_units(read.size, request->consistent_read.value)};
+        struct capacity capacity = {.table = table, .read = units};
         json_name(&w, "ConsumedCapacity");
         capacity_write_json(&w, &capacity, detail);
     }

@@ -56,6 +56,8 @@ struct table_change *call_table_change(struct api_call *call)
 enum step call_submit(struct api_call *call)
 {
     struct api_state *state = call->state;
+    if (state->write != NULL && !throttle_admit_job(call))
+        return STEP_FAILED;
     struct job *job = state->write != NULL ? &state->write->job : &state->change->job;
     return engine_submit(call_engine(call), job) ? STEP_PENDING : STEP_FAILED;
 }

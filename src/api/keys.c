@@ -18,6 +18,10 @@ struct table *call_table(struct api_call *call, struct slice name_or_arn)
     }
     *held = (struct held_table){call->state->tables, table};
     call->state->tables = held;
+    if (call->usage.table.ptr == NULL) {
+        call->usage.table = table->name;
+        call->usage.table_id = table->tree;
+    }
     return table;
 }
 

@@ -29,6 +29,19 @@ const struct operation *operation_find(struct slice name)
     return found;
 }
 
+unsigned operation_number(const struct operation *operation)
+{
+    if (operation >= reads && operation < reads + COUNT_OF(reads))
+        return (unsigned)(operation - reads);
+    return (unsigned)(COUNT_OF(reads) + (size_t)(operation - writes));
+}
+
+unsigned api_operation_number(struct slice name)
+{
+    const struct operation *operation = operation_find(name);
+    return operation == NULL ? API_NO_OPERATION : operation_number(operation);
+}
+
 const char *const *api_operations(void)
 {
     return names;

@@ -350,16 +350,18 @@ static bool count_item(void *context, struct slice item)
 static void write_capacity(struct page_call *p)
 {
     enum capacity_detail detail = capacity_detail(p->capacity);
+    const struct page_request *page = &p->page;
+    double units = capacity_read_units(page->bytes, page->consistent);
+    double fetched = (double)page->fetched_units * (page->consistent ? 1.0 : 0.5);
+    usage_read(p->call, page->table, page->index, units + fetched, page->matched);
     if (detail == CAPACITY_NONE)
         return;
-    const struct page_request *page = &p->page;
     struct capacity capacity = {.table = page->table};
-    double units = capacity_read_units(page->bytes, page->consistent);
     if (page->index == NULL) {
         capacity.read = units;
     } else {
         capacity.index_read[page->index - page->table->indexes] = units;
-        capacity.read = (double)page->fetched_units * (page->consistent ? 1.0 : 0.5);
+        capacity.read = fetched;
     }
     json_name(&p->w, "ConsumedCapacity");
     capacity_write_json(&p->w, &capacity, detail);
@@ -373,6 +375,8 @@ static enum step read_page(struct page_call *p)
     page->arena = &p->call->arena;
     page->context = p;
     page->emit = count_only ? count_item : emit_item;
+    if (!throttle_admit_read(p->call, page->table, page->index))
+        return STEP_FAILED;
     json_open_object(&p->w);
     if (!count_only) {
         json_name(&p->w, "Items");

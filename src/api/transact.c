@@ -390,6 +390,9 @@ static bool read_gets(struct api_call *call, struct get_entry *entries, size_t c
     for (size_t i = 0; ok && i < count; i++) {
         ok = engine_get(engine, snapshot, entries[i].key, &entries[i].read, &call->error);
         total += entries[i].read.size;
+        usage_read(call, entries[i].table, NULL,
+                   2 * capacity_read_units(entries[i].read.size, true),
+                   entries[i].read.item.len > 0);
     }
     engine_snapshot_release(engine, snapshot);
     if (ok && total > LIMIT_TRANSACT_BYTES)
@@ -442,6 +445,12 @@ enum step transact_get_items_start(struct api_call *call, const void *decoded)
     struct get_entry *entries = call_alloc(call, count, sizeof(*entries));
     if (entries == NULL || !prepare_gets(call, &request->transact_items, entries))
         return STEP_FAILED;
+    for (size_t i = 0; i < count; i++) {
+        if (!throttle_admit_read(call, entries[i].table, NULL)) {
+            throttle_cancel(call, &call->state->write->actions[i]);
+            return STEP_FAILED;
+        }
+    }
     bool ok = read_gets(call, entries, count);
     if (ok)
         write_gets(call, request, entries);

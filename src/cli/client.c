@@ -15,14 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TIMEOUT_S = 60, HOST_MAX = 255 };
+enum { TIMEOUT_S = 60 };
 
-struct address {
-    char host[HOST_MAX + 1];
-    char port[8];
-};
-
-static bool url_parse(const char *url, struct address *out)
+bool client_address_parse(const char *url, struct client_address *out)
 {
     if (strncasecmp(url, "http://", 7) != 0)
         return false;
@@ -40,7 +35,7 @@ static bool url_parse(const char *url, struct address *out)
         host_end = colon == NULL ? end : colon;
     int host_len = (int)(host_end - host);
     int port_len = colon == NULL ? 0 : (int)(end - colon - 1);
-    if (host_len <= 0 || host_len > HOST_MAX || port_len > 5)
+    if (host_len <= 0 || host_len > CLIENT_HOST_MAX || port_len > 5)
         return false;
     (void)snprintf(out->host, sizeof(out->host), "%.*s", host_len, host);
     (void)snprintf(out->port, sizeof(out->port), "%.*s", port_len > 0 ? port_len : 2,
@@ -48,7 +43,7 @@ static bool url_parse(const char *url, struct address *out)
     return true;
 }
 
-static int connect_to(const struct address *address, char *error, size_t error_size)
+int client_connect(const struct client_address *address, char *error, size_t error_size)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
@@ -79,7 +74,7 @@ static int connect_to(const struct address *address, char *error, size_t error_s
 }
 
 // Any credentials will do, but the form of a signature must be there.
-static void head_make(struct buf *head, const struct address *address,
+static void head_make(struct buf *head, const struct client_address *address,
                       const struct client_request *request)
 {
     char when[32];
@@ -162,12 +157,12 @@ static int answer_parse(struct buf *raw, struct buf *response)
 int client_call(const char *url, const struct client_request *request, struct buf *response,
                 char *error, size_t error_size)
 {
-    struct address address;
-    if (!url_parse(url, &address)) {
+    struct client_address address;
+    if (!client_address_parse(url, &address)) {
         (void)snprintf(error, error_size, "'%s' is not a URL of the form http://host:port", url);
         return 0;
     }
-    int fd = connect_to(&address, error, error_size);
+    int fd = client_connect(&address, error, error_size);
     if (fd < 0)
         return 0;
     struct buf head;

@@ -1,4 +1,5 @@
 // A small blocking client of the DynamoDB API: one request, one connection.
+// `dolmen bench` takes only the connection from it.
 #ifndef CLI_CLIENT_H
 #define CLI_CLIENT_H
 
@@ -10,8 +11,19 @@ struct client_request {
     struct slice body;
 };
 
+enum { CLIENT_HOST_MAX = 255 };
+
+// Where a URL of the form http://host[:port][/] leads.
+struct client_address {
+    char host[CLIENT_HOST_MAX + 1];
+    char port[8];
+};
+
+MUST_CHECK bool client_address_parse(const char *url, struct client_address *out);
+// A connected socket, or -1 with a sentence in `error`.
+MUST_CHECK int client_connect(const struct client_address *address, char *error, size_t error_size);
+
 // Returns the HTTP status with the body appended to `response`, or 0 with a sentence in `error`.
-// The URL is http://host[:port][/].
 MUST_CHECK int client_call(const char *url, const struct client_request *request,
                            struct buf *response, char *error, size_t error_size);
 

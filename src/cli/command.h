@@ -41,6 +41,7 @@ struct cli_input {
 
 extern const struct cli_command cli_serve;
 extern const struct cli_command cli_call;
+extern const struct cli_command cli_bench;
 extern const struct cli_command cli_version;
 extern const struct cli_command cli_help;
 

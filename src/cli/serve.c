@@ -62,6 +62,9 @@ static int serve_run(const struct cli_input *input)
     struct server_options options = {
         .host = cli_value(input, "--host", "127.0.0.1"),
         .env = env_system(),
+        .access_log = cli_value(input, "--access-log", NULL),
+        .faults = cli_value(input, "--fault", NULL),
+        .admin = cli_given(input, "--admin"),
     };
     if (!cli_exclusive(input, "--data", "--memory") ||
         !cli_number(input, "--port", 8000, 0, 65535, &options.port) ||
@@ -75,6 +78,8 @@ static int serve_run(const struct cli_input *input)
     int code;
     const char *path = cli_value(input, "--data", CLI_DATA_DEFAULT);
     options.api = cli_database_open(input, cli_given(input, "--memory") ? NULL : path, &code);
+    if (options.api != NULL && cli_given(input, "--enforce-capacity"))
+        api_enforce_capacity(options.api);
     return options.api == NULL ? code : serve(input, &options, &stopping);
 }
 
@@ -94,6 +99,20 @@ static const struct cli_option serve_options[] = {
     {"--request-timeout", "SECONDS",
      "How long a client may take to send a request, or to take its answer;\n"
      "large ones get a second more for each 64 KB. Default: 30."},
+    {"--access-log", "FILE|-",
+     "Write a line of JSON for each request, to a file (appended to) or to\n"
+     "standard output."},
+    {"--enforce-capacity", NULL,
+     "Refuse requests beyond the throughput that tables and global indexes\n"
+     "are provisioned with, or limited to on demand."},
+    {"--fault", "RULES",
+     "For tests of applications: let requests fail or wait. Rules look like\n"
+     "PutItem:throttle:0.1,Query:latency=200ms:0.5,*:internal:0.01; kinds are\n"
+     "throttle, conflict, internal and latency=Nms; the rate is from 0 to 1."},
+    {"--admin", NULL,
+     "For tests of applications: serve /admin/clock, which sets the clock, and\n"
+     "/admin/faults, which sets the rules of --fault. Anyone who reaches the\n"
+     "server may call them."},
     {NULL, NULL, NULL},
 };
 

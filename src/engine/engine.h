@@ -32,6 +32,16 @@ struct engine_health {
 };
 void engine_health(struct engine *engine, struct engine_health *out);
 
+// What the writer has done since the start.
+struct engine_stats {
+    uint64_t commits;        // batches made durable
+    uint64_t commits_failed; // batches the store did not take
+    uint64_t commit_bytes;   // keys and values of the batches: about what the log grew by
+    uint64_t jobs;           // jobs of all groups; over commits it is the mean size of a group
+    size_t waiting;          // jobs in the queue or in progress, now
+};
+void engine_stats(struct engine *engine, struct engine_stats *out);
+
 // ---- Catalog --------------------------------------------------------------------
 
 // The current version of a table with a reference for the caller, or NULL.

@@ -9,6 +9,7 @@
 #include "engine/layout.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct catalog {
     pthread_rwlock_t lock; // taken to read by readers, to write by the writer while publishing
@@ -43,12 +44,21 @@ struct health {
     int64_t tried_ms; // the writer's: when recovery was last tried
 };
 
+// Changed by the writer alone, so that plain loads and stores will do; read by anyone.
+struct writer_counts {
+    _Atomic uint64_t commits;
+    _Atomic uint64_t commits_failed;
+    _Atomic uint64_t commit_bytes;
+    _Atomic uint64_t jobs;
+};
+
 struct engine {
     struct store *store;
     struct env env;
     struct health health;
     struct catalog catalog;
     struct queue queue;
+    struct writer_counts counts;
     struct keeper keeper;
     pthread_t writer_thread;
     pthread_t keeper_thread;

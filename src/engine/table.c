@@ -204,10 +204,14 @@ static bool get_keys(struct slice map, struct key_schema *keys)
     value_iter_init(&iter, list);
     for (size_t i = 0; value_iter_next(&iter); i++) {
         struct slice type;
-        if (!get_slice(iter.value, "name", VALUE_S, &keys->parts[i].name) ||
+        if (value_type(iter.value) != VALUE_M ||
+            !get_slice(iter.value, "name", VALUE_S, &keys->parts[i].name) ||
             !get_slice(iter.value, "type", VALUE_S, &type))
             return false;
         keys->parts[i].type = value_type_from_name(type);
+        if (keys->parts[i].type != VALUE_S && keys->parts[i].type != VALUE_N &&
+            keys->parts[i].type != VALUE_B)
+            return false;
     }
     return true;
 }
@@ -223,8 +227,11 @@ static bool get_include(struct arena *arena, struct slice map, struct index *ind
         return false;
     struct value_iter iter;
     value_iter_init(&iter, list);
-    for (size_t i = 0; value_iter_next(&iter); i++)
+    for (size_t i = 0; value_iter_next(&iter); i++) {
+        if (value_type(iter.value) != VALUE_S)
+            return false;
         names[i] = value_bytes(iter.value);
+    }
     index->include = names;
     return true;
 }
@@ -235,10 +242,10 @@ static bool get_index(struct arena *arena, struct slice map, struct index *index
     int64_t tree;
     int64_t projection;
     int64_t status;
-    if (!get_slice(map, "name", VALUE_S, &index->name) || !get_integer(map, "global", &global) ||
-        !get_integer(map, "tree", &tree) || !get_keys(map, &index->keys) ||
-        !get_integer(map, "projection", &projection) || !get_include(arena, map, index) ||
-        !get_integer(map, "status", &status) ||
+    if (value_type(map) != VALUE_M || !get_slice(map, "name", VALUE_S, &index->name) ||
+        !get_integer(map, "global", &global) || !get_integer(map, "tree", &tree) ||
+        !get_keys(map, &index->keys) || !get_integer(map, "projection", &projection) ||
+        !get_include(arena, map, index) || !get_integer(map, "status", &status) ||
         !get_slice(map, "backfilled", VALUE_B, &index->backfilled) ||
         !get_slice(map, "settings", VALUE_M, &index->settings))
         return false;
@@ -246,7 +253,8 @@ static bool get_index(struct arena *arena, struct slice map, struct index *index
     index->tree = (tree_id)tree;
     index->projection = (enum projection_type)projection;
     index->status = (enum index_status)status;
-    return projection <= PROJECT_INCLUDE && status <= INDEX_DELETING;
+    return tree >= 0 && tree <= UINT32_MAX && projection >= 0 && projection <= PROJECT_INCLUDE &&
+           status >= 0 && status <= INDEX_DELETING;
 }
 
 static bool decode_into(struct table *table, struct slice record)
@@ -261,7 +269,8 @@ static bool decode_into(struct table *table, struct slice record)
         !get_integer(map, "collections", &collections) || !get_keys(map, &table->keys) ||
         !get_slice(map, "indexes", VALUE_L, &indexes) ||
         !get_slice(map, "settings", VALUE_M, &table->settings) ||
-        value_count(indexes) > LIMIT_INDEXES)
+        value_count(indexes) > LIMIT_INDEXES || tree < 0 || tree > UINT32_MAX || collections < 0 ||
+        collections > UINT32_MAX)
         return false;
     table->tree = (tree_id)tree;
     table->collections = (tree_id)collections;

@@ -59,6 +59,30 @@ static void queue_finished(struct queue *queue, size_t count)
     ensure(pthread_mutex_unlock(&queue->lock) == 0);
 }
 
+// ---- Counts -------------------------------------------------------------------------
+
+static void tally(_Atomic uint64_t *counter, uint64_t by)
+{
+    uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, before + by, memory_order_relaxed);
+}
+
+void engine_stats(struct engine *engine, struct engine_stats *out)
+{
+    struct writer_counts *counts = &engine->counts;
+    *out = (struct engine_stats){
+        .commits = atomic_load_explicit(&counts->commits, memory_order_relaxed),
+        .commits_failed = atomic_load_explicit(&counts->commits_failed, memory_order_relaxed),
+        .commit_bytes = atomic_load_explicit(&counts->commit_bytes, memory_order_relaxed),
+        .jobs = atomic_load_explicit(&counts->jobs, memory_order_relaxed),
+    };
+    ensure(pthread_mutex_lock(&engine->queue.lock) == 0);
+    out->waiting = engine->queue.waiting;
+    ensure(pthread_mutex_unlock(&engine->queue.lock) == 0);
+}
+
+// ---- Waiting for a job --------------------------------------------------------------
+
 struct waiter {
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -239,6 +263,10 @@ static void commit_group(struct txn *txn, struct job *jobs, size_t count)
     if (store_batch_count(txn->batch) > 0) {
         write_counters(txn);
         committed = health_commit(txn->engine, txn->batch, &cause);
+        struct writer_counts *counts = &txn->engine->counts;
+        tally(committed ? &counts->commits : &counts->commits_failed, 1);
+        tally(&counts->commit_bytes, committed ? store_batch_bytes(txn->batch) : 0);
+        tally(&counts->jobs, count);
     }
     settle_counters(txn, committed);
     store_batch_clear(txn->batch);

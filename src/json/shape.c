@@ -157,9 +157,8 @@ static const struct shape_member *find_member(const struct shape *shape, struct 
 {
     for (size_t i = 0; i < shape->member_count; i++) {
         const char *candidate = shape->members[i].name;
-        if (name.len != 0 && (uint8_t)candidate[0] == name.ptr[0] &&
-            strncmp(candidate, (const char *)name.ptr, name.len) == 0 &&
-            candidate[name.len] == '\0')
+        // The first byte is enough for most; a name may hold a NUL, so strncmp() is no help.
+        if (name.len != 0 && (uint8_t)candidate[0] == name.ptr[0] && slice_is(name, candidate))
             return &shape->members[i];
     }
     return NULL;

@@ -178,9 +178,27 @@ void json_string(struct json_writer *w, struct slice text)
     w->comma = true;
 }
 
+// Messages may quote what a client sent in a header, which need not be UTF-8; JSON must be.
+static void latin_text(struct json_writer *w, struct slice text)
+{
+    struct buf utf8;
+    buf_init(&utf8, 2 * text.len);
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] >= 0x80)
+            buf_byte(&utf8, (uint8_t)(0xc0 | text.ptr[i] >> 6));
+        buf_byte(&utf8, text.ptr[i] >= 0x80 ? (uint8_t)(0x80 | (text.ptr[i] & 0x3f)) : text.ptr[i]);
+    }
+    json_string(w, buf_view(&utf8));
+    buf_release(&utf8);
+}
+
 void json_text(struct json_writer *w, const char *text)
 {
-    json_string(w, slice_str(text));
+    struct slice bytes = slice_str(text);
+    if (utf8_valid(bytes))
+        json_string(w, bytes);
+    else
+        latin_text(w, bytes);
 }
 
 // ---- Numbers -----------------------------------------------------------------

@@ -25,6 +25,7 @@ void json_name(struct json_writer *w, const char *name);
 void json_name_slice(struct json_writer *w, struct slice name);
 
 void json_string(struct json_writer *w, struct slice text);
+// Text that is not UTF-8 is taken for Latin-1, as HTTP does.
 void json_text(struct json_writer *w, const char *text);
 void json_i64(struct json_writer *w, int64_t value);
 void json_bool(struct json_writer *w, bool value);

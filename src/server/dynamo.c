@@ -12,9 +12,11 @@
 
 #include "base/limits.h"
 #include "server/auth.h"
+#include "server/status.h"
 #include "json/reader.h"
 
 #include <stdlib.h>
+#include <uv.h>
 
 #define CHECKSUM_HEADER "x-amz-crc32: "
 #define JSON_1_0        "application/x-amz-json-1.0"
@@ -30,14 +32,27 @@ enum {
     ID_RANDOM = 26,
     HEADERS_MAX = 64 << 10,    // a preflight's answer repeats the request's list of headers
     RESPONSE_KEPT = 256 << 10, // a larger answer's memory is given back
+    TEXT_MAX = 64 << 20,       // the metrics of many tables
 };
+
+#define THROTTLED                                                                                  \
+    "The level of configured provisioned throughput for the table was exceeded. Consider "         \
+    "increasing your provisioning level with the UpdateTable API."
 
 struct session {
     struct api_call call;
     struct http_exchange *exchange;
     struct dynamo *dynamo;
-    uint64_t random;   // state of the generator of request ids
-    bool called;       // the call holds a request
+    uint64_t random; // state of the generator of request ids
+    bool called;     // the call holds a request
+    bool counted;    // what is being answered counts as a request for an operation
+    bool delayed;    // the operation waits for the ticker
+    struct fault fault;
+    struct ticker_delay delay;
+    uint64_t begun_ns;      // when the request was complete
+    struct slice operation; // as the client named it
+    int status;             // of the answer
+    size_t bytes_out;
     struct slice type; // the request's content type, if it is one of ours
     char region[AUTH_REGION_MAX + 1];
     struct buf headers;
@@ -45,6 +60,16 @@ struct session {
 };
 
 // ---- Answers -------------------------------------------------------------------------------
+
+// splitmix64
+static uint64_t next_random(void *context)
+{
+    struct session *session = context;
+    session->random += 0x9e3779b97f4a7c15u;
+    uint64_t bits = (session->random ^ (session->random >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    return bits ^ (bits >> 31);
+}
 
 // Like the service's: 26 characters of base32hex and an ending that is always the same. They
 // are identifiers, not secrets, so a small generator seeded per connection will do.
@@ -56,10 +81,7 @@ static void add_request_id(struct session *session, struct buf *headers)
     if (to == NULL)
         return;
     for (unsigned at = 0; at < ID_RANDOM;) {
-        session->random += 0x9e3779b97f4a7c15u;
-        uint64_t bits = (session->random ^ (session->random >> 30)) * 0xbf58476d1ce4e5b9u;
-        bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-        bits ^= bits >> 31;
+        uint64_t bits = next_random(session);
         for (unsigned end = at + 12 < ID_RANDOM ? at + 12 : ID_RANDOM; at < end; bits >>= 5)
             to[at++] = (uint8_t)alphabet[bits & 31];
     }
@@ -118,6 +140,9 @@ static void answer_json(struct session *session, int status, struct slice body)
 {
     // An empty body needs no content type.
     struct slice type = session->type.len > 0 ? session->type : SLICE_LIT(JSON_PLAIN);
+    session->counted = true;
+    session->status = status;
+    session->bytes_out = body.len;
     headers_begin(session);
     answer(session, status, type, body);
 }
@@ -135,12 +160,13 @@ static void answer_unknown(struct session *session)
 // An error that comes before any operation; some have no message.
 static void answer_error(struct session *session, enum error_code code, const char *message)
 {
+    session->called = true;
     if (message != NULL) {
-        session->called = true;
         api_call_fail(&session->call, code, message);
         answer_call(session);
         return;
     }
+    session->call.error_code = code;
     buf_clear(&session->text);
     buf_printf(&session->text, "{\"__type\":\"%s\"}", error_row(code)->type);
     answer_json(session, error_row(code)->status, buf_view(&session->text));
@@ -219,6 +245,42 @@ static void on_done(struct api_call *call)
     http_exchange_resume(session->exchange);
 }
 
+// Answers with a fault that was asked for instead of doing the operation.
+static void answer_fault(struct session *session)
+{
+    struct api_call *call = &session->call;
+    call->usage.operation = api_operation_number(call->operation);
+    if (session->fault.failure == FAULT_CONFLICT)
+        api_call_conflict(call);
+    else if (session->fault.failure == FAULT_THROTTLE)
+        api_call_fail(call, ERR_THROUGHPUT_EXCEEDED, THROTTLED);
+    else
+        api_call_fail(call, ERR_INTERNAL, "Internal server error");
+    answer_call(session);
+}
+
+static void start(struct session *session)
+{
+    if (session->fault.failure != FAULT_NONE)
+        answer_fault(session);
+    else if (api_call_start(&session->call))
+        answer_call(session);
+}
+
+// Whether the operation has to wait; it goes on in on_resume.
+static bool delay(struct session *session)
+{
+    const struct dynamo *dynamo = session->dynamo;
+    if (dynamo->faults == NULL)
+        return false;
+    session->fault = faults_draw(dynamo->faults, session->operation, next_random, session);
+    session->delayed = session->fault.latency_ms > 0;
+    if (session->delayed)
+        ticker_resume_later(dynamo->ticker, &session->delay, session->exchange,
+                            session->fault.latency_ms);
+    return session->delayed;
+}
+
 static void post(struct session *session)
 {
     const struct http_request *request = &session->exchange->request;
@@ -228,6 +290,7 @@ static void post(struct session *session)
     arena_init(&arena, HEADERS_MAX * 2);
     error_init(&error, &arena);
     bool target_ours = target_split(request, &operation);
+    session->operation = operation;
     if (!target_ours || !auth_check(request, session->region, &error)) {
         answer_refusal(session, target_ours, operation, &error);
         arena_release(&arena);
@@ -240,8 +303,8 @@ static void post(struct session *session)
     call->body = request->body;
     call->done = on_done;
     call->context = session;
-    if (api_call_start(call))
-        answer_call(session);
+    if (!delay(session))
+        start(session);
 }
 
 // ---- What is not an operation ----------------------------------------------------------------
@@ -276,6 +339,56 @@ static void options(struct session *session)
     answer(session, 200, nothing, nothing);
 }
 
+static void other(struct session *session)
+{
+    struct status_page page;
+    buf_clear(&session->text);
+    if (status_answer(session->dynamo, &session->exchange->request, &session->text, &page))
+        answer(session, page.status, page.type, buf_view(&session->text));
+    else
+        answer_unknown(session);
+}
+
+// ---- Accounts ------------------------------------------------------------------------------
+
+static void log_request(struct session *session, uint64_t latency_ns)
+{
+    const struct dynamo *dynamo = session->dynamo;
+    enum error_code code = session->call.error_code;
+    struct slice headers = buf_view(&session->headers);
+    size_t at = sizeof(ID_HEADER) - 1;
+    bool whole = headers.len >= at + ID_LENGTH;
+    access_log_add(
+        dynamo->access_log, http_exchange_loop(session->exchange),
+        &(struct access_entry){
+            .now_ms = env_now(&dynamo->env),
+            .request_id = whole ? slice_of(headers.ptr + at, ID_LENGTH) : (struct slice){NULL, 0},
+            .operation = session->operation,
+            .usage = &session->call.usage,
+            .status = session->status,
+            .error = code == ERR_NONE ? NULL : error_row(code)->name,
+            .latency_ns = latency_ns,
+            .bytes_in = session->exchange->request.body.len,
+            .bytes_out = session->bytes_out,
+        });
+}
+
+// The answer is with the kernel, and what it was made of is still there.
+static void account(struct session *session)
+{
+    const struct dynamo *dynamo = session->dynamo;
+    uint64_t latency_ns = uv_hrtime() - session->begun_ns;
+    metrics_count(dynamo->metrics, http_exchange_loop(session->exchange),
+                  &(struct metrics_request){
+                      .usage = &session->call.usage,
+                      .status = session->status,
+                      .error = session->call.error_code,
+                      .latency_ns = latency_ns,
+                  });
+    if (dynamo->access_log != NULL)
+        log_request(session, latency_ns);
+}
+
 // ---- The handler -----------------------------------------------------------------------------
 
 static void on_handle(struct http_exchange *exchange, void *context)
@@ -285,6 +398,7 @@ static void on_handle(struct http_exchange *exchange, void *context)
     const struct http_request *request = &exchange->request;
     bool root = slice_is(request->path, "/");
     session->type = json_type(request);
+    session->begun_ns = uv_hrtime();
     bool typed = request->body.len == 0 || session->type.len > 0;
     if (root && typed && slice_is(request->method, "POST")) {
         post(session);
@@ -297,13 +411,18 @@ static void on_handle(struct http_exchange *exchange, void *context)
     else if (root && (slice_is(request->method, "GET") || slice_is(request->method, "HEAD")))
         get(session);
     else
-        answer_unknown(session);
+        other(session);
 }
 
 static void on_resume(struct http_exchange *exchange, void *context)
 {
     (void)context;
     struct session *session = exchange->user;
+    if (session->delayed) {
+        session->delayed = false;
+        start(session);
+        return;
+    }
     api_call_finish(&session->call);
     answer_call(session);
 }
@@ -313,6 +432,7 @@ static void on_reject(struct http_exchange *exchange, const struct http_problem 
 {
     (void)context;
     struct session *session = exchange->user;
+    session->begun_ns = uv_hrtime();
     if (http_header(&exchange->request, HTTP_AMZ_TARGET) != NULL) {
         // An SDK reads JSON, whatever went wrong.
         session->called = true;
@@ -330,6 +450,12 @@ static void on_sent(struct http_exchange *exchange, void *context)
 {
     (void)context;
     struct session *session = exchange->user;
+    if (session->counted)
+        account(session);
+    session->counted = false;
+    session->operation = (struct slice){NULL, 0};
+    if (session->text.cap > RESPONSE_KEPT)
+        buf_release(&session->text);
     if (!session->called)
         return;
     session->called = false;
@@ -348,16 +474,18 @@ static bool on_open(struct http_exchange *exchange, void *context)
     session->dynamo = dynamo;
     dynamo->env.random(dynamo->env.context, (uint8_t *)&session->random, sizeof(session->random));
     buf_init(&session->headers, HEADERS_MAX);
-    buf_init(&session->text, HEADERS_MAX);
+    buf_init(&session->text, TEXT_MAX);
     api_call_init(&session->call, dynamo->api);
     exchange->user = session;
+    metrics_connection(dynamo->metrics, http_exchange_loop(exchange), true);
     return true;
 }
 
 static void on_close(struct http_exchange *exchange, void *context)
 {
-    (void)context;
+    const struct dynamo *dynamo = context;
     struct session *session = exchange->user;
+    metrics_connection(dynamo->metrics, http_exchange_loop(exchange), false);
     api_call_release(&session->call);
     buf_release(&session->headers);
     buf_release(&session->text);

@@ -5,10 +5,21 @@
 
 #include "api/api.h"
 #include "http/http.h"
+#include "server/access_log.h"
+#include "server/faults.h"
+#include "server/metrics.h"
+#include "server/ticker.h"
 
+// What all sessions share. Everything is borrowed.
 struct dynamo {
     struct api *api;
     struct env env;
+    uint64_t started_ns; // by uv_hrtime
+    bool admin;          // /admin/… is served
+    struct metrics *metrics;
+    struct faults *faults;         // NULL if no fault can come
+    struct ticker *ticker;         // not NULL if faults is not
+    struct access_log *access_log; // or NULL
 };
 
 // The handler; `dynamo` is borrowed and must outlive the server.

@@ -1,4 +1,4 @@
-// See server.h: the HTTP server with DynamoDB's handler.
+// See server.h: the HTTP server with DynamoDB's handler, and what counts, logs and delays for it.
 #include "server/server.h"
 
 #include "base/limits.h"
@@ -7,11 +7,53 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <uv.h>
 
 struct server {
     struct dynamo dynamo;
     struct http_server *http;
 };
+
+static void every_second(void *context)
+{
+    const struct dynamo *dynamo = context;
+    if (dynamo->access_log != NULL)
+        access_log_flush(dynamo->access_log);
+}
+
+// Makes what the options ask for; what was made before a failure is in the dynamo.
+static bool prepare(struct dynamo *dynamo, const struct server_options *options, unsigned loops,
+                    char *error, size_t error_size)
+{
+    bool faults = options->faults != NULL || options->admin;
+    (void)snprintf(error, error_size, "out of memory");
+    dynamo->metrics = metrics_new(loops);
+    dynamo->faults = faults ? faults_new() : NULL;
+    if (dynamo->metrics == NULL || (faults && dynamo->faults == NULL))
+        return false;
+    if (options->faults != NULL &&
+        !faults_set(dynamo->faults, slice_str(options->faults), error, error_size))
+        return false;
+    if (options->access_log != NULL) {
+        dynamo->access_log = access_log_open(options->access_log, loops, error, error_size);
+        if (dynamo->access_log == NULL)
+            return false;
+    }
+    if (faults || options->access_log != NULL) {
+        dynamo->ticker = ticker_start(every_second, dynamo);
+        (void)snprintf(error, error_size, "cannot start a thread");
+        return dynamo->ticker != NULL;
+    }
+    return true;
+}
+
+static void release(struct dynamo *dynamo)
+{
+    ticker_stop(dynamo->ticker);
+    access_log_close(dynamo->access_log);
+    faults_free(dynamo->faults);
+    metrics_free(dynamo->metrics);
+}
 
 struct server *server_start(const struct server_options *options, char *error, size_t error_size)
 {
@@ -20,18 +62,26 @@ struct server *server_start(const struct server_options *options, char *error, s
         (void)snprintf(error, error_size, "out of memory");
         return NULL;
     }
-    server->dynamo = (struct dynamo){options->api, options->env};
+    unsigned loops = options->threads == 0 ? uv_available_parallelism() : options->threads;
+    server->dynamo = (struct dynamo){
+        .api = options->api,
+        .env = options->env,
+        .started_ns = uv_hrtime(),
+        .admin = options->admin,
+    };
     struct http_options http = {
         .host = options->host,
         .port = options->port,
-        .threads = options->threads,
+        .threads = loops,
         .max_body = LIMIT_BODY,
         .request_ms = options->request_timeout_ms,
         .server_name = "Server", // what the service says
         .handler = dynamo_handler(&server->dynamo),
     };
-    server->http = http_server_start(&http, error, error_size);
+    if (prepare(&server->dynamo, options, loops, error, error_size))
+        server->http = http_server_start(&http, error, error_size);
     if (server->http == NULL) {
+        release(&server->dynamo);
         free(server);
         return NULL;
     }
@@ -45,11 +95,16 @@ unsigned server_port(const struct server *server)
 
 void server_stop(struct server *server)
 {
+    if (server->dynamo.ticker != NULL)
+        ticker_hurry(server->dynamo.ticker);
     http_server_stop(server->http);
+    if (server->dynamo.access_log != NULL)
+        access_log_flush(server->dynamo.access_log);
 }
 
 void server_free(struct server *server)
 {
     http_server_free(server->http);
+    release(&server->dynamo);
     free(server);
 }

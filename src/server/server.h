@@ -18,6 +18,9 @@ struct server_options {
     unsigned request_timeout_ms; // 0 means 30 s
     struct api *api;             // borrowed
     struct env env;
+    const char *access_log; // a path, or "-" for standard output; NULL for none
+    const char *faults;     // rules: see faults.h; NULL for none
+    bool admin;             // /admin/… is served
 };
 
 // NULL with a sentence in `error` if it cannot listen.

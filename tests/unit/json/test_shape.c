@@ -331,6 +331,22 @@ static void test_large(void **state)
     fixture_release(&f);
 }
 
+// A name that only begins like a member, or goes on behind a NUL, is another name.
+static void test_other_names(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_init(&f);
+    struct sample s;
+    decode(&f,
+           "{\"Text\":\"abc\",\"Limi\":1,\"Limits\":2,\"Limit\\u0000\":3,"
+           "\"Limit\\u0000 and more\":4,\"\":5,\"\\u0000\":6}",
+           &s);
+    assert_false(s.limit.set);
+    assert_slice(s.text, "abc");
+    fixture_release(&f);
+}
+
 // Whatever the budget, the end is an answer or a clean error.
 static void test_budget(void **state)
 {
@@ -353,7 +369,8 @@ int main(void)
         cmocka_unit_test(test_repeats),     cmocka_unit_test(test_integers),
         cmocka_unit_test(test_booleans),    cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_wrong_types), cmocka_unit_test(test_depth_bombs),
-        cmocka_unit_test(test_large),       cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_large),       cmocka_unit_test(test_other_names),
+        cmocka_unit_test(test_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,6 +54,10 @@ static void test_escapes(void **state)
     w = json_writer_to(&out);
     json_string(&w, slice_of(NULL, 0));
     assert_written(&out, "\"\"");
+    // Not UTF-8: every byte is one character.
+    w = json_writer_to(&out);
+    json_text(&w, "h\xc3\xa9 \"\xff\x80");
+    assert_written(&out, "\"h\xc3\x83\xc2\xa9 \\\"\xc3\xbf\xc2\x80\"");
     buf_release(&out);
 }
 

@@ -1,0 +1,174 @@
+// See bench_http.h. Requests carry the headers that an SDK sends, with a signature that is well
+// formed and made up. Of an answer only the status and the end are looked for.
+#include "cli/bench_http.h"
+
+#include "base/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { READ_SIZE = 64 << 10 };
+
+void bench_connection_init(struct bench_connection *connection)
+{
+    *connection = (struct bench_connection){.fd = -1};
+    buf_init(&connection->out, 2 * (size_t)LIMIT_BODY);
+    buf_init(&connection->in, 2 * (size_t)LIMIT_RESPONSE);
+}
+
+void bench_connection_release(struct bench_connection *connection)
+{
+    bench_connection_close(connection);
+    buf_release(&connection->out);
+    buf_release(&connection->in);
+}
+
+bool bench_connection_open(struct bench_connection *connection,
+                           const struct client_address *address, char *error, size_t error_size)
+{
+    int one = 1;
+    connection->fd = client_connect(address, error, error_size);
+    if (connection->fd < 0)
+        return false;
+    (void)setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    (void)fcntl(connection->fd, F_SETFL, O_NONBLOCK);
+    return true;
+}
+
+void bench_connection_close(struct bench_connection *connection)
+{
+    if (connection->fd >= 0)
+        (void)close(connection->fd);
+    connection->fd = -1;
+}
+
+void bench_connection_frame(struct bench_connection *connection,
+                            const struct client_address *address, struct slice body)
+{
+    struct buf *out = &connection->out;
+    buf_clear(out);
+    buf_clear(&connection->in);
+    connection->sent = 0;
+    connection->head = 0;
+    connection->body = 0;
+    connection->status = 0;
+    connection->closing = false;
+    bool bracket = strchr(address->host, ':') != NULL;
+    buf_text(out, bracket ? "POST / HTTP/1.1\r\nHost: [" : "POST / HTTP/1.1\r\nHost: ");
+    buf_text(out, address->host);
+    buf_text(out, bracket ? "]:" : ":");
+    buf_text(out, address->port);
+    buf_text(out, "\r\nContent-Type: application/x-amz-json-1.0\r\n"
+                  "X-Amz-Target: DynamoDB_20120810.");
+    buf_text(out, bench_operation_names[connection->request.operation]);
+    buf_text(out, "\r\nX-Amz-Date: 20260101T000000Z\r\n"
+                  "X-Amz-User-Agent: aws-sdk-js/3.1000.0\r\n"
+                  "User-Agent: aws-sdk-js/3.1000.0 ua/2.1 os/linux lang/js md/nodejs#20 "
+                  "api/dynamodb#3.1000.0\r\n"
+                  "Amz-Sdk-Invocation-Id: 1c1e1ad0-3f4b-4a59-9f0d-6b1c7d6a2a10\r\n"
+                  "Amz-Sdk-Request: attempt=1; max=3\r\n"
+                  "X-Amz-Content-Sha256: "
+                  "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\r\n"
+                  "Authorization: AWS4-HMAC-SHA256 "
+                  "Credential=BENCH/20260101/us-east-1/dynamodb/aws4_request, "
+                  "SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-target, "
+                  "Signature=5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7\r\n"
+                  "Connection: keep-alive\r\n"
+                  "Content-Length: ");
+    buf_u64(out, body.len);
+    buf_text(out, "\r\n\r\n");
+    buf_slice(out, body);
+}
+
+enum bench_progress bench_connection_write(struct bench_connection *connection)
+{
+    const struct buf *out = &connection->out;
+    while (connection->sent < out->len) {
+        ssize_t sent = send(connection->fd, out->ptr + connection->sent,
+                            out->len - connection->sent, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return errno == EAGAIN ? BENCH_WAIT : BENCH_BROKEN;
+        connection->sent += (size_t)sent;
+    }
+    return BENCH_ANSWER;
+}
+
+// ---- Answers -------------------------------------------------------------------------------
+
+static bool line_is(const char *line, const char *end, const char *name)
+{
+    size_t len = strlen(name);
+    return (size_t)(end - line) >= len && strncasecmp(line, name, len) == 0;
+}
+
+// The head is followed by an empty line, so numbers in it end.
+static bool head_parse(struct bench_connection *connection, const char *text, size_t len)
+{
+    const char *end = text + len;
+    if (len < 12 || memcmp(text, "HTTP/1.", 7) != 0)
+        return false;
+    connection->status = (int)strtol(text + 9, NULL, 10);
+    const char *line = memchr(text, '\n', len);
+    while (line != NULL && ++line < end) {
+        if (line_is(line, end, "Content-Length:"))
+            connection->body = strtoull(line + 15, NULL, 10);
+        else if (line_is(line, end, "Transfer-Encoding: chunked"))
+            connection->body = SIZE_MAX;
+        else if (line_is(line, end, "Connection: close"))
+            connection->closing = true;
+        line = memchr(line, '\n', (size_t)(end - line));
+    }
+    connection->head = len;
+    return true;
+}
+
+// JSON has no line ends within, so in a chunked body the last chunk is the only place where
+// these bytes can stand.
+static bool chunks_ended(struct slice body)
+{
+    return body.len >= 5 && memcmp(body.ptr + body.len - 5, "0\r\n\r\n", 5) == 0 &&
+           (body.len == 5 || body.ptr[body.len - 6] == '\n');
+}
+
+static enum bench_progress answer_look(struct bench_connection *connection)
+{
+    const struct buf *in = &connection->in;
+    if (connection->head == 0) {
+        const uint8_t *end = memmem(in->ptr, in->len, "\r\n\r\n", 4);
+        if (end == NULL)
+            return BENCH_WAIT;
+        if (!head_parse(connection, (const char *)in->ptr, (size_t)(end - in->ptr) + 4))
+            return BENCH_BROKEN;
+    }
+    struct slice body = bench_connection_body(connection);
+    bool whole = connection->body == SIZE_MAX ? chunks_ended(body) : body.len >= connection->body;
+    return whole ? BENCH_ANSWER : BENCH_WAIT;
+}
+
+enum bench_progress bench_connection_read(struct bench_connection *connection)
+{
+    struct buf *in = &connection->in;
+    uint8_t *room = buf_reserve(in, READ_SIZE);
+    if (room == NULL)
+        return BENCH_BROKEN;
+    ssize_t got = recv(connection->fd, room, READ_SIZE, 0);
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR ? BENCH_WAIT : BENCH_BROKEN;
+    if (got == 0)
+        return BENCH_BROKEN;
+    in->len += (size_t)got;
+    return answer_look(connection);
+}
+
+struct slice bench_connection_body(const struct bench_connection *connection)
+{
+    return slice_of(connection->in.ptr + connection->head, connection->in.len - connection->head);
+}

@@ -1,0 +1,35 @@
+// The access log: one JSON object a line for each request that names or should name an operation.
+//
+// Each event loop gathers lines in a buffer of its own, which goes to the file when it is large,
+// at access_log_flush (called once a second), and at the end.
+#ifndef SERVER_ACCESS_LOG_H
+#define SERVER_ACCESS_LOG_H
+
+#include "api/api.h"
+
+struct access_log;
+
+// Appends to a file, or writes to standard output if the path is "-". NULL with a sentence.
+MUST_CHECK struct access_log *access_log_open(const char *path, unsigned loops, char *error,
+                                              size_t error_size);
+// Flushes. NULL is fine.
+void access_log_close(struct access_log *log);
+
+struct access_entry {
+    int64_t now_ms;
+    struct slice request_id;
+    struct slice operation; // as the client named it
+    const struct api_usage *usage;
+    int status;
+    const char *error; // the exception's name, or NULL
+    uint64_t latency_ns;
+    size_t bytes_in; // of the bodies, not compressed
+    size_t bytes_out;
+};
+
+// On the loop's thread.
+void access_log_add(struct access_log *log, unsigned loop, const struct access_entry *entry);
+// Any thread.
+void access_log_flush(struct access_log *log);
+
+#endif

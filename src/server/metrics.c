@@ -1,0 +1,396 @@
+// See metrics.h. A cell holds the counters of one operation on one table in one loop. Its
+// loop finds it by the table's id in a small cache, or else by the table's name in a hash;
+// both belong to the loop's thread. The scrape walks the list of cells, which only grows.
+//
+// Memory: cells live until metrics_free.
+#include "server/metrics.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RECENT = 256, CHAINS = 1024 };
+
+// Upper bounds of the latency buckets in nanoseconds; one more takes the rest.
+static const uint64_t bounds_ns[] = {
+    50000,    100000,   250000,    500000,    1000000,   2500000,    5000000,    10000000,
+    25000000, 50000000, 100000000, 250000000, 500000000, 1000000000, 2500000000, 10000000000,
+};
+
+enum { BUCKETS = COUNT_OF(bounds_ns) + 1 };
+
+// X(field, divisor, name, help): the one list of counters by operation and table.
+#define COUNTER_LIST(X)                                                                            \
+    X(requests, 1, "requests_total", "Requests answered, errors included")                         \
+    X(user_errors, 1, "user_errors_total",                                                         \
+      "UserErrors: answers with a status of 4xx, without failed conditions and throttling")        \
+    X(system_errors, 1, "system_errors_total", "SystemErrors: answers with a status of 5xx")       \
+    X(conditional, 1, "conditional_check_failed_requests_total",                                   \
+      "ConditionalCheckFailedRequests: writes whose condition was false")                          \
+    X(throttled, 1, "throttled_requests_total",                                                    \
+      "ThrottledRequests: requests refused because of throughput")                                 \
+    X(read_halves, 2, "consumed_read_capacity_units_total", "ConsumedReadCapacityUnits")           \
+    X(write_halves, 2, "consumed_write_capacity_units_total", "ConsumedWriteCapacityUnits")        \
+    X(items, 1, "returned_item_count_total", "ReturnedItemCount: items in answers to reads")
+
+typedef _Atomic uint64_t counter;
+
+// Capacity is counted in halves of a unit, so that all counters are whole numbers.
+struct cell {
+    struct cell *older; // the loop's list
+    struct cell *chain; // the loop's hash
+    unsigned operation;
+    uint32_t name_len;
+#define X(field, divisor, name, help) counter field;
+    COUNTER_LIST(X)
+#undef X
+    counter latency_ns;
+    counter buckets[BUCKETS];
+    char name[];
+};
+
+struct recent {
+    struct cell *cell;
+    unsigned operation;
+    uint32_t table_id;
+};
+
+struct metrics_loop {
+    _Alignas(64) _Atomic(struct cell *) newest;
+    counter opened;
+    counter closed;
+    struct recent recent[RECENT];
+    struct cell *chains[CHAINS];
+};
+
+struct metrics {
+    unsigned loop_count;
+    struct metrics_loop *loops;
+    pthread_mutex_t lock; // of the names
+    size_t name_count;
+    char *names[METRICS_TABLES_MAX];
+};
+
+// ---- Life ------------------------------------------------------------------------------------
+
+struct metrics *metrics_new(unsigned loops)
+{
+    struct metrics *metrics = calloc(1, sizeof(*metrics));
+    size_t size = sizeof(struct metrics_loop) * loops;
+    struct metrics_loop *memory = aligned_alloc(_Alignof(struct metrics_loop), size);
+    if (metrics == NULL || memory == NULL) {
+        free(metrics);
+        free(memory);
+        return NULL;
+    }
+    memset(memory, 0, size);
+    metrics->loop_count = loops;
+    metrics->loops = memory;
+    ensure(pthread_mutex_init(&metrics->lock, NULL) == 0);
+    return metrics;
+}
+
+void metrics_free(struct metrics *metrics)
+{
+    if (metrics == NULL)
+        return;
+    for (unsigned i = 0; i < metrics->loop_count; i++) {
+        struct cell *cell = atomic_load(&metrics->loops[i].newest);
+        while (cell != NULL) {
+            struct cell *older = cell->older;
+            free(cell);
+            cell = older;
+        }
+    }
+    for (size_t i = 0; i < metrics->name_count; i++)
+        free(metrics->names[i]);
+    ensure(pthread_mutex_destroy(&metrics->lock) == 0);
+    free(metrics->loops);
+    free(metrics);
+}
+
+// ---- Counting (the loop's thread) ------------------------------------------------------------
+
+static uint64_t read_counter(const counter *from)
+{
+    return atomic_load_explicit(from, memory_order_relaxed);
+}
+
+static inline void add(counter *to, uint64_t by)
+{
+    atomic_store_explicit(to, atomic_load_explicit(to, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
+// The name a table is counted under.
+static struct slice name_admit(struct metrics *metrics, struct slice name)
+{
+    bool known = name.len == 0;
+    ensure(pthread_mutex_lock(&metrics->lock) == 0);
+    for (size_t i = 0; !known && i < metrics->name_count; i++)
+        known = slice_is(name, metrics->names[i]);
+    if (!known && metrics->name_count < METRICS_TABLES_MAX) {
+        char *copy = strndup((const char *)name.ptr, name.len);
+        if (copy != NULL)
+            metrics->names[metrics->name_count++] = copy;
+        known = copy != NULL;
+    }
+    ensure(pthread_mutex_unlock(&metrics->lock) == 0);
+    return known ? name : SLICE_LIT("other");
+}
+
+static struct cell *chain_find(struct cell *cell, unsigned operation, struct slice name)
+{
+    while (cell != NULL && (cell->operation != operation ||
+                            !slice_equal(slice_of(cell->name, cell->name_len), name)))
+        cell = cell->chain;
+    return cell;
+}
+
+static struct cell **chain_of(struct metrics_loop *loop, unsigned operation, struct slice name)
+{
+    uint32_t hash = 2166136261u ^ operation;
+    for (size_t i = 0; i < name.len; i++)
+        hash = (hash ^ name.ptr[i]) * 16777619u;
+    return &loop->chains[hash % CHAINS];
+}
+
+// Finds or makes a cell; NULL when memory is out.
+static struct cell *cell_by_name(struct metrics *metrics, struct metrics_loop *loop,
+                                 unsigned operation, struct slice name)
+{
+    struct cell **chain = chain_of(loop, operation, name);
+    struct cell *cell = chain_find(*chain, operation, name);
+    if (cell != NULL)
+        return cell;
+    struct slice admitted = name_admit(metrics, name);
+    if (admitted.ptr != name.ptr) {
+        chain = chain_of(loop, operation, admitted);
+        cell = chain_find(*chain, operation, admitted);
+        if (cell != NULL)
+            return cell;
+    }
+    cell = calloc(1, sizeof(*cell) + admitted.len);
+    if (cell == NULL)
+        return NULL;
+    cell->operation = operation;
+    cell->name_len = (uint32_t)admitted.len;
+    if (admitted.len > 0)
+        memcpy(cell->name, admitted.ptr, admitted.len);
+    cell->chain = *chain;
+    *chain = cell;
+    cell->older = atomic_load_explicit(&loop->newest, memory_order_relaxed);
+    atomic_store_explicit(&loop->newest, cell, memory_order_release);
+    return cell;
+}
+
+static struct cell *cell_find(struct metrics *metrics, struct metrics_loop *loop,
+                              const struct api_usage *usage)
+{
+    uint32_t mixed = (usage->table_id * 31 + usage->operation) * 0x9e3779b1u;
+    struct recent *recent = &loop->recent[mixed >> 24];
+    if (recent->cell != NULL && recent->table_id == usage->table_id &&
+        recent->operation == usage->operation && usage->table_id != 0)
+        return recent->cell;
+    struct cell *cell = cell_by_name(metrics, loop, usage->operation, usage->table);
+    *recent = (struct recent){cell, usage->operation, usage->table_id};
+    return cell;
+}
+
+static void count_failure(struct cell *cell, int status, enum error_code error)
+{
+    if (error == ERR_CONDITIONAL_CHECK_FAILED)
+        add(&cell->conditional, 1);
+    else if (error == ERR_THROUGHPUT_EXCEEDED || error == ERR_THROTTLING ||
+             error == ERR_REQUEST_LIMIT)
+        add(&cell->throttled, 1);
+    else if (status >= 500)
+        add(&cell->system_errors, 1);
+    else
+        add(&cell->user_errors, 1);
+}
+
+void metrics_count(struct metrics *metrics, unsigned loop, const struct metrics_request *request)
+{
+    const struct api_usage *usage = request->usage;
+    struct cell *cell = cell_find(metrics, &metrics->loops[loop], usage);
+    if (cell == NULL)
+        return;
+    add(&cell->requests, 1);
+    add(&cell->read_halves, (uint64_t)(usage->read_units * 2));
+    add(&cell->write_halves, (uint64_t)(usage->write_units * 2));
+    if (request->status != 200) {
+        count_failure(cell, request->status, request->error);
+        return;
+    }
+    add(&cell->items, usage->items);
+    add(&cell->latency_ns, request->latency_ns);
+    size_t bucket = 0;
+    while (bucket < COUNT_OF(bounds_ns) && request->latency_ns > bounds_ns[bucket])
+        bucket++;
+    add(&cell->buckets[bucket], 1);
+}
+
+void metrics_connection(struct metrics *metrics, unsigned loop, bool opened)
+{
+    struct metrics_loop *own = &metrics->loops[loop];
+    add(opened ? &own->opened : &own->closed, 1);
+}
+
+// ---- The scrape ------------------------------------------------------------------------------
+
+// One operation on one table, over all loops.
+struct row {
+    unsigned operation;
+    struct slice table; // a cell's
+#define X(field, divisor, name, help) uint64_t field;
+    COUNTER_LIST(X)
+#undef X
+    uint64_t latency_ns;
+    uint64_t buckets[BUCKETS];
+};
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct row *left = a;
+    const struct row *right = b;
+    if (left->operation != right->operation)
+        return left->operation < right->operation ? -1 : 1;
+    return slice_compare(left->table, right->table);
+}
+
+static void row_of(const struct cell *cell, struct row *row)
+{
+    row->operation = cell->operation;
+    row->table = slice_of(cell->name, cell->name_len);
+#define X(field, divisor, name, help) row->field = read_counter(&cell->field);
+    COUNTER_LIST(X)
+#undef X
+    row->latency_ns = read_counter(&cell->latency_ns);
+    for (size_t i = 0; i < BUCKETS; i++)
+        row->buckets[i] = read_counter(&cell->buckets[i]);
+}
+
+static void row_add(struct row *to, const struct row *from)
+{
+#define X(field, divisor, name, help) to->field += from->field;
+    COUNTER_LIST(X)
+#undef X
+    to->latency_ns += from->latency_ns;
+    for (size_t i = 0; i < BUCKETS; i++)
+        to->buckets[i] += from->buckets[i];
+}
+
+// All cells, sorted and merged; *count of them. NULL if there are none, or no memory.
+static struct row *rows_gather(const struct metrics *metrics, size_t *count)
+{
+    size_t used = 0;
+    size_t room = 0;
+    struct row *rows = NULL;
+    for (unsigned i = 0; i < metrics->loop_count; i++) {
+        struct cell *cell = atomic_load_explicit(&metrics->loops[i].newest, memory_order_acquire);
+        for (; cell != NULL; cell = cell->older) {
+            if (used == room) {
+                room = room == 0 ? 64 : room * 2;
+                struct row *grown = realloc(rows, room * sizeof(*rows));
+                if (grown == NULL) {
+                    free(rows);
+                    *count = 0;
+                    return NULL;
+                }
+                rows = grown;
+            }
+            row_of(cell, &rows[used++]);
+        }
+    }
+    if (used > 1)
+        qsort(rows, used, sizeof(*rows), compare_rows);
+    *count = 0;
+    for (size_t i = 0; i < used; i++) {
+        if (*count > 0 && compare_rows(&rows[*count - 1], &rows[i]) == 0)
+            row_add(&rows[*count - 1], &rows[i]);
+        else
+            rows[(*count)++] = rows[i];
+    }
+    return rows;
+}
+
+static void write_head(struct buf *out, const char *name, const char *type, const char *help)
+{
+    buf_printf(out, "# HELP dolmen_%s %s\n# TYPE dolmen_%s %s\n", name, help, name, type);
+}
+
+static void write_labels(struct buf *out, const struct row *row)
+{
+    const char *operation =
+        row->operation == API_NO_OPERATION ? "" : api_operations()[row->operation];
+    buf_printf(out, "operation=\"%s\",table=\"%.*s\"", operation, SLICE_FMT(row->table));
+}
+
+static void write_family(struct buf *out, const struct row *rows, size_t count, size_t offset,
+                         unsigned divisor, const char *name, const char *help)
+{
+    write_head(out, name, "counter", help);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value;
+        memcpy(&value, (const char *)&rows[i] + offset, sizeof(value));
+        buf_printf(out, "dolmen_%s{", name);
+        write_labels(out, &rows[i]);
+        buf_text(out, "} ");
+        buf_u64(out, value / divisor);
+        buf_text(out, value % divisor != 0 ? ".5\n" : "\n");
+    }
+}
+
+static void write_latency(struct buf *out, const struct row *rows, size_t count)
+{
+    static const char name[] = "successful_request_latency_seconds";
+    write_head(out, name, "histogram",
+               "SuccessfulRequestLatency: from the complete request until the kernel has the "
+               "answer");
+    for (size_t i = 0; i < count; i++) {
+        uint64_t sum = 0;
+        for (size_t k = 0; k < BUCKETS; k++) {
+            sum += rows[i].buckets[k];
+            buf_printf(out, "dolmen_%s_bucket{", name);
+            write_labels(out, &rows[i]);
+            if (k < COUNT_OF(bounds_ns))
+                buf_printf(out, ",le=\"%g\"} ", (double)bounds_ns[k] / 1e9);
+            else
+                buf_text(out, ",le=\"+Inf\"} ");
+            buf_u64(out, sum);
+            buf_byte(out, '\n');
+        }
+        buf_printf(out, "dolmen_%s_sum{", name);
+        write_labels(out, &rows[i]);
+        buf_printf(out, "} %.9f\ndolmen_%s_count{", (double)rows[i].latency_ns / 1e9, name);
+        write_labels(out, &rows[i]);
+        buf_printf(out, "} %llu\n", (unsigned long long)sum);
+    }
+}
+
+void metrics_write(struct metrics *metrics, struct buf *out)
+{
+    size_t count;
+    struct row *rows = rows_gather(metrics, &count);
+#define X(field, divisor, name, help)                                                              \
+    write_family(out, rows, count, offsetof(struct row, field), divisor, name, help);
+    COUNTER_LIST(X)
+#undef X
+    write_latency(out, rows, count);
+    free(rows);
+    uint64_t opened = 0;
+    uint64_t closed = 0;
+    for (unsigned i = 0; i < metrics->loop_count; i++) {
+        // Closed first: a connection that goes in between is then counted as open, not as less.
+        closed += read_counter(&metrics->loops[i].closed);
+        opened += read_counter(&metrics->loops[i].opened);
+    }
+    write_head(out, "connections_opened_total", "counter", "Connections accepted");
+    buf_printf(out, "dolmen_connections_opened_total %llu\n", (unsigned long long)opened);
+    write_head(out, "connections", "gauge", "Connections open now");
+    buf_printf(out, "dolmen_connections %llu\n",
+               (unsigned long long)(opened > closed ? opened - closed : 0));
+}

@@ -1,0 +1,35 @@
+// What is counted of the requests, for GET /metrics.
+//
+// Each event loop counts into memory of its own, with plain loads and stores that happen to be
+// atomic: counting costs no lock and no shared cache line. A scrape adds the loops up.
+//
+// A counter has two labels, the operation and the table. Only names of tables that exist get here,
+// and only the first METRICS_TABLES_MAX of them are told apart; the others are "other".
+#ifndef SERVER_METRICS_H
+#define SERVER_METRICS_H
+
+#include "api/api.h"
+
+enum { METRICS_TABLES_MAX = 1000 };
+
+struct metrics;
+
+// `loops`: how many event loops count. NULL when memory is out.
+MUST_CHECK struct metrics *metrics_new(unsigned loops);
+void metrics_free(struct metrics *metrics);
+
+struct metrics_request {
+    const struct api_usage *usage;
+    int status;
+    enum error_code error; // ERR_NONE if there was none, or if it had no name
+    uint64_t latency_ns;
+};
+
+// Both on the loop's thread.
+void metrics_count(struct metrics *metrics, unsigned loop, const struct metrics_request *request);
+void metrics_connection(struct metrics *metrics, unsigned loop, bool opened);
+
+// Prometheus' text format (0.0.4). Any thread.
+void metrics_write(struct metrics *metrics, struct buf *out);
+
+#endif

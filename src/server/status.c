@@ -1,0 +1,313 @@
+// See status.h. Pages are made whole in a buffer; a request for one of them is never a hot path.
+#include "server/status.h"
+
+#include "dolmen.h"
+#include "server/time_text.h"
+#include "json/reader.h"
+#include "json/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <uv.h>
+
+enum { ADMIN_MEMORY = 1 << 20, ADMIN_ERROR = 256, RULES_MAX = 64 << 10 };
+
+static const struct slice json_type = {(const uint8_t *)"application/json", 16};
+static const struct slice metrics_type = {(const uint8_t *)"text/plain; version=0.0.4", 25};
+
+static int64_t uptime_seconds(const struct dynamo *dynamo)
+{
+    return (int64_t)((uv_hrtime() - dynamo->started_ns) / 1000000000u);
+}
+
+// ---- /health ---------------------------------------------------------------------------------
+
+static int health(struct dynamo *dynamo, struct buf *out)
+{
+    struct api_health health;
+    api_health(dynamo->api, &health);
+    struct json_writer w = json_writer_to(out);
+    json_open_object(&w);
+    json_name(&w, "status");
+    json_text(&w, health.writable ? "ok" : "degraded");
+    json_name(&w, "writes");
+    json_open_object(&w);
+    json_name(&w, "accepted");
+    json_bool(&w, health.writable);
+    if (!health.writable) {
+        char since[TIME_TEXT];
+        time_text(health.since_ms, since);
+        json_name(&w, "reason");
+        json_text(&w, health.reason);
+        json_name(&w, "since");
+        json_text(&w, since);
+    }
+    json_close_object(&w);
+    json_name(&w, "version");
+    json_text(&w, dolmen_version());
+    json_name(&w, "uptime_seconds");
+    json_i64(&w, uptime_seconds(dynamo));
+    json_name(&w, "tables");
+    json_i64(&w, (int64_t)health.tables);
+    json_close_object(&w);
+    return health.writable ? 200 : 503;
+}
+
+// ---- /metrics --------------------------------------------------------------------------------
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%*u %llu", &pages) != 1)
+        pages = 0;
+    (void)fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void value(struct buf *out, const char *name, const char *type, const char *help,
+                  uint64_t number)
+{
+    buf_printf(out, "# HELP dolmen_%s %s\n# TYPE dolmen_%s %s\ndolmen_%s %llu\n", name, help, name,
+               type, name, (unsigned long long)number);
+}
+
+static void metrics(struct dynamo *dynamo, struct buf *out)
+{
+    struct api_stats stats;
+    struct api_health health;
+    metrics_write(dynamo->metrics, out);
+    api_stats(dynamo->api, &stats);
+    api_health(dynamo->api, &health);
+    value(out, "store_commits_total", "counter", "Groups of writes made durable", stats.commits);
+    value(out, "store_commit_failures_total", "counter", "Groups of writes the store did not take",
+          stats.commits_failed);
+    value(out, "store_commit_bytes_total", "counter",
+          "Bytes of keys and values in groups made durable", stats.commit_bytes);
+    value(out, "store_group_jobs_total", "counter",
+          "Writes in all groups; divided by the groups it is their mean size", stats.jobs);
+    value(out, "store_queue_length", "gauge", "Writes that wait or are being done", stats.waiting);
+    value(out, "store_writable", "gauge", "1 if writes are accepted, see /health", health.writable);
+    value(out, "tables", "gauge", "Tables", health.tables);
+    value(out, "uptime_seconds", "gauge", "Seconds since the start",
+          (uint64_t)uptime_seconds(dynamo));
+    value(out, "resident_memory_bytes", "gauge", "Resident memory of the process",
+          resident_bytes());
+}
+
+// ---- /admin/clock ----------------------------------------------------------------------------
+
+static void write_error(struct buf *out, const char *message)
+{
+    struct json_writer w = json_writer_to(out);
+    json_open_object(&w);
+    json_name(&w, "message");
+    json_text(&w, message);
+    json_close_object(&w);
+}
+
+static void write_clock(struct dynamo *dynamo, struct buf *out)
+{
+    char now[TIME_TEXT];
+    time_text(api_clock_now(dynamo->api), now);
+    struct json_writer w = json_writer_to(out);
+    json_open_object(&w);
+    json_name(&w, "now");
+    json_text(&w, now);
+    json_name(&w, "offset_ms");
+    json_i64(&w, api_clock_offset(dynamo->api));
+    json_close_object(&w);
+}
+
+// A whole number of seconds, of at most ten digits.
+static bool read_seconds(struct json_reader *reader, int64_t *seconds)
+{
+    struct slice text;
+    char copy[16];
+    char *end;
+    if (json_peek(reader) != JSON_NUMBER || !json_read_number(reader, &text) || text.len > 11)
+        return false;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = 0;
+    *seconds = strtoll(copy, &end, 10);
+    return *end == 0;
+}
+
+// One member of the request; false if it is not understood.
+static bool clock_member(struct dynamo *dynamo, struct json_reader *reader, struct slice name,
+                         int64_t *offset)
+{
+    struct slice text;
+    int64_t number;
+    if (slice_is(name, "now")) {
+        if (json_peek(reader) != JSON_STRING || !json_read_string(reader, &text) ||
+            !time_parse(text, &number))
+            return false;
+        *offset = number - (api_clock_now(dynamo->api) - api_clock_offset(dynamo->api));
+        return true;
+    }
+    if (slice_is(name, "advance_seconds")) {
+        if (!read_seconds(reader, &number))
+            return false;
+        *offset += number * 1000;
+        return true;
+    }
+    *offset = 0;
+    return slice_is(name, "reset") && json_peek(reader) == JSON_TRUE && json_read_literal(reader);
+}
+
+// Whether the clock would show a time between 1970 and 9999.
+static bool clock_sane(struct dynamo *dynamo, int64_t offset)
+{
+    int64_t now = api_clock_now(dynamo->api) - api_clock_offset(dynamo->api) + offset;
+    return now >= 0 && now < INT64_C(253402300800000);
+}
+
+static bool clock_set(struct dynamo *dynamo, struct slice body, struct arena *arena)
+{
+    struct json_reader reader;
+    struct slice name;
+    int64_t offset = api_clock_offset(dynamo->api);
+    unsigned members = 0;
+    json_reader_init(&reader, body, arena);
+    if (json_peek(&reader) != JSON_OBJECT || !json_enter(&reader))
+        return false;
+    while (json_next_name(&reader, &name)) {
+        if (members++ > 0 || !clock_member(dynamo, &reader, name, &offset))
+            return false;
+    }
+    if (reader.error != NULL || members == 0 || !json_at_end(&reader) ||
+        !clock_sane(dynamo, offset))
+        return false;
+    api_clock_move(dynamo->api, offset);
+    return true;
+}
+
+static int clock_page(struct dynamo *dynamo, const struct http_request *request, bool post,
+                      struct buf *out)
+{
+    struct arena arena;
+    arena_init(&arena, ADMIN_MEMORY);
+    bool ok = !post || clock_set(dynamo, request->body, &arena);
+    arena_release(&arena);
+    if (ok)
+        write_clock(dynamo, out);
+    else
+        write_error(out, "The body must be {\"now\":\"2026-01-01T00:00:00Z\"}, "
+                         "{\"advance_seconds\":N} or {\"reset\":true}.");
+    return ok ? 200 : 400;
+}
+
+// ---- /admin/faults ---------------------------------------------------------------------------
+
+static void write_faults(struct dynamo *dynamo, struct buf *out)
+{
+    struct buf rules;
+    buf_init(&rules, RULES_MAX);
+    faults_write(dynamo->faults, &rules);
+    struct slice rest = buf_view(&rules);
+    struct json_writer w = json_writer_to(out);
+    json_open_object(&w);
+    json_name(&w, "faults");
+    json_open_array(&w);
+    while (rest.len > 0) {
+        const uint8_t *comma = memchr(rest.ptr, ',', rest.len);
+        size_t len = comma == NULL ? rest.len : (size_t)(comma - rest.ptr);
+        json_string(&w, slice_of(rest.ptr, len));
+        len += comma == NULL ? 0 : 1;
+        rest = slice_of(rest.ptr + len, rest.len - len);
+    }
+    json_close_array(&w);
+    json_close_object(&w);
+    buf_release(&rules);
+}
+
+// The strings of {"faults":[…]} as one text, separated by commas.
+static bool read_faults(struct slice body, struct arena *arena, struct buf *rules)
+{
+    struct json_reader reader;
+    struct slice text;
+    json_reader_init(&reader, body, arena);
+    if (json_peek(&reader) != JSON_OBJECT || !json_enter(&reader) ||
+        !json_next_name(&reader, &text) || !slice_is(text, "faults") ||
+        json_peek(&reader) != JSON_ARRAY || !json_enter(&reader))
+        return false;
+    while (json_next_element(&reader)) {
+        if (json_peek(&reader) != JSON_STRING || !json_read_string(&reader, &text))
+            return false;
+        if (rules->len > 0)
+            buf_byte(rules, ',');
+        buf_slice(rules, text);
+    }
+    return reader.error == NULL && !json_next_name(&reader, &text) && reader.error == NULL &&
+           json_at_end(&reader) && !rules->failed;
+}
+
+static bool faults_replace(struct dynamo *dynamo, struct slice body, char *error)
+{
+    struct arena arena;
+    struct buf rules;
+    arena_init(&arena, ADMIN_MEMORY);
+    buf_init(&rules, RULES_MAX);
+    (void)snprintf(error, ADMIN_ERROR, "The body must be {\"faults\":[\"PutItem:throttle:0.1\"]}.");
+    bool ok = read_faults(body, &arena, &rules) &&
+              faults_set(dynamo->faults, buf_view(&rules), error, ADMIN_ERROR);
+    buf_release(&rules);
+    arena_release(&arena);
+    return ok;
+}
+
+static int faults_page(struct dynamo *dynamo, const struct http_request *request, bool post,
+                       struct buf *out)
+{
+    char error[ADMIN_ERROR];
+    if (slice_is(request->method, "DELETE"))
+        ensure(faults_set(dynamo->faults, (struct slice){NULL, 0}, error, sizeof(error)));
+    else if (post && !faults_replace(dynamo, request->body, error)) {
+        write_error(out, error);
+        return 400;
+    }
+    write_faults(dynamo, out);
+    return 200;
+}
+
+// ---- Which page ------------------------------------------------------------------------------
+
+static bool admin_answer(struct dynamo *dynamo, const struct http_request *request, struct buf *out,
+                         struct status_page *page)
+{
+    bool get = slice_is(request->method, "GET");
+    bool post = slice_is(request->method, "POST");
+    page->type = json_type;
+    if (!dynamo->admin)
+        return false;
+    if (slice_is(request->path, "/admin/clock") && (get || post)) {
+        page->status = clock_page(dynamo, request, post, out);
+        return true;
+    }
+    if (slice_is(request->path, "/admin/faults") &&
+        (get || post || slice_is(request->method, "DELETE"))) {
+        page->status = faults_page(dynamo, request, post, out);
+        return true;
+    }
+    return false;
+}
+
+bool status_answer(struct dynamo *dynamo, const struct http_request *request, struct buf *out,
+                   struct status_page *page)
+{
+    bool get = slice_is(request->method, "GET") || slice_is(request->method, "HEAD");
+    if (get && slice_is(request->path, "/health")) {
+        *page = (struct status_page){health(dynamo, out), json_type};
+        return true;
+    }
+    if (get && slice_is(request->path, "/metrics")) {
+        metrics(dynamo, out);
+        *page = (struct status_page){200, metrics_type};
+        return true;
+    }
+    return admin_answer(dynamo, request, out, page);
+}

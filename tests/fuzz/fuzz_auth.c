@@ -1,0 +1,84 @@
+// The signature of a request, in the header or in the query string: accepted with a region that
+// fits, or refused with a message that is text.
+//
+// Input, a line each: the query string, the Authorization header, X-Amz-Date, further
+// headers. An empty line leaves its part away.
+#include "fuzz.h"
+
+#include "server/auth.h"
+#include "json/reader.h"
+#include "json/writer.h"
+
+static void add_header(struct buf *head, const char *name, struct slice value)
+{
+    if (value.len == 0)
+        return;
+    buf_printf(head, "%s: ", name);
+    buf_slice(head, value);
+    buf_text(head, "\r\n");
+}
+
+// The message becomes a string of JSON, whatever bytes of a header it quotes.
+static void check_message(const char *message, struct arena *arena)
+{
+    struct buf json;
+    struct json_reader reader;
+    struct slice text;
+    buf_init(&json, SIZE_MAX / 2);
+    struct json_writer writer = json_writer_to(&json);
+    json_text(&writer, message);
+    json_reader_init(&reader, buf_view(&json), arena);
+    ensure(json_read_string(&reader, &text) && json_at_end(&reader));
+    buf_release(&json);
+}
+
+static void check(const struct http_request *request)
+{
+    struct arena arena;
+    struct error error;
+    arena_init(&arena, FUZZ_BUDGET);
+    error_init(&error, &arena);
+    char *region = malloc(AUTH_REGION_MAX + 1);
+    ensure(region != NULL);
+    memset(region, 'x', AUTH_REGION_MAX + 1);
+    if (auth_check(request, region, &error)) {
+        size_t len = strnlen(region, AUTH_REGION_MAX + 1);
+        ensure(error.code == ERR_NONE && len > 0 && len <= AUTH_REGION_MAX);
+        // It becomes part of ARNs in JSON.
+        for (size_t i = 0; i < len; i++)
+            ensure(region[i] > 0x20 && region[i] != 0x7f && region[i] != '"');
+    } else {
+        fuzz_error(&error);
+        check_message(error.message, &arena);
+    }
+    free(region);
+    arena_release(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct slice in = slice_of(data, size);
+    struct buf head;
+    buf_init(&head, SIZE_MAX / 2);
+    buf_text(&head, "POST /?");
+    buf_slice(&head, fuzz_line(&in));
+    buf_text(&head, " HTTP/1.1\r\nHost: h\r\n");
+    add_header(&head, "Authorization", fuzz_line(&in));
+    add_header(&head, "X-Amz-Date", fuzz_line(&in));
+    while (in.len > 0) {
+        buf_slice(&head, fuzz_line(&in));
+        buf_text(&head, "\r\n");
+    }
+    buf_text(&head, "\r\n");
+    struct slice bytes = fuzz_copy(buf_view(&head));
+    struct http_scan scan;
+    static struct http_request request; // large: not for the stack
+    struct http_problem problem;
+    size_t head_len;
+    http_scan_reset(&scan);
+    if (http_head_parse(&scan, bytes.ptr, bytes.len, &request, &head_len, &problem) == HTTP_DONE)
+        check(&request);
+    fuzz_free(bytes);
+    buf_release(&head);
+    return 0;
+}
