@@ -135,8 +135,7 @@ MUST_CHECK bool call_item_key(struct api_call *call, const struct table *table, 
 MUST_CHECK bool key_value_check(const struct key_part *part, bool hash, struct slice value,
                                 struct error *error);
 
-// ---- Expression parameters (params.c)
-// -------------------------------------------------------------
+// ---- Expression parameters (params.c) -----------------------------------------------
 
 // One parameter of a request and whether it was given.
 struct param {
@@ -192,15 +191,13 @@ MUST_CHECK bool params_check_keys(struct error *error, const struct table *table
 MUST_CHECK bool params_check_operator(struct api_call *call, struct slice conditional_operator,
                                       const struct field_map *conditions);
 
-// ---- Items (item.c)
-// --------------------------------------------------------------------------------
+// ---- Items (item.c) -----------------------------------------------------------------
 
 // An item as JSON, whole or projected.
 void call_write_item(struct api_call *call, struct json_writer *w,
                      const struct expr_projection *projection, struct slice item);
 
-// ---- Jobs (job.c)
-// -----------------------------------------------------------------------------------
+// ---- Jobs (job.c) -------------------------------------------------------------------
 
 // A write job of `count` zeroed actions, noted in the state; NULL when memory is out.
 struct write_job *call_write_job(struct api_call *call, size_t count);
@@ -216,8 +213,7 @@ void call_write_job_results(struct json_writer *w, const struct write_job *job,
                             struct slice return_capacity, struct slice return_metrics,
                             double factor);
 
-// ---- Capacity (capacity.c)
-// -----------------------------------------------------------------------------
+// ---- Capacity (capacity.c) ----------------------------------------------------------
 
 enum capacity_detail { CAPACITY_NONE, CAPACITY_TOTAL, CAPACITY_INDEXES };
 
@@ -246,8 +242,7 @@ void usage_written(struct api_call *call);
 void capacity_write_json(struct json_writer *w, const struct capacity *capacity,
                          enum capacity_detail detail);
 
-// ---- Item collections
-// --------------------------------------------------------------------------------
+// ---- Item collections ---------------------------------------------------------------
 
 // One ItemCollectionMetrics object: the partition key of `item` and the estimate around `bytes`.
 void collection_write_json(struct json_writer *w, const struct table *table, struct slice item,

@@ -228,8 +228,7 @@ enum step batch_get_item_start(struct api_call *call, const void *decoded)
     return STEP_READY;
 }
 
-// ---- BatchWriteItem
-// ------------------------------------------------------------------------------
+// ---- BatchWriteItem -----------------------------------------------------------------
 
 // The values of one entry, before any table is looked at.
 static bool check_entry(struct api_call *call, const struct write_request *entry)

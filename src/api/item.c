@@ -99,49 +99,89 @@ static bool check_return_values(struct api_call *call, struct slice return_value
            error_validation(&call->error, "ReturnValues can only be ALL_OLD or NONE");
 }
 
-// ---- PutItem -----------------------------------------------------------------------------------
+// ---- PutItem and DeleteItem ---------------------------------------------------------------
 
-enum step put_item_start(struct api_call *call, const void *decoded)
+// What the two requests have in common: all but whether they bring an item or a key.
+struct conditional_write {
+    enum write_kind kind;
+    struct slice table_name;
+    const struct field_value *subject; // the item or the key
+    struct slice condition_expression;
+    const struct field_map *names;
+    const struct field_value *values;
+    const struct field_map *expected;
+    struct slice conditional_operator;
+    struct slice old_on_failure;
+    struct write_answer answer;
+};
+
+static bool compile_write(struct api_call *call, const struct conditional_write *write,
+                          struct expr_condition **condition)
 {
-    const struct put_item_request *request = decoded;
     struct param_set set = {
         .expression_count = 1,
-        .expressions = {{"ConditionExpression", is_given(request->condition_expression)}},
+        .expressions = {{"ConditionExpression", is_given(write->condition_expression)}},
         .legacy_count = 2,
-        .legacy = {{"Expected", request->expected.set},
-                   {"ConditionalOperator", is_given(request->conditional_operator)}},
-        .names = &request->expression_attribute_names,
-        .values = &request->expression_attribute_values,
-        .takes_values = is_given(request->condition_expression),
+        .legacy = {{"Expected", write->expected->set},
+                   {"ConditionalOperator", is_given(write->conditional_operator)}},
+        .names = write->names,
+        .values = write->values,
+        .takes_values = is_given(write->condition_expression),
         .values_need = "ConditionExpression is null",
     };
-    struct write_action action = {.kind = WRITE_PUT, .item = request->item.value};
     struct expr_params params;
+    if (!params_check_styles(call, &set) || !field_value_check(write->subject, &call->error) ||
+        !check_return_values(call, write->answer.return_values))
+        return false;
+    if (write->kind == WRITE_PUT && value_item_size(write->subject->value) > LIMIT_ITEM_SIZE)
+        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    return params_open(call, &set, &params) &&
+           params_condition(call, &params, write->condition_expression, write->expected,
+                            write->conditional_operator, condition) &&
+           expr_params_finish(&params);
+}
+
+static enum step start_write(struct api_call *call, const struct conditional_write *write)
+{
+    struct write_action action = {.kind = write->kind, .item = write->subject->value};
     struct expr_condition *condition;
-    if (!params_check_styles(call, &set) || !field_value_check(&request->item, &call->error) ||
-        !check_return_values(call, request->return_values))
+    if (!compile_write(call, write, &condition))
         return STEP_FAILED;
-    if (value_item_size(action.item) > LIMIT_ITEM_SIZE) {
-        (void)error_validation(&call->error, "Item size has exceeded the maximum allowed size");
-        return STEP_FAILED;
-    }
-    if (!params_open(call, &set, &params) ||
-        !params_condition(call, &params, request->condition_expression, &request->expected,
-                          request->conditional_operator, &condition) ||
-        !expr_params_finish(&params))
-        return STEP_FAILED;
-    action.table = call_table(call, request->table_name);
-    if (action.table == NULL || !call_item_key(call, action.table, action.item, &action.key) ||
+    action.table = call_table(call, write->table_name);
+    if (action.table == NULL ||
+        !(write->kind == WRITE_PUT ? call_item_key : call_key)(call, action.table, action.item,
+                                                               &action.key) ||
         !params_check_keys(&call->error, action.table,
                            (struct expressions){.condition = condition}))
         return STEP_FAILED;
     action.condition = condition;
-    action.want_old = slice_is(request->return_values, "ALL_OLD");
-    action.old_on_failure = slice_is(request->return_values_on_condition_check_failure, "ALL_OLD");
-    return submit_write(call, &action,
-                        &(struct write_answer){request->return_values,
-                                               request->return_consumed_capacity,
-                                               request->return_item_collection_metrics, NULL});
+    action.want_old = slice_is(write->answer.return_values, "ALL_OLD");
+    action.old_on_failure = slice_is(write->old_on_failure, "ALL_OLD");
+    return submit_write(call, &action, &write->answer);
+}
+
+// The members of both requests have the same names.
+#define CONDITIONAL_WRITE(write_kind, request, subject_member)                                     \
+    &(struct conditional_write)                                                                    \
+    {                                                                                              \
+        .kind = (write_kind), .table_name = (request)->table_name,                                 \
+        .subject = &(request)->subject_member,                                                     \
+        .condition_expression = (request)->condition_expression,                                   \
+        .names = &(request)->expression_attribute_names,                                           \
+        .values = &(request)->expression_attribute_values, .expected = &(request)->expected,       \
+        .conditional_operator = (request)->conditional_operator,                                   \
+        .old_on_failure = (request)->return_values_on_condition_check_failure, .answer = {         \
+            (request)->return_values,                                                              \
+            (request)->return_consumed_capacity,                                                   \
+            (request)->return_item_collection_metrics,                                             \
+            NULL                                                                                   \
+        }                                                                                          \
+    }
+
+enum step put_item_start(struct api_call *call, const void *decoded)
+{
+    const struct put_item_request *request = decoded;
+    return start_write(call, CONDITIONAL_WRITE(WRITE_PUT, request, item));
 }
 
 void put_item_finish(struct api_call *call, const void *request)
@@ -150,44 +190,10 @@ void put_item_finish(struct api_call *call, const void *request)
     finish_write(call);
 }
 
-// ---- DeleteItem
-// ----------------------------------------------------------------------------------
-
 enum step delete_item_start(struct api_call *call, const void *decoded)
 {
     const struct delete_item_request *request = decoded;
-    struct param_set set = {
-        .expression_count = 1,
-        .expressions = {{"ConditionExpression", is_given(request->condition_expression)}},
-        .legacy_count = 2,
-        .legacy = {{"Expected", request->expected.set},
-                   {"ConditionalOperator", is_given(request->conditional_operator)}},
-        .names = &request->expression_attribute_names,
-        .values = &request->expression_attribute_values,
-        .takes_values = is_given(request->condition_expression),
-        .values_need = "ConditionExpression is null",
-    };
-    struct write_action action = {.kind = WRITE_DELETE, .item = request->key.value};
-    struct expr_params params;
-    struct expr_condition *condition;
-    if (!params_check_styles(call, &set) || !field_value_check(&request->key, &call->error) ||
-        !check_return_values(call, request->return_values) || !params_open(call, &set, &params) ||
-        !params_condition(call, &params, request->condition_expression, &request->expected,
-                          request->conditional_operator, &condition) ||
-        !expr_params_finish(&params))
-        return STEP_FAILED;
-    action.table = call_table(call, request->table_name);
-    if (action.table == NULL || !call_key(call, action.table, action.item, &action.key) ||
-        !params_check_keys(&call->error, action.table,
-                           (struct expressions){.condition = condition}))
-        return STEP_FAILED;
-    action.condition = condition;
-    action.want_old = slice_is(request->return_values, "ALL_OLD");
-    action.old_on_failure = slice_is(request->return_values_on_condition_check_failure, "ALL_OLD");
-    return submit_write(call, &action,
-                        &(struct write_answer){request->return_values,
-                                               request->return_consumed_capacity,
-                                               request->return_item_collection_metrics, NULL});
+    return start_write(call, CONDITIONAL_WRITE(WRITE_DELETE, request, key));
 }
 
 void delete_item_finish(struct api_call *call, const void *request)
@@ -196,8 +202,7 @@ void delete_item_finish(struct api_call *call, const void *request)
     finish_write(call);
 }
 
-// ---- UpdateItem
-// -----------------------------------------------------------------------------------
+// ---- UpdateItem ---------------------------------------------------------------------
 
 static int compare_entries(const void *a, const void *b)
 {
@@ -284,8 +289,7 @@ void update_item_finish(struct api_call *call, const void *request)
     finish_write(call);
 }
 
-// ---- GetItem
-// ----------------------------------------------------------------------------------------
+// ---- GetItem ------------------------------------------------------------------------
 
 void call_write_item(struct api_call *call, struct json_writer *w,
                      const struct expr_projection *projection, struct slice item)

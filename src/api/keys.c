@@ -34,14 +34,7 @@ bool key_value_check(const struct key_part *part, bool hash, struct slice value,
                          "One or more parameter values are not valid. The AttributeValue for "
                          "a key attribute cannot contain an empty %s value. Key: %.*s",
                          part->type == VALUE_S ? "string" : "binary", SLICE_FMT(part->name));
-    if (hash && len > LIMIT_PARTITION_KEY)
-        return error_validation(error, "One or more parameter values were invalid: Size of hashkey "
-                                       "has exceeded the maximum size limit of2048 bytes");
-    if (!hash && len > LIMIT_SORT_KEY)
-        return error_validation(error,
-                                "One or more parameter values were invalid: Aggregated size of all "
-                                "range keys has exceeded the size limit of 1024 bytes");
-    return true;
+    return key_size_check(hash, len, error);
 }
 
 // The key of an item with these values of its key attributes, in the order of the schema.

@@ -499,8 +499,7 @@ enum step query_start(struct api_call *call, const void *decoded)
     return read_page(&p);
 }
 
-// ---- Scan
-// -----------------------------------------------------------------------------------------
+// ---- Scan ---------------------------------------------------------------------------
 
 static bool set_segment(struct page_call *p, const struct scan_request *request)
 {

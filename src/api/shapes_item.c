@@ -257,8 +257,7 @@ static const struct shape_member batch_write_item_rows[] = {
 const struct shape shape_batch_write_item_request =
     STRUCT_SHAPE(batch_write_item_request, "BatchWriteItemInput", batch_write_item_rows);
 
-// ---- Transactions
-// ---------------------------------------------------------------------------------
+// ---- Transactions -------------------------------------------------------------------
 
 static const struct shape_member transact_get_rows[] = {
     REQUIRED(transact_get, table_name, "TableName", &shape_table_name),

@@ -382,8 +382,7 @@ static const struct shape_member list_tables_rows[] = {
 const struct shape shape_list_tables_request =
     STRUCT_SHAPE(list_tables_request, "ListTablesInput", list_tables_rows);
 
-// ---- Around tables
-// -------------------------------------------------------------------------------
+// ---- Around tables ------------------------------------------------------------------
 
 static const struct shape_member time_to_live_rows[] = {
     REQUIRED(time_to_live_specification, enabled, "Enabled", &shape_any_boolean),

@@ -124,8 +124,7 @@ bool settings_set_attributes(struct table *table, struct table_settings *setting
     return settings->attributes.ptr != NULL;
 }
 
-// ---- The table
-// -----------------------------------------------------------------------------------
+// ---- The table ----------------------------------------------------------------------
 
 static bool make_settings(struct table *table, const struct create_table_request *request,
                           int64_t now_ms)

@@ -29,8 +29,7 @@ bool table_abandon(struct table *table);
 MUST_CHECK bool table_end(struct table *table, const struct table_settings *settings,
                           struct table **next, struct error *error);
 
-// ---- Describing (table_describe.c)
-// ----------------------------------------------------------------
+// ---- Describing (table_describe.c) --------------------------------------------------
 
 // A table is described as it is, or as the answer to what has just been done to it.
 enum describe_moment { DESCRIBE_NOW, DESCRIBE_CREATED, DESCRIBE_UPDATED, DESCRIBE_DELETED };

@@ -236,8 +236,7 @@ bool spec_check_warm(const struct request_warm_throughput *warm,
                             name, SLICE_FMT(*index), why);
 }
 
-// ---- Stream and encryption
-// ------------------------------------------------------------------------
+// ---- Stream and encryption ----------------------------------------------------------
 
 bool spec_check_stream(const struct request_stream_specification *stream, bool creating,
                        struct error *error)

@@ -76,8 +76,7 @@ void call_write_job_results(struct json_writer *w, const struct write_job *job,
         write_job_metrics(w, job);
 }
 
-// ---- TransactWriteItems
-// --------------------------------------------------------------------------
+// ---- TransactWriteItems -------------------------------------------------------------
 
 // The one action of an entry and its kind; NULL if there is none or more than one.
 static const struct transact_action *only_action(const struct transact_write_item *entry,
@@ -294,8 +293,7 @@ void transact_write_items_finish(struct api_call *call, const void *decoded)
     json_close_object(&w);
 }
 
-// ---- TransactGetItems
-// ------------------------------------------------------------------------------
+// ---- TransactGetItems ---------------------------------------------------------------
 
 struct get_entry {
     struct table *table;

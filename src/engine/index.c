@@ -33,14 +33,7 @@ static bool check_put(const struct index *index, size_t part, struct slice value
             "%s value. IndexName: %.*s, IndexKey: %.*s",
             key->type == VALUE_S ? "string" : "binary", SLICE_FMT(index->name),
             SLICE_FMT(key->name));
-    if (hash && len > LIMIT_PARTITION_KEY)
-        return error_validation(error, "One or more parameter values were invalid: Size of hashkey "
-                                       "has exceeded the maximum size limit of2048 bytes");
-    if (!hash && len > LIMIT_SORT_KEY)
-        return error_validation(error,
-                                "One or more parameter values were invalid: Aggregated size of all "
-                                "range keys has exceeded the size limit of 1024 bytes");
-    return true;
+    return key_size_check(hash, len, error);
 }
 
 // One index key that an update has given a new value.

@@ -86,6 +86,18 @@ const struct index *table_index(const struct table *table, struct slice name)
     return NULL;
 }
 
+bool key_size_check(bool hash, size_t len, struct error *error)
+{
+    if (hash && len > LIMIT_PARTITION_KEY)
+        return error_validation(error, "One or more parameter values were invalid: Size of hashkey "
+                                       "has exceeded the maximum size limit of2048 bytes");
+    if (!hash && len > LIMIT_SORT_KEY)
+        return error_validation(error,
+                                "One or more parameter values were invalid: Aggregated size of all "
+                                "range keys has exceeded the size limit of 1024 bytes");
+    return true;
+}
+
 bool key_schema_has(const struct key_schema *schema, struct slice name)
 {
     for (size_t i = 0; i < schema->hash_count + schema->range_count; i++) {

@@ -213,8 +213,7 @@ static const struct golden around_tables[] = {
     {&shape_empty_request, "{\"Whatever\":[1,{}]}", NULL},
 };
 
-// ---- Items
-// ---------------------------------------------------------------------------------------
+// ---- Items --------------------------------------------------------------------------
 
 #define ALL_WRONG                                                                                  \
     "{\"TableName\":\"abc;\",\"ReturnConsumedCapacity\":\"hi\","                                   \
@@ -281,8 +280,7 @@ static const struct golden queries[] = {
           TOO_LARGE("1000000", "segment", 999999))},
 };
 
-// ---- Batches and transactions
-// --------------------------------------------------------------------
+// ---- Batches and transactions -------------------------------------------------------
 
 #define BAD_KEYS                                                                                   \
     "Value '{\"a!\":{\"Keys\":[]},\"b!\":{\"Keys\":[{\"a\":{\"S\":\"b\"}}]},\"\":{}}' at "         \
@@ -343,8 +341,7 @@ static const struct golden transactions[] = {
      ONE TOO_LONG(A16 A16 "aaaaa", "clientRequestToken", 36)},
 };
 
-// ---- Table names
-// -----------------------------------------------------------------------------------
+// ---- Table names --------------------------------------------------------------------
 
 static const struct golden table_names[] = {
     {&shape_scan_request, "{\"TableName\":\"\"}", ONE TOO_SHORT("", "tableName", 1)},

@@ -283,8 +283,7 @@ static inline bool naive_test(struct naive *naive)
     }
 }
 
-// ---- Conditions
-// ----------------------------------------------------------------------------------
+// ---- Conditions ---------------------------------------------------------------------
 
 // Appends a condition to the text and returns its truth. Sides are both evaluated, so no short cut
 // hides a difference.

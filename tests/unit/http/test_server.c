@@ -236,8 +236,7 @@ static char *hear_answer(int fd, char *got, size_t size, size_t len)
 
 #define GET(target) "GET " target " HTTP/1.1\r\nHost: h\r\n\r\n"
 
-// ---- Tests
-// ---------------------------------------------------------------------------------------
+// ---- Tests --------------------------------------------------------------------------
 
 static void test_now_and_later(void **state)
 {
