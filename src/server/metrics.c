@@ -132,9 +132,11 @@ static struct slice name_admit(struct metrics *metrics, struct slice name)
     for (size_t i = 0; !known && i < metrics->name_count; i++)
         known = slice_is(name, metrics->names[i]);
     if (!known && metrics->name_count < METRICS_TABLES_MAX) {
-        char *copy = strndup((const char *)name.ptr, name.len);
-        if (copy != NULL)
+        char *copy = calloc(1, name.len + 1);
+        if (copy != NULL) {
+            memcpy(copy, name.ptr, name.len);
             metrics->names[metrics->name_count++] = copy;
+        }
         known = copy != NULL;
     }
     ensure(pthread_mutex_unlock(&metrics->lock) == 0);
