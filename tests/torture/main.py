@@ -319,7 +319,7 @@ def arguments():
                         help='a power loss may keep a later change of a directory without an earlier one')
     parser.add_argument('--verbose', action='store_true', default=bool(environment('VERBOSE')))
     options = parser.parse_args()
-    options.rounds = options.rounds or (10 if options.short else 300)
+    options.rounds = options.rounds or (20 if options.short else 300)
     if options.power < 0:
         options.power = 3 if options.short else max(3, options.rounds // 10)
     if options.faults < 0:
