@@ -82,14 +82,9 @@ static void set_levels(rocksdb_options_t *set)
     rocksdb_options_set_bytes_per_sync(set, MEGABYTE);
 }
 
-// Recovery of the log stops at the first record that is not whole and keeps all before it. What
-// was synced lies before what was not, so a torn tail costs only commits that nobody was told of.
-// The stricter mode (tolerate the last record of each log) would refuse to start if the pages of
-// the last, unsynced write reached the disk out of order, and with relaxed durability, where
-// several commits are unsynced, it may skip one and replay the next.
-static void set_log(rocksdb_options_t *set)
+// Its log is off (ADR 004), so tables are all that RocksDB syncs, and what it reads is checked.
+static void set_safety(rocksdb_options_t *set)
 {
-    rocksdb_options_set_wal_recovery_mode(set, rocksdb_point_in_time_recovery);
     rocksdb_options_set_use_fsync(set, 0); // that is: use fdatasync
     rocksdb_options_set_paranoid_checks(set, 1);
 }
@@ -137,7 +132,7 @@ rocksdb_options_t *rocks_options_new(const struct store_options *options)
     set_table(set, cache);
     set_memory(set, buffers);
     set_levels(set);
-    set_log(set);
+    set_safety(set);
     set_housekeeping(set);
     return set;
 }
