@@ -246,6 +246,13 @@ static bool memory_cursor_ok(const struct store_cursor *cursor, struct store_err
     return true;
 }
 
+// There is no log, no cache and no table.
+static void memory_stats(struct store *store, struct store_stats *out)
+{
+    (void)store;
+    (void)out;
+}
+
 static const struct store_driver memory_driver = {
     .name = "memory",
     .close = memory_close,
@@ -265,6 +272,7 @@ static const struct store_driver memory_driver = {
     .commit = memory_commit,
     .sync = memory_sync,
     .recover = memory_recover,
+    .stats = memory_stats,
 };
 
 struct store *store_open_memory(struct store_error *error)

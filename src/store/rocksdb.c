@@ -4,10 +4,10 @@
 // syncs it, and only then writes it into RocksDB's memtable, where readers see it. So no reader
 // sees a commit before it is on disk, and a failed append or sync changes nothing.
 //
-// Opening replays the log into RocksDB, flushes that, and begins a new log. When a segment of
-// the log is full a new one is begun and the keeper thread flushes RocksDB, after which the older
-// segments can go. A broken log (a failed sync) is recovered from in the same way: flush what was
-// applied, begin anew.
+// When a segment of the log is full a new one is begun and the flusher thread flushes RocksDB,
+// after which the older segments can go. Opening replays the log into RocksDB and goes on in the
+// same way: a new segment, and a flush that nobody waits for. A broken log (a failed sync) is
+// recovered from by flushing what was applied and beginning a new log.
 //
 // With relaxed durability a commit only appends; the keeper syncs the log 100 ms after the first
 // commit that is not yet synced.
@@ -34,8 +34,8 @@
 
 enum {
     SYNC_INTERVAL_MS = 100,
-    SCRATCH_KEPT = 1 << 20,   // bytes of a write batch that is kept for the next commit
-    SEGMENT_BYTES = 32 << 20, // of log before a new segment is begun; what a restart replays
+    FLUSH_SEGMENTS = 4,     // all memtables together are less than so many segments of the log
+    SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
 };
 
 struct rocks_store {
@@ -48,6 +48,7 @@ struct rocks_store {
     rocksdb_flushoptions_t *flush;
     rocksdb_writebatch_t *scratch; // the committing thread's
     struct wal *wal;
+    size_t segment_bytes;
     size_t rotate_at;         // segment size at which the next rotation is tried
     _Atomic uint64_t segment; // those below it can go after the next flush
     struct worker flusher;
@@ -258,6 +259,7 @@ static bool flush(struct rocks_store *rocks, struct store_error *error)
 
 // rocksdb_extras.cc
 bool rocks_resume(rocksdb_t *db, char *text, size_t size);
+void rocks_flush_at_once(rocksdb_flushoptions_t *options);
 
 // A log that only could not be written needs no more than another try. A broken one is replaced,
 // once everything that was applied is safe without it.
@@ -268,7 +270,7 @@ static bool rocks_recover(struct store *store, struct store_error *error)
         return true;
     // RocksDB would not survive another failed write, so the disk is tried without it first. It
     // may itself have stopped for want of room: resuming brings it back or says why not.
-    return wal_probe(rocks->wal, error) &&
+    return wal_probe(rocks->wal, FLUSH_SEGMENTS * rocks->segment_bytes, error) &&
            rocks_resume(rocks->db, error->text, sizeof(error->text)) && flush(rocks, error) &&
            wal_restart(rocks->wal, error);
 }
@@ -317,13 +319,13 @@ static void rotate(struct rocks_store *rocks)
 {
     struct store_error error;
     uint64_t number;
-    rocks->rotate_at = wal_segment_bytes(rocks->wal) + SEGMENT_BYTES / 8;
+    rocks->rotate_at = wal_segment_bytes(rocks->wal) + rocks->segment_bytes / 8;
     if ((rocks->durability == STORE_RELAXED && !wal_sync(rocks->wal, &error)) ||
         !wal_rotate(rocks->wal, &number, &error)) {
         log_warn("store: %s", error.text);
         return;
     }
-    rocks->rotate_at = SEGMENT_BYTES;
+    rocks->rotate_at = rocks->segment_bytes;
     rocks->segment = number;
     worker_ask(&rocks->flusher);
 }
@@ -411,6 +413,33 @@ static void rocks_close(struct store *store)
     release_objects(rocks);
 }
 
+static uint64_t property(struct rocks_store *rocks, const char *name)
+{
+    uint64_t value = 0;
+    (void)rocksdb_property_int(rocks->db, name, &value);
+    return value;
+}
+
+static void rocks_stats(struct store *store, struct store_stats *out)
+{
+    struct rocks_store *rocks = rocks_of(store);
+    wal_measure(rocks->wal, &out->log_segments, &out->log_bytes);
+    out->log_active_bytes = wal_segment_bytes(rocks->wal);
+    out->cache_bytes = property(rocks, "rocksdb.block-cache-usage");
+    out->cache_limit = property(rocks, "rocksdb.block-cache-capacity");
+    out->memtable_bytes = property(rocks, "rocksdb.cur-size-all-mem-tables");
+    out->table_bytes = property(rocks, "rocksdb.live-sst-files-size");
+    for (int level = 0; level < ROCKS_LEVELS; level++) {
+        char name[64];
+        char *text;
+        (void)snprintf(name, sizeof(name), "rocksdb.num-files-at-level%d", level);
+        if ((text = rocksdb_property_value(rocks->db, name)) != NULL)
+            out->table_files += strtoull(text, NULL, 10);
+        rocksdb_free(text);
+    }
+    out->compaction_bytes = property(rocks, "rocksdb.estimate-pending-compaction-bytes");
+}
+
 static const struct store_driver rocks_driver = {
     .name = "rocksdb",
     .close = rocks_close,
@@ -430,6 +459,7 @@ static const struct store_driver rocks_driver = {
     .commit = rocks_commit,
     .sync = rocks_sync,
     .recover = rocks_recover,
+    .stats = rocks_stats,
 };
 
 static rocksdb_t *db_open(const struct store_options *options, struct store_error *error)
@@ -460,14 +490,22 @@ static bool replay(void *context, struct slice payload, struct store_error *erro
     return ok;
 }
 
-// Replays the log of the last run and begins a new one.
+// Replays the log of the last run. It is kept until what it holds has been flushed, which nobody
+// has to wait for: a new segment is begun behind it, as when one is full.
 static bool open_log(struct rocks_store *rocks, const char *data, struct store_error *error)
 {
     char path[PATH_MAX];
     (void)snprintf(path, sizeof(path), "%s/log", data);
     rocks->wal = wal_open(path, replay, rocks, error);
-    return rocks->wal != NULL && (!wal_replayed(rocks->wal) || flush(rocks, error)) &&
-           wal_restart(rocks->wal, error);
+    if (rocks->wal == NULL)
+        return false;
+    if (!wal_replayed(rocks->wal))
+        return wal_restart(rocks->wal, error);
+    uint64_t number;
+    if (!wal_continue(rocks->wal, &number, error))
+        return false;
+    rocks->segment = number;
+    return true;
 }
 
 static void make_objects(struct rocks_store *rocks)
@@ -477,6 +515,7 @@ static void make_objects(struct rocks_store *rocks)
     rocksdb_writeoptions_disable_WAL(rocks->write, 1);
     rocks->flush = rocksdb_flushoptions_create();
     rocksdb_flushoptions_set_wait(rocks->flush, 1);
+    rocks_flush_at_once(rocks->flush);
     rocks->scratch = rocksdb_writebatch_create();
 }
 
@@ -497,13 +536,16 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
     rocks->dir = dir;
     rocks->durability = options->durability;
     rocks->db = db;
-    rocks->rotate_at = SEGMENT_BYTES;
+    rocks->segment_bytes = rocks_segment_bytes(options);
+    rocks->rotate_at = rocks->segment_bytes;
     make_objects(rocks);
     if (!open_log(rocks, options->path, error)) {
         release_objects(rocks);
         return NULL;
     }
     worker_start(&rocks->flusher, 0, flush_and_drop, rocks);
+    if (wal_replayed(rocks->wal))
+        worker_ask(&rocks->flusher);
     if (rocks->durability == STORE_RELAXED)
         worker_start(&rocks->syncer, SYNC_INTERVAL_MS, sync_log, rocks);
     return &rocks->base;

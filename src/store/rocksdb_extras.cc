@@ -1,6 +1,7 @@
 // What RocksDB's C API (7.8) lacks and we need: resuming a database that stopped taking writes
-// because its disk was full, and a logger that writes no file. (Debian's RocksDB checks its
-// assertions: after its own log file could not be written, the next message would end the process.)
+// because its disk failed it, a flush that does not wait for compactions, and a logger that writes
+// no file. (Debian's RocksDB checks its assertions: after its own log file could not be written,
+// the next message would end the process.)
 //
 // The C handles are structs around the C++ objects; their layout is repeated here, which is safe
 // because RocksDB is linked statically: header and library are of one build.
@@ -9,6 +10,7 @@
 #include <memory>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/options.h>
 
 #include "base/log.h"
@@ -21,8 +23,14 @@ struct rocksdb_options_t {
     rocksdb::Options rep;
 };
 
+struct rocksdb_flushoptions_t {
+    rocksdb::FlushOptions rep;
+};
+
 extern "C" bool rocks_resume(struct rocksdb_t *db, char *text, size_t size);
 extern "C" void rocks_log_to_us(struct rocksdb_options_t *options);
+extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options);
+extern "C" void rocks_flush_at_once(struct rocksdb_flushoptions_t *options);
 
 extern "C" bool rocks_resume(struct rocksdb_t *db, char *text, size_t size)
 {
@@ -62,7 +70,38 @@ class our_logger : public rocksdb::Logger
     }
 };
 
+// An I/O error while a table is written stops all writes. RocksDB calls it fatal, which cannot be
+// resumed from, because with a log of its own nobody would know what that log is worth. Ours is
+// separate and knows; the memtable that could not be written is still there, and so are the tables
+// that were being merged. So the error is one that stops writes until rocks_resume. Damaged data is
+// another matter: that stays fatal.
+class io_errors_are_not_fatal : public rocksdb::EventListener
+{
+  public:
+    void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status *error) override
+    {
+        bool of_table = reason == rocksdb::BackgroundErrorReason::kFlush ||
+                        reason == rocksdb::BackgroundErrorReason::kFlushNoWAL ||
+                        reason == rocksdb::BackgroundErrorReason::kCompaction;
+        if (of_table && error->IsIOError() &&
+            error->severity() == rocksdb::Status::Severity::kFatalError)
+            *error = rocksdb::Status(*error, rocksdb::Status::Severity::kHardError);
+    }
+};
+
 } // namespace
+
+extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options)
+{
+    options->rep.listeners.push_back(std::make_shared<io_errors_are_not_fatal>());
+}
+
+// A flush usually waits while there are many tables in level 0. The log cannot be cut until then,
+// and a memtable that is full is flushed without asking anyway.
+extern "C" void rocks_flush_at_once(struct rocksdb_flushoptions_t *options)
+{
+    options->rep.allow_write_stall = true;
+}
 
 extern "C" void rocks_log_to_us(struct rocksdb_options_t *options)
 {

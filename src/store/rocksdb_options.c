@@ -1,10 +1,11 @@
-// How RocksDB is set up, each setting with its reason.
+// How RocksDB is set up, each setting with its reason; ADR 005 has the measurements.
 //
 // The aims, in this order: nothing acknowledged is lost; memory, files and
 // background work are bounded (an unbounded run stalls when it must catch up);
 // point reads of hot items touch no disk and little memory; an idle server is small.
 #include "store/rocksdb_options.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -12,15 +13,18 @@ enum {
     CACHE_MIN = 64 * MEGABYTE,
     CACHE_MAX = 1024 * MEGABYTE,
     WRITE_BUFFERS = 3,
-    WRITE_BUFFER_DEFAULT = WRITE_BUFFERS * 16 * MEGABYTE,
+    WRITE_BUFFER_DEFAULT = WRITE_BUFFERS * 40 * MEGABYTE,
     WRITE_BUFFER_MIN = WRITE_BUFFERS * MEGABYTE,
-    BLOCK_BYTES = 8 << 10,
+    BLOCK_BYTES = 4 << 10,
+    SEGMENT_MIN = 32 * MEGABYTE, // and what a segment has by default
+    OPEN_FILES_MIN = 256,
+    OPEN_FILES_MAX = 1 << 16,
     CACHE_SHARD_BITS = 4,
-    LEVELS = 7,
 };
 
-// Tables of 8 KB blocks: about eight items of 1 KB. Smaller blocks make the index larger than the
-// cache likes; larger ones make a miss read and decompress more than the one item it wants.
+// Tables of 4 KB blocks: about four items of 1 KB. A read that misses the cache must check all of a
+// block for the one item it wants; smaller blocks would make the index, about 30 bytes for each,
+// crowd the cache.
 static void set_table(rocksdb_options_t *set, size_t cache_bytes)
 {
     rocksdb_lru_cache_options_t *lru = rocksdb_lru_cache_options_create();
@@ -54,7 +58,9 @@ static void set_table(rocksdb_options_t *set, size_t cache_bytes)
     rocksdb_block_based_options_destroy(table);
 }
 
-// Three memtables: one that is written, one that is flushed, one in reserve.
+// Three memtables: one that is written, one that is flushed, one in reserve. A memtable holds a
+// segment of the log (rocks_segment_bytes), so that each segment becomes one table of level 0. Many
+// small tables there would be merged into the next level too often.
 static void set_memory(rocksdb_options_t *set, size_t write_buffer_bytes)
 {
     rocksdb_options_set_write_buffer_size(set, write_buffer_bytes / WRITE_BUFFERS);
@@ -65,17 +71,16 @@ static void set_memory(rocksdb_options_t *set, size_t write_buffer_bytes)
     rocksdb_options_set_memtable_whole_key_filtering(set, 1);
 }
 
-// The first two levels are rewritten soon and stay uncompressed; below, LZ4 costs next to nothing
-// to decompress.
-static void set_levels(rocksdb_options_t *set)
+// No compression: LZ4 was a third of the work of a compaction, and the largest part of what a read
+// costs that misses the cache. It would save two fifths of the disk.
+// The base level is twice what four tables of level 0 bring at once, so that about two of its bytes
+// are rewritten for one that arrives.
+static void set_levels(rocksdb_options_t *set, size_t segment_bytes)
 {
-    int compression[LEVELS];
-    for (int i = 0; i < LEVELS; i++)
-        compression[i] = i < 2 ? rocksdb_no_compression : rocksdb_lz4_compression;
-    rocksdb_options_set_compression_per_level(set, compression, LEVELS);
-    rocksdb_options_set_num_levels(set, LEVELS);
+    rocksdb_options_set_compression(set, rocksdb_no_compression);
+    rocksdb_options_set_num_levels(set, ROCKS_LEVELS);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(set, 1);
-    rocksdb_options_set_max_bytes_for_level_base(set, 128 * MEGABYTE);
+    rocksdb_options_set_max_bytes_for_level_base(set, 8 * segment_bytes);
     rocksdb_options_set_target_file_size_base(set, 32 * MEGABYTE);
     rocksdb_options_set_max_background_jobs(set, 2);
     // Hands a new table to the disk piece by piece, so that its fsync does not hold up the log's.
@@ -91,12 +96,24 @@ static void set_safety(rocksdb_options_t *set)
 
 // rocksdb_extras.cc
 void rocks_log_to_us(rocksdb_options_t *options);
+void rocks_errors_can_be_resumed(rocksdb_options_t *options);
+
+// Opening a table anew is dear for a read, so all stay open if that leaves
+// half of the process's descriptors to the connections.
+static int open_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 2 <= OPEN_FILES_MIN)
+        return OPEN_FILES_MIN;
+    return limit.rlim_cur / 2 < OPEN_FILES_MAX ? (int)(limit.rlim_cur / 2) : OPEN_FILES_MAX;
+}
 
 static void set_housekeeping(rocksdb_options_t *set)
 {
     rocks_log_to_us(set);
+    rocks_errors_can_be_resumed(set);
     rocksdb_options_set_max_manifest_file_size(set, 4 * MEGABYTE);
-    rocksdb_options_set_max_open_files(set, 512);
+    rocksdb_options_set_max_open_files(set, open_files());
     rocksdb_options_set_stats_dump_period_sec(set, 0);
     rocksdb_options_set_stats_persist_period_sec(set, 0);
     rocksdb_options_set_skip_stats_update_on_db_open(set, 1);
@@ -119,19 +136,30 @@ static size_t cache_default(void)
     return share < CACHE_MAX ? share : CACHE_MAX;
 }
 
+static size_t write_buffers(const struct store_options *options)
+{
+    if (options->write_buffer_bytes == 0)
+        return WRITE_BUFFER_DEFAULT;
+    return options->write_buffer_bytes < WRITE_BUFFER_MIN ? WRITE_BUFFER_MIN
+                                                          : options->write_buffer_bytes;
+}
+
+// A memtable takes a quarter more than the log for the same data.
+size_t rocks_segment_bytes(const struct store_options *options)
+{
+    size_t fits = write_buffers(options) / WRITE_BUFFERS / 5 * 4;
+    return fits < SEGMENT_MIN ? SEGMENT_MIN : fits;
+}
+
 rocksdb_options_t *rocks_options_new(const struct store_options *options)
 {
     size_t cache = options->cache_bytes == 0 ? cache_default() : options->cache_bytes;
-    size_t buffers =
-        options->write_buffer_bytes == 0 ? WRITE_BUFFER_DEFAULT : options->write_buffer_bytes;
-    if (buffers < WRITE_BUFFER_MIN)
-        buffers = WRITE_BUFFER_MIN;
     rocksdb_options_t *set = rocksdb_options_create();
     ensure(set != NULL);
     rocksdb_options_set_create_if_missing(set, 1);
     set_table(set, cache);
-    set_memory(set, buffers);
-    set_levels(set);
+    set_memory(set, write_buffers(options));
+    set_levels(set, rocks_segment_bytes(options));
     set_safety(set);
     set_housekeeping(set);
     return set;

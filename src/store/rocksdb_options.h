@@ -6,6 +6,12 @@
 
 #include <rocksdb/c.h>
 
+enum { ROCKS_LEVELS = 7 };
+
+// Bytes of log before a new segment is begun and what was applied is flushed. A restart replays at
+// least one segment.
+size_t rocks_segment_bytes(const struct store_options *options);
+
 // The caller frees it with rocksdb_options_destroy; an open database keeps what it needs.
 MUST_CHECK rocksdb_options_t *rocks_options_new(const struct store_options *options);
 

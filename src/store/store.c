@@ -138,6 +138,12 @@ bool store_recover(struct store *store, struct store_error *error)
     return store->driver->recover(store, error);
 }
 
+void store_stats(struct store *store, struct store_stats *out)
+{
+    *out = (struct store_stats){0};
+    store->driver->stats(store, out);
+}
+
 bool store_sync(struct store *store, struct store_error *error)
 {
     if (store->driver->sync(store, error))

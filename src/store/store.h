@@ -35,8 +35,8 @@ enum store_durability {
 struct store_options {
     const char *path; // directory; created if missing
     enum store_durability durability;
-    size_t cache_bytes;        // block cache; 0 means the default (64 MB)
-    size_t write_buffer_bytes; // all memtables together; 0 means the default (48 MB)
+    size_t cache_bytes; // block cache; 0 means the default (an eighth of the memory, 64 MB to 1 GB)
+    size_t write_buffer_bytes; // all memtables together; 0 means the default (120 MB)
 };
 
 // What went wrong, in words for the log. Empty when nothing did.
@@ -129,5 +129,19 @@ MUST_CHECK bool store_recover(struct store *store, struct store_error *error);
 
 // The log on disk up to here, whatever the durability.
 MUST_CHECK bool store_sync(struct store *store, struct store_error *error);
+
+// What the store can tell of itself; all zeros in memory. Any thread may ask.
+struct store_stats {
+    uint64_t log_segments;     // files of the log
+    uint64_t log_active_bytes; // records in the segment that is being written
+    uint64_t log_bytes;        // all segments on disk, with the room made ahead
+    uint64_t cache_bytes;      // used of the block cache
+    uint64_t cache_limit;      // and what it may use
+    uint64_t memtable_bytes;   // commits that are not in tables yet
+    uint64_t table_bytes;      // tables that hold current data
+    uint64_t table_files;
+    uint64_t compaction_bytes; // that wait to be compacted, by RocksDB's estimate
+};
+void store_stats(struct store *store, struct store_stats *out);
 
 #endif

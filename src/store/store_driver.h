@@ -32,6 +32,7 @@ struct store_driver {
     bool (*commit)(struct store *store, const struct store_batch *batch, struct store_error *error);
     bool (*sync)(struct store *store, struct store_error *error);
     bool (*recover)(struct store *store, struct store_error *error);
+    void (*stats)(struct store *store, struct store_stats *out); // *out is all zeros
 };
 
 struct store {

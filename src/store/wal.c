@@ -24,7 +24,6 @@ enum {
     HEADER_BYTES = 16,
     RECORD_MAX = 512 << 20, // a longer one is no record
     PREALLOCATE = 4 << 20,  // so that a sync seldom has to write the file's size
-    PROBE_BYTES = 64 << 20, // room for what is flushed before the log is begun anew
     NAME_BYTES = 32,
 };
 
@@ -33,15 +32,16 @@ static const uint8_t magic[MAGIC_BYTES] = {'D', 'L', 'O', 'G'};
 struct wal {
     pthread_mutex_t lock;
     int directory;
-    int file;          // the active segment, or -1; changed under the lock
-    uint64_t number;   // of the active segment
-    uint64_t oldest;   // the oldest segment that may be there; under the lock
-    uint64_t salt;     // of the active segment
-    uint64_t sequence; // of the last record
-    off_t offset;      // where the next record goes
+    int file;             // the active segment, or -1; changed under the lock
+    uint64_t number;      // of the active segment; changed under the lock
+    uint64_t oldest;      // the oldest segment that may be there; under the lock
+    uint64_t salt;        // of the active segment
+    uint64_t sequence;    // of the last record
+    _Atomic off_t offset; // where the next record goes
     off_t allocated;
-    bool replayed;
-    atomic_bool broken; // only wal_restart helps
+    uint64_t last_found; // by wal_open: the last segment with records, or 0
+    off_t last_end;      // and where they end
+    atomic_bool broken;  // only wal_restart helps
 };
 
 static bool fail(struct store_error *error, const char *doing)
@@ -105,8 +105,8 @@ static bool segment_salt(struct slice bytes, uint64_t *salt)
     return crc32_of(slice_of(bytes.ptr + SALT_AT, 8)) == get32(bytes.ptr + MAGIC_BYTES);
 }
 
-static bool replay_records(struct wal *wal, struct slice bytes, wal_replay replay, void *context,
-                           struct store_error *error)
+static bool replay_records(struct wal *wal, uint64_t number, struct slice bytes, wal_replay replay,
+                           void *context, struct store_error *error)
 {
     uint64_t salt;
     if (!segment_salt(bytes, &salt))
@@ -124,9 +124,10 @@ static bool replay_records(struct wal *wal, struct slice bytes, wal_replay repla
         if (!replay(context, payload, error))
             return false;
         wal->sequence = sequence;
-        wal->replayed = true;
         size_t whole = HEADER_BYTES + payload.len;
         rest = slice_of(rest.ptr + whole, rest.len - whole);
+        wal->last_found = number;
+        wal->last_end = rest.ptr - bytes.ptr;
     }
     return true;
 }
@@ -161,7 +162,7 @@ static bool replay_segment(struct wal *wal, uint64_t number, wal_replay replay, 
     buf_init(&bytes, (size_t)2 << 30);
     bool ok = read_file(file, &bytes) || fail(error, "reading");
     (void)close(file);
-    ok = ok && replay_records(wal, buf_view(&bytes), replay, context, error);
+    ok = ok && replay_records(wal, number, buf_view(&bytes), replay, context, error);
     buf_release(&bytes);
     return ok;
 }
@@ -222,7 +223,7 @@ struct wal *wal_open(const char *directory, wal_replay replay, void *context,
 
 bool wal_replayed(const struct wal *wal)
 {
-    return wal->replayed;
+    return wal->last_found != 0;
 }
 
 void wal_close(struct wal *wal)
@@ -285,8 +286,10 @@ static void use_segment(struct wal *wal, int file, uint64_t number, uint64_t sal
     ensure(pthread_mutex_lock(&wal->lock) == 0);
     int before = wal->file;
     wal->file = file;
-    ensure(pthread_mutex_unlock(&wal->lock) == 0);
     wal->number = number;
+    if (wal->oldest == 0)
+        wal->oldest = number;
+    ensure(pthread_mutex_unlock(&wal->lock) == 0);
     wal->salt = salt;
     wal->offset = START;
     wal->allocated = START;
@@ -325,13 +328,55 @@ bool wal_restart(struct wal *wal, struct store_error *error)
     if (file < 0)
         return fail(error, "beginning");
     use_segment(wal, file, next, salt);
-    if (wal->oldest == 0)
-        wal->oldest = next;
     wal->broken = false;
     return true;
 }
 
-bool wal_probe(struct wal *wal, struct store_error *error)
+// Writes the bytes of a file up to an end again where they are, and behind them the header of no
+// record, and syncs it.
+static bool rewrite(int file, off_t end)
+{
+    static const uint8_t no_record[HEADER_BYTES];
+    struct buf bytes;
+    buf_init(&bytes, (size_t)2 << 30);
+    bool ok =
+        read_file(file, &bytes) && (size_t)end <= bytes.len &&
+        write_at(file, slice_of(bytes.ptr, (size_t)end), slice_of(no_record, HEADER_BYTES), 0) &&
+        fdatasync(file) == 0;
+    buf_release(&bytes);
+    return ok;
+}
+
+// What was replayed is about to be seen, so it must be on disk. The last segment may not be: it was
+// killed between append and sync, or its sync failed. After a failed sync the kernel takes the
+// pages for written, and another sync would do nothing; so they are written again.
+static bool keep_replayed(struct wal *wal)
+{
+    if (wal->last_found == 0)
+        return true;
+    char name[NAME_BYTES];
+    segment_name(wal->last_found, name);
+    int file = openat(wal->directory, name, O_RDWR | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool ok = rewrite(file, wal->last_end);
+    int why = errno;
+    (void)close(file);
+    errno = why;
+    return ok;
+}
+
+bool wal_continue(struct wal *wal, uint64_t *number, struct store_error *error)
+{
+    if (!keep_replayed(wal))
+        return fail(error, "keeping");
+    if (!wal_rotate(wal, number, error))
+        return false;
+    wal->broken = false;
+    return true;
+}
+
+bool wal_probe(struct wal *wal, size_t room, struct store_error *error)
 {
     uint64_t salt;
     char name[NAME_BYTES];
@@ -339,13 +384,13 @@ bool wal_probe(struct wal *wal, struct store_error *error)
     int file = make_segment(wal, next, &salt);
     if (file < 0)
         return fail(error, "writing");
-    bool room = fallocate(file, 0, 0, PROBE_BYTES) == 0 || errno == EOPNOTSUPP;
-    if (!room)
+    bool fits = fallocate(file, 0, 0, (off_t)room) == 0 || errno == EOPNOTSUPP;
+    if (!fits)
         (void)fail(error, "finding room for");
     (void)close(file);
     segment_name(next, name);
     (void)unlinkat(wal->directory, name, 0);
-    return room;
+    return fits;
 }
 
 bool wal_rotate(struct wal *wal, uint64_t *number, struct store_error *error)
@@ -363,6 +408,23 @@ bool wal_rotate(struct wal *wal, uint64_t *number, struct store_error *error)
 size_t wal_segment_bytes(const struct wal *wal)
 {
     return (size_t)wal->offset;
+}
+
+void wal_measure(struct wal *wal, uint64_t *segments, uint64_t *bytes)
+{
+    *segments = 0;
+    *bytes = 0;
+    ensure(pthread_mutex_lock(&wal->lock) == 0);
+    for (uint64_t number = wal->oldest; number != 0 && number <= wal->number; number++) {
+        char name[NAME_BYTES];
+        struct stat status;
+        segment_name(number, name);
+        if (fstatat(wal->directory, name, &status, 0) != 0)
+            continue;
+        *segments += 1;
+        *bytes += (uint64_t)status.st_size;
+    }
+    ensure(pthread_mutex_unlock(&wal->lock) == 0);
 }
 
 // ---- Appending ------------------------------------------------------------------------------

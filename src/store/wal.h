@@ -23,8 +23,8 @@ struct wal;
 // Called with each record found at opening, oldest first. False refuses to open.
 typedef bool (*wal_replay)(void *context, struct slice payload, struct store_error *error);
 
-// Opens the log in a directory, which must be there, and replays it. The caller then makes what was
-// replayed durable elsewhere and calls wal_restart. NULL with the reason.
+// Opens the log in a directory, which must be there, and replays it. Nothing can be appended before
+// wal_continue or wal_restart. NULL with the reason.
 MUST_CHECK struct wal *wal_open(const char *directory, wal_replay replay, void *context,
                                 struct store_error *error);
 void wal_close(struct wal *wal);
@@ -32,13 +32,17 @@ void wal_close(struct wal *wal);
 // Whether wal_open found records.
 bool wal_replayed(const struct wal *wal);
 
+// After wal_open: keeps what was replayed and begins a new segment behind it; *number is its
+// number. The older ones can be dropped once their records are durable elsewhere.
+MUST_CHECK bool wal_continue(struct wal *wal, uint64_t *number, struct store_error *error);
+
 // Forgets everything: removes all segments and begins a new one. Only when all that was logged is
 // durable elsewhere. After a failure it may be tried again; until then nothing can be appended.
 MUST_CHECK bool wal_restart(struct wal *wal, struct store_error *error);
 
-// Whether the disk is well: makes a file with room for more than a flush needs, syncs and
-// removes it. Asked before recovery risks anything.
-MUST_CHECK bool wal_probe(struct wal *wal, struct store_error *error);
+// Whether the disk is well: makes a file with room for so many bytes, which should be more than a
+// flush needs, syncs and removes it. Asked before recovery risks anything.
+MUST_CHECK bool wal_probe(struct wal *wal, size_t room, struct store_error *error);
 
 // Appends a record. A failed append leaves none: the next one overwrites it.
 MUST_CHECK bool wal_append(struct wal *wal, struct slice payload, struct store_error *error);
@@ -53,6 +57,9 @@ MUST_CHECK bool wal_sync(struct wal *wal, struct store_error *error);
 
 // Bytes in the active segment.
 size_t wal_segment_bytes(const struct wal *wal);
+
+// How many segments there are, and their bytes on disk. Any thread may ask.
+void wal_measure(struct wal *wal, uint64_t *segments, uint64_t *bytes);
 
 // Begins a new segment; *number is its number. All that was appended must have been synced. A
 // failure changes nothing.

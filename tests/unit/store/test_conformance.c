@@ -94,6 +94,10 @@ static void test_empty(void **state)
     expect_walk(fixture, NULL, "a", "b", "", "");
     assert_true(store_commit(fixture->store, fixture->batch, &error));
     assert_true(store_sync(fixture->store, &error));
+    struct store_stats stats;
+    store_stats(fixture->store, &stats);
+    assert_true(stats.log_bytes >= stats.log_active_bytes);
+    assert_int_equal(stats.log_segments > 0, stats.log_active_bytes > 0);
     struct store_snapshot *snapshot = store_snapshot_take(fixture->store);
     expect(fixture->store, snapshot, "a", NULL);
     store_snapshot_release(fixture->store, snapshot);

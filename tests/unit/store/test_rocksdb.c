@@ -14,10 +14,19 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum sync_mode { SYNC_REAL, SYNC_FAILS, SYNC_HELD };
+enum sync_mode { SYNC_REAL, SYNC_FAILS, SYNC_FAILS_FOR_TABLES, SYNC_HELD };
 static atomic_int sync_mode;
 static atomic_int sync_calls;
 static atomic_int sync_waiting;
+
+static bool is_table(int fd)
+{
+    char link[64];
+    char name[512] = "";
+    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, name, sizeof(name) - 1);
+    return length > 4 && strcmp(name + length - 4, ".sst") == 0;
+}
 
 int fdatasync(int fd)
 {
@@ -26,7 +35,8 @@ int fdatasync(int fd)
     while (atomic_load(&sync_mode) == SYNC_HELD)
         usleep(100);
     atomic_fetch_sub(&sync_waiting, 1);
-    if (atomic_load(&sync_mode) == SYNC_FAILS) {
+    int mode = atomic_load(&sync_mode);
+    if (mode == SYNC_FAILS || (mode == SYNC_FAILS_FOR_TABLES && is_table(fd))) {
         errno = EIO;
         return -1;
     }
@@ -331,6 +341,55 @@ static void test_failed_relaxed_sync(void **state)
     store_close(store);
 }
 
+static bool commit_filler(struct store *store, struct store_batch *batch, unsigned number,
+                          struct store_error *error)
+{
+    static char value[10000];
+    char key[16];
+    (void)snprintf(key, sizeof(key), "%08u", number);
+    store_batch_clear(batch);
+    store_batch_put(batch, slice_str(key), slice_of(value, sizeof(value)));
+    return store_commit(store, batch, error);
+}
+
+// An I/O error while RocksDB writes a table in the background: commits fail, reads go on, and when
+// the disk is well again so is the store. What was acknowledged is all there, before and after.
+static void test_failed_table(void **state)
+{
+    struct store_error error = {0};
+    struct store_options options = {
+        .path = *state, .durability = STORE_FULL, .write_buffer_bytes = 3 << 20};
+    struct store *store = store_open_rocksdb(&options, &error);
+    assert_non_null(store);
+    struct store_batch *batch = store_batch_new();
+    put_now(store, "first", "kept");
+    atomic_store(&sync_mode, SYNC_FAILS_FOR_TABLES);
+    unsigned done = 0;
+    while (done < 2000 && commit_filler(store, batch, done, &error))
+        done++;
+    assert_true(done > 50 && done < 2000);
+    assert_non_null(strstr(error.text, "Input/output error"));
+    expect(store, NULL, "first", "kept");
+    expect_recovery(store, false);
+    expect_recovery(store, false);
+    atomic_store(&sync_mode, SYNC_REAL);
+    expect_recovery(store, true);
+    put_now(store, "last", "kept");
+    store_close(store);
+    store = open_rocksdb(*state, STORE_FULL);
+    expect(store, NULL, "first", "kept");
+    expect(store, NULL, "last", "kept");
+    for (unsigned i = 0; i < done; i++) {
+        char key[16];
+        struct store_value found = {0};
+        (void)snprintf(key, sizeof(key), "%08u", i);
+        assert_int_equal(store_get(store, NULL, slice_str(key), &found, &error), STORE_FOUND);
+        store_value_release(store, &found);
+    }
+    store_batch_free(batch);
+    store_close(store);
+}
+
 // What is in the log when a process dies is replayed by the next one, in order.
 static void test_log_is_replayed(void **state)
 {
@@ -410,6 +469,7 @@ int main(void)
         TEST(test_invisible_until_synced),
         TEST(test_failed_sync),
         TEST(test_failed_relaxed_sync),
+        TEST(test_failed_table),
         TEST(test_log_is_replayed),
         TEST(test_more_than_memory),
     };

@@ -129,6 +129,45 @@ static void test_segments(void **state)
     expect_found(*state, "e");
 }
 
+// Opening may keep what it found and go on behind it; the next opening finds both, even if the
+// older segment ends in a torn record, and however often it happens.
+static void test_log_is_continued(void **state)
+{
+    struct found found;
+    struct store_error error;
+    uint64_t number;
+    uint64_t segments;
+    uint64_t bytes;
+    char path[600];
+    struct wal *wal = open_wal(*state, &found);
+    restart(wal);
+    append(wal, "a");
+    append(wal, "torn");
+    off_t torn = (off_t)wal_segment_bytes(wal) - 1;
+    wal_close(wal);
+    (void)snprintf(path, sizeof(path), "%s/0000000001.log", (char *)*state);
+    assert_int_equal(truncate(path, torn), 0);
+    for (int i = 0; i < 3; i++) {
+        wal = open_wal(*state, &found);
+        assert_string_equal(found.text, i == 0 ? "a" : i == 1 ? "a,b" : "a,b,b");
+        assert_false(wal_append(wal, SLICE_LIT("too early"), &error));
+        assert_true(wal_continue(wal, &number, &error));
+        append(wal, "b");
+        wal_measure(wal, &segments, &bytes);
+        assert_int_equal(segments, i + 2);
+        assert_true(bytes >= wal_segment_bytes(wal) + (size_t)torn);
+        wal_close(wal);
+    }
+    wal = open_wal(*state, &found);
+    assert_string_equal(found.text, "a,b,b,b");
+    assert_true(wal_continue(wal, &number, &error));
+    assert_true(wal_drop_below(wal, number, &error));
+    append(wal, "c");
+    wal_close(wal);
+    expect_found(*state, "c");
+    assert_int_equal(count_files(*state), 1);
+}
+
 // The only segment's path.
 static void segment_path(const char *directory, char *out, size_t size)
 {
@@ -242,6 +281,7 @@ int main(void)
         TEST(test_records_come_back), TEST(test_segments),
         TEST(test_every_torn_tail),   TEST(test_every_damaged_byte),
         TEST(test_missing_segment),   TEST(test_broken_log_is_replaced),
+        TEST(test_log_is_continued),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
