@@ -5,7 +5,9 @@
 #define JSON_SCAN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -39,19 +41,25 @@ static inline const uint8_t *scan_ascii(const uint8_t *at, const uint8_t *end)
     return at;
 }
 
+#ifdef __SSE2__
+// 0xff where a byte is a quote, a backslash or a control character. With one bit flipped the
+// quote is next to the control characters, which stay among themselves.
+static inline __m128i scan_specials(__m128i bytes)
+{
+    const __m128i last = _mm_set1_epi8('"' ^ 2);
+    __m128i flipped = _mm_xor_si128(bytes, _mm_set1_epi8(2));
+    return _mm_or_si128(_mm_cmpeq_epi8(_mm_max_epu8(flipped, last), last),
+                        _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+}
+#endif
+
 // The first quote, backslash or control character; or end.
 static inline const uint8_t *scan_text(const uint8_t *at, const uint8_t *end)
 {
 #ifdef __SSE2__
-    const __m128i quote = _mm_set1_epi8('"');
-    const __m128i backslash = _mm_set1_epi8('\\');
-    const __m128i last_control = _mm_set1_epi8(0x1f);
     while (end - at >= 16) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-        __m128i control = _mm_cmpeq_epi8(_mm_max_epu8(bytes, last_control), last_control);
-        __m128i hit = _mm_or_si128(
-            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)), control);
-        unsigned mask = (unsigned)_mm_movemask_epi8(hit);
+        unsigned mask = (unsigned)_mm_movemask_epi8(scan_specials(bytes));
         if (mask != 0)
             return at + __builtin_ctz(mask);
         at += 16;
@@ -62,30 +70,26 @@ static inline const uint8_t *scan_text(const uint8_t *at, const uint8_t *end)
     return at;
 }
 
-// Bytes behind the quote that scan_to_quote() may read, and then ignores.
+// Bytes behind the text that scan_copy() may read, and behind its copy that it may write.
 enum { SCAN_PADDING = 16 };
 
-// Like scan_text(), for text with a quote and SCAN_PADDING more bytes behind it: no end to
-// look out for.
-static inline const uint8_t *scan_to_quote(const uint8_t *at)
+// Copies a text and looks at it on the way: whether it holds nothing that must be escaped.
+static inline bool scan_copy(uint8_t *to, const uint8_t *from, size_t len)
 {
 #ifdef __SSE2__
-    const __m128i quote = _mm_set1_epi8('"');
-    const __m128i backslash = _mm_set1_epi8('\\');
-    const __m128i last_control = _mm_set1_epi8(0x1f);
-    for (;; at += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-        __m128i control = _mm_cmpeq_epi8(_mm_max_epu8(bytes, last_control), last_control);
-        __m128i hit = _mm_or_si128(
-            _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)), control);
-        unsigned mask = (unsigned)_mm_movemask_epi8(hit);
-        if (mask != 0)
-            return at + __builtin_ctz(mask);
+    __m128i hits = _mm_setzero_si128();
+    for (; len >= 16; len -= 16, from += 16, to += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)from);
+        _mm_storeu_si128((__m128i *)(void *)to, bytes);
+        hits = _mm_or_si128(hits, scan_specials(bytes));
     }
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)from);
+    _mm_storeu_si128((__m128i *)(void *)to, bytes);
+    unsigned last = (unsigned)_mm_movemask_epi8(scan_specials(bytes)) & ((1U << len) - 1);
+    return ((unsigned)_mm_movemask_epi8(hits) | last) == 0;
 #else
-    while (!scan_is_special(*at))
-        at++;
-    return at;
+    memcpy(to, from, len);
+    return scan_text(from, from + len) == from + len;
 #endif
 }
 

@@ -98,19 +98,33 @@ static void write_escaped(struct buf *out, struct slice text, uint8_t behind)
 }
 
 // Room that a quoted text may take beyond its length: quotes, what stands around it, and the
-// bytes that a search for escapes may touch behind it.
+// bytes that a copy may touch behind it.
 enum { TEXT_ROOM = 16 + SCAN_PADDING };
 
-// Writes the text at `to`, in reserved room, its closing quote and the byte `behind`, unless
-// that is 0; what stands before `to` is written already. The text is copied first and looked
-// at where it then stands: the quote behind it ends the search for escapes.
-ALWAYS_INLINE void put_text(struct buf *out, uint8_t *to, struct slice text, uint8_t behind)
+static bool copy_exactly(uint8_t *to, struct slice text)
 {
-    uint8_t *end = to + text.len;
     copy_bytes(to, text.ptr, text.len);
-    end[0] = '"';
-    end[1] = behind;
-    if (scan_to_quote(to) == end) {
+    return scan_text(text.ptr, text.ptr + text.len) == text.ptr + text.len;
+}
+
+// Copies the text to `to` and says whether it needs no escape. `limit` is the end of what may
+// be read, which a text that is followed by others is not near to.
+ALWAYS_INLINE bool copy_text(uint8_t *to, struct slice text, const uint8_t *limit)
+{
+    if ((size_t)(limit - text.ptr) >= text.len + SCAN_PADDING)
+        return scan_copy(to, text.ptr, text.len);
+    return copy_exactly(to, text);
+}
+
+// Writes the text at `to`, in reserved room, its closing quote and the byte `behind`, unless
+// that is 0; what stands before `to` is written already.
+ALWAYS_INLINE void put_text(struct buf *out, uint8_t *to, struct slice text, const uint8_t *limit,
+                            uint8_t behind)
+{
+    if (copy_text(to, text, limit)) {
+        uint8_t *end = to + text.len;
+        end[0] = '"';
+        end[1] = behind;
         out->len = (size_t)(end - out->ptr) + 1 + (behind != 0);
         return;
     }
@@ -124,19 +138,19 @@ static void write_string(struct buf *out, struct slice text)
     if (to == NULL)
         return;
     *to = '"';
-    put_text(out, to + 1, text, 0);
+    put_text(out, to + 1, text, text.ptr + text.len, 0);
 }
 
-static void write_string_value(struct buf *out, struct slice text)
+static void write_string_value(struct buf *out, struct slice text, const uint8_t *limit)
 {
     uint8_t *to = buf_reserve(out, text.len + TEXT_ROOM);
     if (to == NULL)
         return;
     memcpy(to, "{\"S\":\"", 6);
-    put_text(out, to + 6, text, '}');
+    put_text(out, to + 6, text, limit, '}');
 }
 
-ALWAYS_INLINE void write_name(struct buf *out, bool comma, struct slice name)
+ALWAYS_INLINE void write_name(struct buf *out, bool comma, struct slice name, const uint8_t *limit)
 {
     uint8_t *to = buf_reserve(out, name.len + TEXT_ROOM);
     if (to == NULL)
@@ -144,7 +158,7 @@ ALWAYS_INLINE void write_name(struct buf *out, bool comma, struct slice name)
     *to = ',';
     to += comma;
     *to = '"';
-    put_text(out, to + 1, name, ':');
+    put_text(out, to + 1, name, limit, ':');
 }
 
 void json_name(struct json_writer *w, const char *name)
@@ -167,7 +181,7 @@ void json_name(struct json_writer *w, const char *name)
 
 void json_name_slice(struct json_writer *w, struct slice name)
 {
-    write_name(w->out, w->comma, name);
+    write_name(w->out, w->comma, name, name.ptr + name.len);
     w->comma = false;
 }
 
@@ -296,8 +310,9 @@ static void write_binary(struct buf *out, struct slice bytes)
 }
 
 // These take where a value begins and return what is behind it: each byte is walked over once.
+// `limit` is the end of the whole value that they are part of.
 
-static const uint8_t *write_value(struct buf *out, const uint8_t *at);
+static const uint8_t *write_value(struct buf *out, const uint8_t *at, const uint8_t *limit);
 
 static const uint8_t *write_set(struct buf *out, const uint8_t *at, const char *opening,
                                 void (*write_member)(struct buf *, struct slice))
@@ -314,7 +329,7 @@ static const uint8_t *write_set(struct buf *out, const uint8_t *at, const char *
     return at;
 }
 
-static const uint8_t *write_list(struct buf *out, const uint8_t *at)
+static const uint8_t *write_list(struct buf *out, const uint8_t *at, const uint8_t *limit)
 {
     BUF_LIT(out, "{\"L\":[");
     at += VALUE_BODY;
@@ -322,28 +337,127 @@ static const uint8_t *write_list(struct buf *out, const uint8_t *at)
     for (uint64_t i = 0; i < count; i++) {
         if (i > 0)
             buf_byte(out, ',');
-        at = write_value(out, at);
+        at = write_value(out, at, limit);
     }
     BUF_LIT(out, "]}");
     return at;
 }
 
-static const uint8_t *write_entries(struct buf *out, const uint8_t *at)
+// Where the next byte goes, and the end of the room for it, out of the buf and into registers:
+// an item has dozens of entries, most of them short texts. The pen is handed on by value, since
+// it would be in memory if anybody had its address; while it is out, the buf's length is stale.
+struct pen {
+    struct buf *out;
+    uint8_t *to; // NULL after a failure
+    uint8_t *end;
+};
+
+ALWAYS_INLINE struct pen pen_take(struct buf *out)
 {
-    buf_byte(out, '{');
-    at += VALUE_BODY;
-    uint64_t count = varint_get(&at);
-    for (uint64_t i = 0; i < count; i++) {
-        struct slice name = value_counted(&at);
-        write_name(out, i > 0, name);
-        at = write_value(out, at);
+    if (out->failed || out->ptr == NULL)
+        return (struct pen){out, NULL, NULL};
+    return (struct pen){out, out->ptr + out->len, out->ptr + out->cap};
+}
+
+ALWAYS_INLINE void pen_give_back(struct pen pen)
+{
+    if (pen.to != NULL)
+        pen.out->len = (size_t)(pen.to - pen.out->ptr);
+}
+
+static struct pen pen_grow(struct pen pen, size_t room)
+{
+    pen_give_back(pen);
+    (void)buf_reserve(pen.out, room);
+    return pen_take(pen.out);
+}
+
+// Writes a text with escapes and sees to room behind it.
+static struct pen pen_escape(struct pen pen, struct slice text, size_t room)
+{
+    pen_give_back(pen);
+    write_escaped(pen.out, text, 0);
+    (void)buf_reserve(pen.out, room);
+    pen = pen_take(pen.out);
+    pen.to -= pen.to != NULL; // the closing quote is written with what is behind it
+    return pen;
+}
+
+// Room that a map's entry may take beyond its name and text, a number included.
+enum { ENTRY_ROOM = 2 * TEXT_ROOM + NUMBER_TEXT_MAX };
+
+// Writes a name and its value, and a comma; *at moves behind them.
+ALWAYS_INLINE struct pen write_entry(struct pen pen, const uint8_t **at, const uint8_t *limit)
+{
+    struct slice name = value_counted(at);
+    const uint8_t *bytes = *at + 1;
+    uint8_t tag = **at;
+    struct slice scalar = VALUE_NONE;
+    if (tag == VALUE_TAG_S || tag == VALUE_TAG_N)
+        scalar = value_counted(&bytes);
+    size_t room = scalar.len + ENTRY_ROOM;
+    if ((size_t)(pen.end - pen.to) < name.len + room)
+        pen = pen_grow(pen, name.len + room);
+    if (pen.to == NULL)
+        return pen;
+    *pen.to++ = '"';
+    bool plain = copy_text(pen.to, name, limit);
+    pen.to += name.len;
+    if (!plain) {
+        pen.to -= name.len;
+        pen = pen_escape(pen, name, room);
     }
+    if (pen.to == NULL)
+        return pen;
+    if (tag == VALUE_TAG_S) {
+        memcpy(pen.to, "\":{\"S\":\"", 8);
+        pen.to += 8;
+        plain = copy_text(pen.to, scalar, limit);
+        pen.to += scalar.len;
+        if (!plain) {
+            pen.to -= scalar.len;
+            pen = pen_escape(pen, scalar, ENTRY_ROOM);
+            if (pen.to == NULL)
+                return pen;
+        }
+    } else if (tag == VALUE_TAG_N) {
+        memcpy(pen.to, "\":{\"N\":\"", 8);
+        pen.to += 8;
+        pen.to += number_to_text(scalar, (char *)pen.to);
+    } else {
+        memcpy(pen.to, "\":", 2);
+        pen.to += 2;
+        pen_give_back(pen);
+        *at = write_value(pen.out, *at, limit);
+        buf_byte(pen.out, ',');
+        return pen_take(pen.out);
+    }
+    *at = bytes;
+    memcpy(pen.to, "\"},", 3);
+    pen.to += 3;
+    return pen;
+}
+
+static const uint8_t *write_entries(struct buf *out, const uint8_t *map, const uint8_t *limit)
+{
+    const uint8_t *at = map + VALUE_BODY;
+    uint64_t count = varint_get(&at);
+    buf_byte(out, '{');
+    struct pen pen = pen_take(out);
+    for (uint64_t i = 0; i < count && pen.to != NULL; i++)
+        pen = write_entry(pen, &at, limit);
+    pen_give_back(pen);
+    if (out->failed)
+        return map + value_length(map);
+    // The last comma becomes the closing brace.
+    if (count > 0)
+        out->len--;
     buf_byte(out, '}');
     return at;
 }
 
 // Recursion is bounded: a stored value has at most LIMIT_NESTING levels.
-static const uint8_t *write_value(struct buf *out, const uint8_t *at)
+static const uint8_t *write_value(struct buf *out, const uint8_t *at, const uint8_t *limit)
 {
     const uint8_t *bytes = at + 1;
     switch ((enum value_tag) * at) {
@@ -360,7 +474,7 @@ static const uint8_t *write_value(struct buf *out, const uint8_t *at)
         write_number_value(out, value_counted(&bytes));
         return bytes;
     case VALUE_TAG_S:
-        write_string_value(out, value_counted(&bytes));
+        write_string_value(out, value_counted(&bytes), limit);
         return bytes;
     case VALUE_TAG_B:
         BUF_LIT(out, "{\"B\":");
@@ -374,10 +488,10 @@ static const uint8_t *write_value(struct buf *out, const uint8_t *at)
     case VALUE_TAG_BS:
         return write_set(out, at, "{\"BS\":[", write_binary);
     case VALUE_TAG_L:
-        return write_list(out, at);
+        return write_list(out, at, limit);
     case VALUE_TAG_M:
         BUF_LIT(out, "{\"M\":");
-        at = write_entries(out, at);
+        at = write_entries(out, at, limit);
         buf_byte(out, '}');
         return at;
     case VALUE_TAGS:
@@ -390,13 +504,13 @@ static const uint8_t *write_value(struct buf *out, const uint8_t *at)
 void json_value(struct json_writer *w, struct slice value)
 {
     writer_comma(w);
-    (void)write_value(w->out, value.ptr);
+    (void)write_value(w->out, value.ptr, value.ptr + value.len);
     w->comma = true;
 }
 
 void json_item(struct json_writer *w, struct slice item)
 {
     writer_comma(w);
-    (void)write_entries(w->out, item.ptr);
+    (void)write_entries(w->out, item.ptr, item.ptr + item.len);
     w->comma = true;
 }

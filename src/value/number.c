@@ -252,9 +252,50 @@ static char *zeros_out(char *to, size_t count)
     return to + count;
 }
 
+// Two digits for each pair.
+static const char pair_digits[] = "00010203040506070809"
+                                  "10111213141516171819"
+                                  "20212223242526272829"
+                                  "30313233343536373839"
+                                  "40414243444546474849"
+                                  "50515253545556575859"
+                                  "60616263646566676869"
+                                  "70717273747576777879"
+                                  "80818283848586878889"
+                                  "90919293949596979899";
+
+// The short way for what most numbers are: positive, and no zeros missing at either end of their
+// pairs. Returns the length, or 0 if the number is for the long way.
+static size_t short_to_text(struct slice stored, char out[NUMBER_TEXT_MAX])
+{
+    size_t pairs = stored.len - 1;
+    size_t whole = (size_t)stored.ptr[0] - EXPONENT_BIAS; // pairs before the decimal point
+    if (stored.ptr[0] <= EXPONENT_BIAS || whole > pairs)
+        return 0;
+    char *to = out;
+    const uint8_t *at = stored.ptr + 1;
+    const uint8_t *end = stored.ptr + stored.len;
+    unsigned first = *at++ - 1U;
+    if (first >= 10)
+        *to++ = pair_digits[2 * first];
+    *to++ = pair_digits[2 * first + 1];
+    for (const uint8_t *point = at + whole - 1; at < point; at++, to += 2)
+        memcpy(to, pair_digits + 2 * (*at - 1U), 2);
+    if (at == end)
+        return (size_t)(to - out);
+    *to++ = '.';
+    for (; at < end; at++, to += 2)
+        memcpy(to, pair_digits + 2 * (*at - 1U), 2);
+    to -= to[-1] == '0';
+    return (size_t)(to - out);
+}
+
 // DynamoDB never answers with an exponent: 1E-130 is 0. and 129 zeros before the 1.
 size_t number_to_text(struct slice stored, char out[NUMBER_TEXT_MAX])
 {
+    size_t short_len = short_to_text(stored, out);
+    if (short_len != 0)
+        return short_len;
     struct decimal decimal;
     decimal_decode(stored, &decimal);
     char *to = out;

@@ -116,42 +116,57 @@ int value_compare(struct slice a, struct slice b)
     return slice_compare(value_bytes(a), value_bytes(b));
 }
 
-size_t value_size(struct slice value)
+// The size of the value at *at, which moves behind it.
+static size_t size_step(const uint8_t **at)
 {
-    enum value_type type = value_type(value);
-    switch (type) {
-    case VALUE_NULL:
-    case VALUE_BOOL:
+    enum value_tag tag = (enum value_tag) * (*at)++;
+    switch (tag) {
+    case VALUE_TAG_NULL:
+    case VALUE_TAG_FALSE:
+    case VALUE_TAG_TRUE:
         return 1;
-    case VALUE_N:
-        return number_size(value_bytes(value));
-    case VALUE_S:
-    case VALUE_B:
-        return value_bytes(value).len;
+    case VALUE_TAG_N:
+        return number_size(value_counted(at));
+    case VALUE_TAG_S:
+    case VALUE_TAG_B:
+        return value_counted(at).len;
     default:
         break;
     }
-    struct value_iter iter;
-    value_iter_init(&iter, value);
-    size_t size = type == VALUE_L || type == VALUE_M ? CONTAINER_OVERHEAD : 0;
-    while (value_iter_next(&iter)) {
-        if (type == VALUE_NS)
-            size += number_size(iter.value);
-        else if (type == VALUE_SS || type == VALUE_BS)
-            size += iter.value.len;
+    *at += VALUE_BODY - 1;
+    size_t size = tag == VALUE_TAG_L || tag == VALUE_TAG_M ? CONTAINER_OVERHEAD : 0;
+    for (size_t left = (size_t)varint_get(at); left > 0; left--) {
+        if (tag == VALUE_TAG_NS)
+            size += number_size(value_counted(at));
+        else if (tag == VALUE_TAG_SS || tag == VALUE_TAG_BS)
+            size += value_counted(at).len;
         else
-            size += ELEMENT_OVERHEAD + iter.name.len + value_size(iter.value);
+            size +=
+                ELEMENT_OVERHEAD + (tag == VALUE_TAG_M ? value_counted(at).len : 0) + size_step(at);
     }
     return size;
 }
 
+size_t value_size(struct slice value)
+{
+    const uint8_t *at = value.ptr;
+    return size_step(&at);
+}
+
 size_t value_item_size(struct slice item)
 {
-    struct value_iter iter;
-    value_iter_init(&iter, item);
+    const uint8_t *at = item.ptr + VALUE_BODY;
     size_t size = 0;
-    while (value_iter_next(&iter))
-        size += iter.name.len + value_size(iter.value);
+    for (size_t left = (size_t)varint_get(&at); left > 0; left--) {
+        size += value_counted(&at).len;
+        // Most values are texts: no call for them.
+        if (*at == VALUE_TAG_S) {
+            at++;
+            size += value_counted(&at).len;
+        } else {
+            size += size_step(&at);
+        }
+    }
     return size;
 }
 
