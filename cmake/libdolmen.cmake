@@ -5,15 +5,15 @@ if(NOT TARGET dolmen_api)
 endif()
 
 set(objects)
-foreach(name base value json expr store engine model partiql api)
+foreach(name base value json expr store engine model partiql transfer api)
   if(TARGET dolmen_${name})
     list(APPEND objects $<TARGET_OBJECTS:dolmen_${name}>)
   endif()
 endforeach()
 
 add_library(libdolmen STATIC ${objects})
-target_link_libraries(libdolmen INTERFACE OpenSSL::Crypto ${ROCKSDB_LIBRARIES} ZLIB::ZLIB
-                      Threads::Threads stdc++ m dl)
+target_link_libraries(libdolmen INTERFACE OpenSSL::Crypto ${ROCKSDB_LIBRARIES}
+                      ${ZSTD_LIBRARY} ZLIB::ZLIB Threads::Threads stdc++ m dl)
 set_target_properties(libdolmen PROPERTIES OUTPUT_NAME dolmen LINKER_LANGUAGE C)
 
 configure_file(cmake/dolmen.pc.in dolmen.pc @ONLY)

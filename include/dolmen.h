@@ -46,6 +46,10 @@ struct dolmen_options {
     const char *path; // the data directory, created if missing; NULL keeps everything in memory
     enum dolmen_durability durability;
     const char *region; // what ARNs carry; NULL means "us-east-1"
+    // Bytes of memory at most, without effect in memory; 0 means the default.
+    size_t cache_bytes;        // for what is read from disk: an eighth of the machine's memory,
+                               // from 64 MB to 1 GB
+    size_t write_buffer_bytes; // for writes on their way into tables on disk: 48 MB
 };
 
 // Opens a database. On failure *db is untouched and `error` (if error_size > 0) says why.

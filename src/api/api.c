@@ -1,7 +1,14 @@
 // The life of a call: decode by shape, start, perhaps wait for the writer, finish, reset.
 #include "api/api_internal.h"
 
+#include "api/backup.h"
+#include "api/insights.h"
+#include "api/janitor.h"
+#include "api/kinesis.h"
 #include "api/shapes.h"
+#include "api/stream.h"
+#include "api/sweeper.h"
+#include "api/vector_pool.h"
 #include "base/limits.h"
 
 #include <stdlib.h>
@@ -16,13 +23,29 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
         free(api);
         return NULL;
     }
+    api->background = background_new();
+    backup_resume(api);
+    restore_resume(api);
+    api->sweeper = sweeper_new(api);
+    api->vectors = vector_pool_new();
+    api->insights = insights_new(api);
+    api->stream_counts = stream_counts_new();
+    janitor_start(api);
     return api;
 }
 
 void api_close(struct api *api)
 {
+    kinesis_free(api->kinesis);
+    sweeper_free(api->sweeper);
+    janitor_stop(api);
+    background_free(api);
+    vector_pool_free(api->vectors);
     engine_close(api->engine);
     throttle_free(api->throttle);
+    free(api->bucket_root);
+    insights_free(api->insights);
+    stream_counts_free(api->stream_counts);
     free(api);
 }
 
@@ -94,6 +117,8 @@ static const char *reason_code(enum error_code failure)
         return "ItemCollectionSizeLimitExceeded";
     case ERR_TRANSACTION_CONFLICT:
         return "TransactionConflict";
+    case ERR_DUPLICATE_ITEM:
+        return "DuplicateItem";
     case ERR_THROUGHPUT_EXCEEDED:
         return "ProvisionedThroughputExceeded";
     default:
@@ -225,10 +250,13 @@ bool api_call_start(struct api_call *call)
 void api_call_finish(struct api_call *call)
 {
     struct api_state *state = call->state;
-    if (state->write != NULL)
+    if (state->write != NULL) {
         usage_written(call);
-    else if (call->usage.table.ptr == NULL && call->error.code == ERR_NONE)
+        insights_written(call);
+    } else if (state->change != NULL && call->usage.table.ptr == NULL &&
+               call->error.code == ERR_NONE) {
         call->usage.table = state->change->name;
+    }
     if (call->error.code == ERR_NONE)
         state->operation->finish(call, state->request);
     respond(call);
@@ -243,6 +271,9 @@ static size_t transaction_size(const struct api_call *call)
     if (slice_is(call->operation, "TransactGetItems"))
         return ((const struct transact_get_items_request *)call->state->request)
             ->transact_items.count;
+    if (slice_is(call->operation, "ExecuteTransaction"))
+        return ((const struct execute_transaction_request *)call->state->request)
+            ->transact_statements.count;
     return 0;
 }
 

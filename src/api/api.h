@@ -33,6 +33,16 @@ struct api_options {
 MUST_CHECK struct api *api_open(const struct api_options *options, struct store_error *error);
 // Refuses requests beyond the throughput of tables and indexes. Before the first call.
 void api_enforce_capacity(struct api *api);
+// Where the records of Kinesis streaming destinations go: if an endpoint is given
+// (http://host:port), to Kinesis there, else to files <root>/<stream>.jsonl; a root of NULL means
+// <data>/kinesis. If all are NULL, nothing is delivered. Once, before the first call. False with a
+// sentence in `error` if the endpoint is none.
+MUST_CHECK bool api_kinesis(struct api *api, const char *root, const char *data,
+                            const char *endpoint, char *error, size_t error_size);
+// The directory below which the buckets of exports and imports stand: `root`, or without one the
+// directory "buckets" in the data directory; if there is neither, there are no buckets. Goes on
+// with exports and imports that were interrupted. Before the first call, once.
+void api_buckets(struct api *api, const char *root, const char *data);
 // Finishes what is queued, then closes the store. No call may be between start and done.
 void api_close(struct api *api);
 
@@ -88,6 +98,8 @@ void api_call_conflict(struct api_call *call);
 const char *const *api_operations(void);
 // The place of a name in it, or API_NO_OPERATION.
 unsigned api_operation_number(struct slice name);
+// Whether it is an operation of DynamoDB Streams.
+bool api_operation_of_streams(struct slice name);
 
 // ---- Looking at a running api (any thread) ------------------------------------------------
 
@@ -109,6 +121,24 @@ struct api_stats {
 };
 void api_stats(struct api *api, struct api_stats *out);
 
+// The keys of tables with Contributor Insights that are asked for most, as JSON; of one table if it
+// is named.
+void api_insights(struct api *api, struct slice table, struct buf *out);
+
+// ---- Time to live (any thread) -------------------------------------------------------------
+
+struct api_ttl {
+    bool running;     // a sweep is going on, or was asked for
+    uint64_t sweeps;  // ended since the start
+    uint64_t deleted; // items
+};
+void api_ttl(struct api *api, struct api_ttl *out);
+// Begins a sweep now, instead of within a second.
+void api_ttl_sweep(struct api *api);
+// At most that many items are deleted in a second; more than 0, API_TTL_RATE if not set.
+enum { API_TTL_RATE = 12500 };
+void api_ttl_rate(struct api *api, uint64_t rate);
+
 // ---- The clock (any thread) -----------------------------------------------------------------
 //
 // The api's clock is that of its env, moved by an offset that tests may set. It goes on running.
@@ -116,5 +146,11 @@ void api_stats(struct api *api, struct api_stats *out);
 int64_t api_clock_now(struct api *api);
 int64_t api_clock_offset(struct api *api);
 void api_clock_move(struct api *api, int64_t offset_ms);
+
+// ---- Streams (any thread) -------------------------------------------------------------------
+//
+// Closes the open shards of the table's stream now; each goes on in one child, or in two. For tests
+// of consumers. False if the table has no stream, or it could not be written. Waits for the writer.
+MUST_CHECK bool api_streams_roll(struct api *api, struct slice table_name, bool split);
 
 #endif

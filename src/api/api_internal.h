@@ -8,17 +8,33 @@
 #define API_INTERNAL_H
 
 #include "api/api.h"
+#include "api/background.h"
+#include "api/operation_list.h"
 #include "api/requests.h"
 #include "engine/engine.h"
+#include "engine/record.h"
 #include "json/writer.h"
 
 struct throttle;
+struct vector_pool;
+struct insights;
+struct kinesis;
+struct janitor;
+struct stream_counts;
 
 struct api {
     struct engine *engine;
     struct throttle *throttle;    // NULL if throughput is not enforced
     struct env env;               // as given
     _Atomic int64_t clock_offset; // milliseconds that the engine's clock is ahead of it
+    struct background *background;
+    char *bucket_root; // NULL if there is none: see transfer.h
+    struct sweeper *sweeper;
+    struct insights *insights;   // see insights.h
+    struct kinesis *kinesis;     // NULL without a destination: see kinesis.h
+    struct vector_pool *vectors; // threads for long searches
+    struct janitor *janitor;     // see janitor.h
+    struct stream_counts *stream_counts;
 };
 
 // throttle.c. Without --enforce-capacity, which api->throttle stands for, everything is let in.
@@ -45,6 +61,7 @@ enum step {
 
 struct operation {
     const char *name;
+    bool of_streams; // belongs to DynamoDB Streams, whose requests have a target of their own
     const struct shape *shape;
     enum step (*start)(struct api_call *call, const void *request);
     void (*finish)(struct api_call *call, const void *request);
@@ -53,43 +70,11 @@ struct operation {
 const struct operation *operation_find(struct slice name);
 unsigned operation_number(const struct operation *operation);
 
-// Declares the two functions of an operation; X-macro fodder for operations.c.
-#define OPERATION_DECLARE(function)                                                                \
+// Declares the functions of an operation: those of X(name, function, shape) in operation_list.h.
+#define OPERATION_DECLARE(name, function, shape)                                                   \
     enum step function##_start(struct api_call *call, const void *request);                        \
     void function##_finish(struct api_call *call, const void *request);
-
-// X(name, function, shape): the one list of operations. `finish` exists for those that write.
-#define OPERATION_READ_LIST(X)                                                                     \
-    X(BatchGetItem, batch_get_item, batch_get_item)                                                \
-    X(DescribeContinuousBackups, describe_continuous_backups, table_name)                          \
-    X(DescribeEndpoints, describe_endpoints, empty)                                                \
-    X(DescribeLimits, describe_limits, empty)                                                      \
-    X(DescribeTable, describe_table, table_name)                                                   \
-    X(DescribeTimeToLive, describe_time_to_live, table_name)                                       \
-    X(GetItem, get_item, get_item)                                                                 \
-    X(ListTables, list_tables, list_tables)                                                        \
-    X(ListTagsOfResource, list_tags_of_resource, list_tags_of_resource)                            \
-    X(Query, query, query)                                                                         \
-    X(Scan, scan, scan)                                                                            \
-    X(TransactGetItems, transact_get_items, transact_get_items)
-
-#define OPERATION_WRITE_LIST(X)                                                                    \
-    X(BatchWriteItem, batch_write_item, batch_write_item)                                          \
-    X(CreateTable, create_table, create_table)                                                     \
-    X(DeleteItem, delete_item, delete_item)                                                        \
-    X(DeleteTable, delete_table, table_name)                                                       \
-    X(PutItem, put_item, put_item)                                                                 \
-    X(TagResource, tag_resource, tag_resource)                                                     \
-    X(TransactWriteItems, transact_write_items, transact_write_items)                              \
-    X(UntagResource, untag_resource, untag_resource)                                               \
-    X(UpdateItem, update_item, update_item)                                                        \
-    X(UpdateTable, update_table, update_table)                                                     \
-    X(UpdateTimeToLive, update_time_to_live, update_time_to_live)
-
-#define X(name, function, shape) OPERATION_DECLARE(function)
-OPERATION_READ_LIST(X)
-OPERATION_WRITE_LIST(X)
-#undef X
+OPERATION_LIST(OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE)
 
 // ---- State of a call -----------------------------------------------------------------------
 
@@ -104,9 +89,11 @@ struct api_state {
     struct held_table *tables;
     struct write_job *write;     // NULL, or the job of an item operation
     struct table_change *change; // NULL, or the job of a table operation
+    struct record_job *records;  // NULL, or the job of an operation that keeps a record
     void *own;                   // what start keeps for finish
     const char *throttle_reason; // of ThrottlingReasons; NULL without
     struct slice throttle_resource;
+    struct slice subject; // the item that is asked for, or its key, while it may be refused
 };
 
 static inline struct engine *call_engine(const struct api_call *call)
@@ -124,6 +111,8 @@ struct json_writer call_writer(struct api_call *call);
 
 // The table of a name or ARN, held until the call ends; NULL with ResourceNotFoundException.
 struct table *call_table(struct api_call *call, struct slice name_or_arn);
+// The same for one that is still being restored or imported, too.
+struct table *call_any_table(struct api_call *call, struct slice name_or_arn);
 
 // A Key: exactly the table's key attributes, of the right types. Makes the tree key.
 MUST_CHECK bool call_key(struct api_call *call, const struct table *table, struct slice key,
@@ -203,6 +192,8 @@ void call_write_item(struct api_call *call, struct json_writer *w,
 struct write_job *call_write_job(struct api_call *call, size_t count);
 // A table change, likewise; the caller sets name, alter and context.
 struct table_change *call_table_change(struct api_call *call);
+// A job that writes `count` records (engine/record.h), likewise; the caller sets them.
+struct record_job *call_record_job(struct api_call *call, size_t count);
 // Hands the call's job to the writer; when it is done, call->done is called.
 enum step call_submit(struct api_call *call);
 
@@ -226,6 +217,7 @@ struct capacity {
     double write;
     double index_read[LIMIT_INDEXES];
     double index_write[LIMIT_INDEXES];
+    double vector_write[LIMIT_VECTOR_INDEXES]; // bytes
     bool transaction; // reports ReadCapacityUnits and WriteCapacityUnits, too
 };
 
@@ -233,6 +225,8 @@ void capacity_add_write(struct capacity *capacity, const struct write_action *ac
                         double factor);
 // The units of reading that many bytes: half a unit for each begun 4 KB, one if consistent.
 double capacity_read_units(uint64_t bytes, bool consistent);
+// What a vector index charges for as many bytes: whole kilobytes.
+double capacity_vector_bytes(uint64_t bytes);
 // Notes what was read, of a table or through an index (else NULL), in the call's usage.
 void usage_read(struct api_call *call, const struct table *table, const struct index *index,
                 double units, uint64_t items);

@@ -1,7 +1,7 @@
 // BatchGetItem and BatchWriteItem: many items of several tables in one request. Everything is
 // always processed, within the limits of a response: UnprocessedKeys is used when 16 MB of items
 // are reached, UnprocessedItems never.
-#include "api/api_internal.h"
+#include "api/insights.h"
 
 #include "api/shapes.h"
 
@@ -112,6 +112,7 @@ static bool read_group(struct api_call *call, struct json_writer *w, struct get_
                        uint64_t *bytes)
 {
     bool consistent = group->request->consistent_read.value;
+    const struct field_value *keys = group->request->keys.items;
     for (size_t i = 0; i < group->request->keys.count && *bytes < LIMIT_BATCH_BYTES; i++) {
         struct item_read read;
         if (!engine_get(call_engine(call), NULL, group->keys[i], &read, &call->error))
@@ -122,6 +123,7 @@ static bool read_group(struct api_call *call, struct json_writer *w, struct get_
         double units = capacity_read_units(read.size, consistent);
         group->units += units;
         usage_read(call, group->table, NULL, units, read.item.len > 0);
+        insights_read(call, group->table, NULL, keys[i].value);
         group->done = i + 1;
         item_read_release(call_engine(call), &read);
     }

@@ -21,6 +21,19 @@ void capacity_add_write(struct capacity *capacity, const struct write_action *ac
             capacity->index_write[index - capacity->table->indexes] +=
                 factor * action->cost.indexes[i];
     }
+    for (size_t i = 0; i < action->cost_table->vector_count; i++) {
+        const struct vector_index *vector =
+            table_vector(capacity->table, action->cost_table->vectors[i].base.name);
+        if (vector != NULL && action->cost.vectors[i] > 0)
+            capacity->vector_write[vector - capacity->table->vectors] +=
+                factor * capacity_vector_bytes(action->cost.vectors[i]);
+    }
+}
+
+// The documentation's example shows a kilobyte for a search among vectors of four numbers.
+double capacity_vector_bytes(uint64_t bytes)
+{
+    return (double)((bytes == 0 ? 1 : (bytes + 1023) / 1024) * 1024);
 }
 
 double capacity_read_units(uint64_t bytes, bool consistent)
@@ -104,6 +117,27 @@ static void write_indexes_json(struct json_writer *w, const struct capacity *cap
         json_close_object(w);
 }
 
+static void write_vectors_json(struct json_writer *w, const struct capacity *capacity)
+{
+    bool open = false;
+    for (size_t i = 0; i < capacity->table->vector_count; i++) {
+        if (capacity->vector_write[i] == 0)
+            continue;
+        if (!open) {
+            json_name(w, "VectorIndexes");
+            json_open_object(w);
+            open = true;
+        }
+        json_name_slice(w, capacity->table->vectors[i].base.name);
+        json_open_object(w);
+        json_name(w, "VectorWriteRequestBytes");
+        json_units(w, capacity->vector_write[i]);
+        json_close_object(w);
+    }
+    if (open)
+        json_close_object(w);
+}
+
 void capacity_write_json(struct json_writer *w, const struct capacity *capacity,
                          enum capacity_detail detail)
 {
@@ -124,6 +158,7 @@ void capacity_write_json(struct json_writer *w, const struct capacity *capacity,
         json_close_object(w);
         write_indexes_json(w, capacity, false);
         write_indexes_json(w, capacity, true);
+        write_vectors_json(w, capacity);
     }
     json_close_object(w);
 }

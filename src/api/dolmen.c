@@ -25,6 +25,8 @@ int dolmen_open(const struct dolmen_options *options, dolmen **db, char *error, 
     struct store_options store_options = {
         .path = options->path,
         .durability = options->durability == DOLMEN_RELAXED ? STORE_RELAXED : STORE_FULL,
+        .cache_bytes = options->cache_bytes,
+        .write_buffer_bytes = options->write_buffer_bytes,
     };
     struct store *store = options->path == NULL ? store_open_memory(&cause)
                                                 : store_open_rocksdb(&store_options, &cause);
@@ -44,6 +46,9 @@ int dolmen_open(const struct dolmen_options *options, dolmen **db, char *error, 
         free(opened);
         return DOLMEN_FAILED;
     }
+    api_buckets(opened->api, NULL, options->path);
+    // Without an endpoint nothing can be wrong with it.
+    ensure(api_kinesis(opened->api, NULL, options->path, NULL, NULL, 0));
     *db = opened;
     return DOLMEN_OK;
 }

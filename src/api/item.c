@@ -1,6 +1,6 @@
 // PutItem, GetItem, UpdateItem and DeleteItem. Each start function reads in DynamoDB's order
 // of checks: styles, values, placeholders, expressions, then the table, then its keys.
-#include "api/api_internal.h"
+#include "api/insights.h"
 
 #include "engine/layout.h"
 
@@ -332,6 +332,7 @@ enum step get_item_start(struct api_call *call, const void *decoded)
     struct table *table = call_table(call, request->table_name);
     struct slice key;
     struct item_read read;
+    call->state->subject = request->key.value;
     if (table == NULL || !call_key(call, table, request->key.value, &key) ||
         !params_check_keys(&call->error, table, (struct expressions){.projection = projection}) ||
         !throttle_admit_read(call, table, NULL) ||
@@ -345,6 +346,7 @@ enum step get_item_start(struct api_call *call, const void *decoded)
     }
     double units = capacity_read_units(read.size, request->consistent_read.value);
     usage_read(call, table, NULL, units, read.item.len > 0);
+    insights_read(call, table, NULL, request->key.value);
     enum capacity_detail detail = capacity_detail(request->return_consumed_capacity);
     if (detail != CAPACITY_NONE) {
         struct capacity capacity = {.table = table, .read = units};

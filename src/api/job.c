@@ -1,5 +1,5 @@
 // Handing a call's work to the writer.
-#include "api/api_internal.h"
+#include "api/insights.h"
 
 #include <stddef.h>
 
@@ -14,6 +14,11 @@ struct call_change {
     struct api_call *call;
 };
 
+struct call_records {
+    struct record_job records; // first
+    struct api_call *call;
+};
+
 static void write_done(struct job *job)
 {
     struct api_call *call = ((struct call_job *)job)->call;
@@ -23,6 +28,12 @@ static void write_done(struct job *job)
 static void change_done(struct job *job)
 {
     struct api_call *call = ((struct call_change *)job)->call;
+    call->done(call);
+}
+
+static void records_done(struct job *job)
+{
+    struct api_call *call = ((struct call_records *)job)->call;
     call->done(call);
 }
 
@@ -53,11 +64,34 @@ struct table_change *call_table_change(struct api_call *call)
     return &job->change;
 }
 
+struct record_job *call_record_job(struct api_call *call, size_t count)
+{
+    struct call_records *job = call_alloc(call, 1, sizeof(*job));
+    struct record_write *writes = call_alloc(call, count, sizeof(*writes));
+    if (job == NULL || writes == NULL)
+        return NULL;
+    record_job_init(&job->records, &call->error);
+    job->call = call;
+    job->records.job.done = records_done;
+    job->records.count = count;
+    job->records.writes = writes;
+    call->state->records = &job->records;
+    return &job->records;
+}
+
+static struct job *job_of(const struct api_state *state)
+{
+    if (state->write != NULL)
+        return &state->write->job;
+    return state->change != NULL ? &state->change->job : &state->records->job;
+}
+
 enum step call_submit(struct api_call *call)
 {
     struct api_state *state = call->state;
+    if (state->write != NULL)
+        insights_prepare(call);
     if (state->write != NULL && !throttle_admit_job(call))
         return STEP_FAILED;
-    struct job *job = state->write != NULL ? &state->write->job : &state->change->job;
-    return engine_submit(call_engine(call), job) ? STEP_PENDING : STEP_FAILED;
+    return engine_submit(call_engine(call), job_of(state)) ? STEP_PENDING : STEP_FAILED;
 }

@@ -4,7 +4,7 @@
 #include "api/shapes.h"
 #include "engine/layout.h"
 
-struct table *call_table(struct api_call *call, struct slice name_or_arn)
+struct table *call_any_table(struct api_call *call, struct slice name_or_arn)
 {
     struct table *table = engine_table(call_engine(call), table_name_plain(name_or_arn));
     if (table == NULL) {
@@ -23,6 +23,15 @@ struct table *call_table(struct api_call *call, struct slice name_or_arn)
         call->usage.table_id = table->tree;
     }
     return table;
+}
+
+struct table *call_table(struct api_call *call, struct slice name_or_arn)
+{
+    struct table *table = call_any_table(call, name_or_arn);
+    if (table == NULL || table->status == TABLE_ACTIVE)
+        return table;
+    (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
+    return NULL;
 }
 
 bool key_value_check(const struct key_part *part, bool hash, struct slice value,

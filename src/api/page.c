@@ -1,25 +1,13 @@
 // Query and Scan: one page of a table or an index. Both fill the engine's page_request and stream
 // the items that come back straight into the response.
-#include "api/api_internal.h"
+#include "api/page.h"
+
+#include "api/insights.h"
 
 #include "engine/layout.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-// What the two requests have in common, and what has been made of it.
-struct page_call {
-    struct api_call *call;
-    struct json_writer w;
-    struct page_request page;
-    struct slice select;
-    struct slice capacity;
-    struct slice projection_expression;
-    const struct field_list *attributes_to_get;
-    const struct field_value *start_key;
-    struct expr_projection *projection;
-    bool legacy_filter;
-};
 
 // ---- Checks ---------------------------------------------------------------------------------
 
@@ -45,7 +33,7 @@ static bool check_select(struct page_call *p, struct slice index_name)
     return true;
 }
 
-static bool find_target(struct page_call *p, struct slice table_name, struct slice index_name)
+bool page_find_target(struct page_call *p, struct slice table_name, struct slice index_name)
 {
     struct error *error = &p->call->error;
     p->page.table = call_table(p->call, table_name);
@@ -132,7 +120,7 @@ static bool is_partial(const struct index *index)
 }
 
 // The filter of a Query may only look at what the index holds. One of a Scan finds nothing there.
-static bool check_filter_projected(struct page_call *p)
+bool page_check_filter_projected(struct page_call *p)
 {
     struct missing missing = {.p = p};
     if (p->page.filter == NULL || !is_partial(p->page.index))
@@ -157,7 +145,7 @@ static bool check_all_attributes(struct page_call *p)
 }
 
 // What a global index lacks cannot be asked for; a local one fetches it from the table.
-static bool check_projected(struct page_call *p)
+bool page_check_projected(struct page_call *p)
 {
     const struct index *index = p->page.index;
     if (!is_partial(index))
@@ -174,7 +162,7 @@ static const struct key_schema *target_keys(const struct page_call *p)
     return p->page.index != NULL ? &p->page.index->keys : &p->page.table->keys;
 }
 
-static bool check_keys(struct page_call *p)
+bool page_check_keys(struct page_call *p)
 {
     return params_check_keys(
         &p->call->error, p->page.table,
@@ -313,6 +301,14 @@ static bool set_start(struct page_call *p)
     return true;
 }
 
+bool page_resume(struct page_call *p)
+{
+    if (judge_start(p) == START_OK)
+        return make_start(p) && engine_page_admits(&p->page) == PAGE_INSIDE;
+    error_init(&p->call->error, &p->call->arena);
+    return false;
+}
+
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
@@ -336,18 +332,19 @@ static bool check_start_values(struct page_call *p)
 static bool emit_item(void *context, struct slice item)
 {
     struct page_call *p = context;
+    insights_read(p->call, p->page.table, p->page.index, item);
     call_write_item(p->call, &p->w, p->projection, item);
     return !p->call->response.failed || error_budget(&p->call->error);
 }
 
 static bool count_item(void *context, struct slice item)
 {
-    (void)context;
-    (void)item;
+    struct page_call *p = context;
+    insights_read(p->call, p->page.table, p->page.index, item);
     return true;
 }
 
-static void write_capacity(struct page_call *p)
+void page_write_capacity(struct page_call *p)
 {
     enum capacity_detail detail = capacity_detail(p->capacity);
     const struct page_request *page = &p->page;
@@ -394,7 +391,7 @@ static enum step read_page(struct page_call *p)
         json_name(&p->w, "LastEvaluatedKey");
         json_item(&p->w, page->last);
     }
-    write_capacity(p);
+    page_write_capacity(p);
     json_close_object(&p->w);
     return STEP_READY;
 }
@@ -489,12 +486,12 @@ enum step query_start(struct api_call *call, const void *decoded)
         .start_key = &request->exclusive_start_key,
     };
     struct expr_key *key = check_query(&p, request);
-    if (key == NULL || !find_target(&p, request->table_name, request->index_name) ||
+    if (key == NULL || !page_find_target(&p, request->table_name, request->index_name) ||
         !expr_key_resolve(key, target_keys(&p), &p.page.range, &call->error) || !check_start(&p) ||
-        !check_keys(&p) ||
+        !page_check_keys(&p) ||
         !expr_key_check_empty(key, target_keys(&p), request->index_name, &call->error) ||
-        !check_filter(&p) || !check_filter_projected(&p) || !check_all_attributes(&p) ||
-        !set_start(&p) || !check_select(&p, request->index_name) || !check_projected(&p))
+        !check_filter(&p) || !page_check_filter_projected(&p) || !check_all_attributes(&p) ||
+        !set_start(&p) || !check_select(&p, request->index_name) || !page_check_projected(&p))
         return STEP_FAILED;
     return read_page(&p);
 }
@@ -565,9 +562,10 @@ enum step scan_start(struct api_call *call, const void *decoded)
         .attributes_to_get = &request->attributes_to_get,
         .start_key = &request->exclusive_start_key,
     };
-    if (!check_scan(&p, request) || !find_target(&p, request->table_name, request->index_name) ||
-        !check_start(&p) || !set_start(&p) || !check_all_attributes(&p) || !check_keys(&p) ||
-        !check_select(&p, request->index_name) || !check_projected(&p))
+    if (!check_scan(&p, request) ||
+        !page_find_target(&p, request->table_name, request->index_name) || !check_start(&p) ||
+        !set_start(&p) || !check_all_attributes(&p) || !page_check_keys(&p) ||
+        !check_select(&p, request->index_name) || !page_check_projected(&p))
         return STEP_FAILED;
     return read_page(&p);
 }

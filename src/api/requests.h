@@ -88,7 +88,7 @@ struct search_schema_element {
 };
 
 // VectorIndex of CreateTable and CreateVectorIndexAction of UpdateTable.
-struct vector_index {
+struct request_vector_index {
     struct slice index_name;
     struct vector_attribute_definition *vector_attribute;
     struct field_list search_schema; // struct search_schema_element
@@ -117,7 +117,7 @@ struct create_table_request {
     struct request_on_demand_throughput *on_demand_throughput;
     struct slice global_table_source_arn;
     struct slice global_table_settings_replication_mode;
-    struct field_list vector_indexes; // struct vector_index
+    struct field_list vector_indexes; // struct request_vector_index
 };
 
 // Requests that hold nothing but a table's name: DescribeTable, DeleteTable,
@@ -151,7 +151,7 @@ struct global_secondary_index_update {
 };
 
 struct vector_index_update {
-    struct vector_index *create;
+    struct request_vector_index *create;
     struct delete_index_action *delete;
 };
 

@@ -8,6 +8,12 @@
 #define API_SHAPES_H
 
 #include "api/requests.h"
+#include "api/requests_backup.h"
+#include "api/requests_control.h"
+#include "api/requests_partiql.h"
+#include "api/requests_stream.h"
+#include "api/requests_transfer.h"
+#include "api/requests_vector.h"
 
 extern const struct shape shape_create_table_request;
 extern const struct shape shape_update_table_request;

@@ -65,4 +65,14 @@ extern const struct shape shape_attribute_name; // 1 to 255 characters
 extern const struct shape shape_positive_integer;
 extern const struct shape shape_positive_long;
 
+// Parts of table requests (shapes_table.c).
+extern const struct shape shape_attribute_definitions;
+extern const struct shape shape_key_schema;
+extern const struct shape shape_local_indexes;
+extern const struct shape shape_global_indexes;
+extern const struct shape shape_billing_mode;
+extern const struct shape shape_provisioned_throughput;
+extern const struct shape shape_on_demand_throughput;
+extern const struct shape shape_sse_specification;
+
 #endif

@@ -27,7 +27,7 @@ static const char *const search_element_types[] = {"HASH", "INLINE_FILTER", NULL
 static const struct shape attribute_type = ENUM_SHAPE(attribute_types);
 static const struct shape key_type = ENUM_SHAPE(key_types);
 static const struct shape projection_type = ENUM_SHAPE(projection_types);
-static const struct shape billing_mode = ENUM_SHAPE(billing_modes);
+const struct shape shape_billing_mode = ENUM_SHAPE(billing_modes);
 static const struct shape stream_view_type = ENUM_SHAPE(stream_view_types);
 static const struct shape sse_type = ENUM_SHAPE(sse_types);
 static const struct shape table_class = ENUM_SHAPE(table_classes);
@@ -43,7 +43,7 @@ static const struct shape_member attribute_definition_rows[] = {
 };
 static const struct shape attribute_definition =
     STRUCT_SHAPE(attribute_definition, "AttributeDefinition", attribute_definition_rows);
-static const struct shape attribute_definitions = LIST_SHAPE(&attribute_definition);
+const struct shape shape_attribute_definitions = LIST_SHAPE(&attribute_definition);
 
 static const struct shape_member key_schema_element_rows[] = {
     REQUIRED(key_schema_element, attribute_name, "AttributeName", &shape_attribute_name),
@@ -51,7 +51,7 @@ static const struct shape_member key_schema_element_rows[] = {
 };
 static const struct shape key_schema_element =
     STRUCT_SHAPE(key_schema_element, "KeySchemaElement", key_schema_element_rows);
-static const struct shape key_schema = LIST_SHAPE_RANGE(&key_schema_element, 1, 2);
+const struct shape shape_key_schema = LIST_SHAPE_RANGE(&key_schema_element, 1, 2);
 // A global index may have several attributes in each half of its key.
 static const struct shape global_key_schema =
     LIST_SHAPE_RANGE(&key_schema_element, 1, 2 * LIMIT_KEY_PARTS);
@@ -70,7 +70,7 @@ static const struct shape_member provisioned_throughput_rows[] = {
     REQUIRED(request_provisioned_throughput, read_capacity_units, "ReadCapacityUnits",
              &shape_positive_long),
 };
-static const struct shape provisioned_throughput = STRUCT_SHAPE(
+const struct shape shape_provisioned_throughput = STRUCT_SHAPE(
     request_provisioned_throughput, "ProvisionedThroughput", provisioned_throughput_rows);
 
 static const struct shape_member on_demand_throughput_rows[] = {
@@ -79,7 +79,7 @@ static const struct shape_member on_demand_throughput_rows[] = {
     OPTIONAL(request_on_demand_throughput, max_write_request_units, "MaxWriteRequestUnits",
              &shape_any_long),
 };
-static const struct shape on_demand_throughput =
+const struct shape shape_on_demand_throughput =
     STRUCT_SHAPE(request_on_demand_throughput, "OnDemandThroughput", on_demand_throughput_rows);
 
 static const struct shape_member warm_throughput_rows[] = {
@@ -102,7 +102,7 @@ static const struct shape_member sse_specification_rows[] = {
     OPTIONAL(request_sse_specification, sse_type, "SSEType", &sse_type),
     OPTIONAL(request_sse_specification, kms_master_key_id, "KMSMasterKeyId", &shape_any_string),
 };
-static const struct shape sse_specification =
+const struct shape shape_sse_specification =
     STRUCT_SHAPE(request_sse_specification, "SSESpecification", sse_specification_rows);
 
 static const struct shape tag_key = STRING_SHAPE_RANGE(1, 128);
@@ -118,36 +118,36 @@ static const struct shape tags = LIST_SHAPE(&tag);
 
 static const struct shape_member local_index_rows[] = {
     REQUIRED(local_secondary_index, index_name, "IndexName", &shape_plain_name),
-    REQUIRED(local_secondary_index, key_schema, "KeySchema", &key_schema),
+    REQUIRED(local_secondary_index, key_schema, "KeySchema", &shape_key_schema),
     REQUIRED(local_secondary_index, projection, "Projection", &projection),
 };
 static const struct shape local_index =
     STRUCT_SHAPE(local_secondary_index, "LocalSecondaryIndex", local_index_rows);
-static const struct shape local_indexes = LIST_SHAPE(&local_index);
+const struct shape shape_local_indexes = LIST_SHAPE(&local_index);
 
 static const struct shape_member global_index_rows[] = {
     REQUIRED(global_secondary_index, index_name, "IndexName", &shape_plain_name),
     REQUIRED(global_secondary_index, key_schema, "KeySchema", &global_key_schema),
     REQUIRED(global_secondary_index, projection, "Projection", &projection),
     OPTIONAL(global_secondary_index, provisioned_throughput, "ProvisionedThroughput",
-             &provisioned_throughput),
+             &shape_provisioned_throughput),
     OPTIONAL(global_secondary_index, on_demand_throughput, "OnDemandThroughput",
-             &on_demand_throughput),
+             &shape_on_demand_throughput),
     OPTIONAL(global_secondary_index, warm_throughput, "WarmThroughput", &warm_throughput),
 };
 static const struct shape global_index =
     STRUCT_SHAPE(global_secondary_index, "GlobalSecondaryIndex", global_index_rows);
-static const struct shape global_indexes = LIST_SHAPE(&global_index);
+const struct shape shape_global_indexes = LIST_SHAPE(&global_index);
 
 // The same structure in UpdateTable, where it is checked in another order.
 static const struct shape_member create_global_index_rows[] = {
     REQUIRED(global_secondary_index, projection, "Projection", &projection),
     REQUIRED(global_secondary_index, index_name, "IndexName", &shape_plain_name),
     OPTIONAL(global_secondary_index, provisioned_throughput, "ProvisionedThroughput",
-             &provisioned_throughput),
+             &shape_provisioned_throughput),
     REQUIRED(global_secondary_index, key_schema, "KeySchema", &global_key_schema),
     OPTIONAL(global_secondary_index, on_demand_throughput, "OnDemandThroughput",
-             &on_demand_throughput),
+             &shape_on_demand_throughput),
     OPTIONAL(global_secondary_index, warm_throughput, "WarmThroughput", &warm_throughput),
 };
 static const struct shape create_global_index = STRUCT_SHAPE(
@@ -156,9 +156,9 @@ static const struct shape create_global_index = STRUCT_SHAPE(
 static const struct shape_member update_global_index_rows[] = {
     REQUIRED(update_global_secondary_index_action, index_name, "IndexName", &shape_plain_name),
     OPTIONAL(update_global_secondary_index_action, provisioned_throughput, "ProvisionedThroughput",
-             &provisioned_throughput),
+             &shape_provisioned_throughput),
     OPTIONAL(update_global_secondary_index_action, on_demand_throughput, "OnDemandThroughput",
-             &on_demand_throughput),
+             &shape_on_demand_throughput),
     OPTIONAL(update_global_secondary_index_action, warm_throughput, "WarmThroughput",
              &warm_throughput),
 };
@@ -198,15 +198,15 @@ static const struct shape search_schema = LIST_SHAPE(&search_schema_element);
 
 // Dimensions out of range have a message of their own.
 static const struct shape_member vector_index_rows[] = {
-    REQUIRED(vector_index, index_name, "IndexName", &shape_plain_name),
-    REQUIRED(vector_index, vector_attribute, "VectorAttribute", &vector_attribute),
-    OPTIONAL(vector_index, search_schema, "SearchSchema", &search_schema),
-    REQUIRED(vector_index, projection, "Projection", &projection),
-    REQUIRED(vector_index, dimensions, "Dimensions", &shape_any_integer),
-    REQUIRED(vector_index, distance_function, "DistanceFunction", &distance_function),
+    REQUIRED(request_vector_index, index_name, "IndexName", &shape_plain_name),
+    REQUIRED(request_vector_index, vector_attribute, "VectorAttribute", &vector_attribute),
+    OPTIONAL(request_vector_index, search_schema, "SearchSchema", &search_schema),
+    REQUIRED(request_vector_index, projection, "Projection", &projection),
+    REQUIRED(request_vector_index, dimensions, "Dimensions", &shape_any_integer),
+    REQUIRED(request_vector_index, distance_function, "DistanceFunction", &distance_function),
 };
 static const struct shape vector_index =
-    STRUCT_SHAPE(vector_index, "VectorIndex", vector_index_rows);
+    STRUCT_SHAPE(request_vector_index, "VectorIndex", vector_index_rows);
 static const struct shape vector_indexes = LIST_SHAPE(&vector_index);
 
 static const struct shape_member vector_index_update_rows[] = {
@@ -298,19 +298,19 @@ static const struct shape witness_updates = LIST_SHAPE_RANGE(&witness_update, 1,
 
 static const struct shape_member create_table_rows[] = {
     REQUIRED(create_table_request, attribute_definitions, "AttributeDefinitions",
-             &attribute_definitions),
+             &shape_attribute_definitions),
     REQUIRED(create_table_request, table_name, "TableName", &shape_own_table_name),
-    OPTIONAL(create_table_request, billing_mode, "BillingMode", &billing_mode),
+    OPTIONAL(create_table_request, billing_mode, "BillingMode", &shape_billing_mode),
     OPTIONAL(create_table_request, provisioned_throughput, "ProvisionedThroughput",
-             &provisioned_throughput),
-    REQUIRED(create_table_request, key_schema, "KeySchema", &key_schema),
+             &shape_provisioned_throughput),
+    REQUIRED(create_table_request, key_schema, "KeySchema", &shape_key_schema),
     OPTIONAL(create_table_request, local_secondary_indexes, "LocalSecondaryIndexes",
-             &local_indexes),
+             &shape_local_indexes),
     OPTIONAL(create_table_request, global_secondary_indexes, "GlobalSecondaryIndexes",
-             &global_indexes),
+             &shape_global_indexes),
     OPTIONAL(create_table_request, stream_specification, "StreamSpecification",
              &stream_specification),
-    OPTIONAL(create_table_request, sse_specification, "SSESpecification", &sse_specification),
+    OPTIONAL(create_table_request, sse_specification, "SSESpecification", &shape_sse_specification),
     OPTIONAL(create_table_request, tags, "Tags", &tags),
     OPTIONAL(create_table_request, table_class, "TableClass", &table_class),
     OPTIONAL(create_table_request, deletion_protection_enabled, "DeletionProtectionEnabled",
@@ -318,7 +318,7 @@ static const struct shape_member create_table_rows[] = {
     OPTIONAL(create_table_request, warm_throughput, "WarmThroughput", &warm_throughput),
     OPTIONAL(create_table_request, resource_policy, "ResourcePolicy", &shape_any_string),
     OPTIONAL(create_table_request, on_demand_throughput, "OnDemandThroughput",
-             &on_demand_throughput),
+             &shape_on_demand_throughput),
     OPTIONAL(create_table_request, global_table_source_arn, "GlobalTableSourceArn",
              &shape_any_string),
     OPTIONAL(create_table_request, global_table_settings_replication_mode,
@@ -330,16 +330,16 @@ const struct shape shape_create_table_request =
 
 static const struct shape_member update_table_rows[] = {
     OPTIONAL(update_table_request, attribute_definitions, "AttributeDefinitions",
-             &attribute_definitions),
+             &shape_attribute_definitions),
     REQUIRED(update_table_request, table_name, "TableName", &shape_own_table_name),
     OPTIONAL(update_table_request, provisioned_throughput, "ProvisionedThroughput",
-             &provisioned_throughput),
-    OPTIONAL(update_table_request, billing_mode, "BillingMode", &billing_mode),
+             &shape_provisioned_throughput),
+    OPTIONAL(update_table_request, billing_mode, "BillingMode", &shape_billing_mode),
     OPTIONAL(update_table_request, global_secondary_index_updates, "GlobalSecondaryIndexUpdates",
              &global_index_updates),
     OPTIONAL(update_table_request, stream_specification, "StreamSpecification",
              &stream_specification),
-    OPTIONAL(update_table_request, sse_specification, "SSESpecification", &sse_specification),
+    OPTIONAL(update_table_request, sse_specification, "SSESpecification", &shape_sse_specification),
     OPTIONAL(update_table_request, replica_updates, "ReplicaUpdates", &replica_updates),
     OPTIONAL(update_table_request, table_class, "TableClass", &table_class),
     OPTIONAL(update_table_request, deletion_protection_enabled, "DeletionProtectionEnabled",
@@ -349,7 +349,7 @@ static const struct shape_member update_table_rows[] = {
     OPTIONAL(update_table_request, global_table_witness_updates, "GlobalTableWitnessUpdates",
              &witness_updates),
     OPTIONAL(update_table_request, on_demand_throughput, "OnDemandThroughput",
-             &on_demand_throughput),
+             &shape_on_demand_throughput),
     OPTIONAL(update_table_request, warm_throughput, "WarmThroughput", &warm_throughput),
     OPTIONAL(update_table_request, global_table_settings_replication_mode,
              "GlobalTableSettingsReplicationMode", &replication_mode),

@@ -1,6 +1,8 @@
 // CreateTable's request as a whole: its parts in the service's order, which is billing, keys,
 // definitions, local indexes, global indexes, and then the features around them.
+#include "api/policy.h"
 #include "api/table_spec.h"
+#include "api/vector_spec.h"
 
 #define INVALID "One or more parameter values were invalid: "
 
@@ -42,6 +44,8 @@ static bool check_size(const struct check *check)
         return too_many_locals(check->error);
     if (request->global_secondary_indexes.count > INDEXES_SANE)
         return too_many_globals(check->error);
+    if (request->vector_indexes.count > INDEXES_SANE)
+        return vector_specs_check(request, check->error);
     return request->attribute_definitions.count <= DEFINITIONS_SANE ||
            definitions_mismatch(check->error);
 }
@@ -82,6 +86,7 @@ static bool check_table_keys(const struct check *check)
                          &request->attribute_definitions, check->error))
         return false;
     if (!request->local_secondary_indexes.set && !request->global_secondary_indexes.set &&
+        !request->vector_indexes.set &&
         request->key_schema.count != request->attribute_definitions.count)
         return definitions_mismatch(check->error);
     return true;
@@ -104,19 +109,38 @@ static bool check_index_lists(const struct check *check)
                              &request->attribute_definitions, check->error))
             return false;
     }
+    const struct request_vector_index *vectors = request->vector_indexes.items;
+    for (size_t i = 0; i < request->vector_indexes.count; i++)
+        if (!vector_spec_check_defined(&vectors[i], &request->attribute_definitions, check->error))
+            return false;
     return true;
 }
 
-// Adds the names that are not in `used` yet.
+// Adds a name unless it is in `used` already.
+static size_t use_name(struct slice *used, size_t count, struct slice name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (slice_equal(used[i], name))
+            return count;
+    used[count] = name;
+    return count + 1;
+}
+
 static size_t use_keys(struct slice *used, size_t count, const struct key_schema_element *keys,
                        size_t key_count)
 {
-    for (size_t i = 0; i < key_count; i++) {
-        bool known = false;
-        for (size_t k = 0; k < count; k++)
-            known = known || slice_equal(used[k], keys[i].attribute_name);
-        if (!known)
-            used[count++] = keys[i].attribute_name;
+    for (size_t i = 0; i < key_count; i++)
+        count = use_name(used, count, keys[i].attribute_name);
+    return count;
+}
+
+static size_t use_search_schemas(struct slice *used, size_t count, const struct field_list *indexes)
+{
+    const struct request_vector_index *rows = indexes->items;
+    for (size_t i = 0; i < indexes->count; i++) {
+        const struct search_schema_element *elements = rows[i].search_schema.items;
+        for (size_t k = 0; k < rows[i].search_schema.count; k++)
+            count = use_name(used, count, elements[k].attribute_name);
     }
     return count;
 }
@@ -133,6 +157,7 @@ static bool check_unused(const struct check *check)
         use_keys(names, 0, check->request->key_schema.items, check->request->key_schema.count);
     for (size_t i = 0; i < check->index_count; i++)
         used = use_keys(names, used, check->indexes[i].keys, check->indexes[i].key_count);
+    used = use_search_schemas(names, used, &check->request->vector_indexes);
     if (used == list->count)
         return true;
     for (size_t i = 0; i < list->count; i++)
@@ -229,6 +254,11 @@ static bool check_indexes(const struct check *check)
         return too_many_locals(check->error);
     if (request->global_secondary_indexes.count > LIMIT_GSI)
         return too_many_globals(check->error);
+    if (!vector_specs_check(request, check->error))
+        return false;
+    const struct request_vector_index *vectors = request->vector_indexes.items;
+    for (size_t i = 0; i < request->vector_indexes.count; i++)
+        included += vector_spec_included(&vectors[i]);
     return spec_check_included(included, check->error);
 }
 
@@ -236,12 +266,9 @@ static bool check_indexes(const struct check *check)
 static bool check_supported(const struct check *check)
 {
     const struct create_table_request *request = check->request;
-    if (request->vector_indexes.set)
-        return error_validation(check->error,
-                                "This version does not support VectorIndexes in CreateTable");
-    if (request->resource_policy.ptr != NULL)
-        return error_validation(check->error,
-                                "This version does not support ResourcePolicy in CreateTable");
+    if (request->resource_policy.ptr != NULL &&
+        !policy_check(request->resource_policy, check->error->arena, check->error))
+        return false;
     if (request->global_table_source_arn.ptr != NULL ||
         request->global_table_settings_replication_mode.ptr != NULL)
         return error_validation(check->error, "Global tables are not supported: this database "

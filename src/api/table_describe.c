@@ -1,5 +1,7 @@
 // A table in JSON, as DescribeTable and the answers to changes show it.
+#include "api/backup.h"
 #include "api/table_ops.h"
+#include "api/vector_spec.h"
 
 #include "base/limits.h"
 
@@ -83,7 +85,7 @@ static void put_definitions(const struct description *d)
     json_close_array(d->w);
 }
 
-static void put_keys(struct json_writer *w, const struct key_schema *keys)
+void table_write_keys(struct json_writer *w, const struct key_schema *keys)
 {
     json_name(w, "KeySchema");
     json_open_array(w);
@@ -135,7 +137,7 @@ static void put_warm(struct json_writer *w, const struct throughput_settings *fr
 
 // ---- Indexes ---------------------------------------------------------------------------------
 
-static void put_projection(struct json_writer *w, const struct index *index)
+void table_write_projection(struct json_writer *w, const struct index *index)
 {
     static const char *const names[] = {
         [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY", [PROJECT_INCLUDE] = "INCLUDE"};
@@ -170,8 +172,8 @@ static void put_index(const struct description *d, const struct index *index)
     index_settings_read(index, &throughput);
     json_open_object(d->w);
     put_string(d->w, "IndexName", index->name);
-    put_keys(d->w, &index->keys);
-    put_projection(d->w, index);
+    table_write_keys(d->w, &index->keys);
+    table_write_projection(d->w, index);
     if (index->global) {
         put_text(d->w, "IndexStatus", index_status_name(d, index));
         if (index->status == INDEX_CREATING) {
@@ -223,8 +225,7 @@ static void put_billing(const struct description *d)
     json_close_object(d->w);
 }
 
-// A stream is named by the moment it began: 2026-01-31T12:00:00.000
-static struct slice stream_label(int64_t ms, char *text, size_t size)
+struct slice table_stream_label(int64_t ms, char *text, size_t size)
 {
     time_t seconds = (time_t)(ms / 1000);
     struct tm parts;
@@ -247,8 +248,8 @@ static void put_stream(const struct description *d)
         json_close_object(d->w);
     }
     if (d->settings.stream_ms != 0) {
-        char text[80];
-        struct slice label = stream_label(d->settings.stream_ms, text, sizeof(text));
+        char text[TABLE_STREAM_LABEL];
+        struct slice label = table_stream_label(d->settings.stream_ms, text, sizeof(text));
         put_string(d->w, "LatestStreamLabel", label);
         put_arn(d, "LatestStreamArn", "/stream/", label);
     }
@@ -291,6 +292,25 @@ static void put_class(const struct description *d)
     json_close_object(d->w);
 }
 
+// What the table was restored from.
+static void put_restore(const struct description *d)
+{
+    const struct table_settings *settings = &d->settings;
+    if (settings->restore_ms == 0)
+        return;
+    json_name(d->w, "RestoreSummary");
+    json_open_object(d->w);
+    if (settings->restore_backup.len > 0)
+        backup_write_arn(d->w, "SourceBackupArn", d->call->region, settings->restore_table,
+                         settings->restore_backup);
+    backup_write_arn(d->w, "SourceTableArn", d->call->region, settings->restore_table,
+                     slice_of(NULL, 0));
+    put_time(d->w, "RestoreDateTime", settings->restore_ms);
+    json_name(d->w, "RestoreInProgress");
+    json_bool(d->w, d->table->status == TABLE_CREATING);
+    json_close_object(d->w);
+}
+
 // ---- The whole ---------------------------------------------------------------------------------
 
 // What is said of a table even when it is about to go.
@@ -301,7 +321,8 @@ static void put_essentials(const struct description *d)
                                            [DESCRIBE_UPDATED] = "UPDATING",
                                            [DESCRIBE_DELETED] = "DELETING"};
     put_string(d->w, "TableName", d->table->name);
-    put_text(d->w, "TableStatus", statuses[d->moment]);
+    bool creating = d->moment == DESCRIBE_NOW && d->table->status == TABLE_CREATING;
+    put_text(d->w, "TableStatus", statuses[creating ? DESCRIBE_CREATED : d->moment]);
     put_provisioned(d, &d->settings.throughput);
     put_integer(d->w, "TableSizeBytes", d->table->stats->bytes);
     put_integer(d->w, "ItemCount", d->table->stats->items);
@@ -326,14 +347,16 @@ void table_write_json(struct json_writer *w, const struct api_call *call, const 
     put_essentials(&d);
     if (moment != DESCRIBE_DELETED) {
         put_definitions(&d);
-        put_keys(w, &table->keys);
+        table_write_keys(w, &table->keys);
         json_name(w, "CreationDateTime");
         json_time(w, table->created_ms);
         put_indexes(&d, false);
         put_indexes(&d, true);
+        vectors_write_json(w, call, table, moment);
         put_stream(&d);
         put_encryption(&d);
         put_class(&d);
+        put_restore(&d);
         put_limits(w, &d.settings.throughput);
         put_warm(w, &d.settings.throughput);
     }

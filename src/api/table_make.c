@@ -1,6 +1,8 @@
 // From a checked specification to the table that the engine keeps. Everything is copied into
 // the table's arena, because the table outlives the request.
+#include "api/policy.h"
 #include "api/table_spec.h"
+#include "api/vector_spec.h"
 
 bool settings_set_text(struct table *table, struct slice *field, struct slice text)
 {
@@ -27,8 +29,8 @@ static bool make_keys(struct table *table, const struct key_schema_element *from
     return true;
 }
 
-static bool make_projection(struct table *table, const struct request_projection *from,
-                            struct index *index)
+bool table_spec_projection(struct table *table, const struct request_projection *from,
+                           struct index *index)
 {
     const struct slice *names = from->non_key_attributes.items;
     size_t count = from->non_key_attributes.count;
@@ -58,7 +60,7 @@ bool table_spec_add_index(struct table *table, const struct index_spec *spec,
         throughput_start(&throughput, on_demand, &spec->throughput);
     if (!settings_set_text(table, &index->name, spec->name) ||
         !make_keys(table, spec->keys, spec->key_count, definitions, &index->keys) ||
-        !make_projection(table, spec->projection, index) ||
+        !table_spec_projection(table, spec->projection, index) ||
         !index_settings_write(table, index, &throughput))
         return false;
     table->index_count++;
@@ -80,7 +82,7 @@ enum value_type table_attribute_type(const struct table *table, struct slice att
     enum value_type type = keys_type(&table->keys, attribute);
     for (size_t i = 0; type == VALUE_TYPES && i < table->index_count; i++)
         type = keys_type(&table->indexes[i].keys, attribute);
-    return type;
+    return type != VALUE_TYPES ? type : vector_attribute_type(table, attribute);
 }
 
 static bool list_has(struct slice list, struct slice name)
@@ -153,6 +155,7 @@ static bool make_settings(struct table *table, const struct create_table_request
     error_init(&unused, &table->arena);
     return settings_set_attributes(table, &settings, &request->attribute_definitions) &&
            tags_add(table, &settings, &request->tags, &unused) &&
+           policy_of_new_table(table, &settings, request->resource_policy, now_ms, &unused) &&
            table_settings_write(table, &settings);
 }
 
@@ -173,6 +176,10 @@ static bool make_indexes(struct table *table, const struct create_table_request 
                                   INDEX_ACTIVE))
             return false;
     }
+    const struct request_vector_index *vectors = request->vector_indexes.items;
+    for (size_t i = 0; i < request->vector_indexes.count; i++)
+        if (!vector_spec_add(table, &vectors[i], &request->attribute_definitions, INDEX_ACTIVE))
+            return false;
     return true;
 }
 

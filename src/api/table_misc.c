@@ -1,36 +1,8 @@
-// Small operations that clients ask for around tables, answered truthfully: there are no backups,
-// and the account's limits are those of the service.
+// Small operations that clients ask for around tables: the limits of the account, which are those
+// of the service, and its endpoints.
 #include "api/table_ops.h"
 
 #include "base/limits.h"
-
-// Terraform and the consoles read this of every table.
-enum step describe_continuous_backups_start(struct api_call *call, const void *request)
-{
-    const struct table_name_request *describe = request;
-    struct slice name = table_name_plain(describe->table_name);
-    struct table *table = engine_table(call_engine(call), name);
-    if (table == NULL) {
-        (void)error_set(&call->error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s",
-                        SLICE_FMT(name));
-        return STEP_FAILED;
-    }
-    table_release(table);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    json_name(&w, "ContinuousBackupsDescription");
-    json_open_object(&w);
-    json_name(&w, "ContinuousBackupsStatus");
-    json_text(&w, "DISABLED");
-    json_name(&w, "PointInTimeRecoveryDescription");
-    json_open_object(&w);
-    json_name(&w, "PointInTimeRecoveryStatus");
-    json_text(&w, "DISABLED");
-    json_close_object(&w);
-    json_close_object(&w);
-    json_close_object(&w);
-    return STEP_READY;
-}
 
 // The quotas of a new account; nothing here throttles by them.
 enum step describe_limits_start(struct api_call *call, const void *request)

@@ -9,7 +9,7 @@ bool table_not_found(struct error *error, struct slice name)
 
 struct table *call_own_table(struct api_call *call, struct slice name_or_arn)
 {
-    struct table *table = call_table(call, name_or_arn);
+    struct table *table = call_any_table(call, name_or_arn);
     if (table == NULL && call->error.code == ERR_RESOURCE_NOT_FOUND) {
         error_init(&call->error, &call->arena);
         (void)table_not_found(&call->error, table_name_plain(name_or_arn));

@@ -37,6 +37,13 @@ enum describe_moment { DESCRIBE_NOW, DESCRIBE_CREATED, DESCRIBE_UPDATED, DESCRIB
 // The TableDescription object. `before` is the previous version if it was just updated.
 void table_write_json(struct json_writer *w, const struct api_call *call, const struct table *table,
                       const struct table *before, enum describe_moment moment);
+// A stream is named by the moment it began: 2026-01-31T12:00:00.000
+enum { TABLE_STREAM_LABEL = 80 };
+struct slice table_stream_label(int64_t ms, char *text, size_t size);
+// The member Projection of an index.
+void table_write_projection(struct json_writer *w, const struct index *index);
+// "KeySchema":[…]
+void table_write_keys(struct json_writer *w, const struct key_schema *keys);
 // {"TableDescription":{…}}, the answer to a change.
 void call_write_change(struct api_call *call, enum describe_moment moment);
 

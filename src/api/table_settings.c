@@ -39,6 +39,10 @@ static const struct setting table_rows[] = {
     TABLE(INTEGER, table_class_ms), TABLE(FLAG, encrypted),       TABLE(TEXT, key),
     TABLE(TEXT, stream_view),       TABLE(INTEGER, stream_ms),    TABLE(FLAG, protected),
     TABLE(TEXT, ttl_attribute),     TABLE(VALUE, attributes),     TABLE(VALUE, tags),
+    TABLE(VALUE, policies),         TABLE(VALUE, insights),       TABLE(VALUE, kinesis),
+    TABLE(VALUE, scaling),          TABLE(VALUE, global),         TABLE(INTEGER, pitr_days),
+    TABLE(INTEGER, pitr_ms),        TABLE(FLAG, log_both),        TABLE(TEXT, restore_backup),
+    TABLE(TEXT, restore_table),     TABLE(INTEGER, restore_ms),
 };
 
 // ---- Reading --------------------------------------------------------------------------------
@@ -142,8 +146,37 @@ static bool write_map(struct arena *arena, const struct throughput_settings *thr
     return true;
 }
 
+// What the change log has to keep for all that reads it.
+static unsigned log_images(const struct table_settings *settings)
+{
+    static const struct {
+        const char *view;
+        unsigned images;
+    } views[] = {
+        {"KEYS_ONLY", LOG_KEYS},
+        {"NEW_IMAGE", LOG_KEYS | LOG_NEW},
+        {"OLD_IMAGE", LOG_KEYS | LOG_OLD},
+        {"NEW_AND_OLD_IMAGES", LOG_KEYS | LOG_OLD | LOG_NEW},
+    };
+    unsigned images = 0;
+    for (size_t i = 0; i < COUNT_OF(views); i++)
+        images |= slice_is(settings->stream_view, views[i].view) ? views[i].images : 0;
+    images |= settings->pitr_days > 0 ? LOG_KEYS | LOG_OLD : 0;
+    images |= settings->log_both ? LOG_KEYS | LOG_OLD | LOG_NEW : 0;
+    return images;
+}
+
 bool table_settings_write(struct table *table, const struct table_settings *settings)
 {
+    table->log_images = log_images(settings);
+    if (!slice_equal(table->ttl.attribute, settings->ttl_attribute)) {
+        table->ttl = (struct table_ttl){.tree = 0};
+        if (settings->ttl_attribute.len > 0) {
+            table->ttl.attribute = arena_copy(&table->arena, settings->ttl_attribute);
+            if (table->ttl.attribute.ptr == NULL)
+                return false;
+        }
+    }
     return write_map(&table->arena, &settings->throughput, settings, &table->settings);
 }
 

@@ -30,23 +30,35 @@ struct throughput_settings {
 struct table_settings {
     struct throughput_settings throughput;
     bool on_demand;
-    int64_t on_demand_ms;       // when the table last came to be on demand; 0 if it never was
-    struct slice table_class;   // only if it is, or once was, not the standard one
-    int64_t table_class_ms;     // when the class was changed
-    bool encrypted;             // with a key of its own, not only by default
-    struct slice key;           // KMSMasterKeyId as it was given
-    struct slice stream_view;   // StreamViewType; empty without a stream
-    int64_t stream_ms;          // when the latest stream began; outlives the stream
-    bool protected;             // against deletion
-    struct slice ttl_attribute; // empty if time to live is off
-    struct slice attributes;    // L of S: the AttributeDefinitions in their order
-    struct slice tags;          // M of S
+    int64_t on_demand_ms;        // when the table last came to be on demand; 0 if it never was
+    struct slice table_class;    // only if it is, or once was, not the standard one
+    int64_t table_class_ms;      // when the class was changed
+    bool encrypted;              // with a key of its own, not only by default
+    struct slice key;            // KMSMasterKeyId as it was given
+    struct slice stream_view;    // StreamViewType; empty without a stream
+    int64_t stream_ms;           // when the latest stream began; outlives the stream
+    bool protected;              // against deletion
+    struct slice ttl_attribute;  // empty if time to live is off
+    int64_t pitr_days;           // how far back the table can be restored; 0 if it cannot
+    int64_t pitr_ms;             // since when the change log is kept for that
+    bool log_both;               // something else needs both images of each change (Kinesis)
+    struct slice restore_backup; // id of the backup that the table was made from, or empty
+    struct slice restore_table;  // the table that it was made from
+    int64_t restore_ms;          // as of when
+    struct slice attributes;     // L of S: the AttributeDefinitions in their order
+    struct slice tags;           // M of S
+    struct slice policies;       // M: see policy.c
+    struct slice insights;       // M: see insights.c
+    struct slice kinesis;        // M: see kinesis.c
+    struct slice scaling;        // M: see autoscaling.c
+    struct slice global;         // M: see global.c
 };
 
 void table_settings_read(const struct table *table, struct table_settings *out);
 void index_settings_read(const struct index *index, struct throughput_settings *out);
 
-// Makes the M value in the table's arena and puts it in place. False when memory is out.
+// Makes the M value in the table's arena and puts it in place, and tells the engine what follows
+// from it: what the change log keeps, which attribute items expire by. False when memory is out.
 MUST_CHECK bool table_settings_write(struct table *table, const struct table_settings *settings);
 MUST_CHECK bool index_settings_write(struct table *table, struct index *index,
                                      const struct throughput_settings *settings);

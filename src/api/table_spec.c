@@ -54,8 +54,8 @@ enum value_type spec_type(const struct field_list *definitions, struct slice att
 
 // ---- Keys --------------------------------------------------------------------------------------
 
-static bool check_defined(const struct key_schema_element *keys, size_t count,
-                          const struct field_list *definitions, struct error *error)
+bool spec_check_defined(const struct key_schema_element *keys, size_t count,
+                        const struct field_list *definitions, struct error *error)
 {
     bool defined = true;
     for (size_t i = 0; i < count; i++)
@@ -117,7 +117,7 @@ static bool check_several(const struct key_schema_element *keys, size_t count, s
 bool spec_check_keys(const struct key_schema_element *keys, size_t count, bool several,
                      const struct field_list *definitions, struct error *error)
 {
-    if (!check_defined(keys, count, definitions, error) || !check_repeated(keys, count, error))
+    if (!spec_check_defined(keys, count, definitions, error) || !check_repeated(keys, count, error))
         return false;
     if (!slice_is(keys[0].key_type, "HASH"))
         return error_validation(

@@ -25,6 +25,9 @@ struct index_spec index_spec_global(const struct global_secondary_index *index);
 // "a, b" for the names that messages list; in the arena. Never NULL.
 const char *spec_join(struct arena *arena, const struct slice *names, size_t count);
 
+// The keys are in AttributeDefinitions.
+MUST_CHECK bool spec_check_defined(const struct key_schema_element *keys, size_t count,
+                                   const struct field_list *definitions, struct error *error);
 // The keys are defined, and are HASH and RANGE in the right order. A global index may have
 // several of each.
 MUST_CHECK bool spec_check_keys(const struct key_schema_element *keys, size_t count, bool several,
@@ -64,6 +67,9 @@ MUST_CHECK bool table_spec_check(const struct create_table_request *request, str
 // settings are written. (table_make.c)
 MUST_CHECK struct table *table_spec_make(const struct create_table_request *request,
                                          struct slice name, int64_t now_ms);
+// What an index projects. False when memory is out.
+MUST_CHECK bool table_spec_projection(struct table *table, const struct request_projection *from,
+                                      struct index *index);
 // Adds an index to a table that is being made or changed. False when memory is out.
 MUST_CHECK bool table_spec_add_index(struct table *table, const struct index_spec *spec,
                                      const struct field_list *definitions, bool on_demand,

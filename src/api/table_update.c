@@ -4,6 +4,8 @@
 // UPDATING, but everything except the filling of a new index is done by then.
 #include "api/table_update.h"
 
+#include "api/stream.h"
+
 #define INVALID "One or more parameter values were invalid: "
 
 // ---- Judging ----------------------------------------------------------------------------------
@@ -150,7 +152,9 @@ static bool update_alter(void *context, struct table *current, struct table **ne
         return table_abandon(table);
     apply_throughput(update, &settings);
     apply_features(update, &settings);
-    return table_end(table, &settings, next, error);
+    if (!table_end(table, &settings, next, error))
+        return false;
+    return stream_alter(update->call, current, *next, error) || table_abandon(*next);
 }
 
 enum step update_table_start(struct api_call *call, const void *request)
@@ -160,6 +164,7 @@ enum step update_table_start(struct api_call *call, const void *request)
     struct table_update *update = call_alloc(call, 1, sizeof(*update));
     if (update == NULL)
         return STEP_FAILED;
+    update->call = call;
     update->request = request;
     update->name = table_name_plain(update->request->table_name);
     update->now_ms = env_now(engine_env(call_engine(call)));

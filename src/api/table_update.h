@@ -10,6 +10,7 @@ MUST_CHECK bool table_update_check(const struct update_table_request *request, s
 
 // An update on its way.
 struct table_update {
+    struct api_call *call;
     const struct update_table_request *request;
     struct slice name;
     int64_t now_ms;

@@ -1,6 +1,7 @@
 // What an UpdateTable request may hold at once, and what is wrong with its parts whatever the
 // table looks like.
 #include "api/table_update.h"
+#include "api/vector_spec.h"
 
 #define INVALID "One or more parameter values were invalid: "
 
@@ -48,6 +49,8 @@ static unsigned parts_of(const struct update_table_request *request)
         if (updates[i].delete != NULL)
             parts |= PART_INDEX_ONLINE;
     }
+    if (request->vector_index_updates.set)
+        parts |= PART_INDEX_ONLINE;
     parts |= request->provisioned_throughput != NULL ? PART_UNITS : 0;
     parts |= request->billing_mode.ptr != NULL ? PART_BILLING : 0;
     parts |= request->stream_specification != NULL ? PART_STREAM : 0;
@@ -61,9 +64,6 @@ static unsigned parts_of(const struct update_table_request *request)
 
 static bool check_supported(const struct update_table_request *request, struct error *error)
 {
-    if (request->vector_index_updates.set)
-        return error_validation(error,
-                                "This version does not support VectorIndexUpdates in UpdateTable");
     if (request->replica_updates.set || request->multi_region_consistency.ptr != NULL ||
         request->global_table_witness_updates.set ||
         request->global_table_settings_replication_mode.ptr != NULL ||
@@ -188,7 +188,8 @@ bool table_update_check(const struct update_table_request *request, struct error
     if (request->provisioned_throughput != NULL &&
         !spec_check_units(request->provisioned_throughput, error))
         return false;
-    return check_index_updates(request, error) && check_combination(parts, error) &&
+    return check_index_updates(request, error) && vector_updates_check(request, error) &&
+           check_combination(parts, error) &&
            (request->stream_specification == NULL ||
             spec_check_stream(request->stream_specification, false, error)) &&
            (request->sse_specification == NULL ||

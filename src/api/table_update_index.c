@@ -1,6 +1,7 @@
 // GlobalSecondaryIndexUpdates: changing an index's throughput, creating one online, deleting one.
 // The engine fills a new index and removes a deleted one after the answer; one at a time.
 #include "api/table_update.h"
+#include "api/vector_spec.h"
 
 #define INVALID "One or more parameter values were invalid: "
 
@@ -114,7 +115,8 @@ static bool check_new_throughput(const struct table_update *update,
 static bool check_create(const struct table_update *update, const struct table *current,
                          const struct global_secondary_index *create)
 {
-    if (table_index(current, create->index_name) != NULL)
+    if (table_index(current, create->index_name) != NULL ||
+        table_vector(current, create->index_name) != NULL)
         return error_validation(update->error,
                                 "Attempting to create an index which already exists");
     size_t globals = 0;
@@ -123,6 +125,8 @@ static bool check_create(const struct table_update *update, const struct table *
         globals += current->indexes[i].global;
         included += current->indexes[i].include_count;
     }
+    for (size_t i = 0; i < current->vector_count; i++)
+        included += vector_included(&current->vectors[i]);
     if (globals >= LIMIT_GSI)
         return error_set(update->error, ERR_LIMIT_EXCEEDED,
                          "Subscriber limit exceeded: Number of global secondary indexes exceeds "
@@ -150,6 +154,9 @@ static bool check_online(const struct table_update *update, const struct table *
                         slice_equal(index->name, delete->index_name);
         busy = busy || (index->status != INDEX_ACTIVE && !given_up);
     }
+    for (size_t i = 0; i < current->vector_count; i++)
+        busy = busy || current->vectors[i].base.status != INDEX_ACTIVE;
+    actions += update->request->vector_index_updates.count > 0 && actions > 0;
     if (actions > 1 || (actions == 1 && busy))
         return error_set(update->error, ERR_LIMIT_EXCEEDED,
                          "Subscriber limit exceeded: Only 1 online index can be created or deleted "
@@ -198,7 +205,7 @@ bool update_indexes_check(const struct table_update *update, const struct table 
             !index_required(update, current, rows[i].delete->index_name, "delete", &index))
             return false;
     }
-    return true;
+    return vector_updates_admit(update->request, current, update->error);
 }
 
 // ---- Doing --------------------------------------------------------------------------------------
@@ -244,5 +251,5 @@ bool update_indexes_apply(const struct table_update *update, struct table *table
         if (!ok)
             return error_budget(update->error);
     }
-    return true;
+    return vector_updates_apply(update->request, table, settings, update->error);
 }

@@ -6,7 +6,7 @@
 // let in if there is anything in the buckets it needs, and may leave them in debt.
 //
 // Buckets are found by tree id, which is never used again; a changed limit changes the rate only.
-#include "api/api_internal.h"
+#include "api/insights.h"
 
 #include "api/table_settings.h"
 
@@ -135,6 +135,7 @@ static bool refuse(struct api_call *call, const struct table *table, const struc
         {{"IndexReadProvisionedThroughputExceeded", "IndexReadMaxOnDemandThroughputExceeded"},
          {"IndexWriteProvisionedThroughputExceeded", "IndexWriteMaxOnDemandThroughputExceeded"}},
     };
+    insights_throttled(call, table, index, call->state->subject);
     struct buf arn;
     buf_init(&arn, 4096);
     buf_printf(&arn, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s", SLICE_FMT(call->region),
@@ -195,6 +196,7 @@ bool throttle_admit_job(struct api_call *call)
     for (size_t i = 0; i < job->count; i++) {
         struct write_action *action = &job->actions[i];
         bool checked = i > 0 && job->actions[i - 1].table == action->table;
+        call->state->subject = action->item;
         if (checked || admit_write(call, action->table))
             continue;
         if (job->transaction)

@@ -1,6 +1,6 @@
 // TransactGetItems and TransactWriteItems. A write transaction is one job of the writer, which runs
 // jobs one after the other: it is serialisable, and it never meets a conflict.
-#include "api/api_internal.h"
+#include "api/insights.h"
 
 #include "base/encode.h"
 
@@ -298,6 +298,7 @@ void transact_write_items_finish(struct api_call *call, const void *decoded)
 struct get_entry {
     struct table *table;
     struct slice key;
+    struct slice item; // the key, as an item
     struct expr_projection *projection;
     struct item_read read;
     const char *failure; // NULL, or why the key does not fit
@@ -325,6 +326,7 @@ static bool compile_get(struct api_call *call, const struct transact_get *get,
 static bool find_get(struct api_call *call, const struct transact_get *get, struct get_entry *entry)
 {
     entry->table = call_table(call, get->table_name);
+    entry->item = get->key.value;
     if (entry->table == NULL ||
         !params_check_nesting(&call->error, entry->table,
                               (struct expressions){.projection = entry->projection}))
@@ -391,6 +393,7 @@ static bool read_gets(struct api_call *call, struct get_entry *entries, size_t c
         usage_read(call, entries[i].table, NULL,
                    2 * capacity_read_units(entries[i].read.size, true),
                    entries[i].read.item.len > 0);
+        insights_read(call, entries[i].table, NULL, entries[i].item);
     }
     engine_snapshot_release(engine, snapshot);
     if (ok && total > LIMIT_TRANSACT_BYTES)
@@ -444,6 +447,7 @@ enum step transact_get_items_start(struct api_call *call, const void *decoded)
     if (entries == NULL || !prepare_gets(call, &request->transact_items, entries))
         return STEP_FAILED;
     for (size_t i = 0; i < count; i++) {
+        call->state->subject = entries[i].item;
         if (!throttle_admit_read(call, entries[i].table, NULL)) {
             throttle_cancel(call, &call->state->write->actions[i]);
             return STEP_FAILED;

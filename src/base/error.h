@@ -38,6 +38,25 @@
     X(COLLECTION_SIZE, ERROR_DYNAMO, "ItemCollectionSizeLimitExceededException", 400, false)       \
     X(THROUGHPUT_EXCEEDED, ERROR_DYNAMO, "ProvisionedThroughputExceededException", 400, true)      \
     X(REQUEST_LIMIT, ERROR_DYNAMO, "RequestLimitExceeded", 400, true)                              \
+    X(POLICY_NOT_FOUND, ERROR_DYNAMO, "PolicyNotFoundException", 400, false)                       \
+    X(GLOBAL_TABLE_NOT_FOUND, ERROR_DYNAMO, "GlobalTableNotFoundException", 400, false)            \
+    X(GLOBAL_TABLE_EXISTS, ERROR_DYNAMO, "GlobalTableAlreadyExistsException", 400, false)          \
+    X(REPLICA_NOT_FOUND, ERROR_DYNAMO, "ReplicaNotFoundException", 400, false)                     \
+    X(REPLICA_EXISTS, ERROR_DYNAMO, "ReplicaAlreadyExistsException", 400, false)                   \
+    X(INDEX_NOT_FOUND, ERROR_DYNAMO, "IndexNotFoundException", 400, false)                         \
+    X(BACKUP_NOT_FOUND, ERROR_DYNAMO, "BackupNotFoundException", 400, false)                       \
+    X(BACKUP_IN_USE, ERROR_DYNAMO, "BackupInUseException", 400, false)                             \
+    X(TABLE_EXISTS, ERROR_DYNAMO, "TableAlreadyExistsException", 400, false)                       \
+    X(TABLE_IN_USE, ERROR_DYNAMO, "TableInUseException", 400, false)                               \
+    X(INVALID_RESTORE_TIME, ERROR_DYNAMO, "InvalidRestoreTimeException", 400, false)               \
+    X(PITR_UNAVAILABLE, ERROR_DYNAMO, "PointInTimeRecoveryUnavailableException", 400, false)       \
+    X(TRIMMED_DATA_ACCESS, ERROR_DYNAMO, "TrimmedDataAccessException", 400, false)                 \
+    X(EXPIRED_ITERATOR, ERROR_DYNAMO, "ExpiredIteratorException", 400, false)                      \
+    X(EXPORT_NOT_FOUND, ERROR_DYNAMO, "ExportNotFoundException", 400, false)                       \
+    X(EXPORT_CONFLICT, ERROR_DYNAMO, "ExportConflictException", 400, false)                        \
+    X(INVALID_EXPORT_TIME, ERROR_DYNAMO, "InvalidExportTimeException", 400, false)                 \
+    X(IMPORT_NOT_FOUND, ERROR_DYNAMO, "ImportNotFoundException", 400, false)                       \
+    X(IMPORT_CONFLICT, ERROR_DYNAMO, "ImportConflictException", 400, false)                        \
     X(LIMIT_EXCEEDED, ERROR_DYNAMO, "LimitExceededException", 400, false)                          \
     X(INTERNAL, ERROR_DYNAMO, "InternalServerError", 500, true)                                    \
     X(UNAVAILABLE, ERROR_DYNAMO, "ServiceUnavailable", 503, true)                                  \

@@ -17,6 +17,9 @@ enum {
     LIMIT_LSI = 5,
     LIMIT_GSI = 20,
     LIMIT_INDEXES = LIMIT_LSI + LIMIT_GSI,
+    LIMIT_VECTOR_INDEXES = 5,
+    LIMIT_DIMENSIONS = 4096,          // of a vector
+    LIMIT_TOP_K = 100,                // results of one SearchVectors
     LIMIT_KEY_PARTS = 4,              // attributes in each half of a GSI key
     LIMIT_PROJECTED_ATTRIBUTES = 100, // over all indexes of a table (INCLUDE)
     LIMIT_TABLE_NAME_MIN = 3,
@@ -39,6 +42,9 @@ enum {
     LIMIT_BATCH_GET = 100,
     LIMIT_BATCH_BYTES = 16 << 20,
     LIMIT_TRANSACT = 100,
+    LIMIT_STATEMENT = 8192,      // characters of a PartiQL statement
+    LIMIT_BATCH_STATEMENTS = 25, // of one BatchExecuteStatement
+    LIMIT_IN_KEYS = 50,          // values of IN on the partition key in a PartiQL statement
     LIMIT_TRANSACT_BYTES = 4 << 20,
     LIMIT_SEGMENTS = 1000000,
     LIMIT_IDEMPOTENCY_MS = 10 * 60 * 1000,

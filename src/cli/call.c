@@ -94,9 +94,11 @@ static int call_somewhere(const struct cli_input *input, const struct client_req
         return report(input, status, response);
     }
     int code;
-    struct api *api = cli_database_open(input, cli_value(input, "--data", NULL), &code);
+    struct store_options where = {.path = cli_value(input, "--data", NULL)};
+    struct api *api = cli_database_open(input, &where, NULL, &code);
     if (api == NULL)
         return code;
+    api_buckets(api, NULL, where.path);
     int status = call_here(api, request, response);
     api_close(api);
     return report(input, status, response);
@@ -122,6 +124,7 @@ static int call_run(const struct cli_input *input)
     } else {
         struct client_request request = {
             .operation = input->arguments[0],
+            .of_streams = api_operation_of_streams(slice_str(input->arguments[0])),
             .region = cli_value(input, "--region", "us-east-1"),
             .body = from_stdin ? buf_view(&body) : slice_str(json),
         };

@@ -89,13 +89,14 @@ static void head_make(struct buf *head, const struct client_address *address,
                "Connection: close\r\n"
                "Content-Type: application/x-amz-json-1.0\r\n"
                "Content-Length: %zu\r\n"
-               "X-Amz-Target: DynamoDB_20120810.%s\r\n"
+               "X-Amz-Target: %s_20120810.%s\r\n"
                "X-Amz-Date: %s\r\n"
                "Authorization: AWS4-HMAC-SHA256 Credential=dolmen/%.8s/%s/dynamodb/aws4_request, "
                "SignedHeaders=host;x-amz-date;x-amz-target, Signature=%064d\r\n"
                "\r\n",
                bracket ? "[" : "", address->host, bracket ? "]" : "", address->port,
-               request->body.len, request->operation, when, when, request->region, 0);
+               request->body.len, request->of_streams ? "DynamoDBStreams" : "DynamoDB",
+               request->operation, when, when, request->region, 0);
 }
 
 static bool send_all(int fd, struct slice bytes)

@@ -7,6 +7,7 @@
 
 struct client_request {
     const char *operation;
+    bool of_streams; // it is one of DynamoDB Streams
     const char *region;
     struct slice body;
 };

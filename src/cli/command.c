@@ -2,7 +2,10 @@
 // the same; "--" ends the options; "-" is an argument.
 #include "cli/command.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +115,43 @@ bool cli_number(const struct cli_input *input, const char *option, unsigned othe
         return false;
     }
     *out = (unsigned)value;
+    return true;
+}
+
+// "256M" as bytes; false if it is no size or too large to say.
+static bool size_parse(const char *text, size_t *out)
+{
+    static const char units[] = "KMGT";
+    char *end = NULL;
+    errno = 0;
+    unsigned long long value = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    if (end == NULL || errno != 0)
+        return false;
+    if (*end != 0) {
+        const char *unit = strchr(units, toupper((unsigned char)*end));
+        if (unit == NULL || end[1] != 0)
+            return false;
+        unsigned shift = 10 * (unsigned)(unit - units + 1);
+        if (value > SIZE_MAX >> shift)
+            return false;
+        value <<= shift;
+    }
+    *out = (size_t)value;
+    return true;
+}
+
+bool cli_size(const struct cli_input *input, const char *option, size_t min, size_t max,
+              size_t *out)
+{
+    const char *text = cli_value(input, option, NULL);
+    size_t value = 0;
+    if (text != NULL && (!size_parse(text, &value) || value < min || value > max)) {
+        (void)cli_fail(input->command, CLI_USAGE,
+                       "%s must be a size from %zuM to %zuG, such as 256M or 2G, not '%s'.", option,
+                       min >> 20, max >> 30, text);
+        return false;
+    }
+    *out = value;
     return true;
 }
 

@@ -10,7 +10,7 @@
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
-enum { CLI_OPTIONS_MAX = 16, CLI_ARGUMENTS_MAX = 4 };
+enum { CLI_OPTIONS_MAX = 24, CLI_ARGUMENTS_MAX = 4 };
 
 struct cli_option {
     const char *name;  // "--port"
@@ -41,6 +41,8 @@ struct cli_input {
 
 extern const struct cli_command cli_serve;
 extern const struct cli_command cli_call;
+extern const struct cli_command cli_export;
+extern const struct cli_command cli_import;
 extern const struct cli_command cli_bench;
 extern const struct cli_command cli_version;
 extern const struct cli_command cli_help;
@@ -58,6 +60,10 @@ const char *cli_value(const struct cli_input *input, const char *option, const c
 // A decimal number between min and max; false after telling the user.
 MUST_CHECK bool cli_number(const struct cli_input *input, const char *option, unsigned otherwise,
                            unsigned min, unsigned max, unsigned *out);
+// Bytes between min and max, as "64M" or "2G" (K, M, G, T; powers of 1024); 0 if the option is not
+// given; false after telling the user.
+MUST_CHECK bool cli_size(const struct cli_input *input, const char *option, size_t min, size_t max,
+                         size_t *out);
 // At most one of two options; false after telling the user.
 MUST_CHECK bool cli_exclusive(const struct cli_input *input, const char *one, const char *other);
 

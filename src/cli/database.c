@@ -25,9 +25,11 @@ static void tell_open_failed(const struct cli_input *input, const char *path,
                        path == NULL ? "memory" : path, error->text);
 }
 
-struct api *cli_database_open(const struct cli_input *input, const char *path, int *code)
+struct api *cli_database_open(const struct cli_input *input, const struct store_options *wanted,
+                              struct store **below, int *code)
 {
-    struct store_options options = {.path = path};
+    struct store_options options = *wanted;
+    const char *path = options.path;
     struct store_error error = {.text = ""};
     if (!durability_parse(input, &options.durability)) {
         *code = CLI_USAGE;
@@ -44,6 +46,8 @@ struct api *cli_database_open(const struct cli_input *input, const char *path, i
     if (api == NULL) {
         tell_open_failed(input, path, &error);
         store_close(store);
+    } else if (below != NULL) {
+        *below = store;
     }
     return api;
 }

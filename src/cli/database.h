@@ -7,9 +7,11 @@
 
 #define CLI_DATA_DEFAULT "dolmen-data"
 
-// NULL after telling the user; *code is then the exit code. `path` NULL means memory. api_close
-// closes everything. The command has a row "--durability".
-MUST_CHECK struct api *cli_database_open(const struct cli_input *input, const char *path,
+// NULL after telling the user; *code is then the exit code. A path of NULL means memory. api_close
+// closes everything. The durability is taken from the command line: the command has a row
+// "--durability". The store below, to look at, goes to *below unless that is NULL.
+MUST_CHECK struct api *cli_database_open(const struct cli_input *input,
+                                         const struct store_options *wanted, struct store **below,
                                          int *code);
 
 #endif

@@ -19,14 +19,23 @@ static void signals_prepare(sigset_t *stopping)
     (void)pthread_sigmask(SIG_BLOCK, stopping, NULL);
 }
 
-// Connections and the store's files are descriptors: take as many as the system gives.
-static void descriptors_raise(void)
+enum { CONNECTIONS_MAX = 10000, DESCRIPTORS_KEPT = 640 };
+
+// Connections and the store's files are descriptors: takes as many as the system gives, and
+// answers how many connections leave the store what it needs (512 tables, the log, and some).
+// Clients that take all descriptors would else stop the writes of everybody.
+static unsigned connections_allowed(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
-        return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return CONNECTIONS_MAX;
+    rlim_t before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        limit.rlim_cur = before;
+    rlim_t kept = limit.rlim_cur / 2 < DESCRIPTORS_KEPT ? limit.rlim_cur / 2 : DESCRIPTORS_KEPT;
+    rlim_t left = limit.rlim_cur - kept;
+    return left < CONNECTIONS_MAX ? (unsigned)left : CONNECTIONS_MAX;
 }
 
 static void print_ready(const char *host, unsigned port)
@@ -56,9 +65,27 @@ static int serve(const struct cli_input *input, const struct server_options *opt
     return CLI_OK;
 }
 
+// Below these sizes a store of many files thrashes; above them somebody mistook the unit.
+static const size_t cache_min = (size_t)8 << 20;
+static const size_t buffers_min = (size_t)4 << 20;
+static const size_t memory_max = (size_t)1 << 40;
+
+static bool store_parse(const struct cli_input *input, struct store_options *out)
+{
+    bool memory = cli_given(input, "--memory");
+    out->path = memory ? NULL : cli_value(input, "--data", CLI_DATA_DEFAULT);
+    return cli_exclusive(input, "--data", "--memory") &&
+           cli_exclusive(input, "--cache", "--memory") &&
+           cli_exclusive(input, "--write-buffer", "--memory") &&
+           cli_size(input, "--cache", cache_min, memory_max, &out->cache_bytes) &&
+           cli_size(input, "--write-buffer", buffers_min, memory_max, &out->write_buffer_bytes);
+}
+
 static int serve_run(const struct cli_input *input)
 {
     unsigned timeout;
+    unsigned ttl_rate;
+    struct store_options store = {.path = NULL};
     struct server_options options = {
         .host = cli_value(input, "--host", "127.0.0.1"),
         .env = env_system(),
@@ -66,21 +93,34 @@ static int serve_run(const struct cli_input *input)
         .faults = cli_value(input, "--fault", NULL),
         .admin = cli_given(input, "--admin"),
     };
-    if (!cli_exclusive(input, "--data", "--memory") ||
+    if (!store_parse(input, &store) ||
+        !cli_exclusive(input, "--kinesis-root", "--kinesis-endpoint") ||
         !cli_number(input, "--port", 8000, 0, 65535, &options.port) ||
         !cli_number(input, "--threads", 0, 1, 256, &options.threads) ||
-        !cli_number(input, "--request-timeout", 30, 1, 3600, &timeout))
+        !cli_number(input, "--request-timeout", 30, 1, 3600, &timeout) ||
+        !cli_number(input, "--ttl-rate", API_TTL_RATE, 1, 1000000, &ttl_rate))
         return CLI_USAGE;
     options.request_timeout_ms = timeout * 1000;
     sigset_t stopping;
     signals_prepare(&stopping);
-    descriptors_raise();
+    options.max_connections = connections_allowed();
     int code;
-    const char *path = cli_value(input, "--data", CLI_DATA_DEFAULT);
-    options.api = cli_database_open(input, cli_given(input, "--memory") ? NULL : path, &code);
+    options.api = cli_database_open(input, &store, &options.store, &code);
+    if (options.api != NULL)
+        api_buckets(options.api, cli_value(input, "--bucket-root", NULL), store.path);
+    if (options.api != NULL)
+        api_ttl_rate(options.api, ttl_rate);
     if (options.api != NULL && cli_given(input, "--enforce-capacity"))
         api_enforce_capacity(options.api);
-    return options.api == NULL ? code : serve(input, &options, &stopping);
+    if (options.api == NULL)
+        return code;
+    char error[256];
+    if (!api_kinesis(options.api, cli_value(input, "--kinesis-root", NULL), store.path,
+                     cli_value(input, "--kinesis-endpoint", NULL), error, sizeof(error))) {
+        api_close(options.api);
+        return cli_fail(input->command, CLI_USAGE, "--kinesis-endpoint: %s.", error);
+    }
+    return serve(input, &options, &stopping);
 }
 
 static const struct cli_option serve_options[] = {
@@ -95,6 +135,20 @@ static const struct cli_option serve_options[] = {
      "disk within 100 ms. It survives a crash of the server, but a power cut\n"
      "may lose the last 100 ms of answered writes. Tables and their indexes\n"
      "agree in any case."},
+    {"--cache", "SIZE",
+     "Memory for what is read from disk, such as 256M or 2G. Default: an eighth\n"
+     "of the machine's, from 64M to 1G; it fills by use."},
+    {"--write-buffer", "SIZE", "Memory for writes on their way into tables on disk. Default: 48M."},
+    {"--bucket-root", "DIR",
+     "Where the buckets of exports and imports are: each is a directory in this\n"
+     "one. Default: the directory buckets in the data directory."},
+    {"--kinesis-root", "DIR",
+     "Where the records of Kinesis streaming destinations go, a file for each\n"
+     "stream. Default: the directory kinesis in the data directory."},
+    {"--kinesis-endpoint", "URL",
+     "Where they go instead: to a server that speaks Kinesis, such as\n"
+     "http://127.0.0.1:4567."},
+    {"--ttl-rate", "N", "Delete at most N expired items in a second. Default: 12500."},
     {"--threads", "N", "Event loops. Default: one per core."},
     {"--request-timeout", "SECONDS",
      "How long a client may take to send a request, or to take its answer;\n"
@@ -110,9 +164,9 @@ static const struct cli_option serve_options[] = {
      "PutItem:throttle:0.1,Query:latency=200ms:0.5,*:internal:0.01; kinds are\n"
      "throttle, conflict, internal and latency=Nms; the rate is from 0 to 1."},
     {"--admin", NULL,
-     "For tests of applications: serve /admin/clock, which sets the clock, and\n"
-     "/admin/faults, which sets the rules of --fault. Anyone who reaches the\n"
-     "server may call them."},
+     "For tests of applications: serve /admin/clock, which sets the clock,\n"
+     "/admin/faults, which sets the rules of --fault, /admin/ttl, which deletes\n"
+     "expired items now, and more. Anyone who reaches the server may call them."},
     {NULL, NULL, NULL},
 };
 

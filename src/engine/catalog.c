@@ -62,7 +62,8 @@ void engine_tables(struct engine *engine, struct slice after,
     bool found;
     size_t at = position_of(&engine->catalog, after, &found);
     for (size_t i = at + (found ? 1 : 0); i < engine->catalog.count; i++) {
-        if (!visit(context, engine->catalog.tables[i]->name))
+        struct slice name = engine->catalog.tables[i]->name;
+        if (!table_name_hidden(name) && !visit(context, name))
             break;
     }
     ensure(pthread_rwlock_unlock(&engine->catalog.lock) == 0);
@@ -72,6 +73,8 @@ size_t engine_table_count(struct engine *engine)
 {
     ensure(pthread_rwlock_rdlock(&engine->catalog.lock) == 0);
     size_t count = engine->catalog.count;
+    for (size_t i = 0; i < engine->catalog.count; i++)
+        count -= table_name_hidden(engine->catalog.tables[i]->name);
     ensure(pthread_rwlock_unlock(&engine->catalog.lock) == 0);
     return count;
 }
@@ -202,6 +205,11 @@ static bool load_table(struct engine *engine, struct slice record, struct store_
     for (size_t i = 0; ok && i < table->index_count; i++) {
         table->indexes[i].stats = load_stats(engine, table->indexes[i].tree, error);
         ok = table->indexes[i].stats != NULL;
+    }
+    for (size_t i = 0; ok && i < table->vector_count; i++) {
+        struct index *index = &table->vectors[i].base;
+        index->stats = load_stats(engine, index->tree, error);
+        ok = index->stats != NULL;
     }
     if (!ok) {
         table_release(table);

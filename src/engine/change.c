@@ -2,10 +2,12 @@
 // next version of the table; what differs from the current one tells what is to be done: trees for
 // what has none yet, cleanup for what is gone. The keeper does the long part afterwards.
 #include "engine/engine_internal.h"
+#include "engine/record.h"
 
 static bool give_trees(struct txn *txn, struct table *table)
 {
-    if (table->tree == 0) {
+    bool is_new = table->tree == 0;
+    if (is_new) {
         table->tree = catalog_new_tree(txn);
         table->stats = tree_stats_new(0, 0);
         table->created_ms = env_now(&txn->engine->env);
@@ -24,18 +26,81 @@ static bool give_trees(struct txn *txn, struct table *table)
         if (!index->global && table->collections == 0)
             table->collections = catalog_new_tree(txn);
     }
+    for (size_t i = 0; i < table->vector_count; i++) {
+        struct index *index = &table->vectors[i].base;
+        if (index->tree == 0) {
+            index->tree = catalog_new_tree(txn);
+            index->stats = tree_stats_new(0, 0);
+        }
+    }
+    if (table->log_images != 0 && table->log == 0)
+        table->log = catalog_new_tree(txn);
+    if (table->ttl.attribute.len > 0 && table->ttl.tree == 0) {
+        table->ttl.tree = catalog_new_tree(txn);
+        table->ttl.filled = is_new;
+    }
     return true;
 }
 
-static void drop_table(struct txn *txn, const struct table *table)
+// ---- Trees ----------------------------------------------------------------------------
+
+enum { TREES_MAX = LIMIT_INDEXES + LIMIT_VECTOR_INDEXES + 8 };
+
+struct trees {
+    size_t count;
+    tree_id ids[TREES_MAX];
+};
+
+static void trees_add(struct trees *trees, tree_id tree)
 {
-    meta_key(&txn->key, META_TABLE, table->name);
-    store_batch_delete(txn->batch, buf_view(&txn->key));
-    catalog_drop_tree(txn, table->tree);
-    if (table->collections != 0)
-        catalog_drop_tree(txn, table->collections);
+    if (tree != 0)
+        trees->ids[trees->count++] = tree;
+}
+
+// All trees of a version but the change log, which may outlive the table.
+static struct trees trees_of(const struct table *table)
+{
+    struct trees trees = {.count = 0};
+    trees_add(&trees, table->tree);
+    trees_add(&trees, table->collections);
+    trees_add(&trees, table->ttl.tree);
     for (size_t i = 0; i < table->index_count; i++)
-        catalog_drop_tree(txn, table->indexes[i].tree);
+        trees_add(&trees, table->indexes[i].tree);
+    for (size_t i = 0; i < table->vector_count; i++)
+        trees_add(&trees, table->vectors[i].base.tree);
+    return trees;
+}
+
+// Drops the trees that the next version (or NULL) does not have.
+static void drop_trees(struct txn *txn, const struct table *current, const struct table *next)
+{
+    struct trees old = trees_of(current);
+    struct trees kept = {.count = 0};
+    if (next != NULL)
+        kept = trees_of(next);
+    for (size_t i = 0; i < old.count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < kept.count; k++)
+            found = found || kept.ids[k] == old.ids[i];
+        if (!found)
+            catalog_drop_tree(txn, old.ids[i]);
+    }
+}
+
+// ---- The change -----------------------------------------------------------------------
+
+// The current version's record and trees, as far as the next one does not have them.
+static void leave(struct txn *txn, const struct table_change *change, const struct table *current,
+                  const struct table *next)
+{
+    drop_trees(txn, current, next);
+    bool keeps_log = change->keep_log || (next != NULL && next->log == current->log);
+    if (current->log != 0 && !keeps_log)
+        catalog_drop_tree(txn, current->log);
+    if (next == NULL || !slice_equal(next->name, current->name)) {
+        meta_key(&txn->key, META_TABLE, current->name);
+        store_batch_delete(txn->batch, buf_view(&txn->key));
+    }
 }
 
 static bool run_change(struct job *job, struct txn *txn)
@@ -48,21 +113,25 @@ static bool run_change(struct job *job, struct txn *txn)
     if (current != NULL)
         change->before = table_hold(current);
     change->after = next;
-    if (next == NULL) {
-        if (current != NULL)
-            drop_table(txn, current);
-        return true;
-    }
-    if (!give_trees(txn, next))
+    if (next != NULL && !give_trees(txn, next))
         return error_budget(job->error);
-    catalog_write(txn, next);
+    if (current != NULL)
+        leave(txn, change, current, next);
+    if (next != NULL)
+        catalog_write(txn, next);
+    for (size_t i = 0; i < change->record_count; i++)
+        txn_record(txn, &change->records[i]);
     return true;
 }
 
 static void change_committed(struct job *job, struct engine *engine)
 {
     struct table_change *change = (struct table_change *)job;
-    catalog_publish(engine, change->name, change->after == NULL ? NULL : table_hold(change->after));
+    struct table *next = change->after;
+    if (next == NULL || !slice_equal(next->name, change->name))
+        catalog_publish(engine, change->name, NULL);
+    if (next != NULL)
+        catalog_publish(engine, next->name, table_hold(next));
     keeper_wake(engine);
 }
 

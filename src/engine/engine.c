@@ -13,7 +13,7 @@ struct engine *engine_open(struct store *store, struct env env, struct store_err
     engine->env = env;
     ensure(pthread_rwlock_init(&engine->catalog.lock, NULL) == 0);
     health_init(engine);
-    if (!catalog_load(engine, error)) {
+    if (!catalog_load(engine, error) || !log_load(engine, error)) {
         catalog_release(&engine->catalog);
         health_release(engine);
         free(engine);

@@ -86,7 +86,8 @@ enum write_kind { WRITE_PUT, WRITE_UPDATE, WRITE_DELETE, WRITE_CHECK };
 // Capacity units of one action, before doubling for transactions.
 struct write_cost {
     uint32_t table;
-    uint32_t indexes[LIMIT_INDEXES]; // by position in table->indexes
+    uint32_t indexes[LIMIT_INDEXES];        // by position in table->indexes
+    uint64_t vectors[LIMIT_VECTOR_INDEXES]; // bytes written, by position in table->vectors
 };
 
 struct write_action {
@@ -100,8 +101,11 @@ struct write_action {
     bool want_old;                          // the images below are needed
     bool want_new;
     bool old_on_failure; // the old item is needed if the condition fails
+    bool trusted;        // PUT: of an item that was in a table before; its index keys may be unfit
+    bool expired;        // DELETE: by time to live; nothing is done if the item is not expired
 
     // Out.
+    bool changed;          // the item is not what it was before
     struct slice old_item; // VALUE_NONE if there was none or it is not wanted
     struct slice new_item;
     struct write_cost cost;
@@ -195,9 +199,16 @@ struct table_change {
     struct engine *engine;
     struct slice name;
     // Judges the current version (NULL if there is none) and makes the next one in *next, which
-    // stays NULL to delete the table. The engine gives trees, uuid and time to what has none.
+    // stays NULL to delete the table. The engine gives trees, uuid and time to what has none, and
+    // drops trees that the next version does not have. The next one may have another name.
     bool (*alter)(void *context, struct table *current, struct table **next, struct error *error);
     void *context;
+
+    // May be set by `alter`: records to write in the same batch (record.h), and whether the change
+    // log stays when the table goes.
+    size_t record_count;
+    struct record_write *records;
+    bool keep_log;
 
     // Out, a reference each for whoever releases the change: the versions before and after.
     struct table *before;

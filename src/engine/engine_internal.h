@@ -25,6 +25,8 @@ struct queue {
     struct job *first;
     struct job *last;
     size_t waiting;
+    size_t answered; // since the writer last took jobs
+    size_t wanted;   // while the writer gathers: how many it waits for; else 0
     bool stopping;
 };
 
@@ -52,6 +54,11 @@ struct writer_counts {
     _Atomic uint64_t jobs;
 };
 
+struct change_log {
+    uint64_t last;            // the writer's: the last sequence given out
+    _Atomic uint64_t visible; // the last one that is committed
+};
+
 struct engine {
     struct store *store;
     struct env env;
@@ -59,6 +66,7 @@ struct engine {
     struct catalog catalog;
     struct queue queue;
     struct writer_counts counts;
+    struct change_log log;
     struct keeper keeper;
     pthread_t writer_thread;
     pthread_t keeper_thread;
@@ -131,14 +139,37 @@ void catalog_forget_drop(struct txn *txn, tree_id tree);
 void meta_key(struct buf *out, char kind, struct slice name);
 
 enum {
-    META_TABLE = 'T',  // + name -> table record
-    META_STATS = 'C',  // + tree -> items, bytes
-    META_DROP = 'D',   // + tree -> nothing: a tree to be emptied
-    META_NEXT = 'N',   // -> the next tree id
-    META_TOKEN = 'I',  // + client request token -> time, digest
-    META_PROBE = 'P',  // -> nothing: written to see whether the store takes writes again
-    META_EXPIRY = 'X', // + time, token -> nothing: when to forget it
+    META_TABLE = 'T',    // + name -> table record
+    META_STATS = 'C',    // + tree -> items, bytes
+    META_DROP = 'D',     // + tree -> nothing: a tree to be emptied
+    META_NEXT = 'N',     // -> the next tree id
+    META_TOKEN = 'I',    // + client request token -> time, digest
+    META_PROBE = 'P',    // -> nothing: written to see whether the store takes writes again
+    META_EXPIRY = 'X',   // + time, token -> nothing: when to forget it
+    META_RECORD = 'R',   // + name -> what the API keeps there
+    META_SEQUENCE = 'S', // -> the last sequence of the change log
 };
+
+// ---- Records (record.c) ------------------------------------------------------------------
+
+struct record_write;
+void txn_record(struct txn *txn, const struct record_write *write);
+
+// ---- Change log (log.c) ------------------------------------------------------------------
+
+MUST_CHECK bool log_load(struct engine *engine, struct store_error *error);
+// Notes that an item went from one image to another (VALUE_NONE if there is none), if the table
+// wants to know and they differ. It uses txn->record and txn->image.
+void log_append(struct txn *txn, const struct table *table, struct slice before, struct slice after,
+                bool expired);
+void log_before_commit(struct txn *txn);
+void log_after_commit(struct engine *engine, bool committed);
+
+// ---- Time to live (ttl.c) -----------------------------------------------------------------
+
+// Brings the index of expiry times from an item's old image to the new one.
+void ttl_apply(struct txn *txn, const struct table *table, struct slice tree_key,
+               struct slice before, struct slice after);
 
 // ---- Indexes (index.c) ------------------------------------------------------------------
 
@@ -159,6 +190,13 @@ struct index_cost {
 // Brings one index from an item's old image to the new one.
 struct index_cost index_apply(struct txn *txn, const struct table *table, const struct index *index,
                               struct slice tree_key, struct image before, struct image after);
+
+// ---- Vector indexes (vector.c) ----------------------------------------------------------------
+
+// Brings one vector index from an item's old image to the new one. Returns the size of the larger
+// view of the item, or 0 if the index has nothing to do. It uses all buffers of the transaction.
+uint64_t vector_apply(struct txn *txn, const struct table *table, const struct vector_index *index,
+                      struct slice tree_key, struct image before, struct image after);
 
 // ---- Idempotency tokens (token.c) -----------------------------------------------------------
 

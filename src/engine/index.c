@@ -5,6 +5,7 @@
 // While an index is being backfilled, its entries exist for exactly the items below its mark;
 // items at or above it are left to the backfill, which has not come to them yet.
 #include "engine/engine_internal.h"
+#include "engine/vector.h"
 
 static bool refuse_type(const struct index *index, const struct key_part *key,
                         enum value_type actual, struct error *error)
@@ -88,7 +89,8 @@ static bool check_item_part(const struct index *index, size_t part, const void *
 
 bool table_check_item(const struct table *table, struct slice item, struct error *error)
 {
-    return check_parts(table, check_item_part, &item, error);
+    return check_parts(table, check_item_part, &item, error) &&
+           vectors_check_item(table, item, error);
 }
 
 static bool check_update_part(const struct index *index, size_t part, const void *context,
@@ -126,15 +128,14 @@ static bool check_changed_part(const struct index *index, size_t part, const voi
 bool index_keys_check(const struct table *table, struct slice before, struct slice after,
                       struct error *error)
 {
-    return check_parts(table, check_changed_part, &(struct images){before, after}, error);
+    return check_parts(table, check_changed_part, &(struct images){before, after}, error) &&
+           vectors_check_changed(table, before, after, error);
 }
 
-// Whether both images have the same attributes in the index's key.
-static bool same_index_key(const struct index *index, struct slice a, struct slice b)
+static bool same_values(const struct index *index, const struct slice *a, const struct slice *b)
 {
     for (size_t i = 0; i < index->keys.hash_count + index->keys.range_count; i++) {
-        struct slice name = index->keys.parts[i].name;
-        if (!value_equal(value_get(a, name), value_get(b, name)))
+        if (!value_equal(a[i], b[i]))
             return false;
     }
     return true;
@@ -162,6 +163,16 @@ static void put_entry(struct txn *txn, struct slice key, struct image view)
     store_batch_put(txn->batch, key, buf_view(&txn->image));
 }
 
+// The key of an entry, in txn->key.
+static struct slice entry_key(struct txn *txn, const struct index *index,
+                              const struct slice *values, struct slice tree_key)
+{
+    buf_clear(&txn->key);
+    layout_index_entry(&txn->key, index, values, tree_key);
+    ensure(!txn->key.failed);
+    return buf_view(&txn->key);
+}
+
 struct index_cost index_apply(struct txn *txn, const struct table *table, const struct index *index,
                               struct slice tree_key, struct image before, struct image after)
 {
@@ -169,14 +180,13 @@ struct index_cost index_apply(struct txn *txn, const struct table *table, const 
     if (index->status == INDEX_DELETING ||
         (index->status == INDEX_CREATING && slice_compare(tree_key, index->backfilled) >= 0))
         return cost;
-    buf_clear(&txn->key);
-    buf_clear(&txn->old_key);
-    bool both = before.item.len > 0 && after.item.len > 0;
-    bool same_key = both && same_index_key(index, before.item, after.item);
-    bool was = before.item.len > 0 && layout_index_key(&txn->old_key, table, index, before.item);
-    bool is = same_key
-                  ? was
-                  : after.item.len > 0 && layout_index_key(&txn->key, table, index, after.item);
+    struct slice old_values[2 * LIMIT_KEY_PARTS];
+    struct slice new_values[2 * LIMIT_KEY_PARTS];
+    bool was = before.item.len > 0 && layout_index_values(index, before.item, old_values);
+    bool is = after.item.len > 0 && layout_index_values(index, after.item, new_values);
+    if (!was && !is)
+        return cost;
+    bool same_key = was && is && same_values(index, old_values, new_values);
     struct image old_view = {VALUE_NONE, 0};
     struct image new_view = {VALUE_NONE, 0};
     if (was)
@@ -184,17 +194,17 @@ struct index_cost index_apply(struct txn *txn, const struct table *table, const 
     if (is)
         new_view = index_view(txn, table, index, after, &txn->record);
     if (same_key) {
-        if (!was || slice_equal(old_view.item, new_view.item))
+        if (slice_equal(old_view.item, new_view.item))
             return cost;
-        put_entry(txn, buf_view(&txn->old_key), new_view);
+        put_entry(txn, entry_key(txn, index, new_values, tree_key), new_view);
         cost.units = write_units(new_view.size > old_view.size ? new_view.size : old_view.size);
     } else {
         if (was) {
-            store_batch_delete(txn->batch, buf_view(&txn->old_key));
+            store_batch_delete(txn->batch, entry_key(txn, index, old_values, tree_key));
             cost.units += write_units(old_view.size);
         }
         if (is) {
-            put_entry(txn, buf_view(&txn->key), new_view);
+            put_entry(txn, entry_key(txn, index, new_values, tree_key), new_view);
             cost.units += write_units(new_view.size);
         }
     }

@@ -55,58 +55,89 @@ static bool run_piece(struct engine *engine, struct piece *piece,
 
 // ---- Backfill ------------------------------------------------------------------------
 
+// The index of that name, of whatever kind; NULL if there is none.
 static struct index *index_of(struct table *table, struct slice name)
 {
-    return (struct index *)table_index(table, name);
+    const struct index *index = table_index(table, name);
+    const struct vector_index *vector = index == NULL ? table_vector(table, name) : NULL;
+    return (struct index *)(vector == NULL ? index : &vector->base);
 }
 
-static bool move_mark(struct piece *piece, struct txn *txn, struct slice mark, bool finished)
+// The mark behind the last key that is done: the first one that is not.
+static bool mark_behind(struct piece *piece, struct slice last, struct slice *mark)
 {
-    struct index *index = index_of(piece->next, piece->index);
-    if (finished) {
-        index->status = INDEX_ACTIVE;
-        index->backfilled = slice_of(NULL, 0);
-    } else {
-        // The mark is the first key not yet done: right behind the last one that is.
-        uint8_t *bytes = arena_alloc(&piece->next->arena, mark.len + 1);
-        if (bytes == NULL)
-            return error_budget(&piece->error);
-        memcpy(bytes, mark.ptr, mark.len);
-        bytes[mark.len] = 0;
-        index->backfilled = slice_of(bytes, mark.len + 1);
-    }
-    catalog_write(txn, piece->next);
+    uint8_t *bytes = arena_alloc(&piece->next->arena, last.len + 1);
+    if (bytes == NULL)
+        return error_budget(&piece->error);
+    if (last.len > 0)
+        memcpy(bytes, last.ptr, last.len);
+    bytes[last.len] = 0;
+    *mark = slice_of(bytes, last.len + 1);
     return true;
 }
 
-// Reads items from the mark on and writes their entries. `index` is marked as complete for the
-// time of the piece, so that index_apply does not hold back.
-static bool fill(struct piece *piece, struct txn *txn, const struct table *table,
-                 const struct index *index)
+static bool move_index_mark(struct piece *piece, struct slice last)
+{
+    struct index *index = index_of(piece->next, piece->index);
+    if (piece->more)
+        return mark_behind(piece, last, &index->backfilled);
+    index->status = INDEX_ACTIVE;
+    index->backfilled = slice_of(NULL, 0);
+    return true;
+}
+
+static bool move_ttl_mark(struct piece *piece, struct slice last)
+{
+    struct table_ttl *ttl = &piece->next->ttl;
+    if (piece->more)
+        return mark_behind(piece, last, &ttl->backfilled);
+    ttl->filled = true;
+    ttl->backfilled = slice_of(NULL, 0);
+    return true;
+}
+
+// What a backfill does for one item of the table.
+struct filling {
+    const struct table *table;
+    const struct index *index;         // or
+    const struct vector_index *vector; // or neither: the index of expiry times
+};
+
+static void fill_item(struct txn *txn, const struct filling *filling, struct slice tree_key,
+                      struct image image)
+{
+    struct image none = {VALUE_NONE, 0};
+    if (filling->index != NULL)
+        (void)index_apply(txn, filling->table, filling->index, tree_key, none, image);
+    else if (filling->vector != NULL)
+        (void)vector_apply(txn, filling->table, filling->vector, tree_key, none, image);
+    else
+        ttl_apply(txn, filling->table, tree_key, none.item, image.item);
+}
+
+// Reads items from the mark on and writes their entries, a piece's worth. *last becomes the key of
+// the last one.
+static bool fill(struct piece *piece, struct txn *txn, const struct filling *filling,
+                 struct slice mark, struct buf *last)
 {
     uint8_t lower[4];
     uint8_t upper[4];
-    layout_tree_bounds(table->tree, lower, upper);
+    layout_tree_bounds(filling->table->tree, lower, upper);
     struct store_cursor *cursor =
         store_cursor_open(txn->engine->store, NULL, slice_of(lower, 4), slice_of(upper, 4));
     ensure(cursor != NULL);
-    struct index complete = *index;
-    complete.status = INDEX_ACTIVE;
-    struct buf last;
-    buf_init(&last, 1 << 16);
     size_t items = 0;
     size_t bytes = 0;
-    if (index->backfilled.len > 0)
-        store_cursor_seek(cursor, index->backfilled);
+    if (mark.len > 0)
+        store_cursor_seek(cursor, mark);
     else
         store_cursor_first(cursor);
     while (store_cursor_valid(cursor) && items < PIECE_ITEMS && bytes < PIECE_BYTES) {
         struct slice record = store_cursor_value(cursor);
         struct image image = {record_item(record), record_size(record)};
-        struct image none = {VALUE_NONE, 0};
-        buf_clear(&last);
-        buf_slice(&last, store_cursor_key(cursor));
-        (void)index_apply(txn, table, &complete, buf_view(&last), none, image);
+        buf_clear(last);
+        buf_slice(last, store_cursor_key(cursor));
+        fill_item(txn, filling, buf_view(last), image);
         items++;
         bytes += image.size;
         store_cursor_next(cursor);
@@ -115,24 +146,66 @@ static bool fill(struct piece *piece, struct txn *txn, const struct table *table
     struct store_error cause;
     bool ok = store_cursor_ok(cursor, &cause) || engine_store_failed(&piece->error, &cause);
     store_cursor_close(cursor);
-    ok = ok && move_mark(piece, txn, buf_view(&last), !piece->more);
+    return ok;
+}
+
+// The current version of the piece's table, or NULL if that one is gone.
+static struct table *current_of(struct piece *piece, struct txn *txn)
+{
+    struct table *current = catalog_find(txn->engine, piece->table->name);
+    return current != NULL && current->tree == piece->table->tree ? current : NULL;
+}
+
+// What is being filled is taken as complete for the time of the
+// piece, so that its apply function does not hold back.
+static bool fill_and_move(struct piece *piece, struct txn *txn, const struct table *current,
+                          const struct filling *filling, struct slice mark,
+                          bool (*move)(struct piece *piece, struct slice last))
+{
+    piece->next = table_clone(current);
+    if (piece->next == NULL)
+        return error_budget(&piece->error);
+    struct buf last;
+    buf_init(&last, 1 << 16);
+    bool ok = fill(piece, txn, filling, mark, &last) && move(piece, buf_view(&last));
     buf_release(&last);
+    if (ok)
+        catalog_write(txn, piece->next);
     return ok;
 }
 
 static bool backfill_piece(struct job *job, struct txn *txn)
 {
     struct piece *piece = (struct piece *)job;
-    struct table *current = catalog_find(txn->engine, piece->table->name);
-    if (current == NULL || current->tree != piece->table->tree)
-        return true;
-    const struct index *index = table_index(current, piece->index);
+    struct table *current = current_of(piece, txn);
+    const struct index *index = current == NULL ? NULL : index_of(current, piece->index);
     if (index == NULL || index->status != INDEX_CREATING)
         return true;
-    piece->next = table_clone(current);
-    if (piece->next == NULL)
-        return error_budget(&piece->error);
-    return fill(piece, txn, current, index);
+    const struct vector_index *vector = table_vector(current, piece->index);
+    struct vector_index complete;
+    if (vector != NULL)
+        complete = *vector;
+    else
+        complete.base = *index;
+    complete.base.status = INDEX_ACTIVE;
+    struct filling filling = {.table = current};
+    if (vector != NULL)
+        filling.vector = &complete;
+    else
+        filling.index = &complete.base;
+    return fill_and_move(piece, txn, current, &filling, index->backfilled, move_index_mark);
+}
+
+static bool backfill_ttl_piece(struct job *job, struct txn *txn)
+{
+    struct piece *piece = (struct piece *)job;
+    struct table *current = current_of(piece, txn);
+    if (current == NULL || current->ttl.tree == 0 || current->ttl.filled)
+        return true;
+    struct table complete = *current;
+    complete.ttl.filled = true;
+    struct filling filling = {.table = &complete};
+    return fill_and_move(piece, txn, current, &filling, current->ttl.backfilled, move_ttl_mark);
 }
 
 static void publish_piece(struct job *job, struct engine *engine)
@@ -144,24 +217,38 @@ static void publish_piece(struct job *job, struct engine *engine)
 
 // ---- Removing ----------------------------------------------------------------------------
 
+static void take_index(struct table *table, size_t at)
+{
+    tree_stats_release(table->indexes[at].stats);
+    table->index_count--;
+    memmove(&table->indexes[at], &table->indexes[at + 1],
+            (table->index_count - at) * sizeof(struct index));
+}
+
+static void take_vector(struct table *table, size_t at)
+{
+    tree_stats_release(table->vectors[at].base.stats);
+    table->vector_count--;
+    memmove(&table->vectors[at], &table->vectors[at + 1],
+            (table->vector_count - at) * sizeof(struct vector_index));
+}
+
 static bool remove_index(struct job *job, struct txn *txn)
 {
     struct piece *piece = (struct piece *)job;
-    struct table *current = catalog_find(txn->engine, piece->table->name);
-    if (current == NULL || current->tree != piece->table->tree)
-        return true;
-    const struct index *gone = table_index(current, piece->index);
+    struct table *current = current_of(piece, txn);
+    const struct index *gone = current == NULL ? NULL : index_of(current, piece->index);
     if (gone == NULL || gone->status != INDEX_DELETING)
         return true;
     piece->next = table_clone(current);
     if (piece->next == NULL)
         return error_budget(&piece->error);
     catalog_drop_tree(txn, gone->tree);
-    size_t at = (size_t)(gone - current->indexes);
-    tree_stats_release(piece->next->indexes[at].stats);
-    piece->next->index_count--;
-    memmove(&piece->next->indexes[at], &piece->next->indexes[at + 1],
-            (piece->next->index_count - at) * sizeof(struct index));
+    const struct vector_index *vector = table_vector(current, piece->index);
+    if (vector != NULL)
+        take_vector(piece->next, (size_t)(vector - current->vectors));
+    else
+        take_index(piece->next, (size_t)(gone - current->indexes));
     catalog_write(txn, piece->next);
     return true;
 }
@@ -217,33 +304,53 @@ static bool is_stopping(struct engine *engine)
     return stopping;
 }
 
-// A table with an index that needs work, with a reference; *which is the index.
-static struct table *table_with_work(struct engine *engine, size_t *which)
+// The name of an index that needs work; empty if there is none.
+static struct slice index_with_work(const struct table *table)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        if (table->indexes[i].status != INDEX_ACTIVE)
+            return table->indexes[i].name;
+    }
+    for (size_t i = 0; i < table->vector_count; i++) {
+        if (table->vectors[i].base.status != INDEX_ACTIVE)
+            return table->vectors[i].base.name;
+    }
+    return slice_of(NULL, 0);
+}
+
+// A table with an index that needs work, with a reference; *which is its name, empty for the index
+// of expiry times.
+static struct table *table_with_work(struct engine *engine, struct slice *which)
 {
     struct table *found = NULL;
     ensure(pthread_rwlock_rdlock(&engine->catalog.lock) == 0);
     for (size_t i = 0; found == NULL && i < engine->catalog.count; i++) {
         struct table *table = engine->catalog.tables[i];
-        for (size_t k = 0; found == NULL && k < table->index_count; k++) {
-            if (table->indexes[k].status != INDEX_ACTIVE) {
-                found = table_hold(table);
-                *which = k;
-            }
+        if (table->ttl.tree != 0 && !table->ttl.filled) {
+            found = table_hold(table);
+            *which = slice_of(NULL, 0);
+            break;
         }
+        *which = index_with_work(table);
+        if (which->len > 0)
+            found = table_hold(table);
     }
     ensure(pthread_rwlock_unlock(&engine->catalog.lock) == 0);
     return found;
 }
 
 // Works on one index until it is done. False if the store failed.
-static bool work_on_index(struct engine *engine, struct table *table, size_t which)
+static bool work_on_index(struct engine *engine, struct table *table, struct slice which)
 {
-    const struct index *index = &table->indexes[which];
-    struct piece piece = {.table = table, .index = index->name};
-    if (index->status == INDEX_DELETING)
-        return run_piece(engine, &piece, remove_index, publish_piece);
+    struct piece piece = {.table = table, .index = which};
+    bool (*run)(struct job * job, struct txn * txn) = backfill_ttl_piece;
+    if (which.len > 0) {
+        if (index_of(table, which)->status == INDEX_DELETING)
+            return run_piece(engine, &piece, remove_index, publish_piece);
+        run = backfill_piece;
+    }
     do {
-        if (!run_piece(engine, &piece, backfill_piece, publish_piece))
+        if (!run_piece(engine, &piece, run, publish_piece))
             return false;
     } while (piece.more && !is_stopping(engine));
     return true;
@@ -270,7 +377,7 @@ static bool work(struct engine *engine)
     if (!health_writable(engine) && !run_piece(engine, &piece, probe_store, NULL))
         return false;
     struct table *table;
-    size_t which;
+    struct slice which;
     while (!is_stopping(engine) && (table = table_with_work(engine, &which)) != NULL) {
         bool ok = work_on_index(engine, table, which);
         table_release(table);

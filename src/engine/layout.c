@@ -57,16 +57,42 @@ static bool can_be_key(struct slice value, enum value_type type, size_t limit)
     return len > 0 && len <= limit;
 }
 
-bool layout_index_key(struct buf *out, const struct table *table, const struct index *index,
-                      struct slice item)
+bool layout_index_values(const struct index *index, struct slice item,
+                         struct slice values[2 * LIMIT_KEY_PARTS])
 {
     const struct key_schema *keys = &index->keys;
     for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
-        if (!can_be_key(value_get(item, keys->parts[i].name), keys->parts[i].type,
+        values[i] = value_get(item, keys->parts[i].name);
+        if (!can_be_key(values[i], keys->parts[i].type,
                         i < keys->hash_count ? LIMIT_PARTITION_KEY : LIMIT_SORT_KEY))
             return false;
     }
-    layout_item_key(out, index->tree, keys, item);
+    return true;
+}
+
+static void put_index_values(struct buf *out, const struct index *index, const struct slice *values)
+{
+    const struct key_schema *keys = &index->keys;
+    layout_partition(out, index->tree, values, keys->hash_count);
+    for (size_t i = 0; i < keys->range_count; i++)
+        key_encode(out, values[keys->hash_count + i]);
+}
+
+// Behind tree and hash a tree key is the encoded key attributes, which end the entry's key, too.
+void layout_index_entry(struct buf *out, const struct index *index, const struct slice *values,
+                        struct slice tree_key)
+{
+    put_index_values(out, index, values);
+    buf_add(out, tree_key.ptr + LAYOUT_PREFIX, tree_key.len - LAYOUT_PREFIX);
+}
+
+bool layout_index_key(struct buf *out, const struct table *table, const struct index *index,
+                      struct slice item)
+{
+    struct slice values[2 * LIMIT_KEY_PARTS];
+    if (!layout_index_values(index, item, values))
+        return false;
+    put_index_values(out, index, values);
     for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++)
         key_encode(out, value_get(item, table->keys.parts[i].name));
     return true;

@@ -26,6 +26,13 @@ void layout_item_key(struct buf *out, tree_id tree, const struct key_schema *key
 MUST_CHECK bool layout_index_key(struct buf *out, const struct table *table,
                                  const struct index *index, struct slice item);
 
+// The same in two steps, for whoever has the item's tree key: the values of the index's key
+// attributes (false if the item has no entry), and the key that is made of them.
+MUST_CHECK bool layout_index_values(const struct index *index, struct slice item,
+                                    struct slice values[2 * LIMIT_KEY_PARTS]);
+void layout_index_entry(struct buf *out, const struct index *index, const struct slice *values,
+                        struct slice tree_key);
+
 // Builds the item as the index sees it.
 void layout_index_view(struct value_builder *builder, const struct table *table,
                        const struct index *index, struct slice item);

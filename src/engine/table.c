@@ -57,6 +57,8 @@ void table_release(struct table *table)
     tree_stats_release(table->stats);
     for (size_t i = 0; i < table->index_count; i++)
         tree_stats_release(table->indexes[i].stats);
+    for (size_t i = 0; i < table->vector_count; i++)
+        tree_stats_release(table->vectors[i].base.stats);
     arena_release(&table->arena);
     free(table);
 }
@@ -74,7 +76,33 @@ struct table *table_clone(const struct table *table)
     clone->stats = tree_stats_hold(table->stats);
     for (size_t i = 0; i < table->index_count; i++)
         clone->indexes[i].stats = tree_stats_hold(table->indexes[i].stats);
+    for (size_t i = 0; i < table->vector_count; i++)
+        clone->vectors[i].base.stats = tree_stats_hold(table->vectors[i].base.stats);
     return clone;
+}
+
+static void index_forget_tree(struct index *index)
+{
+    index->tree = 0;
+    index->status = INDEX_ACTIVE;
+    index->backfilled = slice_of(NULL, 0);
+    tree_stats_release(index->stats);
+    index->stats = NULL;
+}
+
+void table_forget_trees(struct table *table)
+{
+    table->uuid = slice_of(NULL, 0);
+    table->tree = 0;
+    table->collections = 0;
+    table->log = 0;
+    table->ttl = (struct table_ttl){.attribute = table->ttl.attribute};
+    tree_stats_release(table->stats);
+    table->stats = NULL;
+    for (size_t i = 0; i < table->index_count; i++)
+        index_forget_tree(&table->indexes[i]);
+    for (size_t i = 0; i < table->vector_count; i++)
+        index_forget_tree(&table->vectors[i].base);
 }
 
 const struct index *table_index(const struct table *table, struct slice name)
@@ -82,6 +110,15 @@ const struct index *table_index(const struct table *table, struct slice name)
     for (size_t i = 0; i < table->index_count; i++) {
         if (slice_equal(table->indexes[i].name, name))
             return &table->indexes[i];
+    }
+    return NULL;
+}
+
+const struct vector_index *table_vector(const struct table *table, struct slice name)
+{
+    for (size_t i = 0; i < table->vector_count; i++) {
+        if (slice_equal(table->vectors[i].base.name, name))
+            return &table->vectors[i];
     }
     return NULL;
 }
@@ -129,23 +166,29 @@ static void put_value(struct value_builder *b, const char *name, struct slice va
     value_put(b, value.len > 0 ? value : value_empty_map());
 }
 
-static void put_keys(struct value_builder *b, const struct key_schema *keys)
+static void put_parts(struct value_builder *b, const char *name, const struct key_part *parts,
+                      size_t count)
 {
-    put_integer(b, "hashes", (int64_t)keys->hash_count);
-    value_name(b, SLICE_LIT("keys"));
+    value_name(b, slice_str(name));
     value_open_list(b);
-    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         value_open_map(b);
-        put_string(b, "name", keys->parts[i].name);
-        put_string(b, "type", slice_str(value_type_name(keys->parts[i].type)));
+        put_string(b, "name", parts[i].name);
+        put_string(b, "type", slice_str(value_type_name(parts[i].type)));
         (void)value_close(b);
     }
     (void)value_close(b);
 }
 
+static void put_keys(struct value_builder *b, const struct key_schema *keys)
+{
+    put_integer(b, "hashes", (int64_t)keys->hash_count);
+    put_parts(b, "keys", keys->parts, keys->hash_count + keys->range_count);
+}
+
+// The members of an index, in a map that is open.
 static void put_index(struct value_builder *b, const struct index *index)
 {
-    value_open_map(b);
     put_string(b, "name", index->name);
     put_integer(b, "global", index->global);
     put_integer(b, "tree", index->tree);
@@ -160,7 +203,45 @@ static void put_index(struct value_builder *b, const struct index *index)
     value_name(b, SLICE_LIT("backfilled"));
     value_put_binary(b, index->backfilled);
     put_value(b, "settings", index->settings);
+}
+
+static void put_vector(struct value_builder *b, const struct vector_index *vector)
+{
+    value_open_map(b);
+    put_index(b, &vector->base);
+    put_string(b, "attribute", vector->attribute);
+    put_integer(b, "dimensions", (int64_t)vector->dimensions);
+    put_integer(b, "distance", vector->distance);
+    put_parts(b, "filters", vector->filters, vector->filter_count);
     (void)value_close(b);
+}
+
+// Members that came later are written only if they say something, and may be absent.
+static void put_later(struct value_builder *b, const struct table *table)
+{
+    if (table->status != TABLE_ACTIVE)
+        put_integer(b, "status", table->status);
+    if (table->log != 0) {
+        put_integer(b, "log", table->log);
+        put_integer(b, "logImages", table->log_images);
+    }
+    if (table->ttl.attribute.len > 0) {
+        value_name(b, SLICE_LIT("ttl"));
+        value_open_map(b);
+        put_string(b, "attribute", table->ttl.attribute);
+        put_integer(b, "tree", table->ttl.tree);
+        put_integer(b, "filled", table->ttl.filled);
+        value_name(b, SLICE_LIT("backfilled"));
+        value_put_binary(b, table->ttl.backfilled);
+        (void)value_close(b);
+    }
+    if (table->vector_count > 0) {
+        value_name(b, SLICE_LIT("vectors"));
+        value_open_list(b);
+        for (size_t i = 0; i < table->vector_count; i++)
+            put_vector(b, &table->vectors[i]);
+        (void)value_close(b);
+    }
 }
 
 void table_encode(const struct table *table, struct buf *out)
@@ -176,10 +257,14 @@ void table_encode(const struct table *table, struct buf *out)
     put_keys(&b, &table->keys);
     value_name(&b, SLICE_LIT("indexes"));
     value_open_list(&b);
-    for (size_t i = 0; i < table->index_count; i++)
+    for (size_t i = 0; i < table->index_count; i++) {
+        value_open_map(&b);
         put_index(&b, &table->indexes[i]);
+        (void)value_close(&b);
+    }
     (void)value_close(&b);
     put_value(&b, "settings", table->settings);
+    put_later(&b, table);
     (void)value_close(&b);
     value_builder_release(&b);
 }
@@ -201,6 +286,24 @@ static bool get_integer(struct slice map, const char *name, int64_t *out)
     return get_slice(map, name, VALUE_N, &stored) && number_to_i64(stored, out);
 }
 
+// As many parts as the list has.
+static bool get_parts(struct slice list, struct key_part *parts)
+{
+    struct value_iter iter;
+    value_iter_init(&iter, list);
+    for (size_t i = 0; value_iter_next(&iter); i++) {
+        struct slice type;
+        if (value_type(iter.value) != VALUE_M ||
+            !get_slice(iter.value, "name", VALUE_S, &parts[i].name) ||
+            !get_slice(iter.value, "type", VALUE_S, &type))
+            return false;
+        parts[i].type = value_type_from_name(type);
+        if (parts[i].type != VALUE_S && parts[i].type != VALUE_N && parts[i].type != VALUE_B)
+            return false;
+    }
+    return true;
+}
+
 static bool get_keys(struct slice map, struct key_schema *keys)
 {
     int64_t hashes;
@@ -208,24 +311,11 @@ static bool get_keys(struct slice map, struct key_schema *keys)
     if (!get_integer(map, "hashes", &hashes) || !get_slice(map, "keys", VALUE_L, &list))
         return false;
     size_t count = value_count(list);
-    if (hashes < 1 || (size_t)hashes > count || count > COUNT_OF(keys->parts))
+    if (hashes < 0 || (size_t)hashes > count || count > COUNT_OF(keys->parts))
         return false;
     keys->hash_count = (size_t)hashes;
     keys->range_count = count - (size_t)hashes;
-    struct value_iter iter;
-    value_iter_init(&iter, list);
-    for (size_t i = 0; value_iter_next(&iter); i++) {
-        struct slice type;
-        if (value_type(iter.value) != VALUE_M ||
-            !get_slice(iter.value, "name", VALUE_S, &keys->parts[i].name) ||
-            !get_slice(iter.value, "type", VALUE_S, &type))
-            return false;
-        keys->parts[i].type = value_type_from_name(type);
-        if (keys->parts[i].type != VALUE_S && keys->parts[i].type != VALUE_N &&
-            keys->parts[i].type != VALUE_B)
-            return false;
-    }
-    return true;
+    return get_parts(list, keys->parts);
 }
 
 static bool get_include(struct arena *arena, struct slice map, struct index *index)
@@ -269,6 +359,83 @@ static bool get_index(struct arena *arena, struct slice map, struct index *index
            status >= 0 && status <= INDEX_DELETING;
 }
 
+// An integer that may be absent, which is 0.
+static bool get_later(struct slice map, const char *name, int64_t max, int64_t *out)
+{
+    *out = 0;
+    return value_get(map, slice_str(name)).len == 0 ||
+           (get_integer(map, name, out) && *out >= 0 && *out <= max);
+}
+
+static bool get_ttl(struct slice map, struct table_ttl *ttl)
+{
+    struct slice entry = value_get(map, SLICE_LIT("ttl"));
+    int64_t tree;
+    int64_t filled;
+    if (entry.len == 0)
+        return true;
+    if (value_type(entry) != VALUE_M || !get_slice(entry, "attribute", VALUE_S, &ttl->attribute) ||
+        !get_later(entry, "tree", UINT32_MAX, &tree) || !get_later(entry, "filled", 1, &filled) ||
+        !get_slice(entry, "backfilled", VALUE_B, &ttl->backfilled))
+        return false;
+    ttl->tree = (tree_id)tree;
+    ttl->filled = filled != 0;
+    return true;
+}
+
+static bool get_vector(struct arena *arena, struct slice map, struct vector_index *vector)
+{
+    int64_t dimensions;
+    int64_t distance;
+    struct slice filters;
+    if (!get_index(arena, map, &vector->base) || vector->base.keys.hash_count > 1 ||
+        vector->base.keys.range_count > 0 ||
+        !get_slice(map, "attribute", VALUE_S, &vector->attribute) ||
+        !get_integer(map, "dimensions", &dimensions) || dimensions < 1 ||
+        dimensions > LIMIT_DIMENSIONS || !get_integer(map, "distance", &distance) || distance < 0 ||
+        distance > VECTOR_DOT_PRODUCT || !get_slice(map, "filters", VALUE_L, &filters))
+        return false;
+    vector->dimensions = (size_t)dimensions;
+    vector->distance = (enum vector_distance)distance;
+    vector->filter_count = value_count(filters);
+    struct key_part *parts = arena_zalloc(arena, vector->filter_count + 1, sizeof(*parts));
+    vector->filters = parts;
+    return parts != NULL && get_parts(filters, parts);
+}
+
+static bool get_vectors(struct table *table, struct slice map)
+{
+    struct slice list = value_get(map, SLICE_LIT("vectors"));
+    if (list.len == 0)
+        return true;
+    if (value_type(list) != VALUE_L || value_count(list) > LIMIT_VECTOR_INDEXES)
+        return false;
+    struct value_iter iter;
+    value_iter_init(&iter, list);
+    while (value_iter_next(&iter)) {
+        if (!get_vector(&table->arena, iter.value, &table->vectors[table->vector_count]))
+            return false;
+        table->vector_count++;
+    }
+    return true;
+}
+
+static bool decode_later(struct table *table, struct slice map)
+{
+    int64_t status;
+    int64_t log;
+    int64_t images;
+    if (!get_later(map, "status", TABLE_CREATING, &status) ||
+        !get_later(map, "log", UINT32_MAX, &log) ||
+        !get_later(map, "logImages", LOG_KEYS | LOG_OLD | LOG_NEW, &images) ||
+        !get_ttl(map, &table->ttl) || !get_vectors(table, map))
+        return false;
+    table->status = (enum table_status)status;
+    table->log = (tree_id)log;
+    table->log_images = (unsigned)images;
+    return true;
+}
+
 static bool decode_into(struct table *table, struct slice record)
 {
     struct slice map = arena_copy(&table->arena, record);
@@ -279,17 +446,18 @@ static bool decode_into(struct table *table, struct slice record)
         !get_slice(map, "uuid", VALUE_S, &table->uuid) ||
         !get_integer(map, "created", &table->created_ms) || !get_integer(map, "tree", &tree) ||
         !get_integer(map, "collections", &collections) || !get_keys(map, &table->keys) ||
-        !get_slice(map, "indexes", VALUE_L, &indexes) ||
+        table->keys.hash_count == 0 || !get_slice(map, "indexes", VALUE_L, &indexes) ||
         !get_slice(map, "settings", VALUE_M, &table->settings) ||
         value_count(indexes) > LIMIT_INDEXES || tree < 0 || tree > UINT32_MAX || collections < 0 ||
-        collections > UINT32_MAX)
+        collections > UINT32_MAX || !decode_later(table, map))
         return false;
     table->tree = (tree_id)tree;
     table->collections = (tree_id)collections;
     struct value_iter iter;
     value_iter_init(&iter, indexes);
     while (value_iter_next(&iter)) {
-        if (!get_index(&table->arena, iter.value, &table->indexes[table->index_count]))
+        struct index *index = &table->indexes[table->index_count];
+        if (!get_index(&table->arena, iter.value, index) || index->keys.hash_count == 0)
             return false;
         table->index_count++;
     }

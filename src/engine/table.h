@@ -48,6 +48,39 @@ struct index {
     struct tree_stats *stats;
 };
 
+enum vector_distance { VECTOR_COSINE, VECTOR_EUCLIDEAN, VECTOR_DOT_PRODUCT };
+
+// An index of vectors: see vector.h. Its base has no range keys, and one hash key (the partition
+// attribute) or none.
+struct vector_index {
+    struct index base;
+    struct slice attribute; // the list of numbers
+    size_t dimensions;
+    enum vector_distance distance;
+    size_t filter_count;
+    const struct key_part *filters; // the inline filters of its search schema
+};
+
+// Which images the change log keeps of each write: see log.h.
+enum log_images {
+    LOG_KEYS = 1, // there is a log at all
+    LOG_OLD = 2,
+    LOG_NEW = 4,
+};
+
+// Which attribute says when an item expires, and the index of expiry times: see ttl.c.
+struct table_ttl {
+    struct slice attribute;  // empty if items do not expire
+    tree_id tree;            // 0 as long as there is none
+    bool filled;             // whether the index is complete; else:
+    struct slice backfilled; // it has entries for exactly the items whose tree key is below this
+};
+
+enum table_status {
+    TABLE_ACTIVE,
+    TABLE_CREATING, // being restored or imported: not for item operations yet
+};
+
 struct table {
     _Atomic unsigned references;
     struct arena arena; // owns everything below
@@ -57,17 +90,34 @@ struct table {
     tree_id tree;
     // Sizes of item collections; only for tables with a local index, else 0.
     tree_id collections;
+    enum table_status status;
+    tree_id log;         // the change log, 0 if there never was one
+    unsigned log_images; // enum log_images; 0 writes no log
+    struct table_ttl ttl;
     struct key_schema keys;
     size_t index_count;
     struct index indexes[LIMIT_INDEXES];
+    size_t vector_count;
+    struct vector_index vectors[LIMIT_VECTOR_INDEXES];
     struct slice settings; // M value of the API
     struct tree_stats *stats;
 };
+
+// Tables whose name begins with this byte are the API's own (backups): no listing shows them, and
+// no request can name them.
+enum { TABLE_HIDDEN = 1 };
+
+static inline bool table_name_hidden(struct slice name)
+{
+    return name.len > 0 && name.ptr[0] == TABLE_HIDDEN;
+}
 
 // A new empty table with one reference; NULL when memory is out.
 MUST_CHECK struct table *table_new(void);
 // A copy that can be changed before it is published; it shares the stats.
 MUST_CHECK struct table *table_clone(const struct table *table);
+// Makes a copy a table of its own: without trees, counters, identity and log, to be given new ones.
+void table_forget_trees(struct table *table);
 struct table *table_hold(struct table *table);
 void table_release(struct table *table);
 
@@ -81,6 +131,7 @@ void table_encode(const struct table *table, struct buf *out);
 MUST_CHECK struct table *table_decode(struct slice record);
 
 const struct index *table_index(const struct table *table, struct slice name);
+const struct vector_index *table_vector(const struct table *table, struct slice name);
 
 static inline bool table_has_local_index(const struct table *table)
 {

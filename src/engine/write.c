@@ -7,6 +7,7 @@
 #include "engine/engine_internal.h"
 
 #include "base/encode.h"
+#include "engine/ttl.h"
 
 static const int64_t collection_limit = (int64_t)10 << 30; // AWS: 10 GB with a local index
 
@@ -80,13 +81,17 @@ static bool make_after(struct txn *txn, struct write_job *request,
     switch (action->kind) {
     case WRITE_PUT:
         plan->after = (struct image){action->item, value_item_size(action->item)};
-        return table_check_item(plan->table, plan->after.item, error);
+        return action->trusted || table_check_item(plan->table, plan->after.item, error);
     case WRITE_UPDATE:
         return make_updated(txn, request, action, plan, error);
     case WRITE_CHECK:
         plan->after = plan->before;
         return true;
     case WRITE_DELETE:
+        // Somebody may have given it more time since it was found.
+        if (action->expired &&
+            !ttl_expired(plan->table, plan->before.item, env_now(&txn->engine->env) / 1000))
+            plan->after = plan->before;
         break;
     }
     return true;
@@ -183,7 +188,10 @@ static void apply_action(struct txn *txn, struct write_action *action, const str
     action->collection_bytes = -1;
     if (action->kind == WRITE_CHECK)
         return;
+    action->changed = !slice_equal(plan->before.item, plan->after.item);
     apply_item(txn, action, plan);
+    log_append(txn, plan->table, plan->before.item, plan->after.item, action->expired);
+    ttl_apply(txn, plan->table, action->key, plan->before.item, plan->after.item);
     int64_t growth = (int64_t)plan->after.size - (int64_t)plan->before.size;
     for (size_t i = 0; i < plan->table->index_count; i++) {
         const struct index *index = &plan->table->indexes[i];
@@ -193,6 +201,9 @@ static void apply_action(struct txn *txn, struct write_action *action, const str
         if (!index->global)
             growth += cost.bytes;
     }
+    for (size_t i = 0; i < plan->table->vector_count; i++)
+        action->cost.vectors[i] = vector_apply(txn, plan->table, &plan->table->vectors[i],
+                                               action->key, plan->before, plan->after);
     if (table_has_local_index(plan->table))
         apply_collection(txn, action, plan, growth);
 }

@@ -392,6 +392,20 @@ void connection_close(struct connection *c)
     uv_close((uv_handle_t *)&c->tcp, on_closed);
 }
 
+bool http_exchange_peer(const struct http_exchange *exchange, struct http_peer *out)
+{
+    const struct connection *c = (const struct connection *)exchange;
+    struct sockaddr_storage name;
+    int len = sizeof(name);
+    *out = (struct http_peer){.port = 0};
+    if (uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&name, &len) != 0 ||
+        uv_ip_name((const struct sockaddr *)&name, out->address, sizeof(out->address)) != 0)
+        return false;
+    // The port is at the same place in both kinds of address.
+    out->port = ntohs(((const struct sockaddr_in *)&name)->sin_port);
+    return true;
+}
+
 void connection_open(struct http_loop *loop, int fd)
 {
     struct connection *c = calloc(1, sizeof(*c));

@@ -87,6 +87,14 @@ void http_respond(struct http_exchange *exchange, const struct http_response *re
 // is woken once for all that come before it gets to run.
 void http_exchange_resume(struct http_exchange *exchange);
 
+// Where the client of a connection is. False, and *out is empty, if the system cannot tell any
+// more; best asked in `open`.
+struct http_peer {
+    char address[46]; // as text, IPv4 or IPv6; "" if unknown
+    unsigned port;
+};
+bool http_exchange_peer(const struct http_exchange *exchange, struct http_peer *out);
+
 // The number of the loop the exchange lives on, from 0: an index for per-loop state.
 unsigned http_exchange_loop(const struct http_exchange *exchange);
 

@@ -77,7 +77,8 @@ struct http_loop {
     unsigned index;
     uv_loop_t uv;
     uv_thread_t thread;
-    uv_async_t wake;
+    int wake_fd; // an eventfd, written by loop_wake
+    uv_poll_t wake;
     uv_timer_t tick;
     bool started;
 

@@ -1,12 +1,14 @@
 // One event loop and its thread. Three things reach it from other threads, all through
-// one uv_async: accepted sockets (a locked array), resumed exchanges (a lock-free
-// list), and the wish to stop.
+// one eventfd: accepted sockets (a locked array), resumed exchanges (a lock-free
+// list), and the wish to stop. A uv_async would do, but the loop it wakes spins until the
+// sender is back from its system call, which on a busy machine can take long.
 //
 // The handles of a loop are closed by loop_release, after its thread has ended and nobody can be
 // inside http_exchange_resume any more; so waking a loop is always safe.
 #include "http/http_internal.h"
 
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +34,14 @@ struct slice loop_headers(struct http_loop *loop)
 
 // ---- From other threads --------------------------------------------------------------------
 
+static void loop_wake(struct http_loop *loop)
+{
+    // It fails only when the counter is full, and then the loop is awake already.
+    const uint64_t one = 1;
+    ssize_t written = write(loop->wake_fd, &one, sizeof(one));
+    (void)written;
+}
+
 void loop_give_socket(struct http_loop *loop, int fd)
 {
     uv_mutex_lock(&loop->lock);
@@ -53,7 +63,7 @@ void loop_give_socket(struct http_loop *loop, int fd)
         (void)close(fd);
         return;
     }
-    (void)uv_async_send(&loop->wake);
+    loop_wake(loop);
 }
 
 void loop_ask_stop(struct http_loop *loop)
@@ -61,7 +71,7 @@ void loop_ask_stop(struct http_loop *loop)
     uv_mutex_lock(&loop->lock);
     loop->stop_asked = true;
     uv_mutex_unlock(&loop->lock);
-    (void)uv_async_send(&loop->wake);
+    loop_wake(loop);
 }
 
 void http_exchange_resume(struct http_exchange *exchange)
@@ -75,7 +85,7 @@ void http_exchange_resume(struct http_exchange *exchange)
                                                     memory_order_release, memory_order_relaxed));
     // Whoever made the list non-empty wakes the loop; the others ride along.
     if (newest == NULL)
-        (void)uv_async_send(&loop->wake);
+        loop_wake(loop);
 }
 
 unsigned http_exchange_loop(const struct http_exchange *exchange)
@@ -137,9 +147,15 @@ void loop_maybe_end(struct http_loop *loop)
         uv_stop(&loop->uv);
 }
 
-static void on_wake(uv_async_t *wake)
+static void on_wake(uv_poll_t *wake, int status, int events)
 {
+    (void)status;
+    (void)events;
     struct http_loop *loop = wake->data;
+    // What is written from here on wakes the loop again.
+    uint64_t wakes;
+    ssize_t got = read(loop->wake_fd, &wakes, sizeof(wakes));
+    (void)got;
     resumed_run(loop);
     uv_mutex_lock(&loop->lock);
     int *arrivals = loop->arrivals;
@@ -172,11 +188,16 @@ bool loop_init(struct http_loop *loop, struct http_server *server, unsigned inde
     if (uv_loop_init(&loop->uv) != 0)
         return false;
     loop->gzip = http_gzip_new();
-    if (loop->gzip == NULL || uv_async_init(&loop->uv, &loop->wake, on_wake) != 0) {
+    loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (loop->gzip == NULL || loop->wake_fd < 0 ||
+        uv_poll_init(&loop->uv, &loop->wake, loop->wake_fd) != 0) {
         http_gzip_free(loop->gzip);
+        if (loop->wake_fd >= 0)
+            (void)close(loop->wake_fd);
         (void)uv_loop_close(&loop->uv);
         return false;
     }
+    ensure(uv_poll_start(&loop->wake, UV_READABLE, on_wake) == 0);
     ensure(uv_mutex_init(&loop->lock) == 0);
     ensure(uv_timer_init(&loop->uv, &loop->tick) == 0);
     ensure(uv_timer_start(&loop->tick, on_tick, TICK_MS, TICK_MS) == 0);
@@ -204,6 +225,7 @@ void loop_release(struct http_loop *loop)
     uv_walk(&loop->uv, handle_close, NULL);
     (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
     ensure(uv_loop_close(&loop->uv) == 0);
+    (void)close(loop->wake_fd);
     for (size_t i = 0; i < loop->arrival_count; i++)
         (void)close(loop->arrivals[i]);
     free(loop->arrivals);

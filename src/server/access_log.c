@@ -128,6 +128,9 @@ static void write_line(struct buf *out, const struct access_entry *entry)
     json_open_object(&w);
     json_name(&w, "time");
     json_text(&w, time);
+    write_text(&w, "remote_address", slice_str(entry->peer->address));
+    json_name(&w, "remote_port");
+    json_i64(&w, entry->peer->port);
     write_text(&w, "request_id", entry->request_id);
     write_text(&w, "operation", entry->operation);
     write_text(&w, "table", entry->usage->table);

@@ -6,6 +6,7 @@
 #define SERVER_ACCESS_LOG_H
 
 #include "api/api.h"
+#include "http/http.h"
 
 struct access_log;
 
@@ -17,6 +18,7 @@ void access_log_close(struct access_log *log);
 
 struct access_entry {
     int64_t now_ms;
+    const struct http_peer *peer;
     struct slice request_id;
     struct slice operation; // as the client named it
     const struct api_usage *usage;

@@ -43,10 +43,11 @@ struct session {
     struct api_call call;
     struct http_exchange *exchange;
     struct dynamo *dynamo;
-    uint64_t random; // state of the generator of request ids
-    bool called;     // the call holds a request
-    bool counted;    // what is being answered counts as a request for an operation
-    bool delayed;    // the operation waits for the ticker
+    struct http_peer peer; // only known for the access log
+    uint64_t random;       // state of the generator of request ids
+    bool called;           // the call holds a request
+    bool counted;          // what is being answered counts as a request for an operation
+    bool delayed;          // the operation waits for the ticker
     struct fault fault;
     struct ticker_delay delay;
     uint64_t begun_ns;      // when the request was complete
@@ -174,21 +175,6 @@ static void answer_error(struct session *session, enum error_code code, const ch
 
 // ---- Operations ----------------------------------------------------------------------------
 
-static bool is_streams_operation(struct slice name)
-{
-    static const struct slice names[] = {
-        {(const uint8_t *)"DescribeStream", 14},
-        {(const uint8_t *)"GetRecords", 10},
-        {(const uint8_t *)"GetShardIterator", 16},
-        {(const uint8_t *)"ListStreams", 11},
-    };
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        if (slice_equal(name, names[i]))
-            return true;
-    }
-    return false;
-}
-
 // "DynamoDB_20120810.PutItem": the operation; false if the service is not ours.
 static bool target_split(const struct http_request *request, struct slice *operation)
 {
@@ -202,7 +188,7 @@ static bool target_split(const struct http_request *request, struct slice *opera
         return false;
     size_t skip = of_streams ? streams.len : items.len;
     *operation = slice_of(target->ptr + skip, target->len - skip);
-    return is_streams_operation(*operation) == of_streams;
+    return api_operation_of_streams(*operation) == of_streams;
 }
 
 static bool operation_known(struct slice name)
@@ -362,6 +348,7 @@ static void log_request(struct session *session, uint64_t latency_ns)
         dynamo->access_log, http_exchange_loop(session->exchange),
         &(struct access_entry){
             .now_ms = env_now(&dynamo->env),
+            .peer = &session->peer,
             .request_id = whole ? slice_of(headers.ptr + at, ID_LENGTH) : (struct slice){NULL, 0},
             .operation = session->operation,
             .usage = &session->call.usage,
@@ -477,6 +464,8 @@ static bool on_open(struct http_exchange *exchange, void *context)
     buf_init(&session->text, TEXT_MAX);
     api_call_init(&session->call, dynamo->api);
     exchange->user = session;
+    if (dynamo->access_log != NULL)
+        (void)http_exchange_peer(exchange, &session->peer);
     metrics_connection(dynamo->metrics, http_exchange_loop(exchange), true);
     return true;
 }

@@ -65,6 +65,7 @@ struct server *server_start(const struct server_options *options, char *error, s
     unsigned loops = options->threads == 0 ? uv_available_parallelism() : options->threads;
     server->dynamo = (struct dynamo){
         .api = options->api,
+        .store = options->store,
         .env = options->env,
         .started_ns = uv_hrtime(),
         .admin = options->admin,
@@ -73,6 +74,7 @@ struct server *server_start(const struct server_options *options, char *error, s
         .host = options->host,
         .port = options->port,
         .threads = loops,
+        .max_connections = options->max_connections,
         .max_body = LIMIT_BODY,
         .request_ms = options->request_timeout_ms,
         .server_name = "Server", // what the service says

@@ -3,6 +3,7 @@
 
 #include "dolmen.h"
 #include "server/time_text.h"
+#include "store/store.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -75,6 +76,25 @@ static void value(struct buf *out, const char *name, const char *type, const cha
                type, name, (unsigned long long)number);
 }
 
+static void store_metrics(const struct dynamo *dynamo, struct buf *out)
+{
+    struct store_stats stats;
+    store_stats(dynamo->store, &stats);
+    value(out, "store_log_segments", "gauge", "Files of the log", stats.log_segments);
+    value(out, "store_log_active_bytes", "gauge", "Bytes in the log's segment being written",
+          stats.log_active_bytes);
+    value(out, "store_log_bytes", "gauge", "Bytes of all segments on disk", stats.log_bytes);
+    value(out, "store_cache_bytes", "gauge", "Used of the block cache", stats.cache_bytes);
+    value(out, "store_cache_limit_bytes", "gauge", "What the block cache may use",
+          stats.cache_limit);
+    value(out, "store_memtable_bytes", "gauge", "Writes that are not in tables on disk yet",
+          stats.memtable_bytes);
+    value(out, "store_table_bytes", "gauge", "Tables on disk", stats.table_bytes);
+    value(out, "store_table_files", "gauge", "Files of tables on disk", stats.table_files);
+    value(out, "store_compaction_pending_bytes", "gauge",
+          "Bytes that wait to be compacted, an estimate", stats.compaction_bytes);
+}
+
 static void metrics(struct dynamo *dynamo, struct buf *out)
 {
     struct api_stats stats;
@@ -91,6 +111,7 @@ static void metrics(struct dynamo *dynamo, struct buf *out)
           "Writes in all groups; divided by the groups it is their mean size", stats.jobs);
     value(out, "store_queue_length", "gauge", "Writes that wait or are being done", stats.waiting);
     value(out, "store_writable", "gauge", "1 if writes are accepted, see /health", health.writable);
+    store_metrics(dynamo, out);
     value(out, "tables", "gauge", "Tables", health.tables);
     value(out, "uptime_seconds", "gauge", "Seconds since the start",
           (uint64_t)uptime_seconds(dynamo));
@@ -274,6 +295,86 @@ static int faults_page(struct dynamo *dynamo, const struct http_request *request
     return 200;
 }
 
+// ---- /admin/streams/roll -----------------------------------------------------------------------
+
+// {"TableName":"…","Split":true}; Split may be absent.
+static bool read_roll(struct slice body, struct arena *arena, struct slice *table, bool *split)
+{
+    struct json_reader reader;
+    struct slice name;
+    *table = slice_of(NULL, 0);
+    *split = false;
+    json_reader_init(&reader, body, arena);
+    if (json_peek(&reader) != JSON_OBJECT || !json_enter(&reader))
+        return false;
+    while (json_next_name(&reader, &name)) {
+        enum json_kind kind = json_peek(&reader);
+        bool ok;
+        if (slice_is(name, "TableName")) {
+            ok = kind == JSON_STRING && json_read_string(&reader, table);
+        } else {
+            *split = kind == JSON_TRUE;
+            ok = slice_is(name, "Split") && (kind == JSON_TRUE || kind == JSON_FALSE) &&
+                 json_read_literal(&reader);
+        }
+        if (!ok)
+            return false;
+    }
+    return reader.error == NULL && json_at_end(&reader) && table->len > 0;
+}
+
+static int roll_page(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
+{
+    struct arena arena;
+    struct slice table;
+    bool split;
+    int status = 200;
+    arena_init(&arena, ADMIN_MEMORY);
+    if (!read_roll(request->body, &arena, &table, &split)) {
+        write_error(out, "The body must be {\"TableName\":\"Music\",\"Split\":true}.");
+        status = 400;
+    } else if (!api_streams_roll(dynamo->api, table, split)) {
+        write_error(out, "There is no table of that name that has a stream.");
+        status = 404;
+    } else {
+        buf_text(out, "{}");
+    }
+    arena_release(&arena);
+    return status;
+}
+
+// ---- /admin/ttl ------------------------------------------------------------------------------
+
+// POST begins a sweep; GET tells whether one is going on, and what they have deleted.
+static int ttl_page(struct dynamo *dynamo, bool post, struct buf *out)
+{
+    struct api_ttl ttl;
+    if (post)
+        api_ttl_sweep(dynamo->api);
+    api_ttl(dynamo->api, &ttl);
+    struct json_writer w = json_writer_to(out);
+    json_open_object(&w);
+    json_name(&w, "running");
+    json_bool(&w, ttl.running);
+    json_name(&w, "sweeps");
+    json_i64(&w, (int64_t)ttl.sweeps);
+    json_name(&w, "deleted");
+    json_i64(&w, (int64_t)ttl.deleted);
+    json_close_object(&w);
+    return 200;
+}
+
+// ---- /admin/insights ---------------------------------------------------------------------------
+
+// The value of ?table=…; a table's name needs no escapes.
+static struct slice insights_table(struct slice query)
+{
+    struct slice name = SLICE_LIT("table=");
+    if (!slice_begins(query, name))
+        return slice_of(NULL, 0);
+    return slice_of(query.ptr + name.len, query.len - name.len);
+}
+
 // ---- Which page ------------------------------------------------------------------------------
 
 static bool admin_answer(struct dynamo *dynamo, const struct http_request *request, struct buf *out,
@@ -286,6 +387,19 @@ static bool admin_answer(struct dynamo *dynamo, const struct http_request *reque
         return false;
     if (slice_is(request->path, "/admin/clock") && (get || post)) {
         page->status = clock_page(dynamo, request, post, out);
+        return true;
+    }
+    if (slice_is(request->path, "/admin/insights") && get) {
+        api_insights(dynamo->api, insights_table(request->query), out);
+        page->status = 200;
+        return true;
+    }
+    if (slice_is(request->path, "/admin/ttl") && (get || post)) {
+        page->status = ttl_page(dynamo, post, out);
+        return true;
+    }
+    if (slice_is(request->path, "/admin/streams/roll") && post) {
+        page->status = roll_page(dynamo, request, out);
         return true;
     }
     if (slice_is(request->path, "/admin/faults") &&

@@ -22,6 +22,11 @@ enum {
     CACHE_SHARD_BITS = 4,
 };
 
+// rocksdb_extras.cc and rocksdb_memtable.cc
+void rocks_log_to_us(rocksdb_options_t *options);
+void rocks_errors_can_be_resumed(rocksdb_options_t *options);
+void rocks_use_our_memtable(rocksdb_options_t *options);
+
 // Tables of 4 KB blocks: about four items of 1 KB. A read that misses the cache must check all of a
 // block for the one item it wants; smaller blocks would make the index, about 30 bytes for each,
 // crowd the cache.
@@ -63,6 +68,8 @@ static void set_table(rocksdb_options_t *set, size_t cache_bytes)
 // small tables there would be merged into the next level too often.
 static void set_memory(rocksdb_options_t *set, size_t write_buffer_bytes)
 {
+    // A list of our own: inserting is three quarters of a commit in RocksDB's (ADR 007).
+    rocks_use_our_memtable(set);
     rocksdb_options_set_write_buffer_size(set, write_buffer_bytes / WRITE_BUFFERS);
     rocksdb_options_set_max_write_buffer_number(set, WRITE_BUFFERS);
     rocksdb_options_set_db_write_buffer_size(set, write_buffer_bytes);
@@ -93,10 +100,6 @@ static void set_safety(rocksdb_options_t *set)
     rocksdb_options_set_use_fsync(set, 0); // that is: use fdatasync
     rocksdb_options_set_paranoid_checks(set, 1);
 }
-
-// rocksdb_extras.cc
-void rocks_log_to_us(rocksdb_options_t *options);
-void rocks_errors_can_be_resumed(rocksdb_options_t *options);
 
 // Opening a table anew is dear for a read, so all stay open if that leaves
 // half of the process's descriptors to the connections.

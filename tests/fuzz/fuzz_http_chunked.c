@@ -61,7 +61,8 @@ static void check_round_trip(struct slice payload, size_t size, size_t step)
     buf_init(&coded, SIZE_MAX / 2);
     for (size_t at = 0; at < payload.len; at += size) {
         size_t len = payload.len - at < size ? payload.len - at : size;
-        buf_printf(&coded, size % 2 == 0 ? "%zx\r\n" : "%zX;a=b\r\n", len);
+        // Extensions on every chunk could together be more than the decoder takes.
+        buf_printf(&coded, size % 2 == 0 || at > 0 ? "%zx\r\n" : "%zX;a=b\r\n", len);
         buf_add(&coded, payload.ptr + at, len);
         buf_text(&coded, "\r\n");
     }

@@ -1,7 +1,7 @@
 """Random operations on the server and on a naive reference: the answers must be the same.
 
 A round makes a table with its own types of keys and works on it: puts, updates, deletes,
-batches, transactions, queries and scans by pages of random size, an index made and one deleted
+batches, transactions, queries and scans by pages of random size, the same by PartiQL, an index made and one deleted
 in the middle. At the end every index is compared with what the table's items give, and the
 counts of DescribeTable with the sums. SEED replays.
 """
@@ -15,6 +15,7 @@ import uuid
 from dolmen import Api, ApiError
 from generate import Generator, NAMES, Places
 from model import CONDITION, Failed, Index, Table, VALIDATION, clone, sorted_by
+from partiql import Statements
 from values import equal, freeze, item_size, order
 
 FOREIGN = os.environ.get('DOLMEN_FOREIGN') == '1'
@@ -55,7 +56,11 @@ def sorted_value(value):
     return tag, body
 
 
-class Round:
+class Round(Statements):
+    require = staticmethod(require)
+    same_items = staticmethod(same_items)
+    clone = staticmethod(clone)
+
     def __init__(self, api, seed, number):
         self.api = api
         self.random = random.Random(f'{seed}/{number}')
@@ -423,8 +428,9 @@ class Round:
 
     def step(self):
         operation = self.random.choices(
-            [self.write, self.batch_write, self.transact_write, self.get, self.batch_get, self.query, self.scan],
-            [40, 4, 8, 8, 4, 24, 2])[0]
+            [self.write, self.batch_write, self.transact_write, self.get, self.batch_get, self.query, self.scan,
+             self.partiql_write, self.partiql_batch, self.partiql_transact, self.partiql_get, self.partiql_select],
+            [40, 4, 8, 8, 4, 24, 2] + ([0] * 5 if FOREIGN else [20, 2, 4, 4, 16]))[0]
         self.counts[operation.__name__] = self.counts.get(operation.__name__, 0) + 1
         operation()
 

@@ -293,6 +293,27 @@ class Metrics(Base):
         self.assertEqual(seen["dolmen_store_queue_length"], 0)
         self.assertGreaterEqual(seen["dolmen_store_group_jobs_total"],
                                 seen["dolmen_store_commits_total"])
+        self.assertEqual(seen["dolmen_store_log_bytes"], 0)  # there is none in memory
+
+    def test_store_on_disk(self):
+        with tempfile.TemporaryDirectory() as data:
+            server = Server("--cache", "32M", "--write-buffer", "8M", data=data)
+            try:
+                server.table("disk")
+                before = server.metrics()
+                self.assertEqual(before["dolmen_store_cache_limit_bytes"], 32 << 20)
+                for n in range(20):
+                    server.call("PutItem", TableName="disk",
+                                Item={"k": {"S": str(n)}, "v": {"S": "x" * 10000}})
+                after = server.metrics()
+                grown = after["dolmen_store_log_active_bytes"] - before["dolmen_store_log_active_bytes"]
+                self.assertGreater(grown, 200000)
+                self.assertGreaterEqual(after["dolmen_store_log_bytes"],
+                                        after["dolmen_store_log_active_bytes"])
+                self.assertGreaterEqual(after["dolmen_store_log_segments"], 1)
+                self.assertGreater(after["dolmen_store_memtable_bytes"], 200000)
+            finally:
+                self.assertEqual(server.stop(), 0)
 
 
 class ManyTables(Base):
@@ -339,6 +360,8 @@ class AccessLog(unittest.TestCase):
         self.assertGreater(put["latency_ms"], 0)
         self.assertRegex(put["request_id"], r"^[0-9A-V]{52}$")
         self.assertRegex(put["time"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+        self.assertEqual(put["remote_address"], "127.0.0.1")
+        self.assertGreater(put["remote_port"], 0)
         get = by["GetItem", "logged"]
         self.assertEqual((get["read_units"], get["items"]), (1.0, 1))
         missing = by["GetItem", None]
@@ -352,6 +375,18 @@ class AccessLog(unittest.TestCase):
         server.call("ListTables")
         self.assertEqual(server.stop(), 0)
         self.assertEqual(json.loads(server.output)["operation"], "ListTables")
+
+    def test_remote_address(self):
+        server = Server("--access-log", "-", "--host", "::1")
+        client = http.client.HTTPConnection("::1", server.port, timeout=20)
+        headers = {**HEADERS, "X-Amz-Target": "DynamoDB_20120810.ListTables"}
+        client.request("POST", "/", "{}", headers)
+        self.assertEqual(client.getresponse().status, 200)
+        port = client.sock.getsockname()[1]
+        client.close()
+        self.assertEqual(server.stop(), 0)
+        line = json.loads(server.output)
+        self.assertEqual((line["remote_address"], line["remote_port"]), ("::1", port))
 
     def test_request_id_is_the_answers(self):
         server = Server("--access-log", "-")
@@ -383,6 +418,37 @@ class AccessLog(unittest.TestCase):
             capture_output=True, text=True, timeout=20)
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot open the access log '/nowhere/at/all'", done.stderr)
+
+
+class Sizes(unittest.TestCase):
+    def run_bin(self, *options):
+        return subprocess.run([BIN, "serve", "--port", "0", *options], capture_output=True,
+                              text=True, timeout=20)
+
+    def test_refused(self):
+        for size in ("", "M", "x", "-1G", "64", "7M", "12Q", "12MB", "1.5G", "1025G", "2T",
+                     "99999999999999999999", "18446744073709551615T"):
+            done = self.run_bin("--data", "/nowhere", "--cache", size)
+            self.assertEqual(done.returncode, 2, size)
+            self.assertIn("--cache must be a size from 8M to 1024G, such as 256M or 2G, "
+                          f"not '{size}'", done.stderr)
+        done = self.run_bin("--data", "/nowhere", "--write-buffer", "3M")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--write-buffer must be a size from 4M to 1024G", done.stderr)
+
+    def test_not_in_memory(self):
+        for option in ("--cache", "--write-buffer"):
+            done = self.run_bin("--memory", option, "64M")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"{option} and --memory exclude each other", done.stderr)
+
+    def test_taken(self):
+        for size, bytes_ in (("9000K", 9000 << 10), ("8m", 8 << 20), ("1G", 1 << 30),
+                             ("33554432", 32 << 20)):
+            with tempfile.TemporaryDirectory() as data:
+                server = Server("--cache", size, data=data)
+                self.assertEqual(server.metrics()["dolmen_store_cache_limit_bytes"], bytes_)
+                self.assertEqual(server.stop(), 0)
 
 
 class Clock(Base):

@@ -1,53 +1,15 @@
 // Golden tests: every file tests/golden/*.txt is a scenario, run in order against a fresh
 // database in memory, through the same calls as the server's. tests/golden/README.md describes
 // the format. With GOLDEN_PRINT=1 in the environment each answer is printed, too.
-#include "api/api_internal.h"
+#include "calls.h"
+
 #include "json/reader.h"
 
 #include <glob.h>
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 enum { SCENARIOS_MAX = 200, FILE_MAX = 8 << 20 };
-
-// ---- Calling ------------------------------------------------------------------------------
-
-struct waiter {
-    pthread_mutex_t lock;
-    pthread_cond_t ready;
-    bool done;
-};
-
-static void call_done(struct api_call *call)
-{
-    struct waiter *waiter = call->context;
-    assert_int_equal(pthread_mutex_lock(&waiter->lock), 0);
-    waiter->done = true;
-    assert_int_equal(pthread_cond_signal(&waiter->ready), 0);
-    assert_int_equal(pthread_mutex_unlock(&waiter->lock), 0);
-}
-
-static void call_run(struct api_call *call, struct slice operation, struct slice body)
-{
-    struct waiter waiter = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
-    api_call_reset(call);
-    call->operation = operation;
-    call->body = body;
-    call->done = call_done;
-    call->context = &waiter;
-    if (api_call_start(call))
-        return;
-    assert_int_equal(pthread_mutex_lock(&waiter.lock), 0);
-    while (!waiter.done)
-        assert_int_equal(pthread_cond_wait(&waiter.ready, &waiter.lock), 0);
-    assert_int_equal(pthread_mutex_unlock(&waiter.lock), 0);
-    api_call_finish(call);
-}
 
 // ---- Comparing ------------------------------------------------------------------------------
 

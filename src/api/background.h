@@ -1,0 +1,36 @@
+// Long work of the API beside the requests: exports, imports, restores. Tasks run one after the
+// other on one thread, which is started by the first of them and ended by api_close().
+//
+// A task belongs to the queue from background_submit() on: `run` is called exactly once and frees
+// it. It may read the engine and use engine_run(). It polls background_stopping() and then returns
+// soon; what it had not finished is a matter of its records, which are looked at when the api is
+// opened again. Tasks that still wait when the api closes are run, too, with the flag set.
+#ifndef API_BACKGROUND_H
+#define API_BACKGROUND_H
+
+#include "base/attributes.h"
+
+#include <stdbool.h>
+
+struct api;
+struct background;
+
+struct task {
+    struct task *next; // the queue's
+    void (*run)(struct task *task, struct api *api);
+};
+
+// Queues a task, from any thread. False if the api is closing: the task is then still the caller's.
+MUST_CHECK bool background_submit(struct api *api, struct task *task);
+
+// Whether the api is closing. Any thread; cheap enough to ask for each item.
+bool background_stopping(struct api *api);
+
+// Waits until no task is left; for tests and tools.
+void background_wait(struct api *api);
+
+// For api_open() and api_close(); the latter while the engine is still open.
+struct background *background_new(void);
+void background_free(struct api *api);
+
+#endif

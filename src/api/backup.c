@@ -1,0 +1,772 @@
+// CreateBackup, DescribeBackup, ListBackups, DeleteBackup. A backup's items are a hidden table, so
+// that making one is copying a table (from a snapshot, beside the requests), and restoring one is
+// copying it back. What the table was is kept in the record "backup/<id>".
+#include "api/backup.h"
+
+#include "api/requests_backup.h"
+#include "base/encode.h"
+#include "base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const int64_t system_backup_ms = 35LL * 24 * 3600 * 1000;
+
+static const char record_prefix[] = "backup/";
+
+// ---- Names ------------------------------------------------------------------------------
+
+struct slice backup_id_new(struct api *api, struct arena *arena, int64_t now_ms)
+{
+    uint8_t chance[4];
+    char text[BACKUP_ID_MAX];
+    api->env.random(api->env.context, chance, sizeof(chance));
+    int len = snprintf(text, sizeof(text), "%014lld-%08x", (long long)now_ms, be32_get(chance));
+    ensure(len > 0 && (size_t)len < sizeof(text));
+    return arena_copy(arena, slice_of(text, (size_t)len));
+}
+
+static struct slice prefixed(struct arena *arena, const char *prefix, struct slice id)
+{
+    size_t len = strlen(prefix);
+    uint8_t *text = arena_alloc(arena, len + id.len);
+    if (text == NULL)
+        return slice_of(NULL, 0);
+    memcpy(text, prefix, len);
+    memcpy(text + len, id.ptr, id.len);
+    return slice_of(text, len + id.len);
+}
+
+struct slice backup_data_name(struct arena *arena, struct slice id)
+{
+    static const char hidden[] = {TABLE_HIDDEN, 'b', 'a', 'c', 'k', 'u', 'p', '/', 0};
+    return prefixed(arena, hidden, id);
+}
+
+struct slice backup_record_name(struct arena *arena, struct slice id)
+{
+    return prefixed(arena, record_prefix, id);
+}
+
+void backup_write_arn(struct json_writer *w, const char *member, struct slice region,
+                      struct slice table, struct slice id)
+{
+    struct buf arn;
+    buf_init(&arn, 4096);
+    buf_text(&arn, "arn:aws:dynamodb:");
+    buf_slice(&arn, region);
+    buf_text(&arn, ":000000000000:table/");
+    buf_slice(&arn, table);
+    if (id.len > 0) {
+        buf_text(&arn, "/backup/");
+        buf_slice(&arn, id);
+    }
+    member_string(w, member, buf_view(&arn));
+    buf_release(&arn);
+}
+
+// ---- Records ----------------------------------------------------------------------------
+
+struct slice backup_encode(const struct backup *backup, struct arena *arena, struct error *error)
+{
+    struct map_maker maker;
+    map_begin(&maker);
+    map_put_text(&maker, "id", backup->id);
+    map_put_text(&maker, "name", backup->name);
+    map_put_text(&maker, "table", backup->table);
+    map_put_integer(&maker, "status", backup->status);
+    map_put_flag(&maker, "system", backup->system);
+    map_put_integer(&maker, "created", backup->created_ms);
+    map_put_integer(&maker, "expiry", backup->expiry_ms);
+    map_put_integer(&maker, "size", backup->size);
+    map_put_integer(&maker, "items", backup->items);
+    map_put_value(&maker, SLICE_LIT("source"), backup->source);
+    return map_end(&maker, arena, error);
+}
+
+void backup_decode(struct slice record, struct backup *out)
+{
+    *out = (struct backup){
+        .id = map_text(record, "id"),
+        .name = map_text(record, "name"),
+        .table = map_text(record, "table"),
+        .status = (enum backup_status)map_integer(record, "status"),
+        .system = map_flag(record, "system"),
+        .created_ms = map_integer(record, "created"),
+        .expiry_ms = map_integer(record, "expiry"),
+        .size = map_integer(record, "size"),
+        .items = map_integer(record, "items"),
+        .source = map_value(record, SLICE_LIT("source")),
+    };
+}
+
+static bool not_found(struct api_call *call, struct slice arn)
+{
+    return error_set(&call->error, ERR_BACKUP_NOT_FOUND, "Backup not found: %.*s", SLICE_FMT(arn));
+}
+
+// The table and the id of arn:aws:dynamodb:<region>:<account>:table/<table>/backup/<id>
+static bool arn_parse(struct slice text, struct slice *table, struct slice *id)
+{
+    static const struct slice prefix = {(const uint8_t *)"table/", 6};
+    static const struct slice middle = {(const uint8_t *)"/backup/", 8};
+    struct arn arn;
+    if (!arn_split(text, &arn) || !slice_is(arn.service, "dynamodb") ||
+        !slice_begins(arn.rest, prefix))
+        return false;
+    struct slice rest = slice_of(arn.rest.ptr + prefix.len, arn.rest.len - prefix.len);
+    for (size_t i = 0; i + middle.len <= rest.len; i++) {
+        if (!slice_begins(slice_of(rest.ptr + i, rest.len - i), middle))
+            continue;
+        *table = slice_of(rest.ptr, i);
+        *id = slice_of(rest.ptr + i + middle.len, rest.len - i - middle.len);
+        return id->len < BACKUP_ID_MAX;
+    }
+    return false;
+}
+
+bool backup_find(struct api_call *call, struct slice arn, struct backup *out)
+{
+    struct slice table;
+    struct slice id;
+    struct slice record;
+    if (!arn_parse(arn, &table, &id))
+        return not_found(call, arn);
+    struct slice name = backup_record_name(&call->arena, id);
+    if (name.ptr == NULL)
+        return error_budget(&call->error);
+    if (!engine_record(call_engine(call), name, &call->arena, &record, &call->error))
+        return false;
+    if (record.len == 0)
+        return not_found(call, arn);
+    backup_decode(record, out);
+    return slice_equal(out->table, table) || not_found(call, arn);
+}
+
+// ---- Making -----------------------------------------------------------------------------
+
+struct table *backup_data_table(const struct table *source, struct slice name)
+{
+    struct table *table = table_clone(source);
+    if (table == NULL)
+        return NULL;
+    for (size_t i = 0; i < table->index_count; i++)
+        tree_stats_release(table->indexes[i].stats);
+    table->index_count = 0;
+    table_forget_trees(table);
+    table->vector_count = 0;
+    table->ttl = (struct table_ttl){.tree = 0};
+    table->log_images = 0;
+    table->status = TABLE_ACTIVE;
+    table->settings = value_empty_map();
+    table->name = arena_copy(&table->arena, name);
+    if (table->name.ptr == NULL) {
+        table_release(table);
+        return NULL;
+    }
+    return table;
+}
+
+static struct slice source_record(const struct table *table, struct arena *arena)
+{
+    struct buf record;
+    buf_init(&record, 1 << 24);
+    table_encode(table, &record);
+    struct slice copy = record.failed ? VALUE_NONE : arena_copy(arena, buf_view(&record));
+    buf_release(&record);
+    return copy;
+}
+
+bool backup_of_deleted(struct api *api, struct arena *arena, struct table *current,
+                       struct table **next, struct record_write *record, struct error *error)
+{
+    int64_t now_ms = env_now(engine_env(api->engine));
+    struct buf name;
+    buf_init(&name, 1024);
+    buf_slice(&name, current->name);
+    buf_text(&name, "$DeletedTableBackup");
+    struct backup backup = {
+        .id = backup_id_new(api, arena, now_ms),
+        .name = arena_copy(arena, buf_view(&name)),
+        .table = current->name,
+        .status = BACKUP_AVAILABLE,
+        .system = true,
+        .created_ms = now_ms,
+        .expiry_ms = now_ms + system_backup_ms,
+        .size = current->stats->bytes,
+        .items = current->stats->items,
+        .source = source_record(current, arena),
+    };
+    buf_release(&name);
+    if (backup.id.ptr == NULL || backup.name.ptr == NULL || backup.source.ptr == NULL)
+        return error_budget(error);
+    record->name = backup_record_name(arena, backup.id);
+    record->value = backup_encode(&backup, arena, error);
+    struct slice data = backup_data_name(arena, backup.id);
+    if (record->name.ptr == NULL || record->value.ptr == NULL || data.ptr == NULL)
+        return error_budget(error);
+    struct table *hidden = backup_data_table(current, data);
+    if (hidden == NULL)
+        return error_budget(error);
+    // The items stay where they are; only the table goes.
+    hidden->tree = current->tree;
+    hidden->uuid = arena_copy(&hidden->arena, current->uuid);
+    hidden->stats = tree_stats_hold(current->stats);
+    if (hidden->uuid.ptr == NULL) {
+        table_release(hidden);
+        return error_budget(error);
+    }
+    *next = hidden;
+    return true;
+}
+
+// ---- Copying beside the requests --------------------------------------------------------------
+
+struct backup_task {
+    struct task task; // first
+    struct history *history;
+    char id[BACKUP_ID_MAX];
+};
+
+// Writes the backup's record again, as available and with what it has become.
+static bool finish_backup(struct api *api, struct slice id, const struct table *data,
+                          struct arena *arena, struct error *error)
+{
+    struct record_write write = {.name = backup_record_name(arena, id)};
+    struct slice record;
+    struct backup backup;
+    if (write.name.ptr == NULL)
+        return error_budget(error);
+    if (!engine_record(api->engine, write.name, arena, &record, error) || record.len == 0)
+        return false;
+    backup_decode(record, &backup);
+    backup.status = BACKUP_AVAILABLE;
+    backup.items = data->stats->items;
+    backup.size = data->stats->bytes;
+    write.value = backup_encode(&backup, arena, error);
+    struct record_job job;
+    record_job_init(&job, error);
+    job.count = 1;
+    job.writes = &write;
+    return write.value.ptr != NULL && engine_run(api->engine, &job.job);
+}
+
+static void run_backup(struct task *task, struct api *api)
+{
+    struct backup_task *backup = (struct backup_task *)task;
+    struct slice id = slice_str(backup->id);
+    struct arena arena;
+    struct error error;
+    arena_init(&arena, 1 << 26);
+    error_init(&error, &arena);
+    struct slice name = backup_data_name(&arena, id);
+    struct table *data = name.ptr == NULL ? NULL : engine_table(api->engine, name);
+    if (data != NULL &&
+        (!copy_items(api, backup->history, data, &error) ||
+         !finish_backup(api, id, data, &arena, &error)) &&
+        !background_stopping(api))
+        log_error("backup %s was not finished, and will be when the server starts again: %s",
+                  backup->id, error.message);
+    table_release(data);
+    history_close(backup->history);
+    arena_release(&arena);
+    free(backup);
+}
+
+// Begins to copy the table, as it is now, into the backup's data.
+static bool begin_copy(struct api *api, struct table *source, struct slice id, struct error *error)
+{
+    struct history *history = history_open(api->engine, source, HISTORY_NOW, error);
+    if (history == NULL)
+        return false;
+    struct backup_task *task = calloc(1, sizeof(*task));
+    ensure(task != NULL && id.len < sizeof(task->id));
+    task->task.run = run_backup;
+    task->history = history;
+    memcpy(task->id, id.ptr, id.len);
+    if (background_submit(api, &task->task))
+        return true;
+    history_close(history);
+    free(task);
+    return error_set(error, ERR_UNAVAILABLE, "The server is stopping.");
+}
+
+// ---- CreateBackup -------------------------------------------------------------------------------
+
+struct creation {
+    struct table *source;
+    struct backup backup;
+    struct slice data_name;
+};
+
+static bool create_alter(void *context, struct table *current, struct table **next,
+                         struct error *error)
+{
+    const struct creation *creation = context;
+    ensure(current == NULL);
+    *next = backup_data_table(creation->source, creation->data_name);
+    return *next != NULL || error_budget(error);
+}
+
+enum step create_backup_start(struct api_call *call, const void *decoded)
+{
+    const struct create_backup_request *request = decoded;
+    struct slice name = table_name_plain(request->table_name);
+    struct creation *creation = call_alloc(call, 1, sizeof(*creation));
+    struct record_write *record = call_alloc(call, 1, sizeof(*record));
+    if (creation == NULL || record == NULL)
+        return STEP_FAILED;
+    creation->source = call_any_table(call, name);
+    if (creation->source == NULL) {
+        error_init(&call->error, &call->arena);
+        (void)error_set(&call->error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s",
+                        SLICE_FMT(name));
+        return STEP_FAILED;
+    }
+    if (creation->source->status != TABLE_ACTIVE) {
+        (void)error_set(&call->error, ERR_TABLE_IN_USE, "Table is being created: %.*s",
+                        SLICE_FMT(name));
+        return STEP_FAILED;
+    }
+    int64_t now_ms = env_now(engine_env(call_engine(call)));
+    creation->backup = (struct backup){
+        .id = backup_id_new(call->api, &call->arena, now_ms),
+        .name = request->backup_name,
+        .table = creation->source->name,
+        .status = BACKUP_CREATING,
+        .created_ms = now_ms,
+        .size = creation->source->stats->bytes,
+        .items = creation->source->stats->items,
+        .source = source_record(creation->source, &call->arena),
+    };
+    creation->data_name = backup_data_name(&call->arena, creation->backup.id);
+    record->name = backup_record_name(&call->arena, creation->backup.id);
+    if (creation->backup.id.ptr == NULL || creation->backup.source.ptr == NULL ||
+        creation->data_name.ptr == NULL || record->name.ptr == NULL) {
+        (void)error_budget(&call->error);
+        return STEP_FAILED;
+    }
+    record->value = backup_encode(&creation->backup, &call->arena, &call->error);
+    struct table_change *change = call_table_change(call);
+    if (change == NULL || record->value.ptr == NULL)
+        return STEP_FAILED;
+    change->name = creation->data_name;
+    change->alter = create_alter;
+    change->context = creation;
+    change->record_count = 1;
+    change->records = record;
+    call->state->own = creation;
+    return call_submit(call);
+}
+
+static void write_details(struct json_writer *w, struct slice region, const struct backup *backup,
+                          const char *status)
+{
+    backup_write_arn(w, "BackupArn", region, backup->table, backup->id);
+    member_string(w, "BackupName", backup->name);
+    member_integer(w, "BackupSizeBytes", backup->size);
+    member_text(w, "BackupStatus", status);
+    member_text(w, "BackupType", backup->system ? "SYSTEM" : "USER");
+    json_name(w, "BackupCreationDateTime");
+    json_time(w, backup->created_ms);
+    if (backup->expiry_ms != 0) {
+        json_name(w, "BackupExpiryDateTime");
+        json_time(w, backup->expiry_ms);
+    }
+}
+
+static const char *status_name(const struct backup *backup)
+{
+    return backup->status == BACKUP_CREATING ? "CREATING" : "AVAILABLE";
+}
+
+void create_backup_finish(struct api_call *call, const void *request)
+{
+    (void)request;
+    const struct creation *creation = call->state->own;
+    if (!begin_copy(call->api, creation->source, creation->backup.id, &call->error))
+        return;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_name(&w, "BackupDetails");
+    json_open_object(&w);
+    write_details(&w, call->region, &creation->backup, "CREATING");
+    json_close_object(&w);
+    json_close_object(&w);
+}
+
+// ---- Describing -----------------------------------------------------------------------------
+
+static void write_throughput(struct json_writer *w, const struct throughput_settings *throughput)
+{
+    json_name(w, "ProvisionedThroughput");
+    json_open_object(w);
+    member_integer(w, "ReadCapacityUnits", throughput->read);
+    member_integer(w, "WriteCapacityUnits", throughput->write);
+    json_close_object(w);
+}
+
+static void write_indexes(struct json_writer *w, const struct table *source, bool global)
+{
+    bool open = false;
+    for (size_t i = 0; i < source->index_count; i++) {
+        const struct index *index = &source->indexes[i];
+        if (index->global != global)
+            continue;
+        if (!open) {
+            json_name(w, global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes");
+            json_open_array(w);
+            open = true;
+        }
+        json_open_object(w);
+        member_string(w, "IndexName", index->name);
+        table_write_keys(w, &index->keys);
+        table_write_projection(w, index);
+        if (global) {
+            struct throughput_settings throughput;
+            index_settings_read(index, &throughput);
+            write_throughput(w, &throughput);
+        }
+        json_close_object(w);
+    }
+    if (open)
+        json_close_array(w);
+}
+
+static void write_features(struct json_writer *w, const struct table_settings *settings)
+{
+    if (settings->stream_view.len > 0) {
+        json_name(w, "StreamDescription");
+        json_open_object(w);
+        member_flag(w, "StreamEnabled", true);
+        member_string(w, "StreamViewType", settings->stream_view);
+        json_close_object(w);
+    }
+    if (settings->ttl_attribute.len > 0) {
+        json_name(w, "TimeToLiveDescription");
+        json_open_object(w);
+        member_text(w, "TimeToLiveStatus", "ENABLED");
+        member_string(w, "AttributeName", settings->ttl_attribute);
+        json_close_object(w);
+    }
+}
+
+static void write_source(struct json_writer *w, struct slice region, const struct backup *backup,
+                         const struct table *source)
+{
+    struct table_settings settings;
+    table_settings_read(source, &settings);
+    json_name(w, "SourceTableDetails");
+    json_open_object(w);
+    member_string(w, "TableName", backup->table);
+    member_string(w, "TableId", source->uuid);
+    backup_write_arn(w, "TableArn", region, backup->table, slice_of(NULL, 0));
+    member_integer(w, "TableSizeBytes", backup->size);
+    table_write_keys(w, &source->keys);
+    json_name(w, "TableCreationDateTime");
+    json_time(w, source->created_ms);
+    write_throughput(w, &settings.throughput);
+    member_integer(w, "ItemCount", backup->items);
+    member_text(w, "BillingMode", settings.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED");
+    json_close_object(w);
+    json_name(w, "SourceTableFeatureDetails");
+    json_open_object(w);
+    write_indexes(w, source, false);
+    write_indexes(w, source, true);
+    write_features(w, &settings);
+    json_close_object(w);
+}
+
+static void write_description(struct api_call *call, const struct backup *backup,
+                              const char *status)
+{
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_name(&w, "BackupDescription");
+    json_open_object(&w);
+    json_name(&w, "BackupDetails");
+    json_open_object(&w);
+    write_details(&w, call->region, backup, status);
+    json_close_object(&w);
+    struct table *source = table_decode(backup->source);
+    if (source != NULL)
+        write_source(&w, call->region, backup, source);
+    table_release(source);
+    json_close_object(&w);
+    json_close_object(&w);
+}
+
+enum step describe_backup_start(struct api_call *call, const void *request)
+{
+    const struct backup_arn_request *describe = request;
+    struct backup backup;
+    if (!backup_find(call, describe->backup_arn, &backup))
+        return STEP_FAILED;
+    write_description(call, &backup, status_name(&backup));
+    return STEP_READY;
+}
+
+// ---- ListBackups --------------------------------------------------------------------------------
+
+struct listing {
+    const struct list_backups_request *request;
+    struct json_writer w;
+    struct slice region;
+    struct slice table;
+    struct arena *arena;
+    uint64_t limit;
+    uint64_t count;
+    struct slice last_id; // of the last that was written
+    struct slice last_table;
+    bool more;
+};
+
+static bool listing_wants(const struct listing *listing, const struct backup *backup)
+{
+    const struct list_backups_request *request = listing->request;
+    const struct field_double *from = &request->time_range_lower_bound;
+    const struct field_double *to = &request->time_range_upper_bound;
+    struct slice type = request->backup_type;
+    if (slice_is(type, "AWS_BACKUP") || (slice_is(type, "SYSTEM") && !backup->system) ||
+        ((type.ptr == NULL || slice_is(type, "USER")) && backup->system))
+        return false;
+    if (listing->table.ptr != NULL && !slice_equal(listing->table, backup->table))
+        return false;
+    double seconds = (double)backup->created_ms / 1000;
+    return (!from->set || seconds >= from->value) && (!to->set || seconds < to->value);
+}
+
+static bool list_one(void *context, struct slice name, struct slice record)
+{
+    struct listing *listing = context;
+    struct backup backup;
+    (void)name;
+    backup_decode(record, &backup);
+    if (!listing_wants(listing, &backup))
+        return true;
+    if (listing->count == listing->limit) {
+        listing->more = true;
+        return false;
+    }
+    listing->count++;
+    struct json_writer *w = &listing->w;
+    json_open_object(w);
+    member_string(w, "TableName", backup.table);
+    struct table *source = table_decode(backup.source);
+    if (source != NULL)
+        member_string(w, "TableId", source->uuid);
+    table_release(source);
+    backup_write_arn(w, "TableArn", listing->region, backup.table, slice_of(NULL, 0));
+    write_details(w, listing->region, &backup, status_name(&backup));
+    json_close_object(w);
+    listing->last_id = arena_copy(listing->arena, backup.id);
+    listing->last_table = arena_copy(listing->arena, backup.table);
+    return true;
+}
+
+enum step list_backups_start(struct api_call *call, const void *decoded)
+{
+    const struct list_backups_request *request = decoded;
+    struct slice after = {NULL, 0};
+    struct slice start = request->exclusive_start_backup_arn;
+    struct slice table;
+    struct slice id;
+    if (start.ptr != NULL) {
+        if (!arn_parse(start, &table, &id)) {
+            (void)error_validation(&call->error, "Invalid ExclusiveStartBackupArn: %.*s",
+                                   SLICE_FMT(start));
+            return STEP_FAILED;
+        }
+        after = backup_record_name(&call->arena, id);
+    }
+    struct listing listing = {
+        .request = request,
+        .w = call_writer(call),
+        .region = call->region,
+        .table = request->table_name.ptr == NULL ? request->table_name
+                                                 : table_name_plain(request->table_name),
+        .arena = &call->arena,
+        .limit = request->limit.set ? (uint64_t)request->limit.value : 100,
+    };
+    json_open_object(&listing.w);
+    json_name(&listing.w, "BackupSummaries");
+    json_open_array(&listing.w);
+    if (!engine_records(call_engine(call), slice_str(record_prefix), after, list_one, &listing,
+                        &call->error))
+        return STEP_FAILED;
+    json_close_array(&listing.w);
+    if (listing.more)
+        backup_write_arn(&listing.w, "LastEvaluatedBackupArn", call->region, listing.last_table,
+                         listing.last_id);
+    json_close_object(&listing.w);
+    return STEP_READY;
+}
+
+// ---- DeleteBackup -----------------------------------------------------------------------------
+
+static bool delete_alter(void *context, struct table *current, struct table **next,
+                         struct error *error)
+{
+    (void)context;
+    (void)current;
+    (void)next;
+    (void)error;
+    return true;
+}
+
+enum step delete_backup_start(struct api_call *call, const void *decoded)
+{
+    const struct backup_arn_request *request = decoded;
+    struct backup *backup = call_alloc(call, 1, sizeof(*backup));
+    struct record_write *record = call_alloc(call, 1, sizeof(*record));
+    if (backup == NULL || record == NULL || !backup_find(call, request->backup_arn, backup))
+        return STEP_FAILED;
+    if (backup->status == BACKUP_CREATING) {
+        (void)error_set(&call->error, ERR_BACKUP_IN_USE, "Backup is being created: %.*s",
+                        SLICE_FMT(request->backup_arn));
+        return STEP_FAILED;
+    }
+    struct table_change *change = call_table_change(call);
+    record->name = backup_record_name(&call->arena, backup->id);
+    if (change == NULL || record->name.ptr == NULL)
+        return STEP_FAILED;
+    change->name = backup_data_name(&call->arena, backup->id);
+    change->alter = delete_alter;
+    change->record_count = 1;
+    change->records = record;
+    call->state->own = backup;
+    call->usage.table = backup->table;
+    return call_submit(call);
+}
+
+void delete_backup_finish(struct api_call *call, const void *request)
+{
+    (void)request;
+    write_description(call, call->state->own, "DELETED");
+}
+
+// ---- After a restart, and with time
+// ---------------------------------------------------------------
+
+struct found_backup {
+    struct found_backup *next;
+    struct slice id;
+    struct slice table;
+};
+
+struct search {
+    struct arena arena;
+    struct found_backup *found;
+    int64_t now_ms;
+    bool expired; // looks for those whose time is up, else for those not finished
+};
+
+static bool search_one(void *context, struct slice name, struct slice record)
+{
+    struct search *search = context;
+    struct backup backup;
+    (void)name;
+    backup_decode(record, &backup);
+    bool wanted = search->expired ? backup.expiry_ms != 0 && backup.expiry_ms <= search->now_ms
+                                  : backup.status == BACKUP_CREATING;
+    if (!wanted)
+        return true;
+    struct found_backup *found = arena_zalloc(&search->arena, 1, sizeof(*found));
+    if (found == NULL)
+        return false;
+    found->id = arena_copy(&search->arena, backup.id);
+    found->table = arena_copy(&search->arena, backup.table);
+    found->next = search->found;
+    search->found = found;
+    return true;
+}
+
+static bool remove_backup(struct api *api, struct slice id, struct arena *arena,
+                          struct error *error)
+{
+    struct record_write record = {.name = backup_record_name(arena, id)};
+    struct table_change change;
+    table_change_init(&change, api->engine, error);
+    change.name = backup_data_name(arena, id);
+    change.alter = delete_alter;
+    change.record_count = 1;
+    change.records = &record;
+    bool ok = engine_run(api->engine, &change.job);
+    table_change_release(&change);
+    return ok;
+}
+
+static bool renew_alter(void *context, struct table *current, struct table **next,
+                        struct error *error)
+{
+    const struct creation *creation = context;
+    (void)current; // what had been copied goes with its tree
+    *next = backup_data_table(creation->source, creation->data_name);
+    return *next != NULL || error_budget(error);
+}
+
+// Empties the backup's data, and says that it is of this moment.
+static bool renew(struct api *api, struct creation *creation, struct slice id, struct arena *arena,
+                  struct error *error)
+{
+    struct record_write record = {.name = backup_record_name(arena, id)};
+    struct slice old;
+    if (!engine_record(api->engine, record.name, arena, &old, error) || old.len == 0)
+        return false;
+    backup_decode(old, &creation->backup);
+    creation->backup.created_ms = env_now(engine_env(api->engine));
+    creation->data_name = backup_data_name(arena, id);
+    record.value = backup_encode(&creation->backup, arena, error);
+    if (record.value.ptr == NULL)
+        return false;
+    struct table_change change;
+    table_change_init(&change, api->engine, error);
+    change.name = creation->data_name;
+    change.alter = renew_alter;
+    change.context = creation;
+    change.record_count = 1;
+    change.records = &record;
+    bool ok = engine_run(api->engine, &change.job);
+    table_change_release(&change);
+    return ok;
+}
+
+// A copy that a crash has interrupted is made anew, of the table as it is now; without the table
+// there is nothing to copy, and the backup goes.
+static bool resume_one(struct api *api, const struct found_backup *found, struct arena *arena,
+                       struct error *error)
+{
+    struct creation creation = {.source = engine_table(api->engine, found->table)};
+    if (creation.source == NULL)
+        return remove_backup(api, found->id, arena, error);
+    bool ok = renew(api, &creation, found->id, arena, error) &&
+              begin_copy(api, creation.source, found->id, error);
+    table_release(creation.source);
+    return ok;
+}
+
+static void for_each_found(struct api *api, bool expired)
+{
+    struct search search = {.expired = expired, .now_ms = env_now(engine_env(api->engine))};
+    struct error error;
+    arena_init(&search.arena, 1 << 26);
+    error_init(&error, &search.arena);
+    bool ok = engine_records(api->engine, slice_str(record_prefix), slice_of(NULL, 0), search_one,
+                             &search, &error);
+    for (const struct found_backup *found = search.found; ok && found != NULL; found = found->next)
+        ok = expired ? remove_backup(api, found->id, &search.arena, &error)
+                     : resume_one(api, found, &search.arena, &error);
+    if (!ok)
+        log_error("backups could not be looked after: %s", error.message);
+    arena_release(&search.arena);
+}
+
+void backup_resume(struct api *api)
+{
+    for_each_found(api, false);
+}
+
+void backup_expire(struct api *api)
+{
+    for_each_found(api, true);
+}

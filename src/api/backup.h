@@ -1,0 +1,70 @@
+// Backups: a copy of a table's items at one instant, kept as a hidden table, and a record that says
+// what it is a copy of. Restores make a new table from it, or from a table's own past.
+#ifndef API_BACKUP_H
+#define API_BACKUP_H
+
+#include "api/control.h"
+#include "engine/history.h"
+
+enum backup_status { BACKUP_CREATING, BACKUP_AVAILABLE };
+
+struct backup {
+    struct slice id; // 01489602797149-73d8d5bc: the time in ms, and chance
+    struct slice name;
+    enum backup_status status;
+    bool system; // made by deleting a table that could be restored to a point in time
+    int64_t created_ms;
+    int64_t expiry_ms; // 0 if it stays until it is deleted
+    int64_t size;      // in bytes
+    int64_t items;
+    struct slice source; // catalog record of the table it is a copy of: see table_decode()
+    struct slice table;  // its name
+};
+
+enum { BACKUP_ID_MAX = 40 };
+
+// A new id, in the arena.
+struct slice backup_id_new(struct api *api, struct arena *arena, int64_t now_ms);
+// The name of the hidden table, and of the record, of a backup; in the arena.
+struct slice backup_data_name(struct arena *arena, struct slice id);
+struct slice backup_record_name(struct arena *arena, struct slice id);
+
+struct slice backup_encode(const struct backup *backup, struct arena *arena, struct error *error);
+void backup_decode(struct slice record, struct backup *out);
+// The backup that the call's ARN means; BackupNotFoundException if there is none.
+MUST_CHECK bool backup_find(struct api_call *call, struct slice arn, struct backup *out);
+
+void backup_write_arn(struct json_writer *w, const char *member, struct slice region,
+                      struct slice table, struct slice id);
+
+// Makes a hidden copy's table of the source, without items and indexes; NULL when memory is out.
+MUST_CHECK struct table *backup_data_table(const struct table *source, struct slice name);
+
+// What DeleteTable leaves of a table that can be restored to a point in time: the table itself,
+// hidden, and its record.
+MUST_CHECK bool backup_of_deleted(struct api *api, struct arena *arena, struct table *current,
+                                  struct table **next, struct record_write *record,
+                                  struct error *error);
+
+// ---- Point-in-time recovery (pitr.c)
+// -------------------------------------------------------------
+
+// The first instant that the table can be restored to; only if settings->pitr_days is not 0.
+int64_t pitr_earliest_ms(const struct table_settings *settings, int64_t now_ms);
+
+// ---- Copying (copy.c) -------------------------------------------------------------------------
+
+// Copies all items of a history into the table; false with the error set, or if the api is closing.
+MUST_CHECK bool copy_items(struct api *api, struct history *history, struct table *target,
+                           struct error *error);
+
+// ---- After a restart
+// -----------------------------------------------------------------------------
+
+// Goes on with backups and restores that were not finished when the process ended.
+void backup_resume(struct api *api);
+void restore_resume(struct api *api);
+// Removes backups whose time is up; called now and then.
+void backup_expire(struct api *api);
+
+#endif

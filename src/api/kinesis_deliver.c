@@ -1,0 +1,470 @@
+// The delivery of changes to Kinesis destinations: one thread that reads the change logs of tables
+// with a destination behind the place it has reached, a batch at a time.
+//
+// The order is: deliver (and sync the file), then note the place. So a crash in between repeats
+// records, and never loses one. A destination that fails is tried again, more and more rarely; the
+// others do not wait for it. The list of destinations is made anew when one of them changes.
+//
+// Everything but the flags under the lock belongs to the thread.
+#include "api/kinesis.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    TICK_MS = 100,
+    BACKOFF_MAX_MS = 5000,
+    BATCH_RECORDS = 500,
+    BATCH_BYTES = 4 << 20,
+    RECORD_BYTES = 16 << 20,
+    THREAD_MEMORY = 8 << 20,
+};
+
+struct destination {
+    struct destination *next;
+    struct slice table; // owned, as the rest
+    struct slice arn;
+    uint64_t position;  // everything up to here is delivered
+    int64_t backoff_ms; // 0 if all is well
+    int64_t retry_ms;   // by the monotonic clock
+};
+
+struct kinesis {
+    struct api *api;
+    char *root;                // NULL if there is an endpoint
+    struct kinesis_http *http; // NULL if there is a root
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool stopping;
+    bool changed; // destinations are to be looked up again
+    pthread_t thread;
+    struct destination *first;
+    uint64_t seen; // the sequence up to which all destinations were served
+};
+
+struct batch {
+    size_t count;
+    struct buf text; // the records, one behind the other, each with a newline
+    struct {
+        uint64_t sequence;
+        size_t end; // in text
+        char partition_key[KINESIS_PARTITION_KEY];
+    } records[BATCH_RECORDS];
+    bool full;
+    const struct kinesis_source *source;
+};
+
+static int64_t monotonic_ms(void)
+{
+    struct timespec now;
+    ensure(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// ---- Destinations ----------------------------------------------------------------------------
+
+static struct slice copy_text(struct slice text)
+{
+    uint8_t *copy = malloc(text.len + 1);
+    ensure(copy != NULL);
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = 0;
+    return slice_of(copy, text.len);
+}
+
+static void destination_free(struct destination *destination)
+{
+    free((void *)(uintptr_t)destination->table.ptr);
+    free((void *)(uintptr_t)destination->arn.ptr);
+    free(destination);
+}
+
+static void forget_all(struct kinesis *kinesis)
+{
+    while (kinesis->first != NULL) {
+        struct destination *next = kinesis->first->next;
+        destination_free(kinesis->first);
+        kinesis->first = next;
+    }
+}
+
+static struct slice position_name(struct buf *text, const struct table *table, struct slice arn)
+{
+    buf_clear(text);
+    buf_printf(text, "kinesis/%.*s/%.*s", SLICE_FMT(table->uuid), SLICE_FMT(arn));
+    return buf_view(text);
+}
+
+// Where delivery goes on: behind what was noted, but not before it began.
+static uint64_t position_read(struct kinesis *kinesis, const struct table *table, struct slice arn,
+                              struct slice entry)
+{
+    struct arena arena;
+    struct error error;
+    struct buf name;
+    struct slice record;
+    int64_t position = map_integer(entry, "start");
+    arena_init(&arena, THREAD_MEMORY);
+    error_init(&error, &arena);
+    buf_init(&name, THREAD_MEMORY);
+    if (engine_record(kinesis->api->engine, position_name(&name, table, arn), &arena, &record,
+                      &error) &&
+        record.len > 0 && map_integer(record, "sequence") > position)
+        position = map_integer(record, "sequence");
+    buf_release(&name);
+    arena_release(&arena);
+    return (uint64_t)position;
+}
+
+static bool position_write(struct kinesis *kinesis, const struct table *table,
+                           const struct destination *destination)
+{
+    struct arena arena;
+    struct error error;
+    struct buf name;
+    struct map_maker maker;
+    arena_init(&arena, THREAD_MEMORY);
+    error_init(&error, &arena);
+    buf_init(&name, THREAD_MEMORY);
+    map_begin(&maker);
+    map_put_integer(&maker, "sequence", (int64_t)destination->position);
+    struct slice value = map_end(&maker, &arena, &error);
+    struct record_write write = {position_name(&name, table, destination->arn), value};
+    struct record_job job;
+    record_job_init(&job, &error);
+    job.count = 1;
+    job.writes = &write;
+    bool ok = value.ptr != NULL && engine_run(kinesis->api->engine, &job.job);
+    buf_release(&name);
+    arena_release(&arena);
+    return ok;
+}
+
+static void find_in_table(struct kinesis *kinesis, const struct table *table)
+{
+    struct table_settings settings;
+    struct value_iter iter;
+    table_settings_read(table, &settings);
+    if (settings.kinesis.len == 0)
+        return;
+    value_iter_init(&iter, settings.kinesis);
+    while (value_iter_next(&iter)) {
+        uint64_t position = position_read(kinesis, table, iter.name, iter.value);
+        if (!map_flag(iter.value, "active") && position >= (uint64_t)map_integer(iter.value, "end"))
+            continue;
+        struct destination *destination = calloc(1, sizeof(*destination));
+        ensure(destination != NULL);
+        destination->table = copy_text(table->name);
+        destination->arn = copy_text(iter.name);
+        destination->position = position;
+        destination->next = kinesis->first;
+        kinesis->first = destination;
+    }
+}
+
+static void find_destinations(struct kinesis *kinesis)
+{
+    struct engine *engine = kinesis->api->engine;
+    struct table_names names;
+    struct slice name;
+    forget_all(kinesis);
+    table_names_init(&names, engine, slice_of(NULL, 0));
+    while (table_names_next(&names, &name)) {
+        struct table *table = engine_table(engine, name);
+        if (table == NULL)
+            continue;
+        find_in_table(kinesis, table);
+        table_release(table);
+    }
+    table_names_release(&names);
+}
+
+// ---- Delivering ------------------------------------------------------------------------------
+
+static bool batch_add(void *context, const struct log_entry *entry)
+{
+    struct batch *batch = context;
+    if (batch->count == BATCH_RECORDS || batch->text.len >= BATCH_BYTES) {
+        batch->full = true;
+        return false;
+    }
+    kinesis_record_write(&batch->text, batch->source, entry);
+    buf_byte(&batch->text, '\n');
+    ensure(!batch->text.failed);
+    batch->records[batch->count].sequence = entry->sequence;
+    batch->records[batch->count].end = batch->text.len;
+    kinesis_partition_key(entry->keys, batch->records[batch->count].partition_key);
+    batch->count++;
+    return true;
+}
+
+// A line that was not finished when the machine stopped goes: its record will come again.
+static bool cut_torn_line(int fd)
+{
+    off_t end = lseek(fd, 0, SEEK_END);
+    char byte = '\n';
+    off_t at = end;
+    while (at > 0) {
+        if (pread(fd, &byte, 1, at - 1) != 1)
+            return false;
+        if (byte == '\n')
+            break;
+        at--;
+    }
+    return at == end || ftruncate(fd, at) == 0;
+}
+
+static bool write_all(int fd, struct slice bytes)
+{
+    while (bytes.len > 0) {
+        ssize_t written = write(fd, bytes.ptr, bytes.len);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes = slice_of(bytes.ptr + written, bytes.len - (size_t)written);
+    }
+    return true;
+}
+
+// Appends the batch to <root>/<stream>.jsonl. How many records were delivered: all or none.
+static size_t deliver_file(struct kinesis *kinesis, const struct batch *batch, struct slice stream)
+{
+    char path[4096];
+    int len = snprintf(path, sizeof(path), "%s/%.*s.jsonl", kinesis->root, SLICE_FMT(stream));
+    if (len < 0 || (size_t)len >= sizeof(path))
+        return 0;
+    (void)mkdir(kinesis->root, 0777);
+    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return 0;
+    bool ok = cut_torn_line(fd) && write_all(fd, buf_view(&batch->text)) && fdatasync(fd) == 0;
+    (void)close(fd);
+    return ok ? batch->count : 0;
+}
+
+// Posts record by record; how many were taken.
+static size_t deliver_http(struct kinesis *kinesis, const struct batch *batch, struct slice arn,
+                           struct slice stream)
+{
+    struct buf body;
+    buf_init(&body, 2 * RECORD_BYTES);
+    size_t done = 0;
+    size_t start = 0;
+    for (; done < batch->count; done++) {
+        size_t end = batch->records[done].end;
+        struct slice record = slice_of(batch->text.ptr + start, end - 1 - start);
+        struct json_writer w = json_writer_to(&body);
+        struct buf data;
+        buf_init(&data, 2 * RECORD_BYTES);
+        base64_encode(&data, record);
+        buf_clear(&body);
+        json_open_object(&w);
+        member_string(&w, "StreamName", stream);
+        member_string(&w, "StreamARN", arn);
+        member_text(&w, "PartitionKey", batch->records[done].partition_key);
+        member_string(&w, "Data", buf_view(&data));
+        json_close_object(&w);
+        buf_release(&data);
+        if (!kinesis_http_post(kinesis->http, "PutRecord", batch->source->region, buf_view(&body)))
+            break;
+        start = end;
+    }
+    buf_release(&body);
+    return done;
+}
+
+static void note_failure(struct destination *destination, int64_t now_ms)
+{
+    if (destination->backoff_ms == 0)
+        log_warn("kinesis: cannot deliver to %.*s; trying again", SLICE_FMT(destination->arn));
+    destination->backoff_ms = destination->backoff_ms == 0 ? TICK_MS : destination->backoff_ms * 2;
+    if (destination->backoff_ms > BACKOFF_MAX_MS)
+        destination->backoff_ms = BACKOFF_MAX_MS;
+    destination->retry_ms = now_ms + destination->backoff_ms;
+}
+
+// Reads and delivers one batch up to the sequence `last`. Whether there is more to do at once.
+static bool deliver_batch(struct kinesis *kinesis, struct destination *destination,
+                          struct table *table, const struct kinesis_source *source, uint64_t last)
+{
+    struct slice stream;
+    struct arena arena;
+    struct error error;
+    struct batch *batch = calloc(1, sizeof(*batch));
+    ensure(batch != NULL && kinesis_stream_name(destination->arn, &stream));
+    arena_init(&arena, THREAD_MEMORY);
+    error_init(&error, &arena);
+    buf_init(&batch->text, BATCH_BYTES + RECORD_BYTES);
+    batch->source = source;
+    bool ok = engine_log_read(kinesis->api->engine, NULL, table->log, destination->position + 1,
+                              last, batch_add, batch, &error);
+    size_t done = !ok || batch->count == 0 ? 0
+                  : kinesis->http != NULL  ? deliver_http(kinesis, batch, destination->arn, stream)
+                                           : deliver_file(kinesis, batch, stream);
+    bool all = ok && done == batch->count;
+    if (done > 0) {
+        destination->position = batch->records[done - 1].sequence;
+        all = position_write(kinesis, table, destination) && all;
+    }
+    if (all && !batch->full)
+        destination->position = last;
+    if (all)
+        destination->backoff_ms = 0;
+    else
+        note_failure(destination, monotonic_ms());
+    bool more = all && batch->full;
+    buf_release(&batch->text);
+    arena_release(&arena);
+    free(batch);
+    return more;
+}
+
+static bool stopping(struct kinesis *kinesis)
+{
+    ensure(pthread_mutex_lock(&kinesis->lock) == 0);
+    bool stop = kinesis->stopping;
+    ensure(pthread_mutex_unlock(&kinesis->lock) == 0);
+    return stop;
+}
+
+// Delivers what there is; whether the destination has everything up to `sequence`.
+static bool serve(struct kinesis *kinesis, struct destination *destination, uint64_t sequence)
+{
+    struct table_settings settings;
+    struct arn arn;
+    if (destination->backoff_ms > 0 && monotonic_ms() < destination->retry_ms)
+        return false;
+    struct table *table = engine_table(kinesis->api->engine, destination->table);
+    if (table == NULL)
+        return true;
+    table_settings_read(table, &settings);
+    struct slice entry = map_value(settings.kinesis, destination->arn);
+    uint64_t last = map_flag(entry, "active") ? sequence : (uint64_t)map_integer(entry, "end");
+    bool done = true;
+    if (entry.len > 0 && table->log != 0 && destination->position < last) {
+        ensure(arn_split(destination->arn, &arn));
+        struct kinesis_source source = {arn.region, table->name, table->uuid,
+                                        slice_is(map_text(entry, "precision"), "MICROSECOND")};
+        while (deliver_batch(kinesis, destination, table, &source, last) && !stopping(kinesis))
+            continue;
+        done = destination->position >= last;
+    }
+    table_release(table);
+    return done;
+}
+
+// ---- The thread ------------------------------------------------------------------------------
+
+// Sleeps for a tick; whether to go on. Takes notice of changed destinations.
+static bool wait_for_work(struct kinesis *kinesis, bool *changed)
+{
+    int64_t until_ms = monotonic_ms() + TICK_MS;
+    struct timespec until = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
+    ensure(pthread_mutex_lock(&kinesis->lock) == 0);
+    int status = 0;
+    while (status == 0 && !kinesis->stopping && !kinesis->changed) {
+        // Without a destination there is nothing to look at.
+        if (kinesis->first == NULL)
+            status = pthread_cond_wait(&kinesis->wake, &kinesis->lock);
+        else
+            status = pthread_cond_timedwait(&kinesis->wake, &kinesis->lock, &until);
+    }
+    ensure(status == 0 || status == ETIMEDOUT);
+    *changed = kinesis->changed;
+    kinesis->changed = false;
+    bool go_on = !kinesis->stopping;
+    ensure(pthread_mutex_unlock(&kinesis->lock) == 0);
+    return go_on;
+}
+
+static void *kinesis_main(void *argument)
+{
+    struct kinesis *kinesis = argument;
+    bool changed;
+    while (wait_for_work(kinesis, &changed)) {
+        if (changed)
+            find_destinations(kinesis);
+        uint64_t sequence = engine_sequence(kinesis->api->engine);
+        if (!changed && sequence == kinesis->seen)
+            continue;
+        bool all = true;
+        for (struct destination *at = kinesis->first; at != NULL; at = at->next)
+            all = serve(kinesis, at, sequence) && all;
+        if (all)
+            kinesis->seen = sequence;
+    }
+    return NULL;
+}
+
+void kinesis_wake(struct kinesis *kinesis)
+{
+    if (kinesis == NULL)
+        return;
+    ensure(pthread_mutex_lock(&kinesis->lock) == 0);
+    kinesis->changed = true;
+    ensure(pthread_cond_signal(&kinesis->wake) == 0);
+    ensure(pthread_mutex_unlock(&kinesis->lock) == 0);
+}
+
+// <data>/kinesis, unless another root is given.
+static char *root_of(const char *root, const char *data)
+{
+    char *text = NULL;
+    ensure(asprintf(&text, "%s%s", root != NULL ? root : data, root != NULL ? "" : "/kinesis") >=
+           0);
+    return text;
+}
+
+bool api_kinesis(struct api *api, const char *root, const char *data, const char *endpoint,
+                 char *error, size_t error_size)
+{
+    pthread_condattr_t monotonic;
+    struct kinesis_http *http = NULL;
+    if (root == NULL && data == NULL && endpoint == NULL)
+        return true;
+    if (endpoint != NULL) {
+        http = kinesis_http_new(endpoint, error, error_size);
+        if (http == NULL)
+            return false;
+    }
+    struct kinesis *kinesis = calloc(1, sizeof(*kinesis));
+    ensure(kinesis != NULL);
+    kinesis->api = api;
+    kinesis->http = http;
+    kinesis->root = http == NULL ? root_of(root, data) : NULL;
+    kinesis->changed = true;
+    ensure(pthread_mutex_init(&kinesis->lock, NULL) == 0);
+    ensure(pthread_condattr_init(&monotonic) == 0);
+    ensure(pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) == 0);
+    ensure(pthread_cond_init(&kinesis->wake, &monotonic) == 0);
+    ensure(pthread_condattr_destroy(&monotonic) == 0);
+    ensure(pthread_create(&kinesis->thread, NULL, kinesis_main, kinesis) == 0);
+    api->kinesis = kinesis;
+    return true;
+}
+
+void kinesis_free(struct kinesis *kinesis)
+{
+    if (kinesis == NULL)
+        return;
+    ensure(pthread_mutex_lock(&kinesis->lock) == 0);
+    kinesis->stopping = true;
+    ensure(pthread_cond_signal(&kinesis->wake) == 0);
+    ensure(pthread_mutex_unlock(&kinesis->lock) == 0);
+    ensure(pthread_join(kinesis->thread, NULL) == 0);
+    forget_all(kinesis);
+    kinesis_http_free(kinesis->http);
+    ensure(pthread_cond_destroy(&kinesis->wake) == 0);
+    ensure(pthread_mutex_destroy(&kinesis->lock) == 0);
+    free(kinesis->root);
+    free(kinesis);
+}

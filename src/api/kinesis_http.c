@@ -1,0 +1,220 @@
+// A small HTTP/1.1 client for one endpoint: one connection, kept open between posts, used by one
+// thread. It waits at most a few seconds for anything, so that whoever stops it is not kept
+// waiting.
+//
+// Whatever goes wrong is a failed post: the connection is closed, and the caller posts again.
+#include "api/kinesis.h"
+
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TIMEOUT_SECONDS = 3, HOST_MAX = 256, PATH_MAX_LEN = 1024, ANSWER_MAX = 1 << 16 };
+
+struct kinesis_http {
+    char host[HOST_MAX];
+    char port[8];
+    char path[PATH_MAX_LEN];
+    int socket; // -1 if it is closed
+};
+
+// ---- The endpoint
+// --------------------------------------------------------------------------------
+
+static bool copy_part(char *out, size_t size, const char *from, size_t len)
+{
+    if (len >= size)
+        return false;
+    memcpy(out, from, len);
+    out[len] = 0;
+    return true;
+}
+
+static bool url_parse(const char *url, struct kinesis_http *http)
+{
+    static const char scheme[] = "http://";
+    if (strncmp(url, scheme, sizeof(scheme) - 1) != 0)
+        return false;
+    const char *host = url + sizeof(scheme) - 1;
+    size_t authority = strcspn(host, "/?#");
+    size_t host_len = strcspn(host, ":/?#");
+    const char *path = host + authority;
+    (void)snprintf(http->port, sizeof(http->port), "80");
+    if (host_len < authority &&
+        !copy_part(http->port, sizeof(http->port), host + host_len + 1, authority - host_len - 1))
+        return false;
+    return host_len > 0 && http->port[0] != 0 &&
+           strspn(http->port, "0123456789") == strlen(http->port) &&
+           copy_part(http->host, sizeof(http->host), host, host_len) &&
+           copy_part(http->path, sizeof(http->path), *path == 0 ? "/" : path,
+                     *path == 0 ? 1 : strlen(path));
+}
+
+struct kinesis_http *kinesis_http_new(const char *url, char *error, size_t error_size)
+{
+    struct kinesis_http *http = calloc(1, sizeof(*http));
+    ensure(http != NULL);
+    http->socket = -1;
+    if (url_parse(url, http))
+        return http;
+    (void)snprintf(error, error_size, "'%s' is no URL of the form http://host:port", url);
+    free(http);
+    return NULL;
+}
+
+static void disconnect(struct kinesis_http *http)
+{
+    if (http->socket >= 0)
+        (void)close(http->socket);
+    http->socket = -1;
+}
+
+void kinesis_http_free(struct kinesis_http *http)
+{
+    if (http == NULL)
+        return;
+    disconnect(http);
+    free(http);
+}
+
+// ---- Connecting ------------------------------------------------------------------------------
+
+static int connect_one(const struct addrinfo *address)
+{
+    const struct timeval timeout = {.tv_sec = TIMEOUT_SECONDS};
+    int fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, address->ai_protocol);
+    if (fd < 0)
+        return -1;
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) == 0 &&
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) == 0 &&
+        connect(fd, address->ai_addr, address->ai_addrlen) == 0)
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+static bool connect_any(struct kinesis_http *http)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *addresses;
+    if (http->socket >= 0)
+        return true;
+    if (getaddrinfo(http->host, http->port, &hints, &addresses) != 0)
+        return false;
+    for (struct addrinfo *at = addresses; http->socket < 0 && at != NULL; at = at->ai_next)
+        http->socket = connect_one(at);
+    freeaddrinfo(addresses);
+    return http->socket >= 0;
+}
+
+// ---- Posting ---------------------------------------------------------------------------------
+
+// The signature is none: what stands in for Kinesis on a developer's machine looks at its form
+// only.
+static void write_head(struct buf *out, const struct kinesis_http *http, const char *operation,
+                       struct slice region, size_t length)
+{
+    char date[20];
+    time_t now = time(NULL);
+    struct tm parts;
+    ensure(gmtime_r(&now, &parts) != NULL);
+    ensure(strftime(date, sizeof(date), "%Y%m%dT%H%M%SZ", &parts) > 0);
+    buf_printf(out, "POST %s HTTP/1.1\r\nHost: %s:%s\r\n", http->path, http->host, http->port);
+    buf_printf(out,
+               "Content-Type: application/x-amz-json-1.1\r\nContent-Length: %zu\r\n"
+               "X-Amz-Target: Kinesis_20131202.%s\r\nX-Amz-Date: %s\r\n",
+               length, operation, date);
+    buf_printf(out,
+               "Authorization: AWS4-HMAC-SHA256 Credential=dolmen/%.8s/%.*s/kinesis/aws4_request, "
+               "SignedHeaders=host;x-amz-date;x-amz-target, Signature=%064d\r\n\r\n",
+               date, SLICE_FMT(region), 0);
+}
+
+static bool send_all(int fd, struct slice bytes)
+{
+    while (bytes.len > 0) {
+        ssize_t sent = send(fd, bytes.ptr, bytes.len, MSG_NOSIGNAL);
+        if (sent <= 0)
+            return false;
+        bytes = slice_of(bytes.ptr + sent, bytes.len - (size_t)sent);
+    }
+    return true;
+}
+
+static bool receive_more(int fd, struct buf *answer)
+{
+    uint8_t *room = buf_reserve(answer, 4096);
+    ssize_t got = room == NULL ? -1 : recv(fd, room, 4096, 0);
+    if (got <= 0)
+        return false;
+    answer->len += (size_t)got;
+    return true;
+}
+
+// The length that the head of the answer announces; false if it announces none.
+static bool content_length(const char *head, size_t *length)
+{
+    const char *line = strcasestr(head, "\r\ncontent-length:");
+    char *end;
+    if (line == NULL)
+        return false;
+    *length = (size_t)strtoull(line + 17, &end, 10);
+    return *end == '\r' || *end == ' ';
+}
+
+// Reads one answer whole; false if there is none. A connection is closed if it is not known where
+// the answer ends.
+static bool receive_answer(struct kinesis_http *http, struct buf *answer, bool *ok)
+{
+    const uint8_t *end = NULL;
+    while (end == NULL) {
+        if (!receive_more(http->socket, answer))
+            return false;
+        end = memmem(answer->ptr, answer->len, "\r\n\r\n", 4);
+    }
+    size_t head = (size_t)(end - answer->ptr) + 4;
+    char text[8192];
+    size_t length = 0;
+    size_t kept = head < sizeof(text) ? head : sizeof(text) - 1;
+    memcpy(text, answer->ptr, kept);
+    text[kept] = 0;
+    *ok = strncmp(text, "HTTP/1.", 7) == 0 && kept > 12 && strncmp(text + 8, " 200", 4) == 0;
+    bool known = content_length(text, &length);
+    while (known && answer->len < head + length)
+        known = receive_more(http->socket, answer);
+    if (!known || strcasestr(text, "\r\nconnection: close") != NULL)
+        disconnect(http);
+    return true;
+}
+
+// One attempt; false if no answer came.
+static bool attempt(struct kinesis_http *http, struct slice head, struct slice body, bool *ok)
+{
+    struct buf answer;
+    buf_init(&answer, ANSWER_MAX);
+    bool answered = connect_any(http) && send_all(http->socket, head) &&
+                    send_all(http->socket, body) && receive_answer(http, &answer, ok);
+    if (!answered)
+        disconnect(http);
+    buf_release(&answer);
+    return answered;
+}
+
+bool kinesis_http_post(struct kinesis_http *http, const char *operation, struct slice region,
+                       struct slice body)
+{
+    struct buf head;
+    buf_init(&head, ANSWER_MAX);
+    write_head(&head, http, operation, region, body.len);
+    // A connection that was kept open may have been closed by the other side meanwhile.
+    bool kept = http->socket >= 0;
+    bool ok = false;
+    if (!attempt(http, buf_view(&head), body, &ok) && kept)
+        (void)attempt(http, buf_view(&head), body, &ok);
+    buf_release(&head);
+    return ok;
+}

@@ -1,0 +1,94 @@
+// A change as the record that DynamoDB puts into a Kinesis stream.
+#include "api/kinesis.h"
+
+#include <stdio.h>
+
+// Sixteen bytes in lower-case hex.
+static void hex_of(const uint8_t bytes[16], char out[KINESIS_PARTITION_KEY])
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < 16; i++) {
+        out[2 * i] = digits[bytes[i] >> 4];
+        out[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    out[32] = 0;
+}
+
+void kinesis_partition_key(struct slice keys, char out[KINESIS_PARTITION_KEY])
+{
+    uint8_t digest[16];
+    md5_of(keys, slice_of(NULL, 0), digest);
+    hex_of(digest, out);
+}
+
+// The same change has the same id whenever it is delivered, so that consumers can tell repetitions.
+static void write_id(struct json_writer *w, struct slice table_id, uint64_t sequence)
+{
+    uint8_t digest[16];
+    uint8_t number[8];
+    char hex[KINESIS_PARTITION_KEY];
+    char id[37];
+    be64_put(number, sequence);
+    md5_of(table_id, slice_of(number, sizeof(number)), digest);
+    hex_of(digest, hex);
+    (void)snprintf(id, sizeof(id), "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
+                   hex + 20);
+    member_text(w, "eventID", id);
+}
+
+static void write_image(struct json_writer *w, const char *name, struct slice item)
+{
+    if (item.len == 0)
+        return;
+    json_name(w, name);
+    json_item(w, item);
+}
+
+static size_t image_size(struct slice item)
+{
+    return item.len == 0 ? 0 : value_item_size(item);
+}
+
+static void write_change(struct json_writer *w, const struct kinesis_source *source,
+                         const struct log_entry *entry)
+{
+    json_open_object(w);
+    member_integer(w, "ApproximateCreationDateTime",
+                   source->microseconds ? entry->time_ms * 1000 : entry->time_ms);
+    if (source->microseconds)
+        member_text(w, "ApproximateCreationDateTimePrecision", "MICROSECOND");
+    write_image(w, "Keys", entry->keys);
+    write_image(w, "NewImage", entry->new_item);
+    write_image(w, "OldImage", entry->old_item);
+    member_integer(w, "SizeBytes",
+                   (int64_t)(image_size(entry->keys) + image_size(entry->new_item) +
+                             image_size(entry->old_item)));
+    json_close_object(w);
+}
+
+void kinesis_record_write(struct buf *out, const struct kinesis_source *source,
+                          const struct log_entry *entry)
+{
+    static const char *const names[] = {
+        [LOG_INSERT] = "INSERT", [LOG_MODIFY] = "MODIFY", [LOG_REMOVE] = "REMOVE"};
+    struct json_writer w = json_writer_to(out);
+    json_open_object(&w);
+    member_string(&w, "awsRegion", source->region);
+    write_id(&w, source->table_id, entry->sequence);
+    member_text(&w, "eventName", names[entry->event]);
+    json_name(&w, "userIdentity");
+    if (entry->expired) {
+        json_open_object(&w);
+        member_text(&w, "principalId", "dynamodb.amazonaws.com");
+        member_text(&w, "type", "Service");
+        json_close_object(&w);
+    } else {
+        json_null(&w);
+    }
+    member_text(&w, "recordFormat", "application/json");
+    member_string(&w, "tableName", source->table);
+    json_name(&w, "dynamodb");
+    write_change(&w, source, entry);
+    member_text(&w, "eventSource", "aws:dynamodb");
+    json_close_object(&w);
+}

@@ -1,0 +1,19 @@
+// Resource policies, as far as other operations on tables meet them.
+#ifndef API_POLICY_H
+#define API_POLICY_H
+
+#include "api/table_settings.h"
+
+// Judges a policy document: JSON, its size, and the parts that a policy must have.
+MUST_CHECK bool policy_check(struct slice document, struct arena *arena, struct error *error);
+
+// Notes a policy for an entry ("table", or a stream's label) in the settings of a table that is
+// being changed, with a new revision.
+MUST_CHECK bool policy_put(struct table *table, struct table_settings *settings, struct slice entry,
+                           struct slice document, int64_t now_ms, struct error *error);
+
+// CreateTable's ResourcePolicy, which was checked and may be absent.
+MUST_CHECK bool policy_of_new_table(struct table *table, struct table_settings *settings,
+                                    struct slice document, int64_t now_ms, struct error *error);
+
+#endif

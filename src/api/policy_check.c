@@ -1,0 +1,194 @@
+// Judging a policy document: an object with Version and Statement, and in each statement an Effect,
+// a Principal, an Action and a Resource. It is read once, without building a tree.
+//
+// The service words these faults in more ways than it documents; here each begins with the same
+// sentence and then says what is wrong.
+#include "api/policy.h"
+
+#include "json/reader.h"
+
+enum { POLICY_MAX = 20 * 1024 }; // AWS
+
+static bool invalid(struct error *error, const char *what)
+{
+    return error_validation(error, "The resource-based policy document is invalid: %s", what);
+}
+
+static bool malformed(const struct json_reader *reader, struct error *error)
+{
+    return error_validation(error,
+                            "The resource-based policy document is invalid: it is not JSON (%s at "
+                            "byte %zu)",
+                            reader->error == NULL ? "text behind its end" : reader->error,
+                            reader->offset);
+}
+
+// A string, or a list of strings of which there is at least one; each goes to `judge` if it is set.
+static bool texts(struct json_reader *reader, const char *what, bool (*judge)(struct slice),
+                  struct error *error)
+{
+    struct slice text;
+    size_t count = 0;
+    if (json_peek(reader) == JSON_STRING) {
+        if (!json_read_string(reader, &text))
+            return malformed(reader, error);
+        return judge == NULL || judge(text) || invalid(error, what);
+    }
+    if (json_peek(reader) != JSON_ARRAY)
+        return invalid(error, what);
+    if (!json_enter(reader))
+        return malformed(reader, error);
+    while (json_next_element(reader)) {
+        if (json_peek(reader) != JSON_STRING)
+            return invalid(error, what);
+        if (!json_read_string(reader, &text))
+            return malformed(reader, error);
+        if (judge != NULL && !judge(text))
+            return invalid(error, what);
+        count++;
+    }
+    if (reader->error != NULL)
+        return malformed(reader, error);
+    return count > 0 || invalid(error, what);
+}
+
+static bool is_action(struct slice text)
+{
+    return slice_is(text, "*") || (text.len > 9 && slice_begins(text, SLICE_LIT("dynamodb:")));
+}
+
+static bool is_effect(struct slice text)
+{
+    return slice_is(text, "Allow") || slice_is(text, "Deny");
+}
+
+// "*", or an object such as {"AWS": "…"}.
+static bool principal(struct json_reader *reader, struct error *error)
+{
+    static const char what[] = "Principal must be \"*\" or name who may act";
+    struct slice name;
+    size_t count = 0;
+    if (json_peek(reader) == JSON_STRING) {
+        if (!json_read_string(reader, &name))
+            return malformed(reader, error);
+        return slice_is(name, "*") || invalid(error, what);
+    }
+    if (json_peek(reader) != JSON_OBJECT)
+        return invalid(error, what);
+    if (!json_enter(reader))
+        return malformed(reader, error);
+    while (json_next_name(reader, &name)) {
+        if (!texts(reader, what, NULL, error))
+            return false;
+        count++;
+    }
+    if (reader->error != NULL)
+        return malformed(reader, error);
+    return count > 0 || invalid(error, what);
+}
+
+// Which parts of a statement have been seen.
+enum { HAS_EFFECT = 1, HAS_PRINCIPAL = 2, HAS_ACTION = 4, HAS_RESOURCE = 8, HAS_ALL = 15 };
+
+static bool statement_member(struct json_reader *reader, struct slice name, unsigned *seen,
+                             struct error *error)
+{
+    if (slice_is(name, "Effect")) {
+        *seen |= HAS_EFFECT;
+        return texts(reader, "Effect must be Allow or Deny", is_effect, error);
+    }
+    if (slice_is(name, "Principal") || slice_is(name, "NotPrincipal")) {
+        *seen |= HAS_PRINCIPAL;
+        return principal(reader, error);
+    }
+    if (slice_is(name, "Action") || slice_is(name, "NotAction")) {
+        *seen |= HAS_ACTION;
+        return texts(reader, "Action must name operations of dynamodb", is_action, error);
+    }
+    if (slice_is(name, "Resource") || slice_is(name, "NotResource")) {
+        *seen |= HAS_RESOURCE;
+        return texts(reader, "Resource must name resources", NULL, error);
+    }
+    if (!slice_is(name, "Sid") && !slice_is(name, "Condition"))
+        return invalid(error, "a Statement has a member that policies do not know");
+    return json_skip(reader) || malformed(reader, error);
+}
+
+static bool statement(struct json_reader *reader, struct error *error)
+{
+    struct slice name;
+    unsigned seen = 0;
+    if (json_peek(reader) != JSON_OBJECT)
+        return invalid(error, "a Statement must be an object");
+    if (!json_enter(reader))
+        return malformed(reader, error);
+    while (json_next_name(reader, &name)) {
+        if (!statement_member(reader, name, &seen, error))
+            return false;
+    }
+    if (reader->error != NULL)
+        return malformed(reader, error);
+    return seen == HAS_ALL ||
+           invalid(error, "a Statement must have Effect, Principal, Action and Resource");
+}
+
+static bool statements(struct json_reader *reader, struct error *error)
+{
+    size_t count = 0;
+    if (json_peek(reader) != JSON_ARRAY)
+        return statement(reader, error);
+    if (!json_enter(reader))
+        return malformed(reader, error);
+    while (json_next_element(reader)) {
+        if (!statement(reader, error))
+            return false;
+        count++;
+    }
+    if (reader->error != NULL)
+        return malformed(reader, error);
+    return count > 0 || invalid(error, "Statement must not be empty");
+}
+
+static bool is_version(struct slice text)
+{
+    return slice_is(text, "2012-10-17") || slice_is(text, "2008-10-17");
+}
+
+bool policy_check(struct slice document, struct arena *arena, struct error *error)
+{
+    struct json_reader reader;
+    struct slice name;
+    bool version = false;
+    bool statement_seen = false;
+    if (document.len > POLICY_MAX)
+        return error_validation(error,
+                                "The resource-based policy document exceeds the maximum size of "
+                                "%d bytes",
+                                POLICY_MAX);
+    json_reader_init(&reader, document, arena);
+    if (json_peek(&reader) == JSON_BAD)
+        return malformed(&reader, error);
+    if (json_peek(&reader) != JSON_OBJECT)
+        return invalid(error, "it must be a JSON object");
+    if (!json_enter(&reader))
+        return malformed(&reader, error);
+    while (json_next_name(&reader, &name)) {
+        bool ok;
+        if (slice_is(name, "Version")) {
+            version = true;
+            ok = texts(&reader, "Version must be 2012-10-17 or 2008-10-17", is_version, error);
+        } else if (slice_is(name, "Statement")) {
+            statement_seen = true;
+            ok = statements(&reader, error);
+        } else if (slice_is(name, "Id")) {
+            ok = json_skip(&reader) || malformed(&reader, error);
+        } else {
+            ok = invalid(error, "it has a member that policies do not know");
+        }
+        if (!ok)
+            return false;
+    }
+    if (reader.error != NULL || !json_at_end(&reader))
+        return malformed(&reader, error);
+    return (version && statement_seen) || invalid(error, "it must have Version and Statement");
+}

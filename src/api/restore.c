@@ -1,0 +1,455 @@
+// RestoreTableFromBackup and RestoreTableToPointInTime: a new table with the keys and indexes of
+// the source, filled beside the requests from a backup's data or from the source's past. Until it
+// is full the table is CREATING, and item operations do not find it. If the process dies in
+// between, the copy is made again from the start: it comes out the same.
+#include "api/backup.h"
+
+#include "api/requests_backup.h"
+#include "base/limits.h"
+#include "base/log.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define INVALID "One or more parameter values were invalid: "
+
+// ---- Filling the table ------------------------------------------------------------------------
+
+struct restore_task {
+    struct task task; // first
+    struct history *history;
+    struct table *target;
+};
+
+static bool activate_alter(void *context, struct table *current, struct table **next,
+                           struct error *error)
+{
+    const struct table *target = context;
+    // Somebody may have deleted it, and even made another one of that name.
+    if (current == NULL || current->tree != target->tree)
+        return error_set(error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
+    *next = table_clone(current);
+    if (*next == NULL)
+        return error_budget(error);
+    (*next)->status = TABLE_ACTIVE;
+    return true;
+}
+
+static bool activate(struct api *api, struct table *target, struct error *error)
+{
+    struct table_change change;
+    table_change_init(&change, api->engine, error);
+    change.name = target->name;
+    change.alter = activate_alter;
+    change.context = target;
+    bool ok = engine_run(api->engine, &change.job);
+    table_change_release(&change);
+    return ok;
+}
+
+static void run_restore(struct task *task, struct api *api)
+{
+    struct restore_task *restore = (struct restore_task *)task;
+    struct arena arena;
+    struct error error;
+    arena_init(&arena, 1 << 20);
+    error_init(&error, &arena);
+    if ((!copy_items(api, restore->history, restore->target, &error) ||
+         !activate(api, restore->target, &error)) &&
+        !background_stopping(api) && error.code != ERR_RESOURCE_NOT_FOUND)
+        log_error("the restore of table %.*s was not finished, and will be when the server starts "
+                  "again: %s",
+                  SLICE_FMT(restore->target->name), error.message);
+    history_close(restore->history);
+    table_release(restore->target);
+    arena_release(&arena);
+    free(restore);
+}
+
+// Takes the history over.
+static bool begin_restore(struct api *api, struct history *history, struct table *target,
+                          struct error *error)
+{
+    struct restore_task *task = calloc(1, sizeof(*task));
+    ensure(task != NULL);
+    task->task.run = run_restore;
+    task->history = history;
+    task->target = table_hold(target);
+    if (background_submit(api, &task->task))
+        return true;
+    history_close(history);
+    table_release(target);
+    free(task);
+    return error_set(error, ERR_UNAVAILABLE, "The server is stopping.");
+}
+
+// The items that the table with these settings is to be filled with.
+static struct history *open_source(struct api *api, const struct table_settings *settings,
+                                   struct arena *arena, struct error *error)
+{
+    bool backup = settings->restore_backup.len > 0;
+    struct slice name =
+        backup ? backup_data_name(arena, settings->restore_backup) : settings->restore_table;
+    struct table *source = engine_table(api->engine, name);
+    if (source == NULL) {
+        (void)error_set(error, ERR_RESOURCE_NOT_FOUND, "The source of the restore is gone");
+        return NULL;
+    }
+    struct history *history =
+        history_open(api->engine, source, backup ? HISTORY_NOW : settings->restore_ms, error);
+    table_release(source);
+    return history;
+}
+
+// ---- The new table ----------------------------------------------------------------------------
+
+struct restore {
+    struct slice target;
+    struct table *source; // what the new table is like; a reference
+    const struct restore_overrides *overrides;
+    struct slice backup; // id, or empty
+    int64_t at_ms;
+};
+
+static bool names_index(const struct field_list *list, bool global, struct slice name)
+{
+    const struct global_secondary_index *globals = list->items;
+    const struct local_secondary_index *locals = list->items;
+    for (size_t i = 0; i < list->count; i++) {
+        if (slice_equal(global ? globals[i].index_name : locals[i].index_name, name))
+            return true;
+    }
+    return false;
+}
+
+// The indexes that an override names must be the source's.
+static bool check_indexes(const struct restore *restore, bool global, struct error *error)
+{
+    const struct field_list *list = global ? &restore->overrides->global_secondary_indexes
+                                           : &restore->overrides->local_secondary_indexes;
+    const struct global_secondary_index *globals = list->items;
+    const struct local_secondary_index *locals = list->items;
+    for (size_t i = 0; i < list->count; i++) {
+        struct slice name = global ? globals[i].index_name : locals[i].index_name;
+        const struct index *index = table_index(restore->source, name);
+        if (index == NULL || index->global != global)
+            return error_validation(error,
+                                    INVALID "%s secondary index override must match an index of "
+                                            "the source table: %.*s",
+                                    global ? "Global" : "Local", SLICE_FMT(name));
+    }
+    return true;
+}
+
+static bool check_overrides(const struct restore *restore, struct error *error)
+{
+    const struct restore_overrides *overrides = restore->overrides;
+    struct table_settings settings;
+    table_settings_read(restore->source, &settings);
+    bool on_demand = overrides->billing_mode.ptr != NULL
+                         ? slice_is(overrides->billing_mode, "PAY_PER_REQUEST")
+                         : settings.on_demand;
+    if (on_demand && overrides->provisioned_throughput != NULL)
+        return error_validation(error, INVALID "Neither ReadCapacityUnits nor WriteCapacityUnits "
+                                               "can be specified when BillingMode is "
+                                               "PAY_PER_REQUEST");
+    if (!on_demand && settings.on_demand && overrides->provisioned_throughput == NULL)
+        return error_validation(error, INVALID "ReadCapacityUnits and WriteCapacityUnits must both "
+                                               "be specified when BillingMode is PROVISIONED");
+    return check_indexes(restore, true, error) && check_indexes(restore, false, error);
+}
+
+// Leaves out the indexes that an override is silent about.
+static void choose_indexes(const struct restore_overrides *overrides, struct table *table)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < table->index_count; i++) {
+        struct index *index = &table->indexes[i];
+        const struct field_list *list = index->global ? &overrides->global_secondary_indexes
+                                                      : &overrides->local_secondary_indexes;
+        if (index->status != INDEX_DELETING &&
+            (!list->set || names_index(list, index->global, index->name)))
+            table->indexes[kept++] = *index;
+    }
+    table->index_count = kept;
+}
+
+// Throughput of the indexes: the override's, or the source's.
+static bool set_index_throughput(const struct restore_overrides *overrides, struct table *table,
+                                 bool on_demand)
+{
+    const struct global_secondary_index *rows = overrides->global_secondary_indexes.items;
+    for (size_t i = 0; i < table->index_count; i++) {
+        struct index *index = &table->indexes[i];
+        struct throughput_settings throughput;
+        if (!index->global)
+            continue;
+        index_settings_read(index, &throughput);
+        for (size_t k = 0; k < overrides->global_secondary_indexes.count; k++) {
+            struct throughput_request wanted = {rows[k].provisioned_throughput,
+                                                rows[k].on_demand_throughput,
+                                                rows[k].warm_throughput};
+            if (slice_equal(rows[k].index_name, index->name) && wanted.provisioned != NULL)
+                throughput_start(&throughput, on_demand, &wanted);
+        }
+        if (on_demand)
+            throughput_to_on_demand(&throughput);
+        if (!index_settings_write(table, index, &throughput))
+            return false;
+    }
+    return true;
+}
+
+// What does not come along: streams, time to live, tags, protection, recovery of the past.
+static bool set_settings(const struct restore *restore, struct table *table, int64_t now_ms)
+{
+    const struct restore_overrides *overrides = restore->overrides;
+    struct table_settings source;
+    table_settings_read(table, &source);
+    struct table_settings settings = {
+        .throughput = source.throughput,
+        .on_demand = source.on_demand,
+        .on_demand_ms = source.on_demand_ms,
+        .table_class = source.table_class,
+        .encrypted = source.encrypted,
+        .key = source.key,
+        .attributes = source.attributes,
+        .restore_backup = restore->backup,
+        .restore_table = restore->source->name,
+        .restore_ms = restore->at_ms,
+    };
+    if (overrides->billing_mode.ptr != NULL)
+        settings.on_demand = slice_is(overrides->billing_mode, "PAY_PER_REQUEST");
+    if (settings.on_demand && !source.on_demand) {
+        settings.on_demand_ms = now_ms;
+        throughput_to_on_demand(&settings.throughput);
+    }
+    if (overrides->provisioned_throughput != NULL || overrides->on_demand_throughput != NULL) {
+        struct throughput_request wanted = {overrides->provisioned_throughput,
+                                            overrides->on_demand_throughput, NULL};
+        throughput_start(&settings.throughput, settings.on_demand, &wanted);
+    }
+    if (overrides->sse_specification != NULL) {
+        settings.encrypted = spec_encrypts(overrides->sse_specification);
+        settings.key = overrides->sse_specification->kms_master_key_id;
+    }
+    return set_index_throughput(overrides, table, settings.on_demand) &&
+           table_settings_write(table, &settings);
+}
+
+static struct table *make_target(const struct restore *restore, int64_t now_ms)
+{
+    struct table *table = table_clone(restore->source);
+    if (table == NULL)
+        return NULL;
+    table_forget_trees(table);
+    choose_indexes(restore->overrides, table);
+    table->status = TABLE_CREATING;
+    table->name = arena_copy(&table->arena, restore->target);
+    if (table->name.ptr == NULL || !set_settings(restore, table, now_ms)) {
+        table_release(table);
+        return NULL;
+    }
+    return table;
+}
+
+static bool restore_alter(void *context, struct table *current, struct table **next,
+                          struct error *error)
+{
+    const struct restore *restore = context;
+    if (current != NULL)
+        return error_set(error, ERR_TABLE_EXISTS, "Table already exists: %.*s",
+                         SLICE_FMT(restore->target));
+    *next = make_target(restore, restore->at_ms);
+    return *next != NULL || error_budget(error);
+}
+
+// ---- What both operations share
+// -------------------------------------------------------------------
+
+static enum step start_restore(struct api_call *call, struct restore *restore)
+{
+    struct table *existing = engine_table(call_engine(call), restore->target);
+    if (existing != NULL) {
+        table_release(existing);
+        (void)error_set(&call->error, ERR_TABLE_EXISTS, "Table already exists: %.*s",
+                        SLICE_FMT(restore->target));
+        return STEP_FAILED;
+    }
+    if (!check_overrides(restore, &call->error))
+        return STEP_FAILED;
+    return call_alter(call, restore->target, restore_alter, restore);
+}
+
+static void finish_restore(struct api_call *call)
+{
+    struct table *target = call->state->change->after;
+    struct table_settings settings;
+    table_settings_read(target, &settings);
+    struct history *history = open_source(call->api, &settings, &call->arena, &call->error);
+    if (history == NULL || !begin_restore(call->api, history, target, &call->error))
+        return;
+    call_write_change(call, DESCRIBE_CREATED);
+}
+
+// Notes a table for release when the call ends.
+static bool hold(struct api_call *call, struct table *table)
+{
+    struct held_table *held = table == NULL ? NULL : call_alloc(call, 1, sizeof(*held));
+    if (held == NULL) {
+        table_release(table);
+        return error_budget(&call->error);
+    }
+    *held = (struct held_table){call->state->tables, table};
+    call->state->tables = held;
+    return true;
+}
+
+// ---- RestoreTableFromBackup
+// ------------------------------------------------------------------------
+
+enum step restore_table_from_backup_start(struct api_call *call, const void *decoded)
+{
+    const struct restore_table_from_backup_request *request = decoded;
+    struct restore *restore = call_alloc(call, 1, sizeof(*restore));
+    struct backup backup;
+    if (restore == NULL || !backup_find(call, request->backup_arn, &backup))
+        return STEP_FAILED;
+    if (backup.status != BACKUP_AVAILABLE) {
+        (void)error_set(&call->error, ERR_BACKUP_IN_USE, "Backup is being created: %.*s",
+                        SLICE_FMT(request->backup_arn));
+        return STEP_FAILED;
+    }
+    *restore = (struct restore){
+        .target = request->target_table_name,
+        .source = table_decode(backup.source),
+        .overrides = &request->overrides,
+        .backup = backup.id,
+        .at_ms = backup.created_ms,
+    };
+    return hold(call, restore->source) ? start_restore(call, restore) : STEP_FAILED;
+}
+
+void restore_table_from_backup_finish(struct api_call *call, const void *request)
+{
+    (void)request;
+    finish_restore(call);
+}
+
+// ---- RestoreTableToPointInTime
+// ----------------------------------------------------------------------
+
+static bool choose_time(struct api_call *call,
+                        const struct restore_table_to_point_in_time_request *request,
+                        const struct table_settings *settings, int64_t *at_ms)
+{
+    int64_t now_ms = env_now(engine_env(call_engine(call)));
+    int64_t earliest = pitr_earliest_ms(settings, now_ms);
+    if (request->use_latest_restorable_time.value) {
+        if (request->restore_date_time.set)
+            return error_validation(&call->error,
+                                    INVALID "RestoreDateTime cannot be specified when "
+                                            "UseLatestRestorableTime is true");
+        *at_ms = now_ms;
+        return true;
+    }
+    if (!request->restore_date_time.set)
+        return error_validation(&call->error, INVALID "Either RestoreDateTime or "
+                                                      "UseLatestRestorableTime must be specified");
+    double wanted = round(request->restore_date_time.value * 1000);
+    if (!(wanted >= (double)(earliest / 1000 * 1000)) || wanted > (double)now_ms)
+        return error_set(&call->error, ERR_INVALID_RESTORE_TIME,
+                         "The restore time must be between EarliestRestorableDateTime and "
+                         "LatestRestorableDateTime");
+    *at_ms = (int64_t)wanted > earliest ? (int64_t)wanted : earliest;
+    return true;
+}
+
+enum step restore_table_to_point_in_time_start(struct api_call *call, const void *decoded)
+{
+    const struct restore_table_to_point_in_time_request *request = decoded;
+    struct restore *restore = call_alloc(call, 1, sizeof(*restore));
+    if (restore == NULL)
+        return STEP_FAILED;
+    if ((request->source_table_arn.ptr == NULL) == (request->source_table_name.ptr == NULL)) {
+        (void)error_validation(&call->error, INVALID "Exactly one of SourceTableName and "
+                                                     "SourceTableArn must be specified");
+        return STEP_FAILED;
+    }
+    struct slice source = request->source_table_name.ptr != NULL ? request->source_table_name
+                                                                 : request->source_table_arn;
+    struct table *table = engine_table(call_engine(call), table_name_plain(source));
+    if (table == NULL) {
+        (void)error_set(&call->error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s",
+                        SLICE_FMT(table_name_plain(source)));
+        return STEP_FAILED;
+    }
+    if (!hold(call, table))
+        return STEP_FAILED;
+    struct table_settings settings;
+    table_settings_read(table, &settings);
+    if (settings.pitr_days == 0) {
+        (void)error_set(&call->error, ERR_PITR_UNAVAILABLE,
+                        "Point in time recovery is not enabled for table '%.*s'",
+                        SLICE_FMT(table->name));
+        return STEP_FAILED;
+    }
+    *restore = (struct restore){
+        .target = request->target_table_name, .source = table, .overrides = &request->overrides};
+    if (!choose_time(call, request, &settings, &restore->at_ms))
+        return STEP_FAILED;
+    return start_restore(call, restore);
+}
+
+void restore_table_to_point_in_time_finish(struct api_call *call, const void *request)
+{
+    (void)request;
+    finish_restore(call);
+}
+
+// ---- After a restart
+// ---------------------------------------------------------------------------------
+
+struct names {
+    struct arena arena;
+    size_t count;
+    struct slice *list;
+};
+
+static bool collect_name(void *context, struct slice name)
+{
+    struct names *names = context;
+    names->list[names->count++] = arena_copy(&names->arena, name);
+    return true;
+}
+
+static void resume_table(struct api *api, struct table *table, struct arena *arena)
+{
+    struct table_settings settings;
+    struct error error;
+    error_init(&error, arena);
+    table_settings_read(table, &settings);
+    if (table->status != TABLE_CREATING || settings.restore_ms == 0)
+        return;
+    struct history *history = open_source(api, &settings, arena, &error);
+    if (history == NULL || !begin_restore(api, history, table, &error))
+        log_error("the restore of table %.*s cannot go on: %s", SLICE_FMT(table->name),
+                  error.message);
+}
+
+void restore_resume(struct api *api)
+{
+    struct names names = {.count = 0};
+    names.list = calloc(engine_table_count(api->engine) + 1, sizeof(*names.list));
+    ensure(names.list != NULL);
+    arena_init(&names.arena, SIZE_MAX);
+    engine_tables(api->engine, slice_of(NULL, 0), collect_name, &names);
+    for (size_t i = 0; i < names.count; i++) {
+        struct table *table = engine_table(api->engine, names.list[i]);
+        if (table != NULL)
+            resume_table(api, table, &names.arena);
+        table_release(table);
+    }
+    arena_release(&names.arena);
+    free(names.list);
+}

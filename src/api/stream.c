@@ -1,0 +1,309 @@
+// The record of a stream: its bytes, its names, finding it.
+#include "api/stream.h"
+
+#include "value/number.h"
+
+#include <stdio.h>
+
+// ---- Names ------------------------------------------------------------------------------------
+
+struct slice stream_name(struct arena *arena, struct slice table, struct slice label)
+{
+    const char *name =
+        arena_printf(arena, STREAM_PREFIX "%.*s/%.*s", SLICE_FMT(table), SLICE_FMT(label));
+    return name == NULL ? VALUE_NONE : slice_str(name);
+}
+
+// table/<name>/stream/<label>
+static bool resource_split(struct slice rest, struct slice *table, struct slice *label)
+{
+    struct slice head = SLICE_LIT("table/");
+    struct slice middle = SLICE_LIT("/stream/");
+    if (!slice_begins(rest, head))
+        return false;
+    struct slice name = slice_of(rest.ptr + head.len, rest.len - head.len);
+    const uint8_t *at = name.len == 0 ? NULL : memmem(name.ptr, name.len, middle.ptr, middle.len);
+    if (at == NULL)
+        return false;
+    *table = slice_of(name.ptr, (size_t)(at - name.ptr));
+    *label = slice_of(at + middle.len, name.len - table->len - middle.len);
+    return table->len > 0 && label->len > 0 && memchr(label->ptr, '/', label->len) == NULL;
+}
+
+bool stream_parse_arn(struct api_call *call, struct slice text, struct slice *name)
+{
+    struct arn arn;
+    struct slice table;
+    struct slice label;
+    if (!arn_split(text, &arn) || !slice_is(arn.service, "dynamodb") ||
+        !resource_split(arn.rest, &table, &label))
+        return error_validation(&call->error, "Invalid StreamArn");
+    *name = stream_name(&call->arena, table, label);
+    return name->ptr != NULL || error_budget(&call->error);
+}
+
+bool stream_arn(struct api_call *call, const struct stream *stream, struct slice *out)
+{
+    const char *arn =
+        arena_printf(&call->arena, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s/stream/%.*s",
+                     SLICE_FMT(call->region), SLICE_FMT(stream->table), SLICE_FMT(stream->label));
+    if (arn == NULL)
+        return error_budget(&call->error);
+    *out = slice_str(arn);
+    return true;
+}
+
+void stream_sequence_text(uint64_t sequence, char text[STREAM_SEQUENCE_TEXT])
+{
+    ensure(snprintf(text, STREAM_SEQUENCE_TEXT, "1%020llu", (unsigned long long)sequence) ==
+           STREAM_SEQUENCE_TEXT - 1);
+}
+
+bool stream_sequence_parse(struct slice text, uint64_t *out)
+{
+    if (text.len != STREAM_SEQUENCE_TEXT - 1 || text.ptr[0] != '1')
+        return false;
+    uint64_t value = 0;
+    for (size_t i = 1; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+        if (__builtin_mul_overflow(value, 10u, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(text.ptr[i] - '0'), &value))
+            return false;
+    }
+    *out = value;
+    return value < INT64_MAX; // far beyond what is ever written
+}
+
+// ---- Writing ------------------------------------------------------------------------------------
+
+static void put_text(struct value_builder *b, const char *name, struct slice text)
+{
+    if (text.len == 0)
+        return;
+    value_name(b, slice_str(name));
+    value_put_string(b, text);
+}
+
+static void put_integer(struct value_builder *b, const char *name, int64_t value)
+{
+    uint8_t number[NUMBER_BYTES_MAX];
+    if (value == 0)
+        return;
+    value_name(b, slice_str(name));
+    value_put_number(b, slice_of(number, number_from_i64(value, number)));
+}
+
+static void put_shard(struct value_builder *b, const struct stream_shard *shard)
+{
+    value_open_map(b);
+    put_text(b, "id", shard->id);
+    put_text(b, "parent", shard->parent);
+    put_integer(b, "start", (int64_t)shard->start);
+    put_integer(b, "end", (int64_t)shard->end);
+    put_integer(b, "trim", (int64_t)shard->trim);
+    put_integer(b, "low", (int64_t)shard->low);
+    put_integer(b, "high", (int64_t)shard->high);
+    put_integer(b, "created_ms", shard->created_ms);
+    put_integer(b, "closed_ms", shard->closed_ms);
+    (void)value_close(b);
+}
+
+bool stream_encode(const struct stream *stream, struct arena *arena, struct slice *out,
+                   struct error *error)
+{
+    struct buf record;
+    struct value_builder b;
+    buf_init(&record, 1 << 24);
+    value_builder_init(&b, &record);
+    value_open_map(&b);
+    put_text(&b, "table", stream->table);
+    put_text(&b, "label", stream->label);
+    put_text(&b, "view", stream->view);
+    put_integer(&b, "hash_count", (int64_t)stream->hash_count);
+    value_name(&b, SLICE_LIT("keys"));
+    value_open_list(&b);
+    for (size_t i = 0; i < stream->key_count; i++)
+        value_put_string(&b, stream->keys[i]);
+    (void)value_close(&b);
+    put_integer(&b, "log", stream->log);
+    put_integer(&b, "created_ms", stream->created_ms);
+    put_integer(&b, "disabled_ms", stream->disabled_ms);
+    put_integer(&b, "trim", (int64_t)stream->trim);
+    put_integer(&b, "stamp_ms", stream->stamp_ms);
+    put_integer(&b, "made", stream->made);
+    value_name(&b, SLICE_LIT("shards"));
+    value_open_list(&b);
+    for (size_t i = 0; i < stream->shard_count; i++)
+        put_shard(&b, &stream->shards[i]);
+    (void)value_close(&b);
+    (void)value_close(&b);
+    struct slice copy = record.failed ? VALUE_NONE : arena_copy(arena, buf_view(&record));
+    value_builder_release(&b);
+    buf_release(&record);
+    if (copy.ptr == NULL)
+        return error_budget(error);
+    *out = copy;
+    return true;
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+static struct stream_shard read_shard(struct slice map)
+{
+    return (struct stream_shard){
+        .id = map_text(map, "id"),
+        .parent = map_text(map, "parent"),
+        .start = (uint64_t)map_integer(map, "start"),
+        .end = (uint64_t)map_integer(map, "end"),
+        .trim = (uint64_t)map_integer(map, "trim"),
+        .low = (uint64_t)map_integer(map, "low"),
+        .high = (uint64_t)map_integer(map, "high"),
+        .created_ms = map_integer(map, "created_ms"),
+        .closed_ms = map_integer(map, "closed_ms"),
+    };
+}
+
+bool stream_decode(struct slice record, struct arena *arena, struct stream *out,
+                   struct error *error)
+{
+    struct stream stream = {
+        .table = map_text(record, "table"),
+        .label = map_text(record, "label"),
+        .view = map_text(record, "view"),
+        .hash_count = (size_t)map_integer(record, "hash_count"),
+        .log = (tree_id)map_integer(record, "log"),
+        .created_ms = map_integer(record, "created_ms"),
+        .disabled_ms = map_integer(record, "disabled_ms"),
+        .trim = (uint64_t)map_integer(record, "trim"),
+        .stamp_ms = map_integer(record, "stamp_ms"),
+        .made = (uint32_t)map_integer(record, "made"),
+    };
+    struct value_iter iter;
+    value_iter_init(&iter, value_get(record, SLICE_LIT("keys")));
+    while (value_iter_next(&iter)) {
+        ensure(stream.key_count < COUNT_OF(stream.keys));
+        stream.keys[stream.key_count++] = value_bytes(iter.value);
+    }
+    struct slice shards = value_get(record, SLICE_LIT("shards"));
+    stream.shards = arena_zalloc(arena, value_count(shards) + 1, sizeof(*stream.shards));
+    if (stream.shards == NULL)
+        return error_budget(error);
+    value_iter_init(&iter, shards);
+    while (value_iter_next(&iter))
+        stream.shards[stream.shard_count++] = read_shard(iter.value);
+    *out = stream;
+    return true;
+}
+
+bool stream_gone(const struct stream *stream, int64_t now_ms)
+{
+    return stream->disabled_ms != 0 && stream->disabled_ms < now_ms - STREAM_RETENTION_MS;
+}
+
+// ---- Finding ------------------------------------------------------------------------------------
+
+struct name_list {
+    struct arena *arena;
+    struct stream_names names;
+    size_t capacity;
+    bool failed;
+};
+
+static bool note_name(void *context, struct slice name, struct slice value)
+{
+    struct name_list *list = context;
+    (void)value;
+    if (list->names.count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 64 : list->capacity * 2;
+        struct slice *grown = arena_zalloc(list->arena, capacity, sizeof(*grown));
+        list->failed = grown == NULL;
+        if (list->failed)
+            return false;
+        if (list->names.count > 0)
+            memcpy(grown, list->names.names, list->names.count * sizeof(*grown));
+        list->names.names = grown;
+        list->capacity = capacity;
+    }
+    struct slice copy = arena_copy(list->arena, name);
+    list->failed = copy.ptr == NULL;
+    list->names.names[list->names.count++] = copy;
+    return !list->failed;
+}
+
+bool stream_names(struct engine *engine, struct slice table, struct arena *arena,
+                  struct stream_names *out, struct error *error)
+{
+    struct name_list list = {.arena = arena};
+    struct slice prefix = SLICE_LIT(STREAM_PREFIX);
+    if (table.len > 0)
+        prefix = stream_name(arena, table, slice_of(NULL, 0));
+    if (prefix.ptr == NULL)
+        return error_budget(error);
+    if (!engine_records(engine, prefix, slice_of(NULL, 0), note_name, &list, error))
+        return false;
+    if (list.failed)
+        return error_budget(error);
+    *out = list.names;
+    return true;
+}
+
+// The log of the table that a record's name speaks of; 0 if there is none.
+static tree_id table_log(struct engine *engine, struct slice name)
+{
+    size_t head = sizeof(STREAM_PREFIX) - 1;
+    ensure(name.len > head);
+    const uint8_t *slash = memchr(name.ptr + head, '/', name.len - head);
+    ensure(slash != NULL);
+    struct table *table =
+        engine_table(engine, slice_of(name.ptr + head, (size_t)(slash - name.ptr) - head));
+    tree_id log = table == NULL ? 0 : table->log;
+    table_release(table);
+    return log;
+}
+
+// The table is looked at first: if the record then says that it is still there, it was the right
+// one, and not a later one of the same name.
+bool stream_read(struct api *api, struct slice name, struct arena *arena, struct stream *out,
+                 bool *found, struct error *error)
+{
+    struct slice record;
+    tree_id log = table_log(api->engine, name);
+    *found = false;
+    if (!engine_record(api->engine, name, arena, &record, error))
+        return false;
+    if (record.len == 0)
+        return true;
+    if (!stream_decode(record, arena, out, error))
+        return false;
+    out->readable = out->log != 0 ? out->log : log;
+    *found = !stream_gone(out, api_clock_now(api));
+    return true;
+}
+
+bool stream_find(struct api_call *call, struct slice arn, struct stream *out)
+{
+    struct slice name;
+    bool found;
+    if (!stream_parse_arn(call, arn, &name) ||
+        !stream_read(call->api, name, &call->arena, out, &found, &call->error))
+        return false;
+    return found ||
+           error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
+                     "Requested resource not found: Stream: %.*s not found", SLICE_FMT(arn));
+}
+
+const struct stream_shard *stream_shard(const struct stream *stream, struct slice id)
+{
+    for (size_t i = 0; i < stream->shard_count; i++)
+        if (slice_equal(stream->shards[i].id, id))
+            return &stream->shards[i];
+    return NULL;
+}
+
+// A table has one partition key attribute; its tree keys begin with the same hash.
+uint64_t stream_hash(const struct stream *stream, struct slice keys)
+{
+    ensure(stream->hash_count == 1);
+    return key_hash(value_bytes(value_get(keys, stream->keys[0])));
+}

@@ -1,0 +1,305 @@
+// DescribeExport, ListExports, DescribeImport, ListImports, and the descriptions in their answers.
+#include "api/transfer.h"
+
+enum { PAGE_DEFAULT = 25, TOKEN_BYTES = 56 };
+
+static const char *status_name(const struct work *work)
+{
+    switch (work->status) {
+    case WORK_IN_PROGRESS:
+        return "IN_PROGRESS";
+    case WORK_COMPLETED:
+        return "COMPLETED";
+    default:
+        return "FAILED";
+    }
+}
+
+static void member_time(struct json_writer *w, const char *name, int64_t ms)
+{
+    if (ms == 0)
+        return;
+    json_name(w, name);
+    json_time(w, ms);
+}
+
+static void member_given(struct json_writer *w, const char *name, struct slice text)
+{
+    if (text.len > 0)
+        member_string(w, name, text);
+}
+
+// ---- Exports
+// -------------------------------------------------------------------------------------
+
+void export_write_json(struct json_writer *w, struct arena *arena, const struct export_work *work)
+{
+    const struct work *common = &work->work;
+    json_open_object(w);
+    member_string(w, "ExportArn", work_arn(arena, common, "export"));
+    member_text(w, "ExportStatus", status_name(common));
+    member_time(w, "StartTime", common->started_ms);
+    member_time(w, "EndTime", common->ended_ms);
+    if (common->status == WORK_COMPLETED) {
+        struct buf key;
+        buf_init(&key, 8192);
+        char id[EXPORT_ID_MAX] = {0};
+        memcpy(id, common->id.ptr, common->id.len < sizeof(id) ? common->id.len : 0);
+        export_manifest_key(&key, common->prefix, id);
+        member_string(w, "ExportManifest", buf_view(&key));
+        buf_release(&key);
+    }
+    member_string(w, "TableArn", work_arn(arena, common, NULL));
+    member_string(w, "TableId", common->table_id);
+    if (!work->incremental)
+        member_time(w, "ExportTime", work->at_ms);
+    member_given(w, "ClientToken", common->token);
+    member_string(w, "S3Bucket", common->bucket);
+    member_given(w, "S3BucketOwner", common->owner);
+    member_given(w, "S3Prefix", common->prefix);
+    member_string(w, "S3SseAlgorithm",
+                  work->sse_algorithm.len > 0 ? work->sse_algorithm : SLICE_LIT("AES256"));
+    member_given(w, "S3SseKmsKeyId", work->sse_key);
+    member_given(w, "FailureCode", common->failure_code);
+    member_given(w, "FailureMessage", common->failure_message);
+    member_text(w, "ExportFormat", work->ion ? "ION" : "DYNAMODB_JSON");
+    if (common->status == WORK_COMPLETED) {
+        member_integer(w, "BilledSizeBytes", work->billed_bytes);
+        member_integer(w, "ItemCount", work->items);
+    }
+    member_text(w, "ExportType", work->incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
+    if (work->incremental) {
+        json_name(w, "IncrementalExportSpecification");
+        json_open_object(w);
+        member_time(w, "ExportFromTime", work->from_ms);
+        member_time(w, "ExportToTime", work->to_ms);
+        member_text(w, "ExportViewType", work->old_images ? "NEW_AND_OLD_IMAGES" : "NEW_IMAGE");
+        json_close_object(w);
+    }
+    json_close_object(w);
+}
+
+enum step describe_export_start(struct api_call *call, const void *decoded)
+{
+    const struct describe_export_request *request = decoded;
+    struct slice record;
+    if (!work_find(call, "export", request->export_arn, &record))
+        return STEP_FAILED;
+    if (record.len == 0) {
+        (void)error_set(&call->error, ERR_EXPORT_NOT_FOUND, "Export not found: %.*s",
+                        SLICE_FMT(request->export_arn));
+        return STEP_FAILED;
+    }
+    struct export_work work;
+    export_decode(record, &work);
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_name(&w, "ExportDescription");
+    export_write_json(&w, &call->arena, &work);
+    json_close_object(&w);
+    return STEP_READY;
+}
+
+// ---- Imports
+// -------------------------------------------------------------------------------------
+
+// JSON that is known to be well-formed, as it is.
+static void member_raw(struct json_writer *w, const char *name, struct slice json)
+{
+    if (json.len == 0)
+        return;
+    json_name(w, name);
+    buf_slice(w->out, json);
+    w->comma = true;
+}
+
+static void member_source(struct json_writer *w, const struct work *work)
+{
+    json_name(w, "S3BucketSource");
+    json_open_object(w);
+    member_string(w, "S3Bucket", work->bucket);
+    member_given(w, "S3BucketOwner", work->owner);
+    member_given(w, "S3KeyPrefix", work->prefix);
+    json_close_object(w);
+}
+
+void import_write_json(struct json_writer *w, struct arena *arena, const struct import_work *work)
+{
+    const struct work *common = &work->work;
+    json_open_object(w);
+    member_string(w, "ImportArn", work_arn(arena, common, "import"));
+    member_text(w, "ImportStatus", status_name(common));
+    member_string(w, "TableArn", work_arn(arena, common, NULL));
+    member_given(w, "TableId", common->table_id);
+    member_given(w, "ClientToken", common->token);
+    member_source(w, common);
+    member_integer(w, "ErrorCount", work->errors);
+    member_string(w, "InputFormat", work->format);
+    member_raw(w, "InputFormatOptions", work->options);
+    member_string(w, "InputCompressionType", work->compression);
+    member_raw(w, "TableCreationParameters", work->creation);
+    member_time(w, "StartTime", common->started_ms);
+    member_time(w, "EndTime", common->ended_ms);
+    member_integer(w, "ProcessedSizeBytes", work->processed_bytes);
+    member_integer(w, "ProcessedItemCount", work->processed_items);
+    member_integer(w, "ImportedItemCount", work->imported_items);
+    member_given(w, "FailureCode", common->failure_code);
+    member_given(w, "FailureMessage", common->failure_message);
+    json_close_object(w);
+}
+
+enum step describe_import_start(struct api_call *call, const void *decoded)
+{
+    const struct describe_import_request *request = decoded;
+    struct slice record;
+    if (!work_find(call, "import", request->import_arn, &record))
+        return STEP_FAILED;
+    if (record.len == 0) {
+        (void)error_set(&call->error, ERR_IMPORT_NOT_FOUND, "Import not found: %.*s",
+                        SLICE_FMT(request->import_arn));
+        return STEP_FAILED;
+    }
+    struct import_work work;
+    import_decode(record, &work);
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_name(&w, "ImportTableDescription");
+    import_write_json(&w, &call->arena, &work);
+    json_close_object(&w);
+    return STEP_READY;
+}
+
+// ---- Lists
+// ---------------------------------------------------------------------------------------
+
+struct listing {
+    struct json_writer w;
+    struct arena *arena;
+    struct slice table; // empty for all
+    bool imports;
+    uint64_t limit;
+    uint64_t count;
+    bool more;
+    char last[EXPORT_ID_MAX];
+};
+
+static void summary_write(struct listing *listing, struct slice record)
+{
+    struct json_writer *w = &listing->w;
+    struct export_work export;
+    struct import_work import;
+    json_open_object(w);
+    if (!listing->imports) {
+        export_decode(record, &export);
+        member_string(w, "ExportArn", work_arn(listing->arena, &export.work, "export"));
+        member_text(w, "ExportStatus", status_name(&export.work));
+        member_text(w, "ExportType", export.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
+    } else {
+        import_decode(record, &import);
+        member_string(w, "ImportArn", work_arn(listing->arena, &import.work, "import"));
+        member_text(w, "ImportStatus", status_name(&import.work));
+        member_string(w, "TableArn", work_arn(listing->arena, &import.work, NULL));
+        member_source(w, &import.work);
+        member_string(w, "InputFormat", import.format);
+        member_time(w, "StartTime", import.work.started_ms);
+        member_time(w, "EndTime", import.work.ended_ms);
+    }
+    json_close_object(w);
+}
+
+static bool list_one(void *context, struct slice name, struct slice record)
+{
+    struct listing *listing = context;
+    (void)name;
+    struct slice id = map_text(record, "id");
+    if (listing->table.len > 0 && !slice_equal(map_text(record, "table"), listing->table))
+        return true;
+    if (listing->count == listing->limit) {
+        listing->more = true;
+        return false;
+    }
+    listing->count++;
+    summary_write(listing, record);
+    ensure(id.len < sizeof(listing->last));
+    memcpy(listing->last, id.ptr, id.len);
+    listing->last[id.len] = 0;
+    return true;
+}
+
+// The token that a page ends with is the last id, in the form that the service's model asks for:
+// hexadecimal, in blocks of sixteen, 112 at least.
+static void token_write(struct listing *listing)
+{
+    struct buf text;
+    buf_init(&text, 4 * TOKEN_BYTES);
+    size_t len = strlen(listing->last);
+    for (size_t i = 0; i < TOKEN_BYTES; i++)
+        buf_printf(&text, "%02x", i < len ? (unsigned char)listing->last[i] : 0);
+    member_string(&listing->w, "NextToken", buf_view(&text));
+    buf_release(&text);
+}
+
+static bool token_read(struct slice token, char out[EXPORT_ID_MAX])
+{
+    if (token.len != (size_t)2 * TOKEN_BYTES)
+        return false;
+    for (size_t i = 0; i < EXPORT_ID_MAX; i++) {
+        unsigned byte = 0;
+        for (size_t k = 0; k < 2; k++) {
+            uint8_t c = token.ptr[2 * i + k];
+            if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f'))
+                return false;
+            byte = byte << 4 | (c <= '9' ? c - (unsigned)'0' : c - (unsigned)'a' + 10);
+        }
+        out[i] = (char)byte;
+    }
+    return out[0] != 0 && out[EXPORT_ID_MAX - 1] == 0;
+}
+
+static enum step list(struct api_call *call, struct listing *listing, struct slice table_arn,
+                      struct slice token)
+{
+    const char *kind = listing->imports ? "import" : "export";
+    char last[EXPORT_ID_MAX];
+    struct slice after = {NULL, 0};
+    if (table_arn.len > 0 && !work_table_name(call, table_arn, &listing->table))
+        return STEP_FAILED;
+    if (token.ptr != NULL) {
+        if (!token_read(token, last)) {
+            (void)error_validation(&call->error, "Invalid NextToken provided: %.*s",
+                                   SLICE_FMT(token));
+            return STEP_FAILED;
+        }
+        after = work_name(&call->arena, kind, slice_str(last));
+    }
+    struct slice prefix = work_name(&call->arena, kind, slice_of(NULL, 0));
+    listing->w = call_writer(call);
+    listing->arena = &call->arena;
+    json_open_object(&listing->w);
+    json_name(&listing->w, listing->imports ? "ImportSummaryList" : "ExportSummaries");
+    json_open_array(&listing->w);
+    if (!engine_records(call_engine(call), prefix, after, list_one, listing, &call->error))
+        return STEP_FAILED;
+    json_close_array(&listing->w);
+    if (listing->more)
+        token_write(listing);
+    json_close_object(&listing->w);
+    return STEP_READY;
+}
+
+enum step list_exports_start(struct api_call *call, const void *decoded)
+{
+    const struct list_exports_request *request = decoded;
+    struct listing listing = {
+        .limit = request->max_results.set ? (uint64_t)request->max_results.value : PAGE_DEFAULT};
+    return list(call, &listing, request->table_arn, request->next_token);
+}
+
+enum step list_imports_start(struct api_call *call, const void *decoded)
+{
+    const struct list_imports_request *request = decoded;
+    struct listing listing = {.imports = true,
+                              .limit = request->page_size.set ? (uint64_t)request->page_size.value
+                                                              : PAGE_DEFAULT};
+    return list(call, &listing, request->table_arn, request->next_token);
+}

@@ -1,0 +1,493 @@
+// `dolmen import`: items from files into a table, 25 at a time. How far it is stands in a state
+// file beside the input, so that a run that was killed is gone on with; what was written twice by
+// that is the same item.
+#include "cli/export_target.h"
+#include "cli/import_schema.h"
+
+#include "base/limits.h"
+#include "transfer/files.h"
+#include "transfer/item_reader.h"
+#include "value/number.h"
+#include "json/reader.h"
+#include "json/shape.h"
+#include "json/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    BATCH_BYTES = 4 << 20,
+    FAULTS_TOLD = 20,   // bad records that are told one by one
+    STATE_BATCHES = 40, // after so many the state is written
+    TRIES = 12,
+};
+
+// One request of a batch, as JSON in the importer's buffer.
+struct pending {
+    size_t start;
+    size_t len;
+    uint64_t line;
+};
+
+struct importer {
+    const struct cli_input *input;
+    const char *table;
+    const char *path; // NULL for standard input
+    bool directory;
+    struct target target;
+    struct target_table described;
+    struct arena arena;
+    struct error error;
+    struct item_reader_options options;
+    struct progress progress;
+    char *state_path;
+    struct slice done_file; // up to this file, and in it
+    uint64_t done_records;  // up to this record, all is written
+    struct slice file;      // in progress
+    bool resumed;
+    uint64_t imported;
+    uint64_t deleted;
+    uint64_t errors;
+    uint64_t bytes; // of the files before
+    unsigned batches;
+    struct buf text;
+    size_t count;
+    struct pending pending[LIMIT_BATCH_WRITE];
+};
+
+// ---- State
+// -----------------------------------------------------------------------------------------
+
+static bool state_write(struct importer *importer, uint64_t records)
+{
+    if (importer->state_path == NULL)
+        return true;
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    struct json_writer w = json_writer_to(&text);
+    json_open_object(&w);
+    json_name(&w, "table");
+    json_text(&w, importer->table);
+    json_name(&w, "file");
+    json_string(&w, importer->file);
+    json_name(&w, "records");
+    json_i64(&w, (int64_t)records);
+    json_name(&w, "imported");
+    json_i64(&w, (int64_t)importer->imported);
+    json_name(&w, "deleted");
+    json_i64(&w, (int64_t)importer->deleted);
+    json_name(&w, "errors");
+    json_i64(&w, (int64_t)importer->errors);
+    json_close_object(&w);
+    buf_byte(&text, '\n');
+    bool ok = files_write(importer->state_path, buf_view(&text), &importer->error);
+    buf_release(&text);
+    return ok;
+}
+
+static uint64_t state_number(struct importer *importer, struct slice state, const char *name)
+{
+    struct slice text = json_member(state, name, &importer->arena);
+    uint64_t number = 0;
+    for (size_t i = 0; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++)
+        number = number * 10 + (uint64_t)(text.ptr[i] - '0');
+    return number;
+}
+
+static bool state_read(struct importer *importer)
+{
+    bool there = false;
+    struct buf text;
+    if (importer->state_path == NULL || cli_given(importer->input, "--restart"))
+        return true;
+    buf_init(&text, 1 << 20);
+    bool ok = files_read(importer->state_path, &text, &there, &importer->error);
+    struct slice state = ok && there ? arena_copy(&importer->arena, buf_view(&text)) : VALUE_NONE;
+    buf_release(&text);
+    if (!ok || state.len == 0)
+        return ok;
+    if (!slice_is(json_member_text(state, "table", &importer->arena), importer->table))
+        return error_set(&importer->error, ERR_VALIDATION,
+                         "'%s' is of another import; give --restart to forget it",
+                         importer->state_path);
+    importer->resumed = true;
+    importer->done_file = json_member_text(state, "file", &importer->arena);
+    importer->done_records = state_number(importer, state, "records");
+    importer->imported = state_number(importer, state, "imported");
+    importer->deleted = state_number(importer, state, "deleted");
+    importer->errors = state_number(importer, state, "errors");
+    return true;
+}
+
+// ---- Batches
+// ---------------------------------------------------------------------------------------
+
+static void tell_fault(struct importer *importer, uint64_t line, const char *why)
+{
+    importer->errors++;
+    if (importer->errors <= FAULTS_TOLD)
+        (void)fprintf(stderr, "%.*s:%llu: %s\n", SLICE_FMT(importer->file),
+                      (unsigned long long)line, why);
+    else if (importer->errors == FAULTS_TOLD + 1)
+        (void)fprintf(stderr, "Further bad records are only counted.\n");
+}
+
+// What the table did not take, to be tried again; ptr NULL if it took all.
+static struct slice unprocessed(struct importer *importer, struct arena *arena)
+{
+    struct slice answer = buf_view(&importer->target.response);
+    struct slice left = json_member(answer, "UnprocessedItems", arena);
+    return left.ptr == NULL ? left : json_member(left, importer->table, arena);
+}
+
+// Writes the requests of a JSON array. The status; 200 only if all were taken.
+static int write_requests(struct importer *importer, struct slice requests)
+{
+    struct arena arena;
+    arena_init(&arena, LIMIT_REQUEST_MEMORY);
+    struct buf body;
+    buf_init(&body, 64 << 20);
+    int status = 0;
+    for (int try = 0; try < TRIES && requests.ptr != NULL; try++) {
+        buf_clear(&body);
+        buf_printf(&body, "{\"RequestItems\":{\"%s\":", importer->table);
+        buf_slice(&body, requests);
+        buf_text(&body, "}}");
+        status = target_call(&importer->target, "BatchWriteItem", buf_view(&body));
+        if (status != 200)
+            break;
+        struct slice left = unprocessed(importer, &arena);
+        requests = left.ptr == NULL ? left : arena_copy(&arena, left);
+        if (requests.ptr != NULL) {
+            struct timespec pause = {.tv_nsec = 20000000L << (try < 5 ? try : 5) };
+            (void)nanosleep(&pause, NULL);
+        }
+    }
+    buf_release(&body);
+    arena_release(&arena);
+    if (status == 200 && requests.ptr != NULL)
+        return 503;
+    return status;
+}
+
+static int write_range(struct importer *importer, size_t from, size_t count)
+{
+    struct buf list;
+    buf_init(&list, 64 << 20);
+    for (size_t i = from; i < from + count; i++) {
+        buf_byte(&list, i == from ? '[' : ',');
+        buf_add(&list, importer->text.ptr + importer->pending[i].start, importer->pending[i].len);
+    }
+    buf_byte(&list, ']');
+    int status = write_requests(importer, buf_view(&list));
+    buf_release(&list);
+    return status;
+}
+
+static void count_written(struct importer *importer, size_t index)
+{
+    const struct pending *pending = &importer->pending[index];
+    if (importer->text.ptr[pending->start + 2] == 'D') // {"DeleteRequest"
+        importer->deleted++;
+    else
+        importer->imported++;
+}
+
+// A batch that is refused as a whole is written one by one, so that the record at fault is named.
+static bool write_singly(struct importer *importer)
+{
+    char why[512];
+    for (size_t i = 0; i < importer->count; i++) {
+        int status = write_range(importer, i, 1);
+        if (status == 200) {
+            count_written(importer, i);
+            continue;
+        }
+        target_error(&importer->target, why, sizeof(why));
+        if (status != 400 || strncmp(why, "ValidationException", 19) != 0)
+            return error_set(&importer->error, ERR_INTERNAL, "%s", status == 0 ? "no answer" : why);
+        tell_fault(importer, importer->pending[i].line, why);
+    }
+    return true;
+}
+
+static bool flush(struct importer *importer, uint64_t records)
+{
+    if (importer->count > 0) {
+        int status = write_range(importer, 0, importer->count);
+        if (status == 400) {
+            if (!write_singly(importer))
+                return false;
+        } else if (status != 200) {
+            return error_set(&importer->error, ERR_INTERNAL, "the table takes no more writes");
+        } else {
+            for (size_t i = 0; i < importer->count; i++)
+                count_written(importer, i);
+        }
+        importer->count = 0;
+        buf_clear(&importer->text);
+    }
+    return ++importer->batches % STATE_BATCHES != 0 || state_write(importer, records);
+}
+
+static bool add_record(struct importer *importer, const struct item_record *record)
+{
+    size_t start = importer->text.len;
+    struct json_writer w = json_writer_to(&importer->text);
+    buf_text(&importer->text,
+             record->removes ? "{\"DeleteRequest\":{\"Key\":" : "{\"PutRequest\":{\"Item\":");
+    json_item(&w, record->item);
+    buf_text(&importer->text, "}}");
+    if (importer->text.failed)
+        return error_budget(&importer->error);
+    importer->pending[importer->count++] =
+        (struct pending){start, importer->text.len - start, record->line};
+    return (importer->count < LIMIT_BATCH_WRITE && importer->text.len < BATCH_BYTES) ||
+           flush(importer, record->number);
+}
+
+// ---- Files
+// -----------------------------------------------------------------------------------------
+
+static bool import_records(struct importer *importer, struct item_reader *reader)
+{
+    struct item_record record;
+    uint64_t number = 0;
+    if (importer->done_file.len > 0 && slice_equal(importer->done_file, importer->file) &&
+        !item_reader_skip(reader, importer->done_records, &importer->error))
+        return false;
+    while (item_reader_next(reader, &record, &importer->error)) {
+        number = record.number;
+        if (record.bad != NULL)
+            tell_fault(importer, record.line, record.bad);
+        else if (!add_record(importer, &record))
+            return false;
+        progress_show(&importer->progress, importer->bytes + item_reader_consumed(reader),
+                      importer->imported);
+    }
+    importer->bytes += item_reader_consumed(reader);
+    return importer->error.code == ERR_NONE && flush(importer, number);
+}
+
+static bool import_file(struct importer *importer, const char *path, struct slice name)
+{
+    importer->file = name;
+    struct item_reader *reader =
+        path == NULL ? item_reader_open_fd(STDIN_FILENO, &importer->options, &importer->error)
+                     : item_reader_open(path, &importer->options, &importer->error);
+    bool ok = reader != NULL && import_records(importer, reader);
+    item_reader_free(reader);
+    if (!ok) // where it was: the message alone does not tell
+        (void)fprintf(stderr, "%.*s: not read to its end\n", SLICE_FMT(name));
+    return ok;
+}
+
+// What stands beside data: manifests, schemas, states.
+static bool is_data(struct slice key)
+{
+    static const char *const others[] = {"manifest-summary.json",
+                                         "manifest-summary.checksum",
+                                         "manifest-files.json",
+                                         "manifest-files.checksum",
+                                         "_started",
+                                         "schema.json"};
+    const uint8_t *slash = memrchr(key.ptr, '/', key.len);
+    struct slice name =
+        slash == NULL ? key : slice_of(slash + 1, (size_t)(key.ptr + key.len - slash - 1));
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        if (slice_is(name, others[i]))
+            return false;
+    }
+    return name.len < 13 || !slice_is(slice_of(name.ptr + name.len - 13, 13), ".dolmen-state");
+}
+
+static bool import_directory(struct importer *importer)
+{
+    struct file_entry *files = NULL;
+    size_t count = 0;
+    uint64_t total = 0;
+    if (!files_list(importer->path, slice_of(NULL, 0), &importer->arena, &files, &count,
+                    &importer->error))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        total += is_data(files[i].key) ? files[i].size : 0;
+    progress_begin(&importer->progress, importer->table, total, 0, true,
+                   cli_given(importer->input, "--quiet"));
+    for (size_t i = 0; i < count; i++) {
+        if (!is_data(files[i].key))
+            continue;
+        if (slice_compare(files[i].key, importer->done_file) < 0) {
+            importer->bytes += files[i].size;
+            continue;
+        }
+        char *path = files_path(&importer->arena, importer->path, files[i].key);
+        if (path == NULL || !import_file(importer, path, files[i].key))
+            return false;
+    }
+    return true;
+}
+
+static bool import_all(struct importer *importer)
+{
+    struct stat info = {.st_size = 0};
+    if (!state_read(importer))
+        return false;
+    bool ok;
+    if (importer->directory) {
+        ok = import_directory(importer);
+    } else {
+        const char *name = importer->path == NULL ? "standard input" : importer->path;
+        if (importer->path != NULL && stat(importer->path, &info) != 0)
+            info.st_size = 0;
+        progress_begin(&importer->progress, importer->table, (uint64_t)info.st_size, 0, true,
+                       cli_given(importer->input, "--quiet"));
+        ok = import_file(importer, importer->path, slice_str(name));
+    }
+    progress_end(&importer->progress);
+    if (ok && importer->state_path != NULL)
+        (void)unlink(importer->state_path);
+    return ok;
+}
+
+// ---- The command
+// -----------------------------------------------------------------------------------
+
+static bool choose_format(struct importer *importer)
+{
+    const char *format = cli_value(importer->input, "--format", "dynamodb-json");
+    const char *delimiter = cli_value(importer->input, "--delimiter", ",");
+    importer->options = (struct item_reader_options){
+        .format = transfer_format_from_name(format),
+        .compression = TRANSFER_GUESS,
+        .delimiter = (uint8_t)delimiter[0],
+        .empty_is_absent = true,
+    };
+    if (importer->options.format == TRANSFER_FORMATS) {
+        (void)cli_fail(importer->input->command, CLI_USAGE, "there is no format '%s'.", format);
+        return false;
+    }
+    if (strlen(delimiter) != 1) {
+        (void)cli_fail(importer->input->command, CLI_USAGE, "--delimiter must be one character.");
+        return false;
+    }
+    const char *named = cli_value(importer->input, "--columns", NULL);
+    if (named == NULL)
+        return true;
+    struct slice *names = arena_zalloc(&importer->arena, strlen(named) + 1, sizeof(*names));
+    if (names == NULL)
+        return false;
+    importer->options.header = names;
+    while (*named != 0) {
+        size_t len = strcspn(named, ",");
+        names[importer->options.header_count++] = slice_of(named, len);
+        named += len + (named[len] == ',');
+    }
+    return true;
+}
+
+static bool choose_input(struct importer *importer, const char *path)
+{
+    struct stat info;
+    if (path == NULL || strcmp(path, "-") == 0)
+        return true;
+    if (stat(path, &info) != 0) {
+        (void)cli_fail(importer->input->command, CLI_FAILED, "there is no '%s'.", path);
+        return false;
+    }
+    importer->path = path;
+    importer->directory = S_ISDIR(info.st_mode);
+    importer->state_path =
+        importer->directory
+            ? arena_printf(&importer->arena, "%s/.%s.dolmen-import-state", path, importer->table)
+            : arena_printf(&importer->arena, "%s.%s.dolmen-import-state", path, importer->table);
+    return importer->state_path != NULL;
+}
+
+static void report(const struct importer *importer)
+{
+    if (cli_given(importer->input, "--json"))
+        printf("{\"table\":\"%s\",\"imported\":%llu,\"deleted\":%llu,\"errors\":%llu,"
+               "\"resumed\":%s}\n",
+               importer->table, (unsigned long long)importer->imported,
+               (unsigned long long)importer->deleted, (unsigned long long)importer->errors,
+               importer->resumed ? "true" : "false");
+    else if (!cli_given(importer->input, "--quiet"))
+        printf("%s: %llu items imported, %llu bad records%s\n", importer->table,
+               (unsigned long long)importer->imported, (unsigned long long)importer->errors,
+               importer->resumed ? " (gone on from where an earlier run stopped)" : "");
+}
+
+static int import_into(struct importer *importer)
+{
+    if (cli_given(importer->input, "--create") &&
+        !import_schema_create(&importer->target, importer->table, importer->path, &importer->arena))
+        return CLI_FAILED;
+    if (!target_describe(&importer->target, importer->table, &importer->arena,
+                         &importer->described))
+        return CLI_FAILED;
+    importer->options.typed_count = importer->described.key_count;
+    importer->options.typed = importer->described.keys;
+    if (!import_all(importer))
+        return cli_fail(importer->input->command, CLI_FAILED, "%s.", importer->error.message);
+    report(importer);
+    return importer->errors == 0 ? CLI_OK : CLI_FAILED;
+}
+
+static int import_run(const struct cli_input *input)
+{
+    if (input->argument_count == 0)
+        return cli_fail(input->command, CLI_USAGE, "name a table.");
+    struct importer *importer = calloc(1, sizeof(*importer));
+    ensure(importer != NULL);
+    importer->input = input;
+    importer->table = input->arguments[0];
+    arena_init(&importer->arena, SIZE_MAX);
+    error_init(&importer->error, &importer->arena);
+    buf_init(&importer->text, 64 << 20);
+    int code = CLI_USAGE;
+    if (choose_format(importer)) {
+        code = CLI_FAILED;
+        if (choose_input(importer, input->argument_count > 1 ? input->arguments[1] : NULL)) {
+            if (target_open(&importer->target, input, &code))
+                code = import_into(importer);
+            target_close(&importer->target);
+        }
+    }
+    buf_release(&importer->text);
+    arena_release(&importer->arena);
+    free(importer);
+    return code;
+}
+
+static const struct cli_option import_options[] = {
+    TARGET_OPTIONS,
+    {"--format", "NAME",
+     "As for 'dolmen export': dynamodb-json (default), ion, typed, json, csv,\n"
+     "batch-write, dynamodump. Compression is recognised."},
+    {"--columns", "A,B,…", "csv: the columns, if the first line does not name them."},
+    {"--delimiter", "CHAR", "csv: default is a comma."},
+    {"--create", NULL, "dynamodump: make the table that schema.json describes."},
+    {"--restart", NULL, "Begin anew, even if an earlier run was interrupted."},
+    {"--json", NULL, "Print a summary as JSON."},
+    {"--quiet", NULL, "Print nothing but errors."},
+    {NULL, NULL, NULL},
+};
+
+const struct cli_command cli_import = {
+    .name = "import",
+    .arguments = "TABLE [INPUT | -] [--format NAME] [--endpoint URL | --data DIR] [OPTIONS]",
+    .summary = "read items from files into a table",
+    .about = "INPUT is a file, or a directory of files (such as an export of AWS); without it the\n"
+             "items come from standard input. Bad records are told with file and line, and the\n"
+             "rest is imported; the exit code is then 1. If it is interrupted, run it again: it\n"
+             "goes on where it was.",
+    .example = "  dolmen import Movies movies.csv --format csv\n"
+               "  dolmen import Movies exports/AWSDynamoDB/01695353076000-06e2188f/data",
+    .options = import_options,
+    .arguments_max = 2,
+    .run = import_run,
+};

@@ -1,0 +1,249 @@
+// The change log. An entry's key is its tree and its sequence (8 bytes); its value is
+//
+//   1 byte  event, and 4 if the item had expired
+//   8 bytes time in ms
+//   three times: 4 bytes length, and the keys, the old item, the new item
+//
+// The writer gives out sequences and writes the last one with every batch that used some.
+#include "engine/log.h"
+
+#include "base/encode.h"
+#include "engine/engine_internal.h"
+
+enum {
+    LOG_EXPIRED = 4,
+    LOG_HEAD = 9,
+    LOG_KEY = 12,
+    TRIM_PIECE = 4096, // entries removed in one batch
+};
+
+// ---- Writing ------------------------------------------------------------------------
+
+static void log_key(uint8_t key[LOG_KEY], tree_id log, uint64_t sequence)
+{
+    be32_put(key, log);
+    be64_put(key + 4, sequence);
+}
+
+static void add_part(struct buf *out, struct slice part)
+{
+    uint8_t len[4];
+    be32_put(len, (uint32_t)part.len);
+    buf_add(out, len, sizeof(len));
+    buf_slice(out, part);
+}
+
+// The key attributes of an item, in txn->image.
+static struct slice keys_of(struct txn *txn, const struct key_schema *keys, struct slice item)
+{
+    buf_clear(&txn->image);
+    value_builder_reset(&txn->builder);
+    value_open_map(&txn->builder);
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+        value_name(&txn->builder, keys->parts[i].name);
+        value_put(&txn->builder, value_get(item, keys->parts[i].name));
+    }
+    (void)value_close(&txn->builder);
+    ensure(!txn->image.failed);
+    return buf_view(&txn->image);
+}
+
+void log_append(struct txn *txn, const struct table *table, struct slice before, struct slice after,
+                bool expired)
+{
+    if (table->log_images == 0 || slice_equal(before, after))
+        return;
+    enum log_event event = before.len == 0 ? LOG_INSERT : after.len == 0 ? LOG_REMOVE : LOG_MODIFY;
+    uint8_t head[LOG_HEAD];
+    head[0] = (uint8_t)(event | (expired ? LOG_EXPIRED : 0));
+    be64_put(head + 1, (uint64_t)env_now(&txn->engine->env));
+    struct slice keys = keys_of(txn, &table->keys, after.len > 0 ? after : before);
+    buf_clear(&txn->record);
+    buf_add(&txn->record, head, sizeof(head));
+    add_part(&txn->record, keys);
+    add_part(&txn->record, table->log_images & LOG_OLD ? before : VALUE_NONE);
+    add_part(&txn->record, table->log_images & LOG_NEW ? after : VALUE_NONE);
+    ensure(!txn->record.failed);
+    uint8_t key[LOG_KEY];
+    log_key(key, table->log, ++txn->engine->log.last);
+    store_batch_put(txn->batch, slice_of(key, sizeof(key)), buf_view(&txn->record));
+}
+
+void log_before_commit(struct txn *txn)
+{
+    struct change_log *log = &txn->engine->log;
+    if (log->last == atomic_load_explicit(&log->visible, memory_order_relaxed))
+        return;
+    uint8_t value[8];
+    be64_put(value, log->last);
+    meta_key(&txn->key, META_SEQUENCE, slice_of(NULL, 0));
+    store_batch_put(txn->batch, buf_view(&txn->key), slice_of(value, sizeof(value)));
+}
+
+// The sequences of a batch that failed are not given out again: a crash could bring it back.
+void log_after_commit(struct engine *engine, bool committed)
+{
+    if (committed)
+        atomic_store_explicit(&engine->log.visible, engine->log.last, memory_order_release);
+}
+
+bool log_load(struct engine *engine, struct store_error *error)
+{
+    struct buf key;
+    buf_init(&key, 64);
+    meta_key(&key, META_SEQUENCE, slice_of(NULL, 0));
+    struct store_value value;
+    enum store_result result = store_get(engine->store, NULL, buf_view(&key), &value, error);
+    buf_release(&key);
+    if (result == STORE_FAILED)
+        return false;
+    if (result == STORE_FOUND) {
+        ensure(value.bytes.len == 8);
+        engine->log.last = be64_get(value.bytes.ptr);
+        engine->log.visible = engine->log.last;
+        store_value_release(engine->store, &value);
+    }
+    return true;
+}
+
+uint64_t engine_sequence(struct engine *engine)
+{
+    return atomic_load_explicit(&engine->log.visible, memory_order_acquire);
+}
+
+// ---- Reading ------------------------------------------------------------------------
+
+static struct slice take_part(struct slice *rest)
+{
+    ensure(rest->len >= 4);
+    size_t len = be32_get(rest->ptr);
+    ensure(len <= rest->len - 4);
+    struct slice part = slice_of(rest->ptr + 4, len);
+    *rest = slice_of(rest->ptr + 4 + len, rest->len - 4 - len);
+    return len == 0 ? VALUE_NONE : part;
+}
+
+static struct log_entry entry_of(struct slice key, struct slice value)
+{
+    ensure(key.len == LOG_KEY && value.len >= LOG_HEAD);
+    struct log_entry entry = {
+        .sequence = be64_get(key.ptr + 4),
+        .time_ms = (int64_t)be64_get(value.ptr + 1),
+        .event = (enum log_event)(value.ptr[0] & 3),
+        .expired = (value.ptr[0] & LOG_EXPIRED) != 0,
+    };
+    struct slice rest = slice_of(value.ptr + LOG_HEAD, value.len - LOG_HEAD);
+    entry.keys = take_part(&rest);
+    entry.old_item = take_part(&rest);
+    entry.new_item = take_part(&rest);
+    return entry;
+}
+
+// A cursor over [first, last] of a log.
+static struct store_cursor *open_range(struct engine *engine, struct store_snapshot *snapshot,
+                                       tree_id log, uint64_t first, uint64_t last)
+{
+    uint8_t lower[LOG_KEY];
+    uint8_t upper[LOG_KEY];
+    size_t upper_len = sizeof(upper);
+    log_key(lower, log, first);
+    log_key(upper, log, last + 1);
+    if (last == UINT64_MAX) {
+        be32_put(upper, log + 1);
+        upper_len = 4;
+    }
+    struct store_cursor *cursor = store_cursor_open(
+        engine->store, snapshot, slice_of(lower, sizeof(lower)), slice_of(upper, upper_len));
+    ensure(cursor != NULL);
+    store_cursor_first(cursor);
+    return cursor;
+}
+
+bool engine_log_read(struct engine *engine, struct store_snapshot *snapshot, tree_id log,
+                     uint64_t first, uint64_t last,
+                     bool (*visit)(void *context, const struct log_entry *entry), void *context,
+                     struct error *error)
+{
+    if (first > last)
+        return true;
+    struct store_cursor *cursor = open_range(engine, snapshot, log, first, last);
+    bool stopped = false;
+    while (!stopped && store_cursor_valid(cursor)) {
+        struct log_entry entry = entry_of(store_cursor_key(cursor), store_cursor_value(cursor));
+        stopped = !visit(context, &entry);
+        if (!stopped)
+            store_cursor_next(cursor);
+    }
+    struct store_error cause;
+    bool ok = stopped || store_cursor_ok(cursor, &cause) || engine_store_failed(error, &cause);
+    store_cursor_close(cursor);
+    return ok;
+}
+
+// ---- Removing -----------------------------------------------------------------------
+
+struct trim_job {
+    struct job job; // first
+    tree_id log;
+    int64_t before_ms;
+    uint64_t first; // sequence of the first entry that stays, or above all there are
+    bool more;
+};
+
+static bool run_trim(struct job *job, struct txn *txn)
+{
+    struct trim_job *trim = (struct trim_job *)job;
+    trim->first = txn->engine->log.last + 1;
+    trim->more = false;
+    struct store_cursor *cursor = open_range(txn->engine, NULL, trim->log, 0, UINT64_MAX);
+    for (size_t i = 0; store_cursor_valid(cursor); i++) {
+        struct slice key = store_cursor_key(cursor);
+        bool old = (int64_t)be64_get(store_cursor_value(cursor).ptr + 1) < trim->before_ms;
+        if (!old || i == TRIM_PIECE) {
+            trim->first = be64_get(key.ptr + 4);
+            trim->more = old;
+            break;
+        }
+        store_batch_delete(txn->batch, key);
+        store_cursor_next(cursor);
+    }
+    struct store_error cause;
+    bool ok = store_cursor_valid(cursor) || store_cursor_ok(cursor, &cause) ||
+              engine_store_failed(job->error, &cause);
+    store_cursor_close(cursor);
+    return ok;
+}
+
+bool engine_log_trim(struct engine *engine, tree_id log, int64_t before_ms, uint64_t *first,
+                     struct error *error)
+{
+    struct trim_job trim = {.job = {.run = run_trim, .alone = true, .error = error},
+                            .log = log,
+                            .before_ms = before_ms};
+    do {
+        if (!engine_run(engine, &trim.job))
+            return false;
+    } while (trim.more);
+    *first = trim.first;
+    return true;
+}
+
+static bool run_drop(struct job *job, struct txn *txn)
+{
+    catalog_drop_tree(txn, ((struct trim_job *)job)->log);
+    return true;
+}
+
+static void drop_committed(struct job *job, struct engine *engine)
+{
+    (void)job;
+    keeper_wake(engine);
+}
+
+bool engine_log_drop(struct engine *engine, tree_id log, struct error *error)
+{
+    struct trim_job drop = {
+        .job = {.run = run_drop, .committed = drop_committed, .alone = true, .error = error},
+        .log = log};
+    return engine_run(engine, &drop.job);
+}

@@ -1,0 +1,44 @@
+// The change log: one record for each write that changed an item of a table whose `log_images` is
+// not 0, in the same batch as the write. It feeds streams, point-in-time recovery, incremental
+// exports and the Kinesis destination.
+//
+// Sequences grow over the whole database and are never used twice. A table's log is a tree in the
+// order of sequences; it outlives the table if something still reads it (table_change.keep_log).
+// Records are removed by time, by whoever knows how long they are needed (engine_log_trim).
+#ifndef ENGINE_LOG_H
+#define ENGINE_LOG_H
+
+#include "engine/engine.h"
+
+enum log_event { LOG_INSERT, LOG_MODIFY, LOG_REMOVE };
+
+struct log_entry {
+    uint64_t sequence;
+    int64_t time_ms;
+    enum log_event event;
+    bool expired;          // removed by time to live
+    struct slice keys;     // the key attributes, as an item
+    struct slice old_item; // VALUE_NONE if there was none, or the log was not to keep it
+    struct slice new_item;
+};
+
+// The sequence of the newest write that is visible; all later ones are greater.
+uint64_t engine_sequence(struct engine *engine);
+
+// Calls back with the entries of a log from `first` to `last` (both inclusive), in order, until
+// `visit` returns false. The entry is valid during the call. `snapshot` may be NULL.
+MUST_CHECK bool engine_log_read(struct engine *engine, struct store_snapshot *snapshot, tree_id log,
+                                uint64_t first, uint64_t last,
+                                bool (*visit)(void *context, const struct log_entry *entry),
+                                void *context, struct error *error);
+
+// Removes the entries from the start of the log that are older than `before_ms`, in pieces, and
+// waits for it. *first is the sequence from which on the log is whole: everything below may be
+// gone. Not on the writer's thread.
+MUST_CHECK bool engine_log_trim(struct engine *engine, tree_id log, int64_t before_ms,
+                                uint64_t *first, struct error *error);
+
+// Removes a log that no table has any more, and waits for the note of it; the keeper does the rest.
+MUST_CHECK bool engine_log_drop(struct engine *engine, tree_id log, struct error *error);
+
+#endif

@@ -1,0 +1,248 @@
+// Searching a vector index: every vector of the range is compared, so that the result is exact,
+// and the best few are kept in a heap whose root is the worst of them. Only these are then read
+// from the table, on the same snapshot.
+#include "engine/vector.h"
+
+#include "engine/engine_internal.h"
+#include "engine/vector_math.h"
+
+#include <stdlib.h>
+
+// One of the best so far.
+struct candidate {
+    double rank;    // the smaller, the better
+    uint64_t order; // the place in the range: of equal ranks the first is the better one
+    struct buf key;
+};
+
+struct finder {
+    struct engine *engine;
+    struct vector_search *search;
+    struct error *error;
+    struct store_snapshot *snapshot;
+    struct vector_query query;
+    size_t prefix; // bytes of an entry's key before the item's
+    size_t count;
+    struct candidate *heap[LIMIT_TOP_K];
+    struct candidate room[LIMIT_TOP_K];
+};
+
+// ---- The best so far ------------------------------------------------------------------------
+
+static bool is_worse(const struct candidate *a, const struct candidate *b)
+{
+    return a->rank > b->rank || (a->rank == b->rank && a->order > b->order);
+}
+
+static void heap_swap(struct finder *finder, size_t a, size_t b)
+{
+    struct candidate *kept = finder->heap[a];
+    finder->heap[a] = finder->heap[b];
+    finder->heap[b] = kept;
+}
+
+static void heap_rise(struct finder *finder, size_t at)
+{
+    while (at > 0 && is_worse(finder->heap[at], finder->heap[(at - 1) / 2])) {
+        heap_swap(finder, at, (at - 1) / 2);
+        at = (at - 1) / 2;
+    }
+}
+
+static void heap_sink(struct finder *finder)
+{
+    size_t at = 0;
+    while (true) {
+        size_t worst = at;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < finder->count; child++) {
+            if (is_worse(finder->heap[child], finder->heap[worst]))
+                worst = child;
+        }
+        if (worst == at)
+            return;
+        heap_swap(finder, at, worst);
+        at = worst;
+    }
+}
+
+// The entries come in order, so that one that is as good as the worst is no better.
+static void heap_offer(struct finder *finder, double rank, uint64_t order, struct slice key)
+{
+    bool full = finder->count == finder->search->top;
+    if (full && rank >= finder->heap[0]->rank)
+        return;
+    struct candidate *candidate = full ? finder->heap[0] : &finder->room[finder->count];
+    candidate->rank = rank;
+    candidate->order = order;
+    buf_clear(&candidate->key);
+    buf_slice(&candidate->key, key);
+    if (full) {
+        heap_sink(finder);
+    } else {
+        finder->heap[finder->count++] = candidate;
+        heap_rise(finder, finder->count - 1);
+    }
+}
+
+// ---- Comparing ------------------------------------------------------------------------------
+
+static bool passes(const struct vector_search *search, struct slice entry)
+{
+    size_t packed = search->index->dimensions * sizeof(float);
+    struct slice filters = slice_of(entry.ptr + packed, entry.len - packed);
+    for (size_t i = 0; i < search->filter_count; i++) {
+        if (!value_equal(value_get(filters, search->filters[i].attribute),
+                         search->filters[i].value))
+            return false;
+    }
+    return true;
+}
+
+static bool compare_all(struct finder *finder, struct store_cursor *cursor)
+{
+    struct vector_search *search = finder->search;
+    bool smaller = vector_smaller_is_better(search->index->distance);
+    for (store_cursor_first(cursor); store_cursor_valid(cursor); store_cursor_next(cursor)) {
+        struct slice entry = store_cursor_value(cursor);
+        search->bytes += entry.len;
+        if (search->filter_count > 0 && !passes(search, entry))
+            continue;
+        double score = vector_query_score(&finder->query, entry.ptr);
+        heap_offer(finder, smaller ? score : -score, search->compared++, store_cursor_key(cursor));
+    }
+    struct store_error cause;
+    return store_cursor_ok(cursor, &cause) || engine_store_failed(finder->error, &cause);
+}
+
+// Compares with everything in the index, or in one partition of it.
+static bool compare_range(struct finder *finder)
+{
+    struct vector_search *search = finder->search;
+    struct buf lower;
+    struct buf upper;
+    buf_init(&lower, 1 << 16);
+    buf_init(&upper, 1 << 16);
+    if (search->partition.len > 0) {
+        layout_partition(&lower, search->index->base.tree, &search->partition, 1);
+    } else {
+        uint8_t tree[4];
+        be32_put(tree, search->index->base.tree);
+        buf_add(&lower, tree, sizeof(tree));
+    }
+    finder->prefix = lower.len;
+    buf_slice(&upper, buf_view(&lower));
+    ensure(!lower.failed && key_successor(&upper) && !upper.failed);
+    struct store_cursor *cursor = store_cursor_open(finder->engine->store, finder->snapshot,
+                                                    buf_view(&lower), buf_view(&upper));
+    ensure(cursor != NULL);
+    bool ok = compare_all(finder, cursor);
+    store_cursor_close(cursor);
+    buf_release(&lower);
+    buf_release(&upper);
+    return ok;
+}
+
+// ---- Answering ------------------------------------------------------------------------------
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct candidate *const *left = a;
+    const struct candidate *const *right = b;
+    return is_worse(*left, *right) ? 1 : -1;
+}
+
+static void project(struct value_builder *builder, const struct vector_search *search,
+                    struct slice item)
+{
+    struct value_iter iter;
+    value_open_map(builder);
+    value_iter_init(&iter, item);
+    while (value_iter_next(&iter)) {
+        if (vector_projects(search->table, search->index, iter.name)) {
+            value_name(builder, iter.name);
+            value_put(builder, iter.value);
+        }
+    }
+    (void)value_close(builder);
+}
+
+static bool keep_item(struct finder *finder, struct slice item, struct slice *out)
+{
+    struct vector_search *search = finder->search;
+    if (search->index->base.projection == PROJECT_ALL) {
+        *out = arena_copy(search->arena, item);
+        return out->ptr != NULL || error_budget(finder->error);
+    }
+    struct buf view;
+    struct value_builder builder;
+    buf_init(&view, 64 << 20);
+    value_builder_init(&builder, &view);
+    project(&builder, search, item);
+    *out = view.failed ? VALUE_NONE : arena_copy(search->arena, buf_view(&view));
+    value_builder_release(&builder);
+    buf_release(&view);
+    return out->ptr != NULL || error_budget(finder->error);
+}
+
+// The item of a candidate: the table's tree, then what stands behind the prefix of the entry. It is
+// missing only if the index or the table has been deleted since the search began.
+static bool read_item(struct finder *finder, struct candidate *candidate, struct slice *out)
+{
+    struct slice entry = buf_view(&candidate->key);
+    uint8_t tree[4];
+    be32_put(tree, finder->search->table->tree);
+    struct buf key;
+    buf_init(&key, 1 << 16);
+    buf_add(&key, tree, sizeof(tree));
+    buf_add(&key, entry.ptr + finder->prefix, entry.len - finder->prefix);
+    struct item_read read;
+    bool ok = engine_get(finder->engine, finder->snapshot, buf_view(&key), &read, finder->error);
+    buf_release(&key);
+    if (!ok)
+        return false;
+    if (read.item.len > 0)
+        ok = keep_item(finder, read.item, out);
+    item_read_release(finder->engine, &read);
+    return ok;
+}
+
+static bool answer(struct finder *finder)
+{
+    struct vector_search *search = finder->search;
+    search->hits = arena_zalloc(search->arena, finder->count + 1, sizeof(*search->hits));
+    if (search->hits == NULL)
+        return error_budget(finder->error);
+    qsort(finder->heap, finder->count, sizeof(finder->heap[0]), by_rank);
+    bool smaller = vector_smaller_is_better(search->index->distance);
+    for (size_t i = 0; i < finder->count; i++) {
+        struct vector_hit *hit = &search->hits[search->count];
+        hit->item = VALUE_NONE;
+        hit->score = smaller ? finder->heap[i]->rank : -finder->heap[i]->rank;
+        if (!read_item(finder, finder->heap[i], &hit->item))
+            return false;
+        if (hit->item.len > 0)
+            search->count++;
+    }
+    return true;
+}
+
+bool engine_search(struct engine *engine, struct vector_search *search, struct error *error)
+{
+    ensure(search->top >= 1 && search->top <= LIMIT_TOP_K);
+    struct finder *finder = calloc(1, sizeof(*finder));
+    ensure(finder != NULL);
+    finder->engine = engine;
+    finder->search = search;
+    finder->error = error;
+    for (size_t i = 0; i < LIMIT_TOP_K; i++)
+        buf_init(&finder->room[i].key, 1 << 16);
+    vector_query_init(&finder->query, search->index->distance, search->vector,
+                      search->index->dimensions);
+    finder->snapshot = store_snapshot_take(engine->store);
+    bool ok = compare_range(finder) && answer(finder);
+    store_snapshot_release(engine->store, finder->snapshot);
+    for (size_t i = 0; i < LIMIT_TOP_K; i++)
+        buf_release(&finder->room[i].key);
+    free(finder);
+    return ok;
+}

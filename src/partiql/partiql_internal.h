@@ -1,0 +1,204 @@
+// What the files of this module share: the syntax tree of a statement, and the steps between it and
+// a plan.
+//
+// Everything lives in the request's arena. Every `bool` function sets the error when it returns
+// false. A tree is never deeper than PQL_DEPTH, so recursion over it is bounded.
+#ifndef PARTIQL_INTERNAL_H
+#define PARTIQL_INTERNAL_H
+
+#include "partiql/lexer.h"
+#include "partiql/partiql.h"
+#include "value/number.h"
+
+enum { PQL_DEPTH = 64 };
+
+// ---- Syntax tree ------------------------------------------------------------------------------
+
+// X(kind, how messages name it). Kinds up to VALUE_LAST are constants if their parts are.
+#define PQL_NODE_LIST(X)                                                                           \
+    X(VALUE, "Literal") /* a scalar or a parameter: `value` */                                     \
+    X(LIST, "List")                                                                                \
+    X(BAG, "Bag")                                                                                  \
+    X(MAP, "Struct") /* `value` of each part is its name */                                        \
+    X(MISSING, "MISSING")                                                                          \
+    X(PATH, "VariableReference")                                                                   \
+    X(CALL, "Call")                                                                                \
+    X(AND, "and")                                                                                  \
+    X(OR, "or")                                                                                    \
+    X(NOT, "not")                                                                                  \
+    X(EQ, "=")                                                                                     \
+    X(NE, "<>")                                                                                    \
+    X(LT, "<")                                                                                     \
+    X(LE, "<=")                                                                                    \
+    X(GT, ">")                                                                                     \
+    X(GE, ">=")                                                                                    \
+    X(BETWEEN, "between")                                                                          \
+    X(IN, "in") /* the operand, then the members */                                                \
+    X(IS_MISSING, "is")                                                                            \
+    X(IS_NULL, "is")                                                                               \
+    X(LIKE, "like")                                                                                \
+    X(PLUS, "+")                                                                                   \
+    X(MINUS, "-")                                                                                  \
+    X(NEGATE, "-")                                                                                 \
+    X(TIMES, "*")                                                                                  \
+    X(DIVIDE, "/")                                                                                 \
+    X(MODULO, "%")                                                                                 \
+    X(CONCAT, "||")
+
+enum pql_node_kind {
+#define X(kind, text) NODE_##kind,
+    PQL_NODE_LIST(X)
+#undef X
+        NODE_KINDS
+};
+
+struct pql_node {
+    enum pql_node_kind kind;
+    const struct pql_token *token; // where it begins, or its operator
+    unsigned depth;                // of the tree below it
+    struct slice value;            // VALUE: encoded
+    struct slice name;             // CALL: the function; a part of a MAP: its name, decoded
+    const struct pql_token *name_token;
+    struct path path;    // PATH
+    struct slice *texts; // PATH: how each step was written, for the names of outputs
+    struct pql_node *first;
+    struct pql_node *last;
+    struct pql_node *next; // part of the same parent
+    size_t count;          // of parts
+};
+
+const char *pql_node_name(enum pql_node_kind kind);
+
+// SET target = value, or REMOVE target if value is NULL.
+struct pql_change {
+    struct pql_change *next;
+    struct pql_node *target;
+    struct pql_node *value;
+};
+
+struct pql_order {
+    struct pql_order *next;
+    struct slice name;
+    bool descending;
+};
+
+struct partiql_tree {
+    struct pql_node *select; // paths, linked by next; NULL for *
+    struct pql_node *item;   // INSERT
+    struct pql_change *changes;
+    struct pql_node *where; // NULL without
+    struct pql_order *order;
+};
+
+// ---- Parsing ------------------------------------------------------------------------------------
+
+struct pql_parser {
+    struct arena *arena;
+    struct error *error;
+    struct slice text;
+    const struct pql_token *token; // the next one
+    unsigned depth;                // of the recursion
+    size_t parameter_count;
+    const struct slice *parameters;
+    size_t used; // parameters so far
+};
+
+// "Statement wasn't well formed, can't be processed: …" at the next token; always false.
+bool pql_malformed(struct pql_parser *parser, const char *reason);
+// A ValidationException with " at line:column:length" of the token behind it; always false.
+bool pql_error_at(struct error *error, const struct pql_token *token, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+bool pql_is_word(const struct pql_parser *parser, const char *keyword);
+// Takes the next token if it is that.
+bool pql_accept(struct pql_parser *parser, enum pql_kind kind);
+bool pql_accept_word(struct pql_parser *parser, const char *keyword);
+// The same, but anything else is malformed.
+MUST_CHECK bool pql_expect(struct pql_parser *parser, enum pql_kind kind, const char *reason);
+MUST_CHECK bool pql_expect_word(struct pql_parser *parser, const char *keyword);
+
+// The text of a token: of quoted ones what is between the quotes, decoded. False if memory is out.
+MUST_CHECK bool pql_token_text(struct pql_parser *parser, const struct pql_token *token,
+                               struct slice *out);
+// A bare or quoted name.
+MUST_CHECK bool pql_identifier(struct pql_parser *parser, struct slice *out);
+// A path, and any expression (parse_expr.c). NULL with the error set.
+MUST_CHECK struct pql_node *pql_parse_path(struct pql_parser *parser);
+MUST_CHECK struct pql_node *pql_parse_expr(struct pql_parser *parser);
+
+// ---- Values (value.c) ---------------------------------------------------------------------------
+
+// Whether the node is a constant: a scalar, a parameter, or a list, bag or map.
+bool pql_is_constant(const struct pql_node *node);
+// A number's token as an encoded value.
+MUST_CHECK bool pql_number(struct pql_parser *parser, struct slice text, struct slice *out);
+// The encoded value of a constant; what is not constant in it is an error.
+MUST_CHECK bool pql_value(struct arena *arena, const struct pql_node *node, struct slice *out,
+                          struct error *error);
+// A map as an item, which is no level of nesting itself.
+MUST_CHECK bool pql_item(struct arena *arena, const struct pql_node *node, struct slice *out,
+                         struct error *error);
+
+// ---- Expressions (text.c, update.c) -------------------------------------------------------------
+
+// A part of a statement as the text of an expression with placeholders.
+struct pql_text {
+    struct arena *arena;
+    struct error *error;
+    struct buf text;
+    size_t name_count;
+    size_t value_count;
+    size_t room;              // of each of these four
+    struct slice *names;      // "#0", …
+    struct slice *attributes; // what they stand for, each once
+    struct slice *labels;     // ":0", …
+    struct slice *values;
+};
+
+void pql_text_init(struct pql_text *text, struct arena *arena, struct error *error);
+void pql_text_release(struct pql_text *text);
+
+MUST_CHECK bool pql_put_path(struct pql_text *text, struct path path);
+MUST_CHECK bool pql_put_attribute(struct pql_text *text, struct slice name);
+MUST_CHECK bool pql_put_value(struct pql_text *text, struct slice value);
+// What a comparison compares: a path, a constant or size().
+MUST_CHECK bool pql_put_operand(struct pql_text *text, const struct pql_node *node);
+MUST_CHECK bool pql_put_condition(struct pql_text *text, const struct pql_node *node);
+
+// The placeholders as expr takes them.
+MUST_CHECK bool pql_text_params(struct pql_text *text, struct expr_params *params);
+// Drops "Invalid UpdateExpression: " from what expr complained about; always false.
+bool pql_plain_error(struct error *error);
+// NULL with the error set, or a program.
+MUST_CHECK struct expr_condition *pql_compile_condition(struct pql_text *text);
+
+MUST_CHECK struct expr_update *
+pql_compile_changes(struct arena *arena, const struct pql_change *changes, struct error *error);
+
+// ---- WHERE over keys (where.c) ------------------------------------------------------------------
+
+// A WHERE clause taken apart at its ANDs.
+struct pql_where {
+    struct arena *arena;
+    struct error *error;
+    size_t count;
+    const struct pql_node **terms;
+    bool *used; // by a key condition that says all of it
+};
+
+MUST_CHECK bool pql_where_init(struct pql_where *where, struct arena *arena, struct error *error,
+                               const struct pql_node *root);
+// The ranges of a Query; *count stays 0 if the hash key is not tied down.
+MUST_CHECK bool pql_where_ranges(struct pql_where *where, const struct key_schema *keys,
+                                 struct slice index_name, size_t *count, struct key_range **out);
+// The full primary key as an item; VALUE_NONE if it is not all there. A write wants each part once.
+MUST_CHECK bool pql_where_key(struct pql_where *where, const struct key_schema *keys, bool write,
+                              struct slice *out);
+// How many terms are not used; and these, joined by AND, as text.
+size_t pql_where_left(const struct pql_where *where);
+MUST_CHECK bool pql_put_rest(struct pql_text *text, const struct pql_where *where);
+
+// "Key attribute's data type should match …"; always false.
+bool pql_refuse_key_type(struct error *error, const struct key_part *part);
+
+#endif

@@ -1,0 +1,300 @@
+// From a statement to a plan: which keys to read, what to filter, what to write on which condition.
+#include "partiql/partiql_internal.h"
+
+struct planner {
+    struct arena *arena;
+    struct error *error;
+    const struct partiql_statement *statement;
+    const struct table *table;
+    const struct index *index;
+    struct partiql_plan *plan;
+};
+
+static const struct key_schema *target_keys(const struct planner *p)
+{
+    return p->index != NULL ? &p->index->keys : &p->table->keys;
+}
+
+// ---- SELECT -------------------------------------------------------------------------------------
+
+static bool is_hash(const struct key_schema *keys, struct slice name)
+{
+    for (size_t i = 0; i < keys->hash_count; i++) {
+        if (slice_equal(keys->parts[i].name, name))
+            return true;
+    }
+    return false;
+}
+
+static void reverse_ranges(struct partiql_plan *plan)
+{
+    for (size_t i = 0; i < plan->range_count / 2; i++) {
+        struct key_range *a = &plan->ranges[i];
+        struct key_range *b = &plan->ranges[plan->range_count - 1 - i];
+        struct key_range swap = *a;
+        *a = *b;
+        *b = swap;
+    }
+}
+
+// ORDER BY the sort key is the direction of the Query; by the partition key, the order of several.
+static bool plan_order(struct planner *p)
+{
+    const struct pql_order *order = p->statement->tree->order;
+    const struct key_schema *keys = target_keys(p);
+    if (order != NULL && p->statement->tree->where == NULL)
+        return error_validation(p->error, "Must have WHERE clause in the statement when using "
+                                          "ORDER BY clause.");
+    bool range_seen = false;
+    bool hash_seen = false;
+    for (; order != NULL; order = order->next) {
+        if (!key_schema_has(keys, order->name))
+            return error_validation(p->error,
+                                    "Variable reference %.*s in ORDER BY clause must be part of "
+                                    "the primary key",
+                                    SLICE_FMT(order->name));
+        if (p->plan->range_count == 0)
+            return error_validation(p->error,
+                                    "Must have at least one non-optional hash key condition in "
+                                    "WHERE clause when using ORDER BY clause.");
+        bool hash = is_hash(keys, order->name);
+        if (hash && !hash_seen && order->descending)
+            reverse_ranges(p->plan);
+        if (!hash && !range_seen)
+            p->plan->reverse = order->descending;
+        hash_seen = hash_seen || hash;
+        range_seen = range_seen || !hash;
+    }
+    return true;
+}
+
+static bool plan_filter(struct planner *p, const struct pql_where *where)
+{
+    if (pql_where_left(where) == 0)
+        return true;
+    struct pql_text text;
+    pql_text_init(&text, p->arena, p->error);
+    bool ok =
+        pql_put_rest(&text, where) && (p->plan->filter = pql_compile_condition(&text)) != NULL;
+    pql_text_release(&text);
+    return ok;
+}
+
+// m.l[1] is called l[1]: the last name and what follows it.
+static bool output_name(struct planner *p, const struct pql_node *node, struct slice *out)
+{
+    size_t last = node->path.count - 1;
+    while (node->path.steps[last].name.ptr == NULL)
+        last--;
+    *out = node->texts[last];
+    for (size_t i = last + 1; i < node->path.count; i++) {
+        const char *longer =
+            arena_printf(p->arena, "%.*s%.*s", SLICE_FMT(*out), SLICE_FMT(node->texts[i]));
+        if (longer == NULL)
+            return error_budget(p->error);
+        *out = slice_str(longer);
+    }
+    return true;
+}
+
+static bool check_output(struct planner *p, size_t at)
+{
+    const struct partiql_output *outputs = p->plan->outputs;
+    for (size_t i = 0; i < at; i++) {
+        if (slice_equal(outputs[i].name, outputs[at].name))
+            return error_validation(p->error, "Duplicate identifiers in select clause: %.*s",
+                                    SLICE_FMT(outputs[at].name));
+    }
+    return true;
+}
+
+// The same paths as a projection of expr, which judges whether they overlap.
+static bool compile_projection(struct planner *p)
+{
+    struct pql_text text;
+    struct expr_params params;
+    struct expr_projection *projection = NULL;
+    pql_text_init(&text, p->arena, p->error);
+    bool ok = true;
+    for (size_t i = 0; ok && i < p->plan->output_count; i++) {
+        if (i > 0)
+            buf_text(&text.text, ", ");
+        ok = pql_put_path(&text, p->plan->outputs[i].path);
+    }
+    struct slice copy = {NULL, 0};
+    if (ok && pql_text_params(&text, &params)) {
+        copy = arena_copy(p->arena, buf_view(&text.text));
+        if (copy.ptr == NULL || text.text.failed)
+            (void)error_budget(p->error);
+        else if ((projection = expr_compile_projection(&params, copy)) == NULL)
+            (void)pql_plain_error(p->error);
+    }
+    pql_text_release(&text);
+    p->plan->projection = projection;
+    return projection != NULL;
+}
+
+static bool plan_outputs(struct planner *p)
+{
+    size_t count = 0;
+    for (const struct pql_node *node = p->statement->tree->select; node != NULL; node = node->next)
+        count++;
+    if (count == 0)
+        return true;
+    p->plan->outputs = arena_zalloc(p->arena, count, sizeof(*p->plan->outputs));
+    if (p->plan->outputs == NULL)
+        return error_budget(p->error);
+    p->plan->output_count = count;
+    size_t at = 0;
+    for (const struct pql_node *node = p->statement->tree->select; node != NULL;
+         node = node->next, at++) {
+        p->plan->outputs[at].path = node->path;
+        if (!output_name(p, node, &p->plan->outputs[at].name) || !check_output(p, at))
+            return false;
+    }
+    return compile_projection(p);
+}
+
+// The primary key, if that is what the statement reads.
+static bool plan_single(struct planner *p)
+{
+    struct pql_where where;
+    if (p->index != NULL)
+        return true;
+    if (!pql_where_init(&where, p->arena, p->error, p->statement->tree->where) ||
+        !pql_where_key(&where, &p->table->keys, false, &p->plan->key))
+        return false;
+    p->plan->exact = p->plan->key.len > 0 && pql_where_left(&where) == 0;
+    return true;
+}
+
+static bool plan_select(struct planner *p)
+{
+    struct pql_where where;
+    struct slice index_name = {NULL, 0};
+    if (p->index != NULL)
+        index_name = p->index->name;
+    return plan_outputs(p) &&
+           pql_where_init(&where, p->arena, p->error, p->statement->tree->where) &&
+           pql_where_ranges(&where, target_keys(p), index_name, &p->plan->range_count,
+                            &p->plan->ranges) &&
+           plan_order(p) && plan_filter(p, &where) && plan_single(p);
+}
+
+void partiql_project(const struct partiql_plan *plan, struct slice item,
+                     struct value_builder *builder)
+{
+    if (plan->output_count == 0) {
+        value_put(builder, item);
+        return;
+    }
+    value_open_map(builder);
+    for (size_t i = 0; i < plan->output_count; i++) {
+        struct slice value = path_get(item, plan->outputs[i].path);
+        if (value.len == 0)
+            continue;
+        value_name(builder, plan->outputs[i].name);
+        value_put(builder, value);
+    }
+    (void)value_close(builder);
+}
+
+// ---- Writing ------------------------------------------------------------------------------------
+
+static bool put_presence(struct planner *p, struct pql_text *text, const char *function)
+{
+    buf_text(&text->text, function);
+    buf_text(&text->text, "(");
+    if (!pql_put_attribute(text, p->table->keys.parts[0].name))
+        return false;
+    buf_text(&text->text, ")");
+    return true;
+}
+
+// INSERT wants that there is no such item; UPDATE and EXISTS that there is one, and the rest of the
+// WHERE clause; DELETE does not care, unless there is an item that the rest does not fit.
+static bool put_write_condition(struct planner *p, struct pql_text *text,
+                                const struct pql_where *where)
+{
+    enum partiql_kind kind = p->statement->kind;
+    bool absent = kind == PARTIQL_INSERT || kind == PARTIQL_DELETE;
+    if (!put_presence(p, text, absent ? "attribute_not_exists" : "attribute_exists"))
+        return false;
+    if (where == NULL || pql_where_left(where) == 0)
+        return true;
+    buf_text(&text->text, kind == PARTIQL_DELETE ? " OR (" : " AND (");
+    if (!pql_put_rest(text, where))
+        return false;
+    buf_text(&text->text, ")");
+    return true;
+}
+
+static bool plan_condition(struct planner *p, const struct pql_where *where)
+{
+    if (p->statement->kind == PARTIQL_DELETE && pql_where_left(where) == 0)
+        return true;
+    struct pql_text text;
+    pql_text_init(&text, p->arena, p->error);
+    bool ok = put_write_condition(p, &text, where) &&
+              (p->plan->condition = pql_compile_condition(&text)) != NULL;
+    pql_text_release(&text);
+    return ok;
+}
+
+static bool plan_insert(struct planner *p)
+{
+    if (!pql_item(p->arena, p->statement->tree->item, &p->plan->item, p->error))
+        return false;
+    const struct key_schema *keys = &p->table->keys;
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+        const struct key_part *part = &keys->parts[i];
+        struct slice value = value_get(p->plan->item, part->name);
+        if (value.len == 0)
+            return error_validation(p->error,
+                                    "Key attribute should be present in the item: Key %.*s",
+                                    SLICE_FMT(part->name));
+        if (value_type(value) != part->type)
+            return pql_refuse_key_type(p->error, part);
+    }
+    return plan_condition(p, NULL);
+}
+
+// UPDATE, DELETE and EXISTS are of one item.
+static bool plan_one(struct planner *p)
+{
+    struct pql_where where;
+    enum partiql_kind kind = p->statement->kind;
+    if (!pql_where_init(&where, p->arena, p->error, p->statement->tree->where) ||
+        !pql_where_key(&where, &p->table->keys, kind != PARTIQL_EXISTS, &p->plan->key))
+        return false;
+    p->plan->exact = p->plan->key.len > 0 && pql_where_left(&where) == 0;
+    if (p->plan->key.len == 0)
+        return kind == PARTIQL_EXISTS ||
+               error_validation(p->error, "Where clause does not contain a mandatory equality on "
+                                          "all key attributes");
+    if (kind == PARTIQL_UPDATE) {
+        p->plan->update = pql_compile_changes(p->arena, p->statement->tree->changes, p->error);
+        if (p->plan->update == NULL)
+            return false;
+    }
+    return plan_condition(p, &where);
+}
+
+bool partiql_plan(struct arena *arena, const struct partiql_statement *statement,
+                  const struct table *table, const struct index *index, struct partiql_plan *out,
+                  struct error *error)
+{
+    struct partiql_plan plan = {.kind = statement->kind};
+    struct planner p = {.arena = arena,
+                        .error = error,
+                        .statement = statement,
+                        .table = table,
+                        .index = index,
+                        .plan = &plan};
+    bool ok = statement->kind == PARTIQL_SELECT   ? plan_select(&p)
+              : statement->kind == PARTIQL_INSERT ? plan_insert(&p)
+                                                  : plan_one(&p);
+    if (ok)
+        *out = plan;
+    return ok;
+}

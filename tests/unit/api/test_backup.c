@@ -1,0 +1,270 @@
+// Backups and point-in-time recovery: what is restored is what was there. A history of random
+// writes is recorded beside the database; tables restored to random instants of it, and from
+// backups made on the way, must equal it.
+#include "calls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    KEYS = 300,
+    WRITES = 20000,
+    RESTORES = 50,
+};
+
+// What the table held under a key from a moment on; 0 stands for nothing.
+struct event {
+    int64_t at_ms;
+    int key;
+    int value;
+};
+
+struct world {
+    struct env_fixed clock;
+    struct api *api;
+    struct api_call call;
+    uint64_t seed;
+    size_t count;
+    struct event events[WRITES * 2];
+};
+
+static uint64_t chance(struct world *world, uint64_t below)
+{
+    world->seed = world->seed * 6364136223846793005ULL + 1442695040888963407ULL;
+    return (world->seed >> 33) % below;
+}
+
+static void call_ok(struct world *world, const char *operation, const char *body)
+{
+    call_run(&world->call, slice_str(operation), slice_str(body));
+    if (world->call.status != 200)
+        print_error("%s %s: %.*s\n", operation, body, SLICE_FMT(buf_view(&world->call.response)));
+    assert_int_equal(world->call.status, 200);
+}
+
+static void world_open(struct world *world, uint64_t seed)
+{
+    struct store_error error;
+    world->seed = seed;
+    world->clock = (struct env_fixed){.now_ms = 1700000000000, .seed = seed};
+    struct api_options options = {.store = store_open_memory(&error),
+                                  .env = env_fixed(&world->clock)};
+    assert_non_null(options.store);
+    world->api = api_open(&options, &error);
+    assert_non_null(world->api);
+    api_call_init(&world->call, world->api);
+    call_ok(world, "CreateTable",
+            "{\"TableName\":\"tab\",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":"
+            "[{\"AttributeName\":\"k\",\"AttributeType\":\"N\"},{\"AttributeName\":\"v\","
+            "\"AttributeType\":\"N\"}],\"KeySchema\":[{\"AttributeName\":\"k\",\"KeyType\":"
+            "\"HASH\"}],\"GlobalSecondaryIndexes\":[{\"IndexName\":\"byv\",\"KeySchema\":[{"
+            "\"AttributeName\":\"v\",\"KeyType\":\"HASH\"}],\"Projection\":{\"ProjectionType\":"
+            "\"ALL\"}}]}");
+}
+
+static void world_close(struct world *world)
+{
+    api_call_release(&world->call);
+    api_close(world->api);
+    free(world);
+}
+
+static void note(struct world *world, int key, int value)
+{
+    world->events[world->count++] = (struct event){world->clock.now_ms, key, value};
+}
+
+static void write_one(struct world *world)
+{
+    char body[400];
+    int key = (int)chance(world, KEYS);
+    int value = 1 + (int)chance(world, 50);
+    switch (chance(world, 4)) {
+    case 0:
+        snprintf(body, sizeof(body), "{\"TableName\":\"tab\",\"Key\":{\"k\":{\"N\":\"%d\"}}}", key);
+        call_ok(world, "DeleteItem", body);
+        value = 0;
+        break;
+    case 1:
+        snprintf(body, sizeof(body),
+                 "{\"TableName\":\"tab\",\"Key\":{\"k\":{\"N\":\"%d\"}},\"UpdateExpression\":\"SET "
+                 "v = :v\",\"ExpressionAttributeValues\":{\":v\":{\"N\":\"%d\"}}}",
+                 key, value);
+        call_ok(world, "UpdateItem", body);
+        break;
+    case 2: {
+        int other = (key + 1) % KEYS;
+        snprintf(body, sizeof(body),
+                 "{\"TransactItems\":[{\"Put\":{\"TableName\":\"tab\",\"Item\":{\"k\":{\"N\":"
+                 "\"%d\"},\"v\":{\"N\":\"%d\"}}}},{\"Delete\":{\"TableName\":\"tab\",\"Key\":{"
+                 "\"k\":{\"N\":\"%d\"}}}}]}",
+                 key, value, other);
+        call_ok(world, "TransactWriteItems", body);
+        note(world, other, 0);
+        break;
+    }
+    default:
+        snprintf(body, sizeof(body),
+                 "{\"TableName\":\"tab\",\"Item\":{\"k\":{\"N\":\"%d\"},\"v\":{\"N\":\"%d\"}}}",
+                 key, value);
+        call_ok(world, "PutItem", body);
+        break;
+    }
+    note(world, key, value);
+}
+
+// What the recorded history says of the table after all writes of `at_ms`.
+static void expected_at(const struct world *world, int64_t at_ms, int values[KEYS])
+{
+    memset(values, 0, KEYS * sizeof(*values));
+    for (size_t i = 0; i < world->count && world->events[i].at_ms <= at_ms; i++)
+        values[world->events[i].key] = world->events[i].value;
+}
+
+static int found_value(const char **text)
+{
+    const char *at = strstr(*text, "\"v\":{\"N\":\"");
+    assert_non_null(at);
+    *text = at + 10;
+    return (int)strtol(*text, NULL, 10);
+}
+
+static void check_table(struct world *world, const char *name, int64_t at_ms)
+{
+    int values[KEYS];
+    char body[200];
+    expected_at(world, at_ms, values);
+    size_t expected = 0;
+    for (int key = 0; key < KEYS; key++) {
+        expected += values[key] != 0;
+        snprintf(body, sizeof(body), "{\"TableName\":\"%s\",\"Key\":{\"k\":{\"N\":\"%d\"}}}", name,
+                 key);
+        call_ok(world, "GetItem", body);
+        buf_byte(&world->call.response, 0);
+        const char *text = (const char *)world->call.response.ptr;
+        if (values[key] == 0)
+            assert_string_equal(text, "{}");
+        else
+            assert_int_equal(found_value(&text), values[key]);
+    }
+    char count[40];
+    snprintf(count, sizeof(count), "\"Count\":%zu,", expected);
+    snprintf(body, sizeof(body),
+             "{\"TableName\":\"%s\",\"IndexName\":\"byv\",\"Select\":\"COUNT\"}", name);
+    call_ok(world, "Scan", body);
+    buf_byte(&world->call.response, 0);
+    assert_non_null(strstr((const char *)world->call.response.ptr, count));
+    snprintf(body, sizeof(body), "{\"TableName\":\"%s\"}", name);
+    call_ok(world, "DescribeTable", body);
+    call_ok(world, "DeleteTable", body);
+}
+
+static void restore_to(struct world *world, int64_t at_ms)
+{
+    char body[300];
+    snprintf(body, sizeof(body),
+             "{\"SourceTableName\":\"tab\",\"TargetTableName\":\"then\",\"RestoreDateTime\":%lld."
+             "%03d}",
+             (long long)(at_ms / 1000), (int)(at_ms % 1000));
+    call_ok(world, "RestoreTableToPointInTime", body);
+    background_wait(world->api);
+    check_table(world, "then", at_ms);
+}
+
+static void test_restore_to_random_instants(void **state)
+{
+    (void)state;
+    struct world *world = calloc(1, sizeof(*world));
+    assert_non_null(world);
+    const char *seed = getenv("SEED");
+    world_open(world, seed == NULL ? 1 : strtoull(seed, NULL, 10));
+    for (int i = 0; i < 200; i++)
+        write_one(world);
+    world->clock.now_ms += 5;
+    call_ok(world, "UpdateContinuousBackups",
+            "{\"TableName\":\"tab\",\"PointInTimeRecoverySpecification\":{"
+            "\"PointInTimeRecoveryEnabled\":true}}");
+    int64_t first_ms = world->clock.now_ms;
+    for (int i = 200; i < WRITES; i++) {
+        if (chance(world, 3) == 0)
+            world->clock.now_ms += (int64_t)chance(world, 1500);
+        write_one(world);
+    }
+    int64_t last_ms = world->clock.now_ms;
+    world->clock.now_ms += 60000;
+    restore_to(world, first_ms);
+    restore_to(world, last_ms);
+    for (int i = 0; i < RESTORES; i++)
+        restore_to(world, first_ms + (int64_t)chance(world, (uint64_t)(last_ms - first_ms)));
+    world_close(world);
+}
+
+static void keep_arn(struct world *world, char *arn, size_t size)
+{
+    buf_byte(&world->call.response, 0);
+    const char *from = strstr((const char *)world->call.response.ptr, "\"BackupArn\":\"");
+    assert_non_null(from);
+    from += 13;
+    size_t len = strcspn(from, "\"");
+    assert_true(len < size);
+    memcpy(arn, from, len);
+    arn[len] = 0;
+}
+
+static void restore_from(struct world *world, const char *arn, int64_t at_ms)
+{
+    char body[400];
+    snprintf(body, sizeof(body), "{\"TargetTableName\":\"then\",\"BackupArn\":\"%s\"}", arn);
+    call_ok(world, "RestoreTableFromBackup", body);
+    background_wait(world->api);
+    check_table(world, "then", at_ms);
+}
+
+// Writes go on right after each backup was answered for, and must not be in it.
+static void test_restore_from_backups(void **state)
+{
+    (void)state;
+    struct world *world = calloc(1, sizeof(*world));
+    assert_non_null(world);
+    world_open(world, 7);
+    char arns[4][200];
+    int64_t times[4];
+    for (size_t b = 0; b < 4; b++) {
+        for (int i = 0; i < 400; i++)
+            write_one(world);
+        times[b] = world->clock.now_ms;
+        call_ok(world, "CreateBackup", "{\"TableName\":\"tab\",\"BackupName\":\"one\"}");
+        keep_arn(world, arns[b], sizeof(arns[b]));
+        world->clock.now_ms += 10;
+    }
+    background_wait(world->api);
+    for (size_t b = 0; b < 4; b++)
+        restore_from(world, arns[b], times[b]);
+    // Deleting a table that can be restored leaves a backup of it.
+    call_ok(world, "UpdateContinuousBackups",
+            "{\"TableName\":\"tab\",\"PointInTimeRecoverySpecification\":{"
+            "\"PointInTimeRecoveryEnabled\":true}}");
+    call_ok(world, "DeleteTable", "{\"TableName\":\"tab\"}");
+    call_ok(world, "ListBackups", "{\"BackupType\":\"SYSTEM\"}");
+    keep_arn(world, arns[0], sizeof(arns[0]));
+    restore_from(world, arns[0], world->clock.now_ms);
+    for (size_t b = 1; b < 4; b++) {
+        char body[300];
+        snprintf(body, sizeof(body), "{\"BackupArn\":\"%s\"}", arns[b]);
+        call_ok(world, "DescribeBackup", body);
+        call_ok(world, "DeleteBackup", body);
+        call_run(&world->call, SLICE_LIT("DescribeBackup"), slice_str(body));
+        assert_int_equal(world->call.status, 400);
+        assert_int_equal(world->call.error_code, ERR_BACKUP_NOT_FOUND);
+    }
+    world_close(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_restore_from_backups),
+        cmocka_unit_test(test_restore_to_random_instants),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
