@@ -51,6 +51,7 @@ bench: deps-bench build/build.ninja
 	@$(NINJA) -C build dolmen
 	@bench/getitem-cost build
 	@bench/run build $(if $(FULL),--full) $(if $(REPORT),--report)
+	@bench/features build $(if $(REPORT),--report)
 
 torture: deps-test build/build.ninja
 	@$(NINJA) -C build dolmen
