@@ -31,10 +31,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     SYNC_INTERVAL_MS = 100,
-    FLUSH_SEGMENTS = 4,     // all memtables together are less than so many segments of the log
+    FLUSH_SEGMENTS = 4, // all memtables together are less than so many segments of the log
+    FLUSH_WAIT_MS = 10000,
     SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
 };
 
@@ -249,12 +251,37 @@ static bool rocks_sync(struct store *store, struct store_error *error)
     return wal_sync(rocks_of(store)->wal, error);
 }
 
-// All that was applied is in tables on disk.
+static uint64_t property(struct rocks_store *rocks, const char *name)
+{
+    uint64_t value = 0;
+    (void)rocksdb_property_int(rocks->db, name, &value);
+    return value;
+}
+
+// Waits until no memtable is left to be flushed. False if there was an error first, or it takes too
+// long.
+static bool flush_done(struct rocks_store *rocks, uint64_t errors_before)
+{
+    for (int i = 0; i < FLUSH_WAIT_MS; i++) {
+        if (property(rocks, "rocksdb.num-immutable-mem-table") == 0)
+            return true;
+        if (property(rocks, "rocksdb.background-errors") != errors_before)
+            return false;
+        (void)usleep(1000);
+    }
+    return false;
+}
+
+// All that was applied is in tables on disk. RocksDB's word is not enough: after an error that it
+// was resumed from, 7.8 may say so before it has written anything (ADR 004).
 static bool flush(struct rocks_store *rocks, struct store_error *error)
 {
     char *message = NULL;
+    uint64_t errors = property(rocks, "rocksdb.background-errors");
     rocksdb_flush(rocks->db, rocks->flush, &message);
-    return message == NULL || fail(error, "flushing", message);
+    if (message != NULL)
+        return fail(error, "flushing", message);
+    return flush_done(rocks, errors) || store_fail(error, "flushing did not come to an end");
 }
 
 // rocksdb_extras.cc
@@ -411,13 +438,6 @@ static void rocks_close(struct store *store)
     worker_stop(&rocks->flusher);
     forget_log(rocks);
     release_objects(rocks);
-}
-
-static uint64_t property(struct rocks_store *rocks, const char *name)
-{
-    uint64_t value = 0;
-    (void)rocksdb_property_int(rocks->db, name, &value);
-    return value;
 }
 
 static void rocks_stats(struct store *store, struct store_stats *out)

@@ -2,8 +2,8 @@
 // dear in a library that is built with its assertions (ADR 007).
 //
 // RocksDB's public header has the interface, but of three classes in it only the names; what we
-// need of these is repeated here, as the C handles are in rocksdb_extras.cc. The library is linked
-// statically, so header and library are of one build.
+// need of these is repeated here, as the C handles are in rocksdb_extras.cc. That was compared with
+// version 7.8, Debian 12's; with any other version RocksDB's own memtable is used.
 //
 // All memory is that of RocksDB's allocator, which lives as long as the memtable.
 extern "C" {
@@ -15,6 +15,7 @@ extern "C" {
 #include <new>
 #include <rocksdb/memtablerep.h>
 #include <rocksdb/options.h>
+#include <rocksdb/version.h>
 
 struct rocksdb_options_t {
     rocksdb::Options rep;
@@ -203,6 +204,8 @@ class our_memtable_factory : public rocksdb::MemTableRepFactory
 // The list has one writer at a time.
 extern "C" void rocks_use_our_memtable(struct rocksdb_options_t *options)
 {
+    if (ROCKSDB_MAJOR != 7 || ROCKSDB_MINOR != 8)
+        return;
     options->rep.memtable_factory = std::make_shared<our_memtable_factory>();
     options->rep.allow_concurrent_memtable_write = false;
 }

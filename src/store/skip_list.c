@@ -1,11 +1,11 @@
 // A skip list with one writer and readers without locks; skip_list.h says what it holds.
 //
-// A node is one block: its links to later nodes, from the highest level down to level 0, then
-// what is known of its key, then the memtable key itself. A pointer to a node points to the link of
-// level 0; the higher ones lie before it. The first 8 bytes of the user key are kept as a number,
-// so that most comparisons are of two integers and touch no more than the node's own cache line.
-// (Our keys begin with 4 bytes of tree and 8 of hash: within a tree half of the hash is in the
-// number.)
+// A node is one block: its links to later nodes, from the highest level down to level 0, a link
+// back, the beginning of the user key, and the memtable key itself. A pointer to a node points to
+// the link of level 0; the higher ones lie before it. The first 8 bytes of the user key are kept as
+// a number, so that most comparisons are of two integers and touch no more than the node's own
+// cache line. (Our keys begin with 4 bytes of tree and 8 of hash: within a tree half of the hash is
+// in the number.)
 //
 // Readers. A node is complete before a release store links it; readers follow links by acquire
 // loads. The link back of level 0 is set in the new node before it is linked, and in the node
@@ -30,10 +30,10 @@ typedef _Atomic(struct skip_node *) link;
 struct skip_node {
     link next; // of level 0; level n is n links before it
     link previous;
-    uint64_t prefix; // of the user key, as if zeros followed it
-    uint32_t user_length;
-    uint8_t user_offset; // of the user key in the memtable key
-    uint8_t height;
+    union {
+        uint64_t prefix; // of the user key, as if zeros followed it
+        int height;      // until the node is inserted
+    };
 };
 
 struct skip_list {
@@ -95,16 +95,29 @@ const char *skip_node_key(const struct skip_node *node)
     return (const char *)(node + 1);
 }
 
-static const uint8_t *user_key(const struct skip_node *node)
+// Reads the length in front of the internal key.
+static struct slice internal_key(const struct skip_node *node)
 {
-    return (const uint8_t *)(node + 1) + node->user_offset;
+    const uint8_t *at = (const uint8_t *)(node + 1);
+    uint32_t length = *at++;
+    if (length < 0x80)
+        return slice_of(at, length);
+    length &= 0x7f;
+    for (unsigned shift = 7; shift <= 28; shift += 7) {
+        uint8_t byte = *at++;
+        length |= (uint32_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            break;
+    }
+    return slice_of(at, length);
 }
 
 // Compares a node with a target of the same prefix.
 static int compare_rest(const struct skip_node *node, const struct target *target)
 {
-    const uint8_t *user = user_key(node);
-    size_t length = node->user_length;
+    struct slice key = internal_key(node);
+    const uint8_t *user = key.ptr;
+    size_t length = key.len - TAG_BYTES;
     size_t common = length < target->user.len ? length : target->user.len;
     if (common > PREFIX_BYTES) {
         int order =
@@ -170,7 +183,7 @@ static struct skip_node *node_allocate(struct skip_list *list, int height, size_
     size_t above = (size_t)(height - 1) * sizeof(link);
     char *block = list->allocate(list->context, above + sizeof(struct skip_node) + size);
     struct skip_node *node = (struct skip_node *)(void *)(block + above);
-    node->height = (uint8_t)height;
+    node->height = height;
     return node;
 }
 
@@ -196,20 +209,6 @@ struct skip_node *skip_node_new(struct skip_list *list, size_t size, char **room
     return node;
 }
 
-// Reads the length in front of the internal key.
-static struct slice internal_key(const char *memtable_key)
-{
-    const uint8_t *at = (const uint8_t *)memtable_key;
-    uint32_t length = 0;
-    for (unsigned shift = 0; shift <= 28; shift += 7) {
-        uint8_t byte = *at++;
-        length |= (uint32_t)(byte & 0x7f) << shift;
-        if (byte < 0x80)
-            break;
-    }
-    return slice_of(at, length);
-}
-
 // Whether the target belongs right behind the path.
 static bool path_fits(const struct skip_list *list, const struct target *target)
 {
@@ -221,15 +220,15 @@ static bool path_fits(const struct skip_list *list, const struct target *target)
 }
 
 // Links the node in behind the path, from level 0 up, and lets the path end in it.
-static void node_link(struct skip_list *list, struct skip_node *node)
+static void node_link(struct skip_list *list, struct skip_node *node, int height)
 {
     struct skip_node *next = next_at(list->path[0], 0);
     atomic_init(&node->previous, list->path[0] == list->head ? NULL : list->path[0]);
-    for (int level = 0; level < node->height; level++)
+    for (int level = 0; level < height; level++)
         atomic_init(link_of(node, level), next_at(list->path[level], level));
-    if (node->height > atomic_load_explicit(&list->height, memory_order_relaxed))
-        atomic_store_explicit(&list->height, node->height, memory_order_relaxed);
-    for (int level = 0; level < node->height; level++) {
+    if (height > atomic_load_explicit(&list->height, memory_order_relaxed))
+        atomic_store_explicit(&list->height, height, memory_order_relaxed);
+    for (int level = 0; level < height; level++) {
         atomic_store_explicit(link_of(list->path[level], level), node, memory_order_release);
         list->path[level] = node;
     }
@@ -238,17 +237,15 @@ static void node_link(struct skip_list *list, struct skip_node *node)
 
 bool skip_list_insert(struct skip_list *list, struct skip_node *node)
 {
-    struct slice key = internal_key(skip_node_key(node));
-    struct target target = target_of(key);
+    struct target target = target_of(internal_key(node));
+    int height = node->height;
     node->prefix = target.prefix;
-    node->user_length = (uint32_t)target.user.len;
-    node->user_offset = (uint8_t)((const char *)key.ptr - skip_node_key(node));
     struct skip_node *next;
     if (!path_fits(list, &target))
         (void)find(list, &target, &next, list->path);
     if (is_at(next_at(list->path[0], 0), &target))
         return false;
-    node_link(list, node);
+    node_link(list, node, height);
     return true;
 }
 
