@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 struct background {
     pthread_mutex_t lock;
@@ -84,6 +85,18 @@ bool background_submit(struct api *api, struct task *task)
 bool background_stopping(struct api *api)
 {
     return atomic_load_explicit(&api->background->stopping, memory_order_relaxed);
+}
+
+bool background_retry(struct api *api, struct error *error)
+{
+    struct timespec pause = {.tv_nsec = 20000000};
+    int pauses = error->code == ERR_THROTTLING ? 1 : error->code == ERR_INTERNAL ? 50 : 0;
+    for (int i = 0; i < pauses && !background_stopping(api); i++)
+        (void)nanosleep(&pause, NULL);
+    if (pauses == 0 || background_stopping(api))
+        return false;
+    error_init(error, error->arena);
+    return true;
 }
 
 void background_wait(struct api *api)

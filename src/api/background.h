@@ -14,6 +14,7 @@
 
 struct api;
 struct background;
+struct error;
 
 struct task {
     struct task *next; // the queue's
@@ -25,6 +26,10 @@ MUST_CHECK bool background_submit(struct api *api, struct task *task);
 
 // Whether the api is closing. Any thread; cheap enough to ask for each item.
 bool background_stopping(struct api *api);
+
+// For a task whose job has failed: if it was for now only (too many writes waiting, or the disk
+// refuses), forgets the error, waits a moment, and is true: try again. A task has time.
+MUST_CHECK bool background_retry(struct api *api, struct error *error);
 
 // Waits until no task is left; for tests and tools.
 void background_wait(struct api *api);

@@ -167,7 +167,7 @@ struct table *backup_data_table(const struct table *source, struct slice name)
     return table;
 }
 
-static struct slice source_record(const struct table *table, struct arena *arena)
+struct slice backup_source_record(const struct table *table, struct arena *arena)
 {
     struct buf record;
     buf_init(&record, 1 << 24);
@@ -195,7 +195,7 @@ bool backup_of_deleted(struct api *api, struct arena *arena, struct table *curre
         .expiry_ms = now_ms + system_backup_ms,
         .size = current->stats->bytes,
         .items = current->stats->items,
-        .source = source_record(current, arena),
+        .source = backup_source_record(current, arena),
     };
     buf_release(&name);
     if (backup.id.ptr == NULL || backup.name.ptr == NULL || backup.source.ptr == NULL)
@@ -244,11 +244,17 @@ static bool finish_backup(struct api *api, struct slice id, const struct table *
     backup.items = data->stats->items;
     backup.size = data->stats->bytes;
     write.value = backup_encode(&backup, arena, error);
-    struct record_job job;
-    record_job_init(&job, error);
-    job.count = 1;
-    job.writes = &write;
-    return write.value.ptr != NULL && engine_run(api->engine, &job.job);
+    if (write.value.ptr == NULL)
+        return false;
+    bool ok;
+    do {
+        struct record_job job;
+        record_job_init(&job, error);
+        job.count = 1;
+        job.writes = &write;
+        ok = engine_run(api->engine, &job.job);
+    } while (!ok && background_retry(api, error));
+    return ok;
 }
 
 static void run_backup(struct task *task, struct api *api)
@@ -273,8 +279,7 @@ static void run_backup(struct task *task, struct api *api)
     free(backup);
 }
 
-// Begins to copy the table, as it is now, into the backup's data.
-static bool begin_copy(struct api *api, struct table *source, struct slice id, struct error *error)
+bool backup_begin_copy(struct api *api, struct table *source, struct slice id, struct error *error)
 {
     struct history *history = history_open(api->engine, source, HISTORY_NOW, error);
     if (history == NULL)
@@ -294,6 +299,7 @@ static bool begin_copy(struct api *api, struct table *source, struct slice id, s
 // ---- CreateBackup -------------------------------------------------------------------------------
 
 struct creation {
+    struct api *api;
     struct table *source;
     struct backup backup;
     struct slice data_name;
@@ -304,6 +310,13 @@ static bool create_alter(void *context, struct table *current, struct table **ne
 {
     const struct creation *creation = context;
     ensure(current == NULL);
+    // Once the record is there, the table cannot be deleted; before, it may have been.
+    struct table *source = engine_table(creation->api->engine, creation->source->name);
+    bool stands = source != NULL && source->tree == creation->source->tree;
+    table_release(source);
+    if (!stands)
+        return error_set(error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s",
+                         SLICE_FMT(creation->source->name));
     *next = backup_data_table(creation->source, creation->data_name);
     return *next != NULL || error_budget(error);
 }
@@ -316,6 +329,7 @@ enum step create_backup_start(struct api_call *call, const void *decoded)
     struct record_write *record = call_alloc(call, 1, sizeof(*record));
     if (creation == NULL || record == NULL)
         return STEP_FAILED;
+    creation->api = call->api;
     creation->source = call_any_table(call, name);
     if (creation->source == NULL) {
         error_init(&call->error, &call->arena);
@@ -337,7 +351,7 @@ enum step create_backup_start(struct api_call *call, const void *decoded)
         .created_ms = now_ms,
         .size = creation->source->stats->bytes,
         .items = creation->source->stats->items,
-        .source = source_record(creation->source, &call->arena),
+        .source = backup_source_record(creation->source, &call->arena),
     };
     creation->data_name = backup_data_name(&call->arena, creation->backup.id);
     record->name = backup_record_name(&call->arena, creation->backup.id);
@@ -384,7 +398,7 @@ void create_backup_finish(struct api_call *call, const void *request)
 {
     (void)request;
     const struct creation *creation = call->state->own;
-    if (!begin_copy(call->api, creation->source, creation->backup.id, &call->error))
+    if (!backup_begin_copy(call->api, creation->source, creation->backup.id, &call->error))
         return;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
@@ -607,11 +621,16 @@ enum step list_backups_start(struct api_call *call, const void *decoded)
 static bool delete_alter(void *context, struct table *current, struct table **next,
                          struct error *error)
 {
-    (void)context;
-    (void)current;
+    const struct api_call *call = context;
+    const struct backup *backup = call->state->own;
+    const struct backup_arn_request *request = call->state->request;
     (void)next;
-    (void)error;
-    return true;
+    if (current == NULL)
+        return error_set(error, ERR_BACKUP_NOT_FOUND, "Backup not found: %.*s",
+                         SLICE_FMT(request->backup_arn));
+    return !restore_reads(call->api, backup->id) ||
+           error_set(error, ERR_BACKUP_IN_USE, "Backup is being restored: %.*s",
+                     SLICE_FMT(request->backup_arn));
 }
 
 enum step delete_backup_start(struct api_call *call, const void *decoded)
@@ -632,6 +651,7 @@ enum step delete_backup_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     change->name = backup_data_name(&call->arena, backup->id);
     change->alter = delete_alter;
+    change->context = call;
     change->record_count = 1;
     change->records = record;
     call->state->own = backup;
@@ -643,130 +663,4 @@ void delete_backup_finish(struct api_call *call, const void *request)
 {
     (void)request;
     write_description(call, call->state->own, "DELETED");
-}
-
-// ---- After a restart, and with time
-// ---------------------------------------------------------------
-
-struct found_backup {
-    struct found_backup *next;
-    struct slice id;
-    struct slice table;
-};
-
-struct search {
-    struct arena arena;
-    struct found_backup *found;
-    int64_t now_ms;
-    bool expired; // looks for those whose time is up, else for those not finished
-};
-
-static bool search_one(void *context, struct slice name, struct slice record)
-{
-    struct search *search = context;
-    struct backup backup;
-    (void)name;
-    backup_decode(record, &backup);
-    bool wanted = search->expired ? backup.expiry_ms != 0 && backup.expiry_ms <= search->now_ms
-                                  : backup.status == BACKUP_CREATING;
-    if (!wanted)
-        return true;
-    struct found_backup *found = arena_zalloc(&search->arena, 1, sizeof(*found));
-    if (found == NULL)
-        return false;
-    found->id = arena_copy(&search->arena, backup.id);
-    found->table = arena_copy(&search->arena, backup.table);
-    found->next = search->found;
-    search->found = found;
-    return true;
-}
-
-static bool remove_backup(struct api *api, struct slice id, struct arena *arena,
-                          struct error *error)
-{
-    struct record_write record = {.name = backup_record_name(arena, id)};
-    struct table_change change;
-    table_change_init(&change, api->engine, error);
-    change.name = backup_data_name(arena, id);
-    change.alter = delete_alter;
-    change.record_count = 1;
-    change.records = &record;
-    bool ok = engine_run(api->engine, &change.job);
-    table_change_release(&change);
-    return ok;
-}
-
-static bool renew_alter(void *context, struct table *current, struct table **next,
-                        struct error *error)
-{
-    const struct creation *creation = context;
-    (void)current; // what had been copied goes with its tree
-    *next = backup_data_table(creation->source, creation->data_name);
-    return *next != NULL || error_budget(error);
-}
-
-// Empties the backup's data, and says that it is of this moment.
-static bool renew(struct api *api, struct creation *creation, struct slice id, struct arena *arena,
-                  struct error *error)
-{
-    struct record_write record = {.name = backup_record_name(arena, id)};
-    struct slice old;
-    if (!engine_record(api->engine, record.name, arena, &old, error) || old.len == 0)
-        return false;
-    backup_decode(old, &creation->backup);
-    creation->backup.created_ms = env_now(engine_env(api->engine));
-    creation->data_name = backup_data_name(arena, id);
-    record.value = backup_encode(&creation->backup, arena, error);
-    if (record.value.ptr == NULL)
-        return false;
-    struct table_change change;
-    table_change_init(&change, api->engine, error);
-    change.name = creation->data_name;
-    change.alter = renew_alter;
-    change.context = creation;
-    change.record_count = 1;
-    change.records = &record;
-    bool ok = engine_run(api->engine, &change.job);
-    table_change_release(&change);
-    return ok;
-}
-
-// A copy that a crash has interrupted is made anew, of the table as it is now; without the table
-// there is nothing to copy, and the backup goes.
-static bool resume_one(struct api *api, const struct found_backup *found, struct arena *arena,
-                       struct error *error)
-{
-    struct creation creation = {.source = engine_table(api->engine, found->table)};
-    if (creation.source == NULL)
-        return remove_backup(api, found->id, arena, error);
-    bool ok = renew(api, &creation, found->id, arena, error) &&
-              begin_copy(api, creation.source, found->id, error);
-    table_release(creation.source);
-    return ok;
-}
-
-static void for_each_found(struct api *api, bool expired)
-{
-    struct search search = {.expired = expired, .now_ms = env_now(engine_env(api->engine))};
-    struct error error;
-    arena_init(&search.arena, 1 << 26);
-    error_init(&error, &search.arena);
-    bool ok = engine_records(api->engine, slice_str(record_prefix), slice_of(NULL, 0), search_one,
-                             &search, &error);
-    for (const struct found_backup *found = search.found; ok && found != NULL; found = found->next)
-        ok = expired ? remove_backup(api, found->id, &search.arena, &error)
-                     : resume_one(api, found, &search.arena, &error);
-    if (!ok)
-        log_error("backups could not be looked after: %s", error.message);
-    arena_release(&search.arena);
-}
-
-void backup_resume(struct api *api)
-{
-    for_each_found(api, false);
-}
-
-void backup_expire(struct api *api)
-{
-    for_each_found(api, true);
 }

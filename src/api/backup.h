@@ -40,6 +40,17 @@ void backup_write_arn(struct json_writer *w, const char *member, struct slice re
 // Makes a hidden copy's table of the source, without items and indexes; NULL when memory is out.
 MUST_CHECK struct table *backup_data_table(const struct table *source, struct slice name);
 
+// The catalog record of a table, in the arena; without bytes when memory is out.
+struct slice backup_source_record(const struct table *table, struct arena *arena);
+// Begins to copy the table, as it is now, into the backup's data.
+MUST_CHECK bool backup_begin_copy(struct api *api, struct table *source, struct slice id,
+                                  struct error *error);
+// False, with the error set, if a backup of the table is being made: it cannot be deleted then. On
+// the writer's thread.
+MUST_CHECK bool backup_check_idle(struct api *api, const struct table *table, struct error *error);
+// Whether a table is being restored from the backup. On the writer's thread, nothing changes that.
+bool restore_reads(struct api *api, struct slice id);
+
 // What DeleteTable leaves of a table that can be restored to a point in time: the table itself,
 // hidden, and its record.
 MUST_CHECK bool backup_of_deleted(struct api *api, struct arena *arena, struct table *current,
@@ -51,6 +62,8 @@ MUST_CHECK bool backup_of_deleted(struct api *api, struct arena *arena, struct t
 
 // The first instant that the table can be restored to; only if settings->pitr_days is not 0.
 int64_t pitr_earliest_ms(const struct table_settings *settings, int64_t now_ms);
+// Whether what happened since then is still known: a day longer than it can be asked for.
+bool pitr_has(const struct table_settings *settings, int64_t at_ms, int64_t now_ms);
 
 // ---- Copying (copy.c) -------------------------------------------------------------------------
 

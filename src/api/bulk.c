@@ -1,53 +1,474 @@
-// Bulk operations: DescribeBulkOperation, ListBulkOperations and CancelBulkOperation. Nothing
-// starts one here (StartBulkPutItems tells so), so there is none to be found or listed.
-#include "api/control.h"
+// StartBulkPutItems, DescribeBulkOperation, ListBulkOperations and CancelBulkOperation: the records
+// of bulk operations. The work is in bulk_run.c.
+#include "api/bulk.h"
 
-static enum step not_found(struct api_call *call, struct slice arn)
+enum { PAGE_DEFAULT = 10, ID_LEN = 14 + 1 + 8 };
+
+// ---- Records ---------------------------------------------------------------------------------
+
+struct slice bulk_encode(const struct bulk_work *bulk, struct arena *arena, struct error *error)
+{
+    const struct work *work = &bulk->work;
+    struct map_maker maker;
+    map_begin(&maker);
+    map_put_text(&maker, "id", work->id);
+    map_put_text(&maker, "table", work->table);
+    map_put_text(&maker, "table_id", work->table_id);
+    map_put_text(&maker, "region", work->region);
+    map_put_text(&maker, "token", work->token);
+    map_put_text(&maker, "digest", work->digest);
+    map_put_integer(&maker, "status", bulk->status);
+    map_put_integer(&maker, "started", work->started_ms);
+    map_put_integer(&maker, "ended", work->ended_ms);
+    map_put_text(&maker, "failure_code", work->failure_code);
+    map_put_text(&maker, "failure", work->failure_message);
+    map_put_text(&maker, "bucket", work->bucket);
+    map_put_text(&maker, "owner", work->owner);
+    map_put_text(&maker, "prefix", work->prefix);
+    map_put_flag(&maker, "cancel", bulk->cancel);
+    map_put_text(&maker, "format", bulk->format);
+    map_put_text(&maker, "compression", bulk->compression);
+    map_put_text(&maker, "out_bucket", bulk->out_bucket);
+    map_put_text(&maker, "out_owner", bulk->out_owner);
+    map_put_text(&maker, "out_prefix", bulk->out_prefix);
+    map_put_text(&maker, "sse_algorithm", bulk->sse_algorithm);
+    map_put_text(&maker, "sse_key", bulk->sse_key);
+    map_put_flag(&maker, "report_errors", bulk->report_errors);
+    map_put_flag(&maker, "report_conditions", bulk->report_conditions);
+    map_put_text(&maker, "tier", bulk->tier);
+    map_put_integer(&maker, "max_units", bulk->max_units);
+    map_put_integer(&maker, "processed", bulk->processed_items);
+    map_put_integer(&maker, "failed", bulk->failed_items);
+    map_put_integer(&maker, "bytes", bulk->processed_bytes);
+    map_put_integer(&maker, "total", bulk->total_bytes);
+    map_put_integer(&maker, "written", bulk->written_bytes);
+    return map_end(&maker, arena, error);
+}
+
+void bulk_decode(struct slice record, struct bulk_work *out)
+{
+    *out = (struct bulk_work){
+        .status = (enum bulk_status)map_integer(record, "status"),
+        .cancel = map_flag(record, "cancel"),
+        .format = map_text(record, "format"),
+        .compression = map_text(record, "compression"),
+        .out_bucket = map_text(record, "out_bucket"),
+        .out_owner = map_text(record, "out_owner"),
+        .out_prefix = map_text(record, "out_prefix"),
+        .sse_algorithm = map_text(record, "sse_algorithm"),
+        .sse_key = map_text(record, "sse_key"),
+        .report_errors = map_flag(record, "report_errors"),
+        .report_conditions = map_flag(record, "report_conditions"),
+        .tier = map_text(record, "tier"),
+        .max_units = map_integer(record, "max_units"),
+        .processed_items = map_integer(record, "processed"),
+        .failed_items = map_integer(record, "failed"),
+        .processed_bytes = map_integer(record, "bytes"),
+        .total_bytes = map_integer(record, "total"),
+        .written_bytes = map_integer(record, "written"),
+    };
+    out->work = (struct work){
+        .id = map_text(record, "id"),
+        .table = map_text(record, "table"),
+        .table_id = map_text(record, "table_id"),
+        .region = map_text(record, "region"),
+        .token = map_text(record, "token"),
+        .digest = map_text(record, "digest"),
+        .started_ms = map_integer(record, "started"),
+        .ended_ms = map_integer(record, "ended"),
+        .failure_code = map_text(record, "failure_code"),
+        .failure_message = map_text(record, "failure"),
+        .bucket = map_text(record, "bucket"),
+        .owner = map_text(record, "owner"),
+        .prefix = map_text(record, "prefix"),
+    };
+}
+
+// ---- Descriptions ----------------------------------------------------------------------------
+
+static const char *status_name(const struct bulk_work *bulk)
+{
+    static const char *const names[] = {"IN_PROGRESS", "COMPLETED", "COMPLETED_WITH_ERRORS",
+                                        "CANCELLED", "FAILED"};
+    return bulk->status == BULK_IN_PROGRESS && bulk->cancel ? "CANCELLING" : names[bulk->status];
+}
+
+static void member_given(struct json_writer *w, const char *name, struct slice text)
+{
+    if (text.len > 0)
+        member_string(w, name, text);
+}
+
+static void member_time(struct json_writer *w, const char *name, int64_t ms)
+{
+    if (ms == 0)
+        return;
+    json_name(w, name);
+    json_time(w, ms);
+}
+
+static void member_places(struct json_writer *w, const struct bulk_work *bulk)
+{
+    json_name(w, "InputS3Configuration");
+    json_open_object(w);
+    member_given(w, "S3BucketOwner", bulk->work.owner);
+    member_string(w, "S3Bucket", bulk->work.bucket);
+    member_given(w, "S3KeyPrefix", bulk->work.prefix);
+    member_string(w, "InputFormat", bulk->format);
+    member_string(w, "InputCompressionType",
+                  bulk->compression.len > 0 ? bulk->compression : SLICE_LIT("NONE"));
+    json_close_object(w);
+    json_name(w, "OutputS3Configuration");
+    json_open_object(w);
+    member_given(w, "S3BucketOwner", bulk->out_owner);
+    member_string(w, "S3Bucket", bulk->out_bucket);
+    member_given(w, "S3KeyPrefix", bulk->out_prefix);
+    member_given(w, "S3SseAlgorithm", bulk->sse_algorithm);
+    member_given(w, "S3SseKmsKeyId", bulk->sse_key);
+    json_name(w, "OutputType");
+    json_open_array(w);
+    if (bulk->report_errors)
+        json_string(w, SLICE_LIT("ERROR"));
+    if (bulk->report_conditions)
+        json_string(w, SLICE_LIT("CONDITION_CHECK_FAILURE"));
+    json_close_array(w);
+    json_close_object(w);
+}
+
+static void member_usage(struct json_writer *w, const struct bulk_work *bulk)
+{
+    json_name(w, "BulkOperationUsage");
+    json_open_array(w);
+    json_open_object(w);
+    member_string(w, "TableName", bulk->work.table);
+    member_integer(w, "BulkPutBytes", bulk->written_bytes);
+    json_name(w, "Table");
+    json_open_object(w);
+    member_integer(w, "BulkPutBytes", bulk->written_bytes);
+    json_close_object(w);
+    json_close_object(w);
+    json_close_array(w);
+}
+
+static void describe(struct json_writer *w, struct arena *arena, const struct bulk_work *bulk)
+{
+    const struct work *work = &bulk->work;
+    json_open_object(w);
+    member_string(w, "BulkOperationArn", work_arn(arena, work, "bulk"));
+    member_text(w, "BulkOperationStatus", status_name(bulk));
+    json_name(w, "TableDetails");
+    json_open_array(w);
+    json_open_object(w);
+    member_string(w, "TableName", work->table);
+    member_string(w, "TableId", work->table_id);
+    json_close_object(w);
+    json_close_array(w);
+    member_given(w, "ClientToken", work->token);
+    member_places(w, bulk);
+    member_time(w, "StartTime", work->started_ms);
+    member_time(w, "EndTime", work->ended_ms);
+    member_integer(w, "ProcessedItemCount", bulk->processed_items);
+    member_integer(w, "ProcessedInputBytes", bulk->processed_bytes);
+    if (bulk->total_bytes > 0 || bulk->status != BULK_IN_PROGRESS)
+        member_integer(w, "TotalInputBytes", bulk->total_bytes);
+    member_usage(w, bulk);
+    member_integer(w, "FailedItemCount", bulk->failed_items);
+    member_given(w, "FailureCode", work->failure_code);
+    member_given(w, "FailureMessage", work->failure_message);
+    if (bulk->max_units > 0)
+        member_integer(w, "MaxWriteRequestUnits", bulk->max_units);
+    member_string(w, "PerformanceTier", bulk->tier.len > 0 ? bulk->tier : SLICE_LIT("STANDARD"));
+    json_close_object(w);
+}
+
+static void respond(struct api_call *call, const struct bulk_work *bulk)
+{
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_name(&w, "BulkOperationDescription");
+    describe(&w, &call->arena, bulk);
+    json_close_object(&w);
+}
+
+static bool find(struct api_call *call, struct slice arn, struct slice *record)
 {
     struct arn parts;
     if (!arn_split(arn, &parts) || !slice_is(parts.service, "dynamodb"))
-        (void)error_validation(&call->error, "Invalid BulkOperationArn: %.*s", SLICE_FMT(arn));
-    else
-        (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
-                        "Requested resource not found: BulkOperation: %.*s not found",
-                        SLICE_FMT(arn));
-    return STEP_FAILED;
+        return error_validation(&call->error, "Invalid BulkOperationArn: %.*s", SLICE_FMT(arn));
+    if (!work_find(call, "bulk", arn, record))
+        return false;
+    return record->len > 0 ||
+           error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
+                     "Requested resource not found: BulkOperation: %.*s not found", SLICE_FMT(arn));
 }
 
-enum step describe_bulk_operation_start(struct api_call *call, const void *request)
+enum step describe_bulk_operation_start(struct api_call *call, const void *decoded)
 {
-    return not_found(call, ((const struct bulk_operation_request *)request)->bulk_operation_arn);
-}
-
-enum step cancel_bulk_operation_start(struct api_call *call, const void *request)
-{
-    return not_found(call, ((const struct bulk_operation_request *)request)->bulk_operation_arn);
-}
-
-enum step list_bulk_operations_start(struct api_call *call, const void *request)
-{
-    const struct list_bulk_operations_request *list = request;
-    if (list->next_token.ptr != NULL) {
-        (void)error_validation(&call->error, "Invalid NextToken: %.*s",
-                               SLICE_FMT(list->next_token));
+    const struct bulk_operation_request *request = decoded;
+    struct slice record;
+    struct bulk_work bulk;
+    if (!find(call, request->bulk_operation_arn, &record))
         return STEP_FAILED;
-    }
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    json_name(&w, "BulkOperationsSummaryList");
-    json_open_array(&w);
-    json_close_array(&w);
-    json_close_object(&w);
+    bulk_decode(record, &bulk);
+    respond(call, &bulk);
     return STEP_READY;
 }
 
-enum step start_bulk_put_items_start(struct api_call *call, const void *request)
+// ---- The list --------------------------------------------------------------------------------
+
+struct listing {
+    struct json_writer w;
+    struct arena *arena;
+    uint64_t limit;
+    uint64_t count;
+    bool more;
+    char last[EXPORT_ID_MAX];
+};
+
+static bool list_one(void *context, struct slice name, struct slice record)
 {
-    const struct start_bulk_put_items_request *start = request;
-    struct table *table = call_own_table(call, start->table_name);
-    if (table != NULL)
-        (void)error_validation(&call->error,
-                               "Bulk operations are not supported: load the items with "
-                               "BatchWriteItem, or into a new table with ImportTable");
-    return STEP_FAILED;
+    struct listing *listing = context;
+    struct json_writer *w = &listing->w;
+    struct bulk_work bulk;
+    (void)name;
+    bulk_decode(record, &bulk);
+    if (listing->count == listing->limit) {
+        listing->more = true;
+        return false;
+    }
+    listing->count++;
+    json_open_object(w);
+    member_string(w, "BulkOperationArn", work_arn(listing->arena, &bulk.work, "bulk"));
+    member_text(w, "BulkOperationStatus", status_name(&bulk));
+    member_time(w, "StartTime", bulk.work.started_ms);
+    member_time(w, "EndTime", bulk.work.ended_ms);
+    json_close_object(w);
+    ensure(bulk.work.id.len < sizeof(listing->last));
+    memcpy(listing->last, bulk.work.id.ptr, bulk.work.id.len);
+    listing->last[bulk.work.id.len] = 0;
+    return true;
+}
+
+// A token is the last id of a page: digits, a hyphen, and eight hexadecimal digits.
+static bool token_check(struct slice token)
+{
+    bool ok = token.len == ID_LEN;
+    for (size_t i = 0; ok && i < token.len; i++) {
+        uint8_t c = token.ptr[i];
+        ok = i == 14 ? c == '-' : (c >= '0' && c <= '9') || (i > 14 && c >= 'a' && c <= 'f');
+    }
+    return ok;
+}
+
+enum step list_bulk_operations_start(struct api_call *call, const void *decoded)
+{
+    const struct list_bulk_operations_request *request = decoded;
+    struct slice after = {NULL, 0};
+    if (request->next_token.ptr != NULL) {
+        if (!token_check(request->next_token)) {
+            (void)error_validation(&call->error, "Invalid NextToken: %.*s",
+                                   SLICE_FMT(request->next_token));
+            return STEP_FAILED;
+        }
+        after = work_name(&call->arena, "bulk", request->next_token);
+    }
+    struct listing listing = {
+        .w = call_writer(call),
+        .arena = &call->arena,
+        .limit = request->max_results.set ? (uint64_t)request->max_results.value : PAGE_DEFAULT,
+    };
+    json_open_object(&listing.w);
+    json_name(&listing.w, "BulkOperationsSummaryList");
+    json_open_array(&listing.w);
+    if (!engine_records(call_engine(call), SLICE_LIT("bulk/"), after, list_one, &listing,
+                        &call->error))
+        return STEP_FAILED;
+    json_close_array(&listing.w);
+    if (listing.more)
+        member_text(&listing.w, "NextToken", listing.last);
+    json_close_object(&listing.w);
+    return STEP_READY;
+}
+
+// ---- Cancelling ------------------------------------------------------------------------------
+
+// On the writer's thread, where no other change comes in between.
+static bool cancel_decide(struct record_job *job, struct engine *engine)
+{
+    struct api_call *call = job->context;
+    struct slice record;
+    struct bulk_work bulk;
+    if (!engine_record(engine, job->writes[0].name, &call->arena, &record, &call->error))
+        return false;
+    bulk_decode(record, &bulk);
+    if (record.len == 0 || bulk.status != BULK_IN_PROGRESS)
+        return error_validation(&call->error,
+                                "The bulk operation cannot be cancelled: its status is %s",
+                                status_name(&bulk));
+    bulk.cancel = true;
+    job->writes[0].value = bulk_encode(&bulk, &call->arena, &call->error);
+    return job->writes[0].value.len > 0;
+}
+
+enum step cancel_bulk_operation_start(struct api_call *call, const void *decoded)
+{
+    const struct bulk_operation_request *request = decoded;
+    struct slice record;
+    if (!find(call, request->bulk_operation_arn, &record))
+        return STEP_FAILED;
+    struct record_job *job = call_record_job(call, 1);
+    if (job == NULL)
+        return STEP_FAILED;
+    job->writes[0].name = work_name(&call->arena, "bulk", map_text(record, "id"));
+    if (job->writes[0].name.ptr == NULL) {
+        (void)error_budget(&call->error);
+        return STEP_FAILED;
+    }
+    job->decide = cancel_decide;
+    job->context = call;
+    return call_submit(call);
+}
+
+void cancel_bulk_operation_finish(struct api_call *call, const void *decoded)
+{
+    const struct bulk_operation_request *request = decoded;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    member_string(&w, "BulkOperationArn", request->bulk_operation_arn);
+    member_text(&w, "BulkOperationStatus", "CANCELLING");
+    json_close_object(&w);
+}
+
+// ---- Starting --------------------------------------------------------------------------------
+
+struct starting {
+    struct api_call *call;
+    struct bulk_work bulk;
+    bool repeated;
+};
+
+static void note_outputs(const struct bulk_output *output, struct bulk_work *bulk)
+{
+    const struct slice *types = output->types.items;
+    for (size_t i = 0; i < output->types.count; i++) {
+        if (slice_is(types[i], "ERROR"))
+            bulk->report_errors = true;
+        else
+            bulk->report_conditions = true;
+    }
+}
+
+static bool fill(struct api_call *call, const struct start_bulk_put_items_request *request,
+                 const struct table *table, struct bulk_work *bulk)
+{
+    const struct bulk_input *in = request->input;
+    const struct bulk_output *out = request->output;
+    int64_t now_ms = env_now(engine_env(call_engine(call)));
+    char id[EXPORT_ID_MAX];
+    export_id(engine_env(call_engine(call)), now_ms, id);
+    *bulk = (struct bulk_work){
+        .format = in->format,
+        .compression = in->compression,
+        .out_bucket = out->bucket,
+        .out_owner = out->bucket_owner,
+        .out_prefix = out->key_prefix,
+        .sse_algorithm = out->sse_algorithm,
+        .sse_key = out->sse_key,
+        .tier = request->performance_tier,
+        .max_units =
+            request->max_write_request_units.set ? request->max_write_request_units.value : 0,
+    };
+    note_outputs(out, bulk);
+    char *rest = arena_printf(&call->arena, "%d %d %lld", bulk->report_errors,
+                              bulk->report_conditions, (long long)bulk->max_units);
+    if (rest == NULL)
+        return error_budget(&call->error);
+    const struct slice parts[] = {
+        table->name,     in->bucket,  in->bucket_owner,  in->key_prefix,  in->format,
+        in->compression, out->bucket, out->bucket_owner, out->key_prefix, out->sse_algorithm,
+        out->sse_key,    bulk->tier,  slice_str(rest),
+    };
+    bulk->work = (struct work){
+        .id = arena_copy(&call->arena, slice_str(id)),
+        .table = table->name,
+        .table_id = table->uuid,
+        .region = call->region,
+        .token = request->client_token,
+        .digest = work_digest(&call->arena, parts, COUNT_OF(parts)),
+        .started_ms = now_ms,
+        .bucket = in->bucket,
+        .owner = in->bucket_owner,
+        .prefix = in->key_prefix,
+    };
+    return (bulk->work.id.ptr != NULL && bulk->work.digest.ptr != NULL) ||
+           error_budget(&call->error);
+}
+
+// A token that was used before stands for that operation. Judged on the writer's thread, so that of
+// two requests at once the second one sees the first.
+static bool start_decide(struct record_job *job, struct engine *engine)
+{
+    struct starting *starting = job->context;
+    struct api_call *call = starting->call;
+    struct work *work = &starting->bulk.work;
+    struct slice found;
+    if (!work_by_token(engine, "bulk", work->token, work->started_ms, &call->arena, &found,
+                       &call->error))
+        return false;
+    if (found.len == 0)
+        return true;
+    if (!slice_equal(map_text(found, "digest"), work->digest))
+        return error_set(&call->error, ERR_IDEMPOTENT_MISMATCH,
+                         "The ClientToken was used before with other parameters: %.*s",
+                         SLICE_FMT(work->token));
+    bulk_decode(found, &starting->bulk);
+    starting->repeated = true;
+    job->count = 0;
+    return true;
+}
+
+static bool check_outputs(struct api_call *call, const struct bulk_output *output)
+{
+    bool kms = slice_is(output->sse_algorithm, "KMS");
+    return kms || output->sse_key.ptr == NULL ||
+           error_validation(&call->error,
+                            "S3SseKmsKeyId may only be given if S3SseAlgorithm is KMS");
+}
+
+enum step start_bulk_put_items_start(struct api_call *call, const void *decoded)
+{
+    const struct start_bulk_put_items_request *request = decoded;
+    struct table *table = call_own_table(call, request->table_name);
+    if (table == NULL || !table_check_ready(table, &call->error))
+        return STEP_FAILED;
+    struct starting *starting = call_alloc(call, 1, sizeof(*starting));
+    if (starting == NULL || !check_outputs(call, request->output) ||
+        !work_check_place(call, slice_of(NULL, 0)) ||
+        !work_check_place(call, request->output->key_prefix) ||
+        !fill(call, request, table, &starting->bulk))
+        return STEP_FAILED;
+    starting->call = call;
+    struct record_job *job = call_record_job(call, 1);
+    if (job == NULL)
+        return STEP_FAILED;
+    job->writes[0].name = work_name(&call->arena, "bulk", starting->bulk.work.id);
+    job->writes[0].value = bulk_encode(&starting->bulk, &call->arena, &call->error);
+    if (job->writes[0].name.ptr == NULL || job->writes[0].value.len == 0) {
+        (void)error_budget(&call->error);
+        return STEP_FAILED;
+    }
+    job->decide = start_decide;
+    job->context = starting;
+    call->state->own = starting;
+    return call_submit(call);
+}
+
+void start_bulk_put_items_finish(struct api_call *call, const void *request)
+{
+    (void)request;
+    const struct starting *starting = call->state->own;
+    // If the api is closing, the next one finds the record.
+    if (!starting->repeated)
+        (void)!bulk_begin(call->api, starting->bulk.work.id);
+    respond(call, &starting->bulk);
 }

@@ -45,12 +45,15 @@ static bool write_batch(struct copy *copy)
 {
     if (copy->count == 0)
         return true;
-    struct write_job job;
-    write_job_init(&job, copy->api->engine, &copy->arena, copy->error);
-    job.count = copy->count;
-    job.actions = copy->actions;
-    bool ok = engine_run(copy->api->engine, &job.job);
-    write_job_release(&job);
+    bool ok;
+    do {
+        struct write_job job;
+        write_job_init(&job, copy->api->engine, &copy->arena, copy->error);
+        job.count = copy->count;
+        job.actions = copy->actions;
+        ok = engine_run(copy->api->engine, &job.job);
+        write_job_release(&job);
+    } while (!ok && background_retry(copy->api, copy->error));
     arena_reset(&copy->arena);
     copy->count = 0;
     copy->bytes = 0;

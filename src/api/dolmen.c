@@ -47,6 +47,7 @@ int dolmen_open(const struct dolmen_options *options, dolmen **db, char *error, 
         return DOLMEN_FAILED;
     }
     api_buckets(opened->api, NULL, options->path);
+    api_resume_bulk(opened->api);
     // Without an endpoint nothing can be wrong with it.
     ensure(api_kinesis(opened->api, NULL, options->path, NULL, NULL, 0));
     *db = opened;

@@ -2,6 +2,7 @@
 // and the thread do not do the same one at the same time.
 #include "api/janitor.h"
 
+#include "api/backup.h"
 #include "api/stream.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ struct chore {
 static const struct chore chores[] = {
     {streams_roll_due, 5000},
     {streams_trim, 60000},
+    {backup_expire, 60000},
 };
 
 struct janitor {

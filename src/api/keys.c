@@ -6,7 +6,8 @@
 
 struct table *call_any_table(struct api_call *call, struct slice name_or_arn)
 {
-    struct table *table = engine_table(call_engine(call), table_name_plain(name_or_arn));
+    struct slice name = table_name_plain(name_or_arn);
+    struct table *table = table_name_hidden(name) ? NULL : engine_table(call_engine(call), name);
     if (table == NULL) {
         (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
         return NULL;

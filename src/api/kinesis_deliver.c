@@ -251,7 +251,15 @@ static size_t deliver_file(struct kinesis *kinesis, const struct batch *batch, s
     return ok ? batch->count : 0;
 }
 
-// Posts record by record; how many were taken.
+static bool stopping(struct kinesis *kinesis)
+{
+    ensure(pthread_mutex_lock(&kinesis->lock) == 0);
+    bool stop = kinesis->stopping;
+    ensure(pthread_mutex_unlock(&kinesis->lock) == 0);
+    return stop;
+}
+
+// Posts record by record, until one is refused or the end has come; how many were taken.
 static size_t deliver_http(struct kinesis *kinesis, const struct batch *batch, struct slice arn,
                            struct slice stream)
 {
@@ -259,7 +267,7 @@ static size_t deliver_http(struct kinesis *kinesis, const struct batch *batch, s
     buf_init(&body, 2 * RECORD_BYTES);
     size_t done = 0;
     size_t start = 0;
-    for (; done < batch->count; done++) {
+    for (; done < batch->count && !stopping(kinesis); done++) {
         size_t end = batch->records[done].end;
         struct slice record = slice_of(batch->text.ptr + start, end - 1 - start);
         struct json_writer w = json_writer_to(&body);
@@ -326,14 +334,6 @@ static bool deliver_batch(struct kinesis *kinesis, struct destination *destinati
     arena_release(&arena);
     free(batch);
     return more;
-}
-
-static bool stopping(struct kinesis *kinesis)
-{
-    ensure(pthread_mutex_lock(&kinesis->lock) == 0);
-    bool stop = kinesis->stopping;
-    ensure(pthread_mutex_unlock(&kinesis->lock) == 0);
-    return stop;
 }
 
 // Delivers what there is; whether the destination has everything up to `sequence`.

@@ -10,7 +10,7 @@
     WRITE(BatchExecuteStatement, batch_execute_statement, batch_execute_statement)                 \
     READ(BatchGetItem, batch_get_item, batch_get_item)                                             \
     WRITE(BatchWriteItem, batch_write_item, batch_write_item)                                      \
-    READ(CancelBulkOperation, cancel_bulk_operation, bulk_operation)                               \
+    WRITE(CancelBulkOperation, cancel_bulk_operation, bulk_operation)                              \
     WRITE(CreateBackup, create_backup, create_backup)                                              \
     WRITE(CreateGlobalTable, create_global_table, create_global_table)                             \
     WRITE(CreateTable, create_table, create_table)                                                 \
@@ -64,7 +64,7 @@
           restore_table_to_point_in_time)                                                          \
     READ(Scan, scan, scan)                                                                         \
     WRITE(SearchVectors, search_vectors, search_vectors)                                           \
-    READ(StartBulkPutItems, start_bulk_put_items, start_bulk_put_items)                            \
+    WRITE(StartBulkPutItems, start_bulk_put_items, start_bulk_put_items)                           \
     WRITE(TagResource, tag_resource, tag_resource)                                                 \
     READ(TransactGetItems, transact_get_items, transact_get_items)                                 \
     WRITE(TransactWriteItems, transact_write_items, transact_write_items)                          \

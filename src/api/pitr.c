@@ -7,6 +7,12 @@ static const int64_t day_ms = 24LL * 3600 * 1000;
 
 enum { PERIOD_DEFAULT = 35 };
 
+bool pitr_has(const struct table_settings *settings, int64_t at_ms, int64_t now_ms)
+{
+    return settings->pitr_days > 0 && at_ms >= settings->pitr_ms &&
+           at_ms >= now_ms - (settings->pitr_days + 1) * day_ms;
+}
+
 int64_t pitr_earliest_ms(const struct table_settings *settings, int64_t now_ms)
 {
     int64_t window = now_ms - settings->pitr_days * day_ms;
@@ -74,10 +80,17 @@ static bool pitr_alter(void *context, struct table *current, struct table **next
     struct table_settings settings;
     if (current == NULL)
         return table_missing(error, table_name_plain(update->request->table_name));
+    if (current->status != TABLE_ACTIVE)
+        return error_set(error, ERR_CONTINUOUS_BACKUPS_UNAVAILABLE,
+                         "Backups are being enabled for the table: %.*s. Please retry later",
+                         SLICE_FMT(current->name));
     struct table *table = table_begin(current, &settings, error);
     if (table == NULL)
         return false;
     bool was = settings.pitr_days > 0;
+    // A longer period does not bring back what is gone already.
+    if (was)
+        settings.pitr_ms = pitr_earliest_ms(&settings, env_now(update->env));
     if (!wanted->point_in_time_recovery_enabled.value) {
         settings.pitr_days = 0;
         settings.pitr_ms = 0;

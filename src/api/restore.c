@@ -16,8 +16,8 @@
 // ---- Filling the table ------------------------------------------------------------------------
 
 struct restore_task {
-    struct task task; // first
-    struct history *history;
+    struct task task;        // first
+    struct history *history; // or NULL: the source was gone, and the target is to go, too
     struct table *target;
 };
 
@@ -37,14 +37,42 @@ static bool activate_alter(void *context, struct table *current, struct table **
 
 static bool activate(struct api *api, struct table *target, struct error *error)
 {
+    bool ok;
+    do {
+        struct table_change change;
+        table_change_init(&change, api->engine, error);
+        change.name = target->name;
+        change.alter = activate_alter;
+        change.context = target;
+        ok = engine_run(api->engine, &change.job);
+        table_change_release(&change);
+    } while (!ok && background_retry(api, error));
+    return ok;
+}
+
+static bool abandon_alter(void *context, struct table *current, struct table **next,
+                          struct error *error)
+{
+    const struct table *target = context;
+    (void)next;
+    return (current != NULL && current->tree == target->tree) ||
+           error_set(error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
+}
+
+// A table that can never be filled goes: nobody could delete it while it is CREATING.
+static void abandon(struct api *api, struct table *target, struct error *error)
+{
     struct table_change change;
+    log_error("the restore of table %.*s cannot go on, the table is removed: its source is gone",
+              SLICE_FMT(target->name));
+    error_init(error, error->arena);
     table_change_init(&change, api->engine, error);
     change.name = target->name;
-    change.alter = activate_alter;
+    change.alter = abandon_alter;
     change.context = target;
-    bool ok = engine_run(api->engine, &change.job);
+    if (!engine_run(api->engine, &change.job))
+        log_error("table %.*s could not be removed: %s", SLICE_FMT(target->name), error->message);
     table_change_release(&change);
-    return ok;
 }
 
 static void run_restore(struct task *task, struct api *api)
@@ -54,13 +82,16 @@ static void run_restore(struct task *task, struct api *api)
     struct error error;
     arena_init(&arena, 1 << 20);
     error_init(&error, &arena);
-    if ((!copy_items(api, restore->history, restore->target, &error) ||
-         !activate(api, restore->target, &error)) &&
-        !background_stopping(api) && error.code != ERR_RESOURCE_NOT_FOUND)
+    if (restore->history == NULL)
+        abandon(api, restore->target, &error);
+    else if ((!copy_items(api, restore->history, restore->target, &error) ||
+              !activate(api, restore->target, &error)) &&
+             !background_stopping(api) && error.code != ERR_RESOURCE_NOT_FOUND)
         log_error("the restore of table %.*s was not finished, and will be when the server starts "
                   "again: %s",
                   SLICE_FMT(restore->target->name), error.message);
-    history_close(restore->history);
+    if (restore->history != NULL)
+        history_close(restore->history);
     table_release(restore->target);
     arena_release(&arena);
     free(restore);
@@ -77,10 +108,20 @@ static bool begin_restore(struct api *api, struct history *history, struct table
     task->target = table_hold(target);
     if (background_submit(api, &task->task))
         return true;
-    history_close(history);
+    if (history != NULL)
+        history_close(history);
     table_release(target);
     free(task);
     return error_set(error, ERR_UNAVAILABLE, "The server is stopping.");
+}
+
+// Whether a table still has the past that a restore to that instant needs. A later table of the
+// same name has not.
+static bool has_past(struct api *api, const struct table *table, int64_t at_ms)
+{
+    struct table_settings settings;
+    table_settings_read(table, &settings);
+    return pitr_has(&settings, at_ms, env_now(engine_env(api->engine)));
 }
 
 // The items that the table with these settings is to be filled with.
@@ -91,7 +132,8 @@ static struct history *open_source(struct api *api, const struct table_settings 
     struct slice name =
         backup ? backup_data_name(arena, settings->restore_backup) : settings->restore_table;
     struct table *source = engine_table(api->engine, name);
-    if (source == NULL) {
+    if (source == NULL || (!backup && !has_past(api, source, settings->restore_ms))) {
+        table_release(source);
         (void)error_set(error, ERR_RESOURCE_NOT_FOUND, "The source of the restore is gone");
         return NULL;
     }
@@ -104,6 +146,7 @@ static struct history *open_source(struct api *api, const struct table_settings 
 // ---- The new table ----------------------------------------------------------------------------
 
 struct restore {
+    struct api *api;
     struct slice target;
     struct table *source; // what the new table is like; a reference
     const struct restore_overrides *overrides;
@@ -159,19 +202,27 @@ static bool check_overrides(const struct restore *restore, struct error *error)
     return check_indexes(restore, true, error) && check_indexes(restore, false, error);
 }
 
-// Leaves out the indexes that an override is silent about.
-static void choose_indexes(const struct restore_overrides *overrides, struct table *table)
+// Leaves out the indexes that an override is silent about, and those that were about to go.
+static void choose_indexes(const struct restore *restore, struct table *table)
 {
+    const struct restore_overrides *overrides = restore->overrides;
+    const struct table *source = restore->source;
     size_t kept = 0;
     for (size_t i = 0; i < table->index_count; i++) {
         struct index *index = &table->indexes[i];
         const struct field_list *list = index->global ? &overrides->global_secondary_indexes
                                                       : &overrides->local_secondary_indexes;
-        if (index->status != INDEX_DELETING &&
+        if (source->indexes[i].status != INDEX_DELETING &&
             (!list->set || names_index(list, index->global, index->name)))
             table->indexes[kept++] = *index;
     }
     table->index_count = kept;
+    kept = 0;
+    for (size_t i = 0; i < table->vector_count; i++) {
+        if (source->vectors[i].base.status != INDEX_DELETING)
+            table->vectors[kept++] = table->vectors[i];
+    }
+    table->vector_count = kept;
 }
 
 // Throughput of the indexes: the override's, or the source's.
@@ -243,7 +294,7 @@ static struct table *make_target(const struct restore *restore, int64_t now_ms)
     if (table == NULL)
         return NULL;
     table_forget_trees(table);
-    choose_indexes(restore->overrides, table);
+    choose_indexes(restore, table);
     table->status = TABLE_CREATING;
     table->name = arena_copy(&table->arena, restore->target);
     if (table->name.ptr == NULL || !set_settings(restore, table, now_ms)) {
@@ -253,6 +304,27 @@ static struct table *make_target(const struct restore *restore, int64_t now_ms)
     return table;
 }
 
+// Whether the source is still there, now that nothing can come in between.
+static bool source_stands(const struct restore *restore, struct error *error)
+{
+    struct arena arena;
+    bool backup = restore->backup.len > 0;
+    arena_init(&arena, 1 << 16);
+    struct slice name = backup ? backup_data_name(&arena, restore->backup) : restore->source->name;
+    struct table *source = name.ptr == NULL ? NULL : engine_table(restore->api->engine, name);
+    bool stands = source != NULL && (backup || (source->tree == restore->source->tree &&
+                                                has_past(restore->api, source, restore->at_ms)));
+    table_release(source);
+    arena_release(&arena);
+    if (stands)
+        return true;
+    if (backup)
+        return error_set(error, ERR_BACKUP_NOT_FOUND, "Backup not found: %.*s",
+                         SLICE_FMT(restore->backup));
+    return error_set(error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s",
+                     SLICE_FMT(restore->source->name));
+}
+
 static bool restore_alter(void *context, struct table *current, struct table **next,
                           struct error *error)
 {
@@ -260,7 +332,9 @@ static bool restore_alter(void *context, struct table *current, struct table **n
     if (current != NULL)
         return error_set(error, ERR_TABLE_EXISTS, "Table already exists: %.*s",
                          SLICE_FMT(restore->target));
-    *next = make_target(restore, restore->at_ms);
+    if (!source_stands(restore, error))
+        return false;
+    *next = make_target(restore, env_now(engine_env(restore->api->engine)));
     return *next != NULL || error_budget(error);
 }
 
@@ -278,6 +352,13 @@ static enum step start_restore(struct api_call *call, struct restore *restore)
     }
     if (!check_overrides(restore, &call->error))
         return STEP_FAILED;
+    if (engine_table_count(call_engine(call)) >= LIMIT_TABLES) {
+        (void)error_set(&call->error, ERR_LIMIT_EXCEEDED,
+                        "Subscriber limit exceeded: The number of tables exceeds the limit of %d",
+                        LIMIT_TABLES);
+        return STEP_FAILED;
+    }
+    restore->api = call->api;
     return call_alter(call, restore->target, restore_alter, restore);
 }
 
@@ -287,7 +368,8 @@ static void finish_restore(struct api_call *call)
     struct table_settings settings;
     table_settings_read(target, &settings);
     struct history *history = open_source(call->api, &settings, &call->arena, &call->error);
-    if (history == NULL || !begin_restore(call->api, history, target, &call->error))
+    bool begun = begin_restore(call->api, history, target, &call->error);
+    if (history == NULL || !begun)
         return;
     call_write_change(call, DESCRIBE_CREATED);
 }
@@ -378,10 +460,11 @@ enum step restore_table_to_point_in_time_start(struct api_call *call, const void
     }
     struct slice source = request->source_table_name.ptr != NULL ? request->source_table_name
                                                                  : request->source_table_arn;
-    struct table *table = engine_table(call_engine(call), table_name_plain(source));
+    struct slice name = table_name_plain(source);
+    struct table *table = table_name_hidden(name) ? NULL : engine_table(call_engine(call), name);
     if (table == NULL) {
         (void)error_set(&call->error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s",
-                        SLICE_FMT(table_name_plain(source)));
+                        SLICE_FMT(name));
         return STEP_FAILED;
     }
     if (!hold(call, table))
@@ -410,17 +493,23 @@ void restore_table_to_point_in_time_finish(struct api_call *call, const void *re
 // ---- After a restart
 // ---------------------------------------------------------------------------------
 
-struct names {
-    struct arena arena;
-    size_t count;
-    struct slice *list;
-};
-
-static bool collect_name(void *context, struct slice name)
+bool restore_reads(struct api *api, struct slice id)
 {
-    struct names *names = context;
-    names->list[names->count++] = arena_copy(&names->arena, name);
-    return true;
+    struct table_names names;
+    struct slice name;
+    bool reads = false;
+    table_names_init(&names, api->engine, slice_of(NULL, 0));
+    while (!reads && table_names_next(&names, &name)) {
+        struct table_settings settings;
+        struct table *table = engine_table(api->engine, name);
+        if (table == NULL)
+            continue;
+        table_settings_read(table, &settings);
+        reads = table->status == TABLE_CREATING && slice_equal(settings.restore_backup, id);
+        table_release(table);
+    }
+    table_names_release(&names);
+    return reads;
 }
 
 static void resume_table(struct api *api, struct table *table, struct arena *arena)
@@ -432,24 +521,26 @@ static void resume_table(struct api *api, struct table *table, struct arena *are
     if (table->status != TABLE_CREATING || settings.restore_ms == 0)
         return;
     struct history *history = open_source(api, &settings, arena, &error);
-    if (history == NULL || !begin_restore(api, history, table, &error))
+    if (history == NULL && error.code == ERR_RESOURCE_NOT_FOUND)
+        abandon(api, table, &error);
+    else if (history == NULL || !begin_restore(api, history, table, &error))
         log_error("the restore of table %.*s cannot go on: %s", SLICE_FMT(table->name),
                   error.message);
 }
 
 void restore_resume(struct api *api)
 {
-    struct names names = {.count = 0};
-    names.list = calloc(engine_table_count(api->engine) + 1, sizeof(*names.list));
-    ensure(names.list != NULL);
-    arena_init(&names.arena, SIZE_MAX);
-    engine_tables(api->engine, slice_of(NULL, 0), collect_name, &names);
-    for (size_t i = 0; i < names.count; i++) {
-        struct table *table = engine_table(api->engine, names.list[i]);
+    struct table_names names;
+    struct slice name;
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX);
+    table_names_init(&names, api->engine, slice_of(NULL, 0));
+    while (table_names_next(&names, &name)) {
+        struct table *table = engine_table(api->engine, name);
         if (table != NULL)
-            resume_table(api, table, &names.arena);
+            resume_table(api, table, &arena);
         table_release(table);
     }
-    arena_release(&names.arena);
-    free(names.list);
+    table_names_release(&names);
+    arena_release(&arena);
 }

@@ -312,6 +312,27 @@ static const struct shape output_type = ENUM_SHAPE(output_types);
 static const struct shape output_type_list = LIST_SHAPE(&output_type);
 static const struct shape tier = ENUM_SHAPE(tiers);
 static const struct shape bulk_units = {.kind = SHAPE_LONG, .has_min = true, .min = 1024};
+// As with exports: a bucket is a directory, and its name must be nothing else.
+static bool bulk_bucket_matches(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.ptr[i];
+        bool word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        bool inner = c == '.' || c == '-' || c == '_';
+        if (!word && (!inner || i == 0 || i == text.len - 1))
+            return false;
+    }
+    return text.len >= 2;
+}
+
+static const struct shape bulk_bucket = {
+    .kind = SHAPE_STRING,
+    .has_max = true,
+    .max = 255,
+    .pattern = "^[a-z0-9A-Z]+[\\.\\-\\w]*[a-z0-9A-Z]+$",
+    .matches = bulk_bucket_matches,
+};
+static const struct shape bulk_prefix = {.kind = SHAPE_STRING, .has_max = true, .max = 1024};
 static const struct shape bulk_arn = STRING_SHAPE_RANGE(1, 1024);
 static const struct shape bulk_list_limit = {
     .kind = SHAPE_INTEGER, .has_min = true, .min = 1, .has_max = true, .max = 100};
@@ -330,9 +351,9 @@ const struct shape shape_list_bulk_operations_request =
     STRUCT_SHAPE(list_bulk_operations_request, "ListBulkOperationsInput", list_bulk_rows);
 
 static const struct shape_member bulk_input_rows[] = {
-    REQUIRED(bulk_input, bucket, "S3Bucket", &shape_any_string),
+    REQUIRED(bulk_input, bucket, "S3Bucket", &bulk_bucket),
     OPTIONAL(bulk_input, bucket_owner, "S3BucketOwner", &shape_any_string),
-    OPTIONAL(bulk_input, key_prefix, "S3KeyPrefix", &shape_any_string),
+    OPTIONAL(bulk_input, key_prefix, "S3KeyPrefix", &bulk_prefix),
     REQUIRED(bulk_input, format, "InputFormat", &bulk_format),
     OPTIONAL(bulk_input, compression, "InputCompressionType", &compression),
 };
@@ -340,9 +361,9 @@ static const struct shape bulk_input =
     STRUCT_SHAPE(bulk_input, "InputS3Configuration", bulk_input_rows);
 
 static const struct shape_member bulk_output_rows[] = {
-    REQUIRED(bulk_output, bucket, "S3Bucket", &shape_any_string),
+    REQUIRED(bulk_output, bucket, "S3Bucket", &bulk_bucket),
     OPTIONAL(bulk_output, bucket_owner, "S3BucketOwner", &shape_any_string),
-    OPTIONAL(bulk_output, key_prefix, "S3KeyPrefix", &shape_any_string),
+    OPTIONAL(bulk_output, key_prefix, "S3KeyPrefix", &bulk_prefix),
     OPTIONAL(bulk_output, sse_algorithm, "S3SseAlgorithm", &sse_algorithm),
     OPTIONAL(bulk_output, sse_key, "S3SseKmsKeyId", &shape_any_string),
     REQUIRED(bulk_output, types, "OutputType", &output_type_list),

@@ -338,7 +338,8 @@ static bool log_need_ms(struct api *api, const struct table *table, struct arena
     table_settings_read(table, &settings);
     if (!stream_names(api->engine, table->name, arena, &names, error))
         return false;
-    int64_t pitr_ms = settings.pitr_days * 24 * 3600 * 1000;
+    // A day more, for a restore to the first instant that is still being made, or made again.
+    int64_t pitr_ms = settings.pitr_days == 0 ? 0 : (settings.pitr_days + 1) * 24 * 3600 * 1000;
     *out = table->log_images != 0 || names.count > 0 ? STREAM_RETENTION_MS : 0;
     if (*out < pitr_ms)
         *out = pitr_ms;

@@ -20,6 +20,7 @@ enum {
     RECORDS_MAX = 1000,      // of one answer
     RECORDS_BYTES = 1 << 20, // of one answer, by SizeBytes
     SCAN_MAX = 20000,        // changes looked at for one answer, most of them other shards'
+    SCAN_BYTES = 32 << 20,   // and their size
 };
 
 // ---- Iterators ----------------------------------------------------------------------------------
@@ -177,6 +178,7 @@ struct reading {
     bool old_image; // what the stream shows
     bool new_image;
     size_t scanned;
+    size_t scanned_bytes;
     size_t count;
     size_t bytes;
     uint64_t position; // to go on with
@@ -267,10 +269,12 @@ static bool visit_entry(void *context, const struct log_entry *entry)
 {
     struct reading *reading = context;
     uint64_t hash = stream_hash(reading->stream, entry->keys);
-    reading->stopped = reading->count == reading->limit || reading->scanned == SCAN_MAX;
+    reading->stopped = reading->count == reading->limit || reading->scanned == SCAN_MAX ||
+                       reading->scanned_bytes >= SCAN_BYTES;
     if (reading->stopped)
         return false;
     reading->scanned++;
+    reading->scanned_bytes += entry->keys.len + entry->old_item.len + entry->new_item.len;
     if (hash >= reading->shard->low && hash <= reading->shard->high) {
         size_t size = shown_size(reading, entry);
         reading->stopped = reading->count > 0 && reading->bytes + size > RECORDS_BYTES;

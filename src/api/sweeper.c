@@ -76,7 +76,8 @@ static size_t sweep_batch(struct api *api, struct table *table, size_t *deleted)
             *deleted += batch->actions[i].changed;
         write_job_release(&job);
     }
-    if (!ok)
+    // It may have been deleted in between.
+    if (!ok && batch->error.code != ERR_RESOURCE_NOT_FOUND)
         log_error("expired items of table %.*s could not be deleted, will try again: %s",
                   SLICE_FMT(table->name), batch->error.message);
     arena_release(&batch->arena);

@@ -17,11 +17,25 @@ struct table *call_own_table(struct api_call *call, struct slice name_or_arn)
     return table;
 }
 
+bool table_check_ready(const struct table *table, struct error *error)
+{
+    return table->status == TABLE_ACTIVE ||
+           error_set(error, ERR_RESOURCE_IN_USE,
+                     "Attempt to change a resource which is still in use: Table is being created: "
+                     "%.*s",
+                     SLICE_FMT(table->name));
+}
+
 enum step call_alter(struct api_call *call, struct slice name,
                      bool (*alter)(void *context, struct table *current, struct table **next,
                                    struct error *error),
                      void *context)
 {
+    // Not every name in a request has been through a pattern.
+    if (table_name_hidden(name)) {
+        (void)table_not_found(&call->error, name);
+        return STEP_FAILED;
+    }
     struct table_change *change = call_table_change(call);
     if (change == NULL)
         return STEP_FAILED;
@@ -34,6 +48,8 @@ enum step call_alter(struct api_call *call, struct slice name,
 struct table *table_begin(const struct table *current, struct table_settings *settings,
                           struct error *error)
 {
+    if (!table_check_ready(current, error))
+        return NULL;
     struct table *table = table_clone(current);
     if (table == NULL) {
         (void)error_budget(error);

@@ -9,6 +9,8 @@
 
 // "Requested resource not found: Table: … not found"; false. Only table operations name the table.
 bool table_not_found(struct error *error, struct slice name);
+// False, with ResourceInUseException, if the table is being restored or imported.
+MUST_CHECK bool table_check_ready(const struct table *table, struct error *error);
 // call_table() with that message.
 struct table *call_own_table(struct api_call *call, struct slice name_or_arn);
 

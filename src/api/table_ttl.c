@@ -9,6 +9,8 @@ static bool ttl_alter(void *context, struct table *current, struct table **next,
     struct table_settings settings;
     if (current == NULL)
         return table_not_found(error, table_name_plain(request->table_name));
+    if (!table_check_ready(current, error))
+        return false;
     table_settings_read(current, &settings);
     bool enabled = settings.ttl_attribute.len > 0;
     if (enabled && !slice_equal(settings.ttl_attribute, wanted->attribute_name))

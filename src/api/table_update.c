@@ -137,6 +137,8 @@ static bool update_alter(void *context, struct table *current, struct table **ne
     struct table_settings settings;
     if (current == NULL)
         return table_not_found(error, update->name);
+    if (!table_check_ready(current, error))
+        return false;
     table_settings_read(current, &settings);
     update->error = error;
     update->on_demand = update->request->billing_mode.ptr != NULL

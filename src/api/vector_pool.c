@@ -12,7 +12,8 @@ struct vector_pool {
     struct vector_task *first;
     struct vector_task *last;
     size_t thread_count;
-    size_t idle; // threads that wait
+    size_t idle;    // threads that wait
+    size_t waiting; // tasks that do
     bool stopping;
     pthread_t threads[THREADS];
 };
@@ -35,6 +36,7 @@ static struct vector_task *task_take(struct vector_pool *pool)
     pool->idle--;
     struct vector_task *task = pool->first;
     if (task != NULL) {
+        pool->waiting--;
         pool->first = task->next;
         if (pool->first == NULL)
             pool->last = NULL;
@@ -59,7 +61,7 @@ static void *pool_main(void *argument)
 // The lock is held. Whether there is a thread.
 static bool threads_start(struct vector_pool *pool)
 {
-    if (pool->idle == 0 && pool->thread_count < THREADS &&
+    if (pool->idle <= pool->waiting && pool->thread_count < THREADS &&
         pthread_create(&pool->threads[pool->thread_count], NULL, pool_main, pool) == 0)
         pool->thread_count++;
     return pool->thread_count > 0;
@@ -76,10 +78,11 @@ bool vector_pool_submit(struct vector_pool *pool, struct vector_task *task)
         else
             pool->last->next = task;
         pool->last = task;
+        pool->waiting++;
+        // Under the lock: once it is released the task may be done, and the pool gone.
+        ensure(pthread_cond_signal(&pool->wake) == 0);
     }
     ensure(pthread_mutex_unlock(&pool->lock) == 0);
-    if (ok)
-        ensure(pthread_cond_signal(&pool->wake) == 0);
     return ok;
 }
 

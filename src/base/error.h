@@ -47,6 +47,8 @@
     X(BACKUP_NOT_FOUND, ERROR_DYNAMO, "BackupNotFoundException", 400, false)                       \
     X(BACKUP_IN_USE, ERROR_DYNAMO, "BackupInUseException", 400, false)                             \
     X(TABLE_EXISTS, ERROR_DYNAMO, "TableAlreadyExistsException", 400, false)                       \
+    X(CONTINUOUS_BACKUPS_UNAVAILABLE, ERROR_DYNAMO, "ContinuousBackupsUnavailableException", 400,  \
+      false)                                                                                       \
     X(TABLE_IN_USE, ERROR_DYNAMO, "TableInUseException", 400, false)                               \
     X(INVALID_RESTORE_TIME, ERROR_DYNAMO, "InvalidRestoreTimeException", 400, false)               \
     X(PITR_UNAVAILABLE, ERROR_DYNAMO, "PointInTimeRecoveryUnavailableException", 400, false)       \

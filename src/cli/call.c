@@ -99,6 +99,7 @@ static int call_somewhere(const struct cli_input *input, const struct client_req
     if (api == NULL)
         return code;
     api_buckets(api, NULL, where.path);
+    api_resume_bulk(api);
     int status = call_here(api, request, response);
     api_close(api);
     return report(input, status, response);

@@ -1,7 +1,7 @@
-// A table as it was, see history.h. The log is read once, when it is opened, and what was changed
-// after the instant is noted: key, and the sequence of the first change. Going through the items is
-// then a merge of two sorted sequences: the snapshot's tree, and the notes, whose images are
-// fetched from the log when their turn comes.
+// A table as it was, see history.h. The log is read once, before the first item, and what was
+// changed after the instant is noted: key, and the sequence of the first change. Going through the
+// items is then a merge of two sorted sequences: the snapshot's tree, and the notes, whose images
+// are fetched from the log when their turn comes.
 #include "engine/history.h"
 
 #include "base/encode.h"
@@ -21,6 +21,7 @@ struct history {
     int64_t at_ms;
     struct store_snapshot *snapshot;
     struct store_cursor *cursor;
+    bool ready; // the log has been read, and the cursor stands at an item
     bool moved; // the cursor has given its item: go on before the next look
     uint64_t sequence;
     struct arena arena;
@@ -77,15 +78,14 @@ static void sort_notes(struct history *history)
     history->note_count = kept;
 }
 
-static bool read_notes(struct history *history, struct error *error)
+static bool read_notes(struct history *history)
 {
     if (history->at_ms == HISTORY_NOW || history->table->log == 0)
         return true;
     if (!engine_log_read(history->engine, history->snapshot, history->table->log, 0,
-                         history->sequence, add_note, history, error))
+                         history->sequence, add_note, history, &history->error) ||
+        history->error.code != ERR_NONE)
         return false;
-    if (history->error.code != ERR_NONE)
-        return error_set(error, history->error.code, "%s", history->error.message);
     sort_notes(history);
     return true;
 }
@@ -131,11 +131,10 @@ struct history *history_open(struct engine *engine, struct table *table, int64_t
     history->cursor =
         store_cursor_open(engine->store, history->snapshot, slice_of(lower, 4), slice_of(upper, 4));
     ensure(history->cursor != NULL);
-    if (!read_sequence(history, error) || !read_notes(history, error)) {
+    if (!read_sequence(history, error)) {
         history_close(history);
         return NULL;
     }
-    store_cursor_first(history->cursor);
     return history;
 }
 
@@ -175,6 +174,12 @@ static bool fetch_image(struct history *history, const struct note *note)
 
 bool history_next(struct history *history, struct slice *item)
 {
+    if (!history->ready) {
+        if (history->error.code != ERR_NONE || !read_notes(history))
+            return false;
+        store_cursor_first(history->cursor);
+        history->ready = true;
+    }
     for (;;) {
         if (history->moved)
             store_cursor_next(history->cursor);

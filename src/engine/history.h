@@ -14,7 +14,8 @@ struct history;
 enum { HISTORY_NOW = -1 };
 
 // Opens the table as it was after all writes of the millisecond `at_ms`, or as it is
-// (HISTORY_NOW). NULL with the error set. The table is held until history_close.
+// (HISTORY_NOW). NULL with the error set. The table is held until history_close. This only takes
+// the snapshot; the first history_next() reads the log, which may take long.
 MUST_CHECK struct history *history_open(struct engine *engine, struct table *table, int64_t at_ms,
                                         struct error *error);
 // The next item: false at the end, and when the store failed. The slice is valid until the next

@@ -202,10 +202,15 @@ static bool backfill_ttl_piece(struct job *job, struct txn *txn)
     struct table *current = current_of(piece, txn);
     if (current == NULL || current->ttl.tree == 0 || current->ttl.filled)
         return true;
-    struct table complete = *current;
-    complete.ttl.filled = true;
-    struct filling filling = {.table = &complete};
-    return fill_and_move(piece, txn, current, &filling, current->ttl.backfilled, move_ttl_mark);
+    // A copy of the whole struct would read the references that other threads count.
+    struct table *complete = table_clone(current);
+    if (complete == NULL)
+        return error_budget(&piece->error);
+    complete->ttl.filled = true;
+    struct filling filling = {.table = complete};
+    bool ok = fill_and_move(piece, txn, current, &filling, current->ttl.backfilled, move_ttl_mark);
+    table_release(complete);
+    return ok;
 }
 
 static void publish_piece(struct job *job, struct engine *engine)

@@ -29,6 +29,7 @@ struct expr_params {
     struct slice values; // an M value: ":v" -> value, or VALUE_NONE
     bool *values_used;   // by position in the map
     bool has_values;
+    bool long_sums; // a + b - c in SET, which only PartiQL allows
 };
 
 // Begin with init; then names and values, each only if the request has the parameter: they check

@@ -419,7 +419,8 @@ static enum outcome operand_finish(struct parser *parser, bool condition, struct
         enum expr_op op = operator_of(parser_peek(parser), condition);
         if (frame_wants_operand(frame))
             outcome = operand_close(parser, frame, item);
-        else if ((*item)->kind != NODE_OPERATOR && op != OP_UNKNOWN)
+        else if (op != OP_UNKNOWN &&
+                 ((*item)->kind != NODE_OPERATOR || (!condition && parser->params->long_sums)))
             outcome = operator_begin(parser, *item, op);
         else if (condition)
             outcome = condition_close(parser, frame, item);

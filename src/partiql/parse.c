@@ -34,6 +34,9 @@ static bool parse_source(struct statement_parser *s)
         return false;
     if (pql_accept(p, PQL_DOT) && !pql_identifier(p, &s->statement.index))
         return false;
+    if (p->token->kind == PQL_DOT)
+        return error_validation(p->error,
+                                "A path may contain at most 2 components in the FROM clause");
     return p->token->kind != PQL_MINUS || refuse_source(p);
 }
 
@@ -43,8 +46,8 @@ static bool check_clauses(struct pql_parser *p)
     if (pql_is_word(p, "GROUP"))
         return error_validation(p->error, "Unsupported clause: GROUP BY");
     if (pql_is_word(p, "HAVING") || pql_is_word(p, "LIMIT"))
-        return pql_error_at(p->error, p->token, "Unsupported clause: %s",
-                            pql_is_word(p, "LIMIT") ? "LIMIT" : "HAVING");
+        return pql_error_at(p->error, p->token + (p->token[1].kind != PQL_END),
+                            "Unsupported clause: %s", pql_is_word(p, "LIMIT") ? "LIMIT" : "HAVING");
     return true;
 }
 

@@ -254,7 +254,7 @@ static bool parse_subscript(struct pql_parser *parser, struct path_parse *path)
                             "Wildcard path component like a[*].b are not supported");
     case PQL_MINUS:
         if (token[1].kind == PQL_NUMBER)
-            return pql_error_at(parser->error, token,
+            return pql_error_at(parser->error, token + 1,
                                 "List index is not within the allowable range; index: [-%.*s]",
                                 SLICE_FMT(raw_text(parser, token + 1)));
         return pql_error_at(parser->error, token, "Unexpected path component");
@@ -512,7 +512,10 @@ static struct pql_node *parse_sign(struct pql_parser *parser)
 {
     const struct pql_token *token = parser->token++;
     struct pql_node *node = parse_unary(parser);
-    return token->kind == PQL_MINUS ? negate(parser, token, node) : node;
+    if (token->kind == PQL_MINUS || node == NULL)
+        return negate(parser, token, node);
+    bool number = node->kind == NODE_VALUE && value_type(node->value) == VALUE_N;
+    return number ? node : new_unary(parser, NODE_POSITIVE, token, node);
 }
 
 static struct pql_node *parse_unary(struct pql_parser *parser)

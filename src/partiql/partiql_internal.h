@@ -39,6 +39,7 @@ enum { PQL_DEPTH = 64 };
     X(LIKE, "like")                                                                                \
     X(PLUS, "+")                                                                                   \
     X(MINUS, "-")                                                                                  \
+    X(POSITIVE, "+")                                                                               \
     X(NEGATE, "-")                                                                                 \
     X(TIMES, "*")                                                                                  \
     X(DIVIDE, "/")                                                                                 \
@@ -164,6 +165,9 @@ MUST_CHECK bool pql_put_value(struct pql_text *text, struct slice value);
 // What a comparison compares: a path, a constant or size().
 MUST_CHECK bool pql_put_operand(struct pql_text *text, const struct pql_node *node);
 MUST_CHECK bool pql_put_condition(struct pql_text *text, const struct pql_node *node);
+
+// "Unrecognized function: …" in small letters; always false.
+bool pql_unknown_function(struct error *error, struct slice name);
 
 // The placeholders as expr takes them.
 MUST_CHECK bool pql_text_params(struct pql_text *text, struct expr_params *params);

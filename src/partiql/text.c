@@ -164,6 +164,16 @@ static const char *find_function(struct slice name, enum function_use use)
     return NULL;
 }
 
+bool pql_unknown_function(struct error *error, struct slice name)
+{
+    char lower[64];
+    size_t len = name.len < sizeof(lower) ? name.len : sizeof(lower);
+    for (size_t i = 0; i < len; i++)
+        lower[i] =
+            (char)(name.ptr[i] >= 'A' && name.ptr[i] <= 'Z' ? name.ptr[i] + 32 : name.ptr[i]);
+    return error_validation(error, "Unrecognized function: %.*s", (int)len, lower);
+}
+
 static bool put_call(struct pql_text *text, const char *name, const struct pql_node *node)
 {
     if (node->count == 0)
@@ -190,8 +200,7 @@ static bool refuse_operand(struct pql_text *text, const struct pql_node *node)
         return error_validation(text->error, "MISSING must be compared using IS operator");
     case NODE_CALL:
         if (find_function(node->name, FUNCTION_CONDITION) == NULL)
-            return error_validation(text->error, "Unrecognized function: %.*s",
-                                    SLICE_FMT(node->name));
+            return pql_unknown_function(text->error, node->name);
         return error_validation(text->error,
                                 "Incorrect operand type for operator or function; operator or "
                                 "function: %.*s, operand type: BOOL",
@@ -280,6 +289,8 @@ static bool put_not(struct pql_text *text, const struct pql_node *node)
     // Two in a row are none.
     if (part->kind == NODE_NOT)
         return pql_put_condition(text, part->first);
+    if (part->kind == NODE_PATH || part->kind == NODE_VALUE)
+        return error_validation(text->error, "The argument to NOT must be a Type or Expression");
     buf_text(&text->text, "NOT ");
     return put_part(text, part, part->kind == NODE_AND || part->kind == NODE_OR);
 }
@@ -290,14 +301,41 @@ static bool put_function(struct pql_text *text, const struct pql_node *node)
     if (function != NULL)
         return put_call(text, function, node);
     if (find_function(node->name, FUNCTION_OPERAND) == NULL)
-        return error_validation(text->error, "Unrecognized function: %.*s", SLICE_FMT(node->name));
+        return pql_unknown_function(text->error, node->name);
     return error_validation(text->error,
                             "WHERE clause must contain an expression that resolves to a boolean");
 }
 
+// A function compared with true or false, which an expression cannot do: the function, or its
+// opposite. NULL if the node is something else.
+static const struct pql_node *compared_function(const struct pql_node *node, bool *negated)
+{
+    if (node->kind != NODE_EQ && node->kind != NODE_NE)
+        return NULL;
+    const struct pql_node *call = node->first->kind == NODE_CALL ? node->first : node->last;
+    const struct pql_node *value = call == node->first ? node->last : node->first;
+    if (call->kind != NODE_CALL || find_function(call->name, FUNCTION_CONDITION) == NULL ||
+        value->kind != NODE_VALUE || value_type(value->value) != VALUE_BOOL)
+        return NULL;
+    *negated = value_bool(value->value) == (node->kind == NODE_NE);
+    return call;
+}
+
+static bool put_comparison(struct pql_text *text, const struct pql_node *node)
+{
+    bool negated;
+    const struct pql_node *call = compared_function(node, &negated);
+    if (call != NULL) {
+        buf_text(&text->text, negated ? "NOT " : "");
+        return put_function(text, call);
+    }
+    char between[8];
+    (void)snprintf(between, sizeof(between), " %s ", pql_node_name(node->kind));
+    return put_operands(text, node, between, "", "");
+}
+
 bool pql_put_condition(struct pql_text *text, const struct pql_node *node)
 {
-    char between[8];
     switch (node->kind) {
     case NODE_AND:
     case NODE_OR:
@@ -312,8 +350,7 @@ bool pql_put_condition(struct pql_text *text, const struct pql_node *node)
     case NODE_LE:
     case NODE_GT:
     case NODE_GE:
-        (void)snprintf(between, sizeof(between), " %s ", pql_node_name(node->kind));
-        return put_operands(text, node, between, "", "");
+        return put_comparison(text, node);
     case NODE_BETWEEN:
         return put_operands(text, node, " BETWEEN ", " AND ", "");
     case NODE_IN:

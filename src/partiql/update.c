@@ -1,22 +1,12 @@
 // SET and REMOVE as the text of an UpdateExpression.
 //
-// set_add() and set_delete() become ADD and DELETE. Sums are folded first: an expression takes two
-// operands, so what is constant in a longer sum is added up here.
+// set_add() and set_delete() become ADD and DELETE. A sum may have any number of operands, where an
+// UpdateExpression has two.
 #include "partiql/partiql_internal.h"
 
 enum section { SECTION_SET, SECTION_REMOVE, SECTION_ADD, SECTION_DELETE, SECTIONS };
 
 // ---- Sums ---------------------------------------------------------------------------------------
-
-// A sum with its constants added up: at most two other terms, each with its sign.
-struct sum {
-    const struct pql_node *terms[2];
-    bool minus[2];
-    size_t count;
-    bool has_constant;
-    uint8_t constant[NUMBER_BYTES_MAX];
-    size_t constant_len;
-};
 
 static bool refuse_operator(struct pql_text *text, const struct pql_node *node)
 {
@@ -24,85 +14,39 @@ static bool refuse_operator(struct pql_text *text, const struct pql_node *node)
                             pql_node_name(node->kind));
 }
 
-static bool add_constant(struct pql_text *text, struct sum *sum, struct slice number, bool minus)
-{
-    if (!sum->has_constant)
-        sum->constant_len = number_from_i64(0, sum->constant);
-    sum->has_constant = true;
-    uint8_t result[NUMBER_BYTES_MAX];
-    size_t len;
-    struct slice so_far = slice_of(sum->constant, sum->constant_len);
-    enum number_status status =
-        (minus ? number_subtract : number_add)(so_far, number, result, &len);
-    if (status != NUMBER_OK)
-        return error_validation(text->error, "%s",
-                                status == NUMBER_PRECISION
-                                    ? "DynamoDB only supports precision up to 38 digits"
-                                    : "Number overflow. Attempting to store a number with "
-                                      "magnitude larger than supported range");
-    memcpy(sum->constant, result, len);
-    sum->constant_len = len;
-    return true;
-}
-
-static bool sum_add(struct pql_text *text, struct sum *sum, const struct pql_node *node, bool minus)
-{
-    if (node->kind == NODE_PLUS || node->kind == NODE_MINUS)
-        return sum_add(text, sum, node->first, minus) &&
-               sum_add(text, sum, node->last, minus != (node->kind == NODE_MINUS));
-    if (node->kind == NODE_NEGATE)
-        return sum_add(text, sum, node->first, !minus);
-    if (node->kind == NODE_VALUE && value_type(node->value) == VALUE_N)
-        return add_constant(text, sum, value_bytes(node->value), minus);
-    if (sum->count == COUNT_OF(sum->terms))
-        return refuse_operator(text, &(struct pql_node){.kind = NODE_PLUS});
-    sum->terms[sum->count] = node;
-    sum->minus[sum->count++] = minus;
-    return true;
-}
-
-static bool put_constant(struct pql_text *text, const struct sum *sum)
-{
-    uint8_t encoded[2 + NUMBER_BYTES_MAX] = {VALUE_TAG_N, (uint8_t)sum->constant_len};
-    memcpy(encoded + 2, sum->constant, sum->constant_len);
-    struct slice copy = arena_copy(text->arena, slice_of(encoded, 2 + sum->constant_len));
-    return copy.ptr != NULL ? pql_put_value(text, copy) : error_budget(text->error);
-}
-
 static bool put_operand(struct pql_text *text, const struct pql_node *node);
 
-// One term of two, or a term and the constant; the first operand of an expression has no sign.
-static bool put_sum(struct pql_text *text, const struct pql_node *node)
+static bool is_sum(const struct pql_node *node)
 {
-    struct sum sum = {.count = 0};
-    if (!sum_add(text, &sum, node, false))
+    return node->kind == NODE_PLUS || node->kind == NODE_MINUS;
+}
+
+// A sum as a chain without parentheses: `minus` tells that it stands behind a minus sign.
+static bool put_sum(struct pql_text *text, const struct pql_node *node, bool minus)
+{
+    if (!is_sum(node))
+        return put_operand(text, node);
+    if (!put_sum(text, node->first, minus))
         return false;
-    if (sum.count == 0)
-        return put_constant(text, &sum);
-    if (sum.count == 2 && !sum.has_constant && !(sum.minus[0] && sum.minus[1])) {
-        size_t first = sum.minus[0] ? 1 : 0;
-        if (!put_operand(text, sum.terms[first]))
-            return false;
-        buf_text(&text->text, sum.minus[1 - first] ? " - " : " + ");
-        return put_operand(text, sum.terms[1 - first]);
-    }
-    if (sum.count != 1)
-        return refuse_operator(text, node);
-    if (!sum.has_constant) // a bare minus
-        sum.constant_len = number_from_i64(0, sum.constant);
-    if (sum.minus[0]) {
-        if (!put_constant(text, &sum))
-            return false;
-        buf_text(&text->text, " - ");
-        return put_operand(text, sum.terms[0]);
-    }
-    if (!put_operand(text, sum.terms[0]))
-        return false;
-    buf_text(&text->text, " + ");
-    return put_constant(text, &sum);
+    bool subtract = minus != (node->kind == NODE_MINUS);
+    buf_text(&text->text, subtract ? " - " : " + ");
+    return put_sum(text, node->last, subtract);
 }
 
 // ---- Values of SET ------------------------------------------------------------------------------
+
+static bool refuse_sum(struct pql_text *text, const char *function, const struct pql_node *node)
+{
+    if (is_sum(node->first) && strcmp(function, "if_not_exists") == 0)
+        return error_validation(text->error,
+                                "Operator or function requires a document path; operator or "
+                                "function: %s",
+                                function);
+    return error_validation(text->error,
+                            "Incorrect operand type for operator or function; operator or "
+                            "function: %s, operand type: N",
+                            function);
+}
 
 static bool put_call(struct pql_text *text, const struct pql_node *node)
 {
@@ -119,12 +63,14 @@ static bool put_call(struct pql_text *text, const struct pql_node *node)
                 others[i]);
     }
     if (name == NULL)
-        return error_validation(text->error, "Unrecognized function: %.*s", SLICE_FMT(node->name));
+        return pql_unknown_function(text->error, node->name);
     if (node->count != 2)
         return error_validation(text->error,
                                 "Incorrect number of operands for operator or function; operator "
                                 "or function: %s, number of operands: %zu",
                                 name, node->count);
+    if (is_sum(node->first) || is_sum(node->last))
+        return refuse_sum(text, name, node);
     buf_text(&text->text, name);
     buf_text(&text->text, "(");
     if (!put_operand(text, node->first))
@@ -151,8 +97,13 @@ static bool put_operand(struct pql_text *text, const struct pql_node *node)
         return put_call(text, node);
     case NODE_PLUS:
     case NODE_MINUS:
+        return put_sum(text, node, false);
+    case NODE_POSITIVE:
     case NODE_NEGATE:
-        return put_sum(text, node);
+        return error_validation(text->error,
+                                "Incorrect number of operands for operator or function; operator "
+                                "or function: %s, number of operands: 1",
+                                pql_node_name(node->kind));
     case NODE_MISSING:
         return error_validation(text->error, "MISSING must be compared using IS operator");
     default:
@@ -258,6 +209,7 @@ static struct expr_update *compile(struct pql_text *text, const struct pql_chang
         (void)error_budget(text->error);
         return NULL;
     }
+    params.long_sums = true;
     struct expr_update *update = expr_compile_update(&params, copy);
     if (update == NULL)
         (void)pql_plain_error(text->error);

@@ -76,6 +76,16 @@ static void value(struct buf *out, const char *name, const char *type, const cha
                type, name, (unsigned long long)number);
 }
 
+static void ttl_metrics(const struct dynamo *dynamo, struct buf *out)
+{
+    struct api_ttl ttl;
+    api_ttl(dynamo->api, &ttl);
+    value(out, "ttl_sweeps_total", "counter", "Sweeps for expired items that have ended",
+          ttl.sweeps);
+    value(out, "ttl_deleted_items_total", "counter",
+          "Expired items that were deleted (TimeToLiveDeletedItemCount)", ttl.deleted);
+}
+
 static void store_metrics(const struct dynamo *dynamo, struct buf *out)
 {
     struct store_stats stats;
@@ -111,6 +121,7 @@ static void metrics(struct dynamo *dynamo, struct buf *out)
           "Writes in all groups; divided by the groups it is their mean size", stats.jobs);
     value(out, "store_queue_length", "gauge", "Writes that wait or are being done", stats.waiting);
     value(out, "store_writable", "gauge", "1 if writes are accepted, see /health", health.writable);
+    ttl_metrics(dynamo, out);
     store_metrics(dynamo, out);
     value(out, "tables", "gauge", "Tables", health.tables);
     value(out, "uptime_seconds", "gauge", "Seconds since the start",

@@ -309,7 +309,7 @@ test('A global table has one replica', REAL, async () => {
 
 // ---- Bulk operations ------------------------------------------------------------------------
 
-test('There are no bulk operations', REAL, async () => {
+test('What bulk operations are not there', REAL, async () => {
     const BulkOperationArn = arnOf('none') + '/bulk/1';
     same(await call('ListBulkOperations', {}), { BulkOperationsSummaryList: [] });
     await fails(call('DescribeBulkOperation', { BulkOperationArn }), NOT_FOUND);
@@ -317,8 +317,8 @@ test('There are no bulk operations', REAL, async () => {
     await fails(
         call('StartBulkPutItems', {
             TableName: 'none',
-            InputS3Configuration: { S3Bucket: 'b', InputFormat: 'DYNAMODB_JSON' },
-            OutputS3Configuration: { S3Bucket: 'b', OutputType: ['ERROR'] },
+            InputS3Configuration: { S3Bucket: 'box', InputFormat: 'DYNAMODB_JSON' },
+            OutputS3Configuration: { S3Bucket: 'box', OutputType: ['ERROR'] },
         }),
         NOT_FOUND,
     );

@@ -3,6 +3,8 @@
 // backups made on the way, must equal it.
 #include "calls.h"
 
+#include "api/janitor.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -260,10 +262,314 @@ static void test_restore_from_backups(void **state)
     world_close(world);
 }
 
+// ---- While something is being made --------------------------------------------------------------
+
+// A task that keeps those behind it waiting.
+struct blocker {
+    struct task task; // first
+    pthread_mutex_t lock;
+};
+
+static void run_blocker(struct task *task, struct api *api)
+{
+    (void)api;
+    struct blocker *blocker = (struct blocker *)task;
+    assert_int_equal(pthread_mutex_lock(&blocker->lock), 0);
+    assert_int_equal(pthread_mutex_unlock(&blocker->lock), 0);
+}
+
+static void block(struct world *world, struct blocker *blocker)
+{
+    *blocker = (struct blocker){.task.run = run_blocker, .lock = PTHREAD_MUTEX_INITIALIZER};
+    assert_int_equal(pthread_mutex_lock(&blocker->lock), 0);
+    assert_true(background_submit(world->api, &blocker->task));
+}
+
+static void unblock(struct world *world, struct blocker *blocker)
+{
+    assert_int_equal(pthread_mutex_unlock(&blocker->lock), 0);
+    background_wait(world->api);
+}
+
+static void call_fails(struct world *world, const char *operation, const char *body,
+                       enum error_code code)
+{
+    call_run(&world->call, slice_str(operation), slice_str(body));
+    if (world->call.error_code != code)
+        print_error("%s %s: %.*s\n", operation, body, SLICE_FMT(buf_view(&world->call.response)));
+    assert_int_equal(world->call.error_code, code);
+}
+
+static void check_busy_table(struct world *world)
+{
+    call_fails(world, "GetItem", "{\"TableName\":\"then\",\"Key\":{\"k\":{\"N\":\"1\"}}}",
+               ERR_RESOURCE_NOT_FOUND);
+    call_fails(world, "DeleteTable", "{\"TableName\":\"then\"}", ERR_RESOURCE_IN_USE);
+    call_fails(world, "UpdateTable", "{\"TableName\":\"then\",\"DeletionProtectionEnabled\":true}",
+               ERR_RESOURCE_IN_USE);
+    call_fails(world, "UpdateTimeToLive",
+               "{\"TableName\":\"then\",\"TimeToLiveSpecification\":{\"Enabled\":true,"
+               "\"AttributeName\":\"ttl\"}}",
+               ERR_RESOURCE_IN_USE);
+    call_fails(world, "UpdateContinuousBackups",
+               "{\"TableName\":\"then\",\"PointInTimeRecoverySpecification\":{"
+               "\"PointInTimeRecoveryEnabled\":true}}",
+               ERR_CONTINUOUS_BACKUPS_UNAVAILABLE);
+    call_fails(world, "CreateBackup", "{\"TableName\":\"then\",\"BackupName\":\"one\"}",
+               ERR_TABLE_IN_USE);
+}
+
+static void test_busy(void **state)
+{
+    (void)state;
+    struct world *world = calloc(1, sizeof(*world));
+    assert_non_null(world);
+    world_open(world, 3);
+    for (int i = 0; i < 400; i++)
+        write_one(world);
+    char arn[200];
+    char body[400];
+    struct blocker blocker;
+    int64_t then_ms = world->clock.now_ms;
+    block(world, &blocker);
+    call_ok(world, "CreateBackup", "{\"TableName\":\"tab\",\"BackupName\":\"one\"}");
+    keep_arn(world, arn, sizeof(arn));
+    world->clock.now_ms += 10;
+    for (int i = 0; i < 100; i++)
+        write_one(world);
+    call_fails(world, "DeleteTable", "{\"TableName\":\"tab\"}", ERR_RESOURCE_IN_USE);
+    snprintf(body, sizeof(body), "{\"BackupArn\":\"%s\"}", arn);
+    call_fails(world, "DeleteBackup", body, ERR_BACKUP_IN_USE);
+    unblock(world, &blocker);
+    block(world, &blocker);
+    snprintf(body, sizeof(body), "{\"TargetTableName\":\"then\",\"BackupArn\":\"%s\"}", arn);
+    call_ok(world, "RestoreTableFromBackup", body);
+    check_busy_table(world);
+    snprintf(body, sizeof(body), "{\"BackupArn\":\"%s\"}", arn);
+    call_fails(world, "DeleteBackup", body, ERR_BACKUP_IN_USE);
+    unblock(world, &blocker);
+    check_table(world, "then", then_ms);
+    call_ok(world, "DeleteBackup", body);
+    call_ok(world, "DeleteTable", "{\"TableName\":\"tab\"}");
+    world_close(world);
+}
+
+// A restore to a point in time reads the log as it was when it was asked for, however late it runs.
+static void test_late_restore(void **state)
+{
+    (void)state;
+    struct world *world = calloc(1, sizeof(*world));
+    assert_non_null(world);
+    world_open(world, 5);
+    struct blocker blocker;
+    call_ok(world, "UpdateContinuousBackups",
+            "{\"TableName\":\"tab\",\"PointInTimeRecoverySpecification\":{"
+            "\"PointInTimeRecoveryEnabled\":true}}");
+    for (int i = 0; i < 300; i++)
+        write_one(world);
+    int64_t then_ms = world->clock.now_ms;
+    world->clock.now_ms += 1000;
+    for (int i = 0; i < 300; i++)
+        write_one(world);
+    block(world, &blocker);
+    char body[300];
+    snprintf(body, sizeof(body),
+             "{\"SourceTableName\":\"tab\",\"TargetTableName\":\"then\",\"RestoreDateTime\":%lld}",
+             (long long)(then_ms / 1000));
+    call_ok(world, "RestoreTableToPointInTime", body);
+    call_ok(world, "DeleteTable", "{\"TableName\":\"tab\"}");
+    engine_settle(world->api->engine);
+    unblock(world, &blocker);
+    check_table(world, "then", then_ms);
+    // What the table left goes when its time is up.
+    call_ok(world, "ListBackups", "{\"BackupType\":\"SYSTEM\"}");
+    buf_byte(&world->call.response, 0);
+    assert_non_null(strstr((const char *)world->call.response.ptr, "tab$DeletedTableBackup"));
+    world->clock.now_ms += 36LL * 24 * 3600 * 1000;
+    janitor_run(world->api);
+    call_ok(world, "ListBackups", "{\"BackupType\":\"SYSTEM\"}");
+    buf_byte(&world->call.response, 0);
+    assert_string_equal((const char *)world->call.response.ptr, "{\"BackupSummaries\":[]}");
+    world_close(world);
+}
+
+// A period that is made longer does not reach back to what is not known any more.
+static void test_period(void **state)
+{
+    (void)state;
+    struct world *world = calloc(1, sizeof(*world));
+    assert_non_null(world);
+    world_open(world, 11);
+    char body[300];
+    call_ok(world, "UpdateContinuousBackups",
+            "{\"TableName\":\"tab\",\"PointInTimeRecoverySpecification\":{"
+            "\"PointInTimeRecoveryEnabled\":true,\"RecoveryPeriodInDays\":1}}");
+    write_one(world);
+    int64_t then_ms = world->clock.now_ms;
+    world->clock.now_ms += 1000;
+    write_one(world);
+    world->clock.now_ms += 3LL * 24 * 3600 * 1000;
+    janitor_run(world->api);
+    call_ok(world, "UpdateContinuousBackups",
+            "{\"TableName\":\"tab\",\"PointInTimeRecoverySpecification\":{"
+            "\"PointInTimeRecoveryEnabled\":true,\"RecoveryPeriodInDays\":35}}");
+    snprintf(body, sizeof(body),
+             "{\"SourceTableName\":\"tab\",\"TargetTableName\":\"then\",\"RestoreDateTime\":%lld}",
+             (long long)(then_ms / 1000));
+    call_fails(world, "RestoreTableToPointInTime", body, ERR_INVALID_RESTORE_TIME);
+    restore_to(world, world->clock.now_ms - 3600 * 1000);
+    world_close(world);
+}
+
+// ---- Between start and the writer ---------------------------------------------------------------
+
+// A job that keeps the writer waiting.
+struct writer_stop {
+    struct job job; // first
+    pthread_mutex_t lock;
+};
+
+static bool run_wait(struct job *job, struct txn *txn)
+{
+    (void)txn;
+    struct writer_stop *stop = (struct writer_stop *)job;
+    assert_int_equal(pthread_mutex_lock(&stop->lock), 0);
+    assert_int_equal(pthread_mutex_unlock(&stop->lock), 0);
+    return true;
+}
+
+static void ignore_done(struct job *job)
+{
+    (void)job;
+}
+
+static void start_call(struct api_call *call, struct waiter *waiter, const char *operation,
+                       const char *body)
+{
+    *waiter = (struct waiter){PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+    api_call_reset(call);
+    call->operation = slice_str(operation);
+    call->body = slice_str(body);
+    call->done = call_done;
+    call->context = waiter;
+    assert_false(api_call_start(call));
+}
+
+static void finish_call(struct api_call *call, struct waiter *waiter)
+{
+    assert_int_equal(pthread_mutex_lock(&waiter->lock), 0);
+    while (!waiter->done)
+        assert_int_equal(pthread_cond_wait(&waiter->ready, &waiter->lock), 0);
+    assert_int_equal(pthread_mutex_unlock(&waiter->lock), 0);
+    api_call_finish(call);
+}
+
+// The table goes after the request has found it, and before the writer has come to it.
+static void check_overtaken(struct world *world, const char *operation, const char *body)
+{
+    struct api_call other;
+    struct waiter waiters[2];
+    struct error error;
+    struct writer_stop stop = {.job = {.run = run_wait, .done = ignore_done, .error = &error},
+                               .lock = PTHREAD_MUTEX_INITIALIZER};
+    api_call_init(&other, world->api);
+    assert_int_equal(pthread_mutex_lock(&stop.lock), 0);
+    assert_true(engine_submit(world->api->engine, &stop.job));
+    start_call(&world->call, &waiters[0], "DeleteTable", "{\"TableName\":\"tab\"}");
+    start_call(&other, &waiters[1], operation, body);
+    assert_int_equal(pthread_mutex_unlock(&stop.lock), 0);
+    finish_call(&world->call, &waiters[0]);
+    finish_call(&other, &waiters[1]);
+    assert_int_equal(world->call.status, 200);
+    assert_int_equal(other.error_code, ERR_TABLE_NOT_FOUND);
+    api_call_release(&other);
+}
+
+static void test_overtaken(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct world *world = calloc(1, sizeof(*world));
+        assert_non_null(world);
+        world_open(world, 13);
+        call_ok(world, "UpdateContinuousBackups",
+                "{\"TableName\":\"tab\",\"PointInTimeRecoverySpecification\":{"
+                "\"PointInTimeRecoveryEnabled\":true}}");
+        write_one(world);
+        world->clock.now_ms += 10;
+        if (i == 0)
+            check_overtaken(world, "CreateBackup",
+                            "{\"TableName\":\"tab\",\"BackupName\":\"one\"}");
+        else
+            check_overtaken(world, "RestoreTableToPointInTime",
+                            "{\"SourceTableName\":\"tab\",\"TargetTableName\":\"then\","
+                            "\"UseLatestRestorableTime\":true}");
+        call_ok(world, "ListTables", "{}");
+        buf_byte(&world->call.response, 0);
+        assert_string_equal((const char *)world->call.response.ptr, "{\"TableNames\":[]}");
+        call_ok(world, "ListBackups", "{\"BackupType\":\"USER\"}");
+        buf_byte(&world->call.response, 0);
+        assert_string_equal((const char *)world->call.response.ptr, "{\"BackupSummaries\":[]}");
+        world_close(world);
+    }
+}
+
+// No request reaches the hidden table of a backup.
+static void test_hidden(void **state)
+{
+    (void)state;
+    struct world *world = calloc(1, sizeof(*world));
+    assert_non_null(world);
+    world_open(world, 9);
+    write_one(world);
+    char arn[200];
+    char name[100];
+    char body[600];
+    call_ok(world, "CreateBackup", "{\"TableName\":\"tab\",\"BackupName\":\"one\"}");
+    keep_arn(world, arn, sizeof(arn));
+    background_wait(world->api);
+    snprintf(name, sizeof(name), "\\u0001backup/%s", strrchr(arn, '/') + 1);
+    static const char *const requests[][2] = {
+        {"DescribeTable", "{\"TableName\":\"%s\"}"},
+        {"DeleteTable", "{\"TableName\":\"%s\"}"},
+        {"Scan", "{\"TableName\":\"%s\"}"},
+        {"BatchGetItem", "{\"RequestItems\":{\"%s\":{\"Keys\":[{\"k\":{\"N\":\"1\"}}]}}}"},
+        {"BatchWriteItem",
+         "{\"RequestItems\":{\"%s\":[{\"PutRequest\":{\"Item\":{\"k\":{\"N\":\"1\"}}}}]}}"},
+        {"ExecuteStatement", "{\"Statement\":\"SELECT * FROM \\\"%s\\\"\"}"},
+        {"RestoreTableToPointInTime",
+         "{\"SourceTableArn\":\"%s\",\"TargetTableName\":\"other\",\"UseLatestRestorableTime\":"
+         "true}"},
+        {"DescribeGlobalTable", "{\"GlobalTableName\":\"%s\"}"},
+        {"DescribeContinuousBackups", "{\"TableName\":\"%s\"}"},
+        {"ExportTableToPointInTime", "{\"TableArn\":\"%s\",\"S3Bucket\":\"bucket\"}"},
+    };
+    for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+        const char *at = strstr(requests[i][1], "%s");
+        snprintf(body, sizeof(body), "%.*s%s%s", (int)(at - requests[i][1]), requests[i][1], name,
+                 at + 2);
+        call_run(&world->call, slice_str(requests[i][0]), slice_str(body));
+        if (world->call.status == 200 || world->call.error_code == ERR_PITR_UNAVAILABLE)
+            print_error("%s: %.*s\n", body, SLICE_FMT(buf_view(&world->call.response)));
+        assert_int_equal(world->call.status, 400);
+        assert_int_not_equal(world->call.error_code, ERR_PITR_UNAVAILABLE);
+    }
+    call_ok(world, "ListTables", "{\"ExclusiveStartTableName\":\"aaa\"}");
+    call_ok(world, "ListTables", "{}");
+    buf_byte(&world->call.response, 0);
+    assert_string_equal((const char *)world->call.response.ptr, "{\"TableNames\":[\"tab\"]}");
+    world_close(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_restore_from_backups),
+        cmocka_unit_test(test_busy),
+        cmocka_unit_test(test_late_restore),
+        cmocka_unit_test(test_hidden),
+        cmocka_unit_test(test_period),
+        cmocka_unit_test(test_overtaken),
         cmocka_unit_test(test_restore_to_random_instants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
