@@ -78,7 +78,7 @@ static void note(struct world *world, int key, int value)
 
 static void write_one(struct world *world)
 {
-    char body[400];
+    char body[1000];
     int key = (int)chance(world, KEYS);
     int value = 1 + (int)chance(world, 50);
     switch (chance(world, 4)) {
@@ -134,7 +134,7 @@ static int found_value(const char **text)
 static void check_table(struct world *world, const char *name, int64_t at_ms)
 {
     int values[KEYS];
-    char body[200];
+    char body[1000];
     expected_at(world, at_ms, values);
     size_t expected = 0;
     for (int key = 0; key < KEYS; key++) {
@@ -163,7 +163,7 @@ static void check_table(struct world *world, const char *name, int64_t at_ms)
 
 static void restore_to(struct world *world, int64_t at_ms)
 {
-    char body[300];
+    char body[1000];
     snprintf(body, sizeof(body),
              "{\"SourceTableName\":\"tab\",\"TargetTableName\":\"then\",\"RestoreDateTime\":%lld."
              "%03d}",
@@ -215,7 +215,7 @@ static void keep_arn(struct world *world, char *arn, size_t size)
 
 static void restore_from(struct world *world, const char *arn, int64_t at_ms)
 {
-    char body[400];
+    char body[1000];
     snprintf(body, sizeof(body), "{\"TargetTableName\":\"then\",\"BackupArn\":\"%s\"}", arn);
     call_ok(world, "RestoreTableFromBackup", body);
     background_wait(world->api);
@@ -251,7 +251,7 @@ static void test_restore_from_backups(void **state)
     keep_arn(world, arns[0], sizeof(arns[0]));
     restore_from(world, arns[0], world->clock.now_ms);
     for (size_t b = 1; b < 4; b++) {
-        char body[300];
+        char body[1000];
         snprintf(body, sizeof(body), "{\"BackupArn\":\"%s\"}", arns[b]);
         call_ok(world, "DescribeBackup", body);
         call_ok(world, "DeleteBackup", body);
@@ -328,7 +328,7 @@ static void test_busy(void **state)
     for (int i = 0; i < 400; i++)
         write_one(world);
     char arn[200];
-    char body[400];
+    char body[1000];
     struct blocker blocker;
     int64_t then_ms = world->clock.now_ms;
     block(world, &blocker);
@@ -372,7 +372,7 @@ static void test_late_restore(void **state)
     for (int i = 0; i < 300; i++)
         write_one(world);
     block(world, &blocker);
-    char body[300];
+    char body[1000];
     snprintf(body, sizeof(body),
              "{\"SourceTableName\":\"tab\",\"TargetTableName\":\"then\",\"RestoreDateTime\":%lld}",
              (long long)(then_ms / 1000));
@@ -400,7 +400,7 @@ static void test_period(void **state)
     struct world *world = calloc(1, sizeof(*world));
     assert_non_null(world);
     world_open(world, 11);
-    char body[300];
+    char body[1000];
     call_ok(world, "UpdateContinuousBackups",
             "{\"TableName\":\"tab\",\"PointInTimeRecoverySpecification\":{"
             "\"PointInTimeRecoveryEnabled\":true,\"RecoveryPeriodInDays\":1}}");
