@@ -38,6 +38,7 @@ struct restore_overrides {
     struct slice billing_mode;                  // PROVISIONED, PAY_PER_REQUEST
     struct field_list global_secondary_indexes; // struct global_secondary_index
     struct field_list local_secondary_indexes;  // struct local_secondary_index
+    struct field_list vector_indexes;           // struct request_vector_index
     struct request_provisioned_throughput *provisioned_throughput;
     struct request_on_demand_throughput *on_demand_throughput;
     struct request_sse_specification *sse_specification;

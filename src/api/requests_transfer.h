@@ -10,6 +10,14 @@ struct incremental_export_specification {
     struct slice export_view_type; // NEW_IMAGE, NEW_AND_OLD_IMAGES
 };
 
+struct filter_specification {
+    struct slice filter_expression;
+    struct slice projection_expression;
+    struct slice key_condition_expression;
+    struct field_map expression_attribute_names; // struct slice
+    struct field_value expression_attribute_values;
+};
+
 struct export_table_request {
     struct slice table_arn;
     struct field_double export_time;
@@ -22,6 +30,7 @@ struct export_table_request {
     struct slice export_format; // DYNAMODB_JSON, ION
     struct slice export_type;   // FULL_EXPORT, INCREMENTAL_EXPORT
     struct incremental_export_specification *incremental_export_specification;
+    struct filter_specification *filter_specification;
 };
 
 struct describe_export_request {

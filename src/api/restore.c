@@ -184,6 +184,45 @@ static bool check_indexes(const struct restore *restore, bool global, struct err
     return true;
 }
 
+// Whether a vector index is the one that the override describes.
+static bool vector_matches(const struct vector_index *index,
+                           const struct request_vector_index *wanted)
+{
+    static const char *const distances[] = {
+        [VECTOR_COSINE] = "COSINE",
+        [VECTOR_EUCLIDEAN] = "EUCLIDEAN",
+        [VECTOR_DOT_PRODUCT] = "DOT_PRODUCT",
+    };
+    return slice_equal(index->attribute, wanted->vector_attribute->attribute_name) &&
+           (int64_t)index->dimensions == wanted->dimensions.value &&
+           slice_is(wanted->distance_function, distances[index->distance]);
+}
+
+static bool check_vectors(const struct restore *restore, struct error *error)
+{
+    const struct field_list *list = &restore->overrides->vector_indexes;
+    const struct request_vector_index *wanted = list->items;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct vector_index *index = table_vector(restore->source, wanted[i].index_name);
+        if (index == NULL || !vector_matches(index, &wanted[i]))
+            return error_validation(error,
+                                    INVALID "Vector index override must match an index of the "
+                                            "source table: %.*s",
+                                    SLICE_FMT(wanted[i].index_name));
+    }
+    return true;
+}
+
+static bool names_vector(const struct field_list *list, struct slice name)
+{
+    const struct request_vector_index *wanted = list->items;
+    for (size_t i = 0; i < list->count; i++) {
+        if (slice_equal(wanted[i].index_name, name))
+            return true;
+    }
+    return false;
+}
+
 static bool check_overrides(const struct restore *restore, struct error *error)
 {
     const struct restore_overrides *overrides = restore->overrides;
@@ -199,7 +238,8 @@ static bool check_overrides(const struct restore *restore, struct error *error)
     if (!on_demand && settings.on_demand && overrides->provisioned_throughput == NULL)
         return error_validation(error, INVALID "ReadCapacityUnits and WriteCapacityUnits must both "
                                                "be specified when BillingMode is PROVISIONED");
-    return check_indexes(restore, true, error) && check_indexes(restore, false, error);
+    return check_indexes(restore, true, error) && check_indexes(restore, false, error) &&
+           check_vectors(restore, error);
 }
 
 // Leaves out the indexes that an override is silent about, and those that were about to go.
@@ -219,7 +259,9 @@ static void choose_indexes(const struct restore *restore, struct table *table)
     table->index_count = kept;
     kept = 0;
     for (size_t i = 0; i < table->vector_count; i++) {
-        if (source->vectors[i].base.status != INDEX_DELETING)
+        if (source->vectors[i].base.status != INDEX_DELETING &&
+            (!overrides->vector_indexes.set ||
+             names_vector(&overrides->vector_indexes, source->vectors[i].base.name)))
             table->vectors[kept++] = table->vectors[i];
     }
     table->vector_count = kept;
@@ -240,7 +282,9 @@ static bool set_index_throughput(const struct restore_overrides *overrides, stru
             struct throughput_request wanted = {rows[k].provisioned_throughput,
                                                 rows[k].on_demand_throughput,
                                                 rows[k].warm_throughput};
-            if (slice_equal(rows[k].index_name, index->name) && wanted.provisioned != NULL)
+            bool given =
+                wanted.provisioned != NULL || wanted.on_demand != NULL || wanted.warm != NULL;
+            if (given && slice_equal(rows[k].index_name, index->name))
                 throughput_start(&throughput, on_demand, &wanted);
         }
         if (on_demand)

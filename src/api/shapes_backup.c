@@ -66,6 +66,7 @@ const struct shape shape_update_continuous_backups_request =
                  &shape_global_indexes),                                                           \
         OPTIONAL(type, overrides.local_secondary_indexes, "LocalSecondaryIndexOverride",           \
                  &shape_local_indexes),                                                            \
+        OPTIONAL(type, overrides.vector_indexes, "VectorIndexOverride", &shape_vector_indexes),    \
         OPTIONAL(type, overrides.provisioned_throughput, "ProvisionedThroughputOverride",          \
                  &shape_provisioned_throughput),                                                   \
         OPTIONAL(type, overrides.on_demand_throughput, "OnDemandThroughputOverride",               \

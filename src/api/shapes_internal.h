@@ -70,6 +70,7 @@ extern const struct shape shape_attribute_definitions;
 extern const struct shape shape_key_schema;
 extern const struct shape shape_local_indexes;
 extern const struct shape shape_global_indexes;
+extern const struct shape shape_vector_indexes;
 extern const struct shape shape_billing_mode;
 extern const struct shape shape_provisioned_throughput;
 extern const struct shape shape_on_demand_throughput;

@@ -207,7 +207,7 @@ static const struct shape_member vector_index_rows[] = {
 };
 static const struct shape vector_index =
     STRUCT_SHAPE(request_vector_index, "VectorIndex", vector_index_rows);
-static const struct shape vector_indexes = LIST_SHAPE(&vector_index);
+const struct shape shape_vector_indexes = LIST_SHAPE(&vector_index);
 
 static const struct shape_member vector_index_update_rows[] = {
     OPTIONAL(vector_index_update, create, "Create", &vector_index),
@@ -323,7 +323,7 @@ static const struct shape_member create_table_rows[] = {
              &shape_any_string),
     OPTIONAL(create_table_request, global_table_settings_replication_mode,
              "GlobalTableSettingsReplicationMode", &replication_mode),
-    OPTIONAL(create_table_request, vector_indexes, "VectorIndexes", &vector_indexes),
+    OPTIONAL(create_table_request, vector_indexes, "VectorIndexes", &shape_vector_indexes),
 };
 const struct shape shape_create_table_request =
     STRUCT_SHAPE(create_table_request, "CreateTableInput", create_table_rows);

@@ -82,6 +82,20 @@ static const struct shape_member incremental_rows[] = {
 static const struct shape incremental = STRUCT_SHAPE(
     incremental_export_specification, "IncrementalExportSpecification", incremental_rows);
 
+static const struct shape names = MAP_SHAPE(&shape_any_string);
+static const struct shape_member filter_rows[] = {
+    OPTIONAL(filter_specification, filter_expression, "FilterExpression", &shape_any_string),
+    OPTIONAL(filter_specification, projection_expression, "ProjectionExpression",
+             &shape_any_string),
+    OPTIONAL(filter_specification, key_condition_expression, "KeyConditionExpression",
+             &shape_any_string),
+    OPTIONAL(filter_specification, expression_attribute_names, "ExpressionAttributeNames", &names),
+    OPTIONAL(filter_specification, expression_attribute_values, "ExpressionAttributeValues",
+             &shape_any_item),
+};
+static const struct shape filter =
+    STRUCT_SHAPE(filter_specification, "FilterSpecification", filter_rows);
+
 static const char *const sse_names[] = {"AES256", "KMS", NULL};
 static const struct shape sse = ENUM_SHAPE(sse_names);
 static const struct shape sse_key = STRING_SHAPE_RANGE(1, 2048);
@@ -102,6 +116,7 @@ static const struct shape_member export_rows[] = {
     OPTIONAL(export_table_request, export_type, "ExportType", &export_type),
     OPTIONAL(export_table_request, incremental_export_specification,
              "IncrementalExportSpecification", &incremental),
+    OPTIONAL(export_table_request, filter_specification, "FilterSpecification", &filter),
 };
 const struct shape shape_export_table_request =
     STRUCT_SHAPE(export_table_request, "ExportTableToPointInTimeInput", export_rows);

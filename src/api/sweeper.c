@@ -34,13 +34,16 @@ struct batch {
     struct arena arena;
     struct error error;
     struct table *table;
+    struct buf *place; // of the last item that was found
     size_t count;
     struct write_action actions[SWEEP_BATCH];
 };
 
-static bool add_due(void *context, struct slice tree_key)
+static bool add_due(void *context, struct slice place, struct slice tree_key)
 {
     struct batch *batch = context;
+    buf_clear(batch->place);
+    buf_slice(batch->place, place);
     struct slice key = arena_copy(&batch->arena, tree_key);
     if (key.ptr == NULL)
         return error_budget(&batch->error);
@@ -54,8 +57,9 @@ static bool add_due(void *context, struct slice tree_key)
     return batch->count < SWEEP_BATCH;
 }
 
-// Deletes up to a batch of what is due. Returns how many were found; *deleted how many are gone.
-static size_t sweep_batch(struct api *api, struct table *table, size_t *deleted)
+// Deletes up to a batch of what is due behind `place`, and moves it on. Returns how many were
+// found; *deleted how many are gone.
+static size_t sweep_batch(struct api *api, struct table *table, struct buf *place, size_t *deleted)
 {
     struct batch *batch = calloc(1, sizeof(*batch));
     ensure(batch != NULL);
@@ -63,7 +67,9 @@ static size_t sweep_batch(struct api *api, struct table *table, size_t *deleted)
     error_init(&batch->error, &batch->arena);
     batch->table = table;
     *deleted = 0;
-    bool ok = engine_ttl_due(api->engine, table, api_clock_now(api) / 1000, add_due, batch,
+    struct slice after = arena_copy(&batch->arena, buf_view(place));
+    batch->place = place;
+    bool ok = engine_ttl_due(api->engine, table, api_clock_now(api) / 1000, after, add_due, batch,
                              &batch->error);
     size_t count = batch->count;
     if (ok && count > 0) {
@@ -122,18 +128,22 @@ static bool sweep_table(struct sweeper *sweeper, struct table *table)
     uint64_t done = 0;
     size_t found;
     size_t deleted;
+    bool stopping = false;
+    struct buf place;
+    buf_init(&place, STORE_KEY_MAX);
     do {
-        found = sweep_batch(sweeper->api, table, &deleted);
+        found = sweep_batch(sweeper->api, table, &place, &deleted);
         done += found;
         ensure(pthread_mutex_lock(&sweeper->lock) == 0);
         sweeper->state.deleted += deleted;
         uint64_t rate = sweeper->rate;
         ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
         int64_t ahead = began + (int64_t)(done * 1000 / rate) - monotonic_ms();
-        if (found > 0 && pause_ms(sweeper, ahead > 0 ? ahead : 0, false))
-            return false;
-    } while (found == SWEEP_BATCH && deleted > 0);
-    return true;
+        if (found > 0)
+            stopping = pause_ms(sweeper, ahead > 0 ? ahead : 0, false);
+    } while (found == SWEEP_BATCH && !stopping);
+    buf_release(&place);
+    return !stopping;
 }
 
 struct ttl_tables {

@@ -9,6 +9,7 @@
 
 #include "api/control.h"
 #include "api/requests_transfer.h"
+#include "engine/history.h"
 #include "transfer/export.h"
 
 enum work_status { WORK_IN_PROGRESS, WORK_COMPLETED, WORK_FAILED };
@@ -41,6 +42,7 @@ struct export_work {
     int64_t to_ms;
     struct slice sse_algorithm;
     struct slice sse_key;
+    struct slice filter; // see transfer_export_filter.c; empty if there is none
     int64_t billed_bytes;
     int64_t items;
 };
@@ -111,10 +113,46 @@ void import_write_json(struct json_writer *w, struct arena *arena, const struct 
 
 // Queues the work of the record with this id. False if the api is closing.
 MUST_CHECK bool export_begin(struct api *api, struct slice id);
+// The same with the items to export; it is taken over in any case.
+MUST_CHECK bool export_begin_with(struct api *api, struct slice id, struct history *history);
 MUST_CHECK bool import_begin(struct api *api, struct slice id);
 
-// Writes the changes of the window to the files; *bytes is the size of the images.
+// Where changes go: to the files, through the filter.
+struct export_target {
+    struct export_writer *writer;
+    struct export_filter *filter;
+};
+
+// Writes the changes of the window; *bytes is the size of the images.
 MUST_CHECK bool export_changes(struct api *api, struct table *table, const struct export_work *work,
-                               struct export_writer *writer, int64_t *bytes, struct error *error);
+                               const struct export_target *target, int64_t *bytes,
+                               struct error *error);
+
+// ---- FilterSpecification (transfer_export_filter.c)
+// ------------------------------------------------
+
+enum export_image { EXPORT_NEW_IMAGE, EXPORT_OLD_IMAGE, EXPORT_IMAGES };
+
+// Judges what a request says, and makes the member `filter` of the record of it (in the call's
+// arena): empty without a specification.
+MUST_CHECK bool export_filter_check(struct api_call *call, const struct filter_specification *spec,
+                                    const struct table *table, struct slice *out);
+
+// The filter of a record, which may be empty. It borrows the record and the table; NULL with the
+// error set. Its struct is in the arena, export_filter_close() frees the rest.
+MUST_CHECK struct export_filter *export_filter_open(struct slice record, const struct table *table,
+                                                    struct arena *arena, struct error *error);
+void export_filter_close(struct export_filter *filter);
+
+// Whether keys (or an item) meet the key condition, an item the filter expression; and whether
+// there is such an expression.
+bool export_filter_keys(const struct export_filter *filter, struct slice keys);
+bool export_filter_item(const struct export_filter *filter, struct slice item);
+bool export_filter_chooses(const struct export_filter *filter);
+// Makes *item what the projection leaves of it, until the next call for the same image.
+MUST_CHECK bool export_filter_project(struct export_filter *filter, enum export_image image,
+                                      struct slice *item, struct error *error);
+
+void export_filter_write_json(struct json_writer *w, struct slice record);
 
 #endif

@@ -76,6 +76,10 @@ void export_write_json(struct json_writer *w, struct arena *arena, const struct 
         member_text(w, "ExportViewType", work->old_images ? "NEW_AND_OLD_IMAGES" : "NEW_IMAGE");
         json_close_object(w);
     }
+    if (work->filter.len > 0) {
+        json_name(w, "FilterSpecification");
+        export_filter_write_json(w, work->filter);
+    }
     json_close_object(w);
 }
 

@@ -11,7 +11,9 @@ static const int64_t window_max_ms = 24LL * 3600 * 1000;
 struct exporting {
     struct export_work work;
     struct api_call *call;
+    struct table *table; // held by the call
     struct record_write write;
+    bool now;      // full, without ExportTime: the table as it is
     bool repeated; // the token has been used before: nothing is begun
 };
 
@@ -86,7 +88,9 @@ static struct slice time_text(struct arena *arena, const struct field_double *ti
     return text == NULL ? slice_of(NULL, 0) : slice_str(text);
 }
 
-static struct slice digest_of(struct arena *arena, const struct export_table_request *request)
+// Of a repeated request. The filter is its form in the record.
+static struct slice digest_of(struct arena *arena, const struct export_table_request *request,
+                              struct slice filter)
 {
     static const struct incremental_export_specification none = {.export_view_type = {NULL, 0}};
     const struct incremental_export_specification *incremental =
@@ -106,8 +110,10 @@ static struct slice digest_of(struct arena *arena, const struct export_table_req
         time_text(arena, &incremental->export_from_time),
         time_text(arena, &incremental->export_to_time),
         incremental->export_view_type,
+        filter,
     };
-    return work_digest(arena, parts, COUNT_OF(parts));
+    // Without a filter the digest is what it was before there were any.
+    return work_digest(arena, parts, COUNT_OF(parts) - (filter.len == 0));
 }
 
 // On the writer's thread: two requests with one token begin one export.
@@ -145,7 +151,7 @@ static bool fill_work(struct api_call *call, const struct export_table_request *
         .table_id = table->uuid,
         .region = call->region,
         .token = request->client_token,
-        .digest = digest_of(&call->arena, request),
+        .digest = digest_of(&call->arena, request, out->filter),
         .status = WORK_IN_PROGRESS,
         .started_ms = now_ms,
         .bucket = request->s3_bucket,
@@ -189,10 +195,13 @@ enum step export_table_start(struct api_call *call, const void *decoded)
     }
     int64_t now_ms = env_now(engine_env(call_engine(call)));
     if (!choose_time(call, request, &settings, now_ms, &exporting->work) ||
+        !export_filter_check(call, request->filter_specification, table, &exporting->work.filter) ||
         !work_check_place(call, request->s3_prefix) ||
         !fill_work(call, request, table, now_ms, &exporting->work))
         return STEP_FAILED;
     exporting->call = call;
+    exporting->table = table;
+    exporting->now = !exporting->work.incremental && !request->export_time.set;
     exporting->write.name = work_name(&call->arena, "export", exporting->work.work.id);
     exporting->write.value = export_encode(&exporting->work, &call->arena, &call->error);
     struct record_job *job = call_record_job(call, 1);
@@ -205,13 +214,25 @@ enum step export_table_start(struct api_call *call, const void *decoded)
     return call_submit(call);
 }
 
+// The table as it is needs no look into the log, if its snapshot is taken now and not when the task
+// has its turn. Where the snapshot fails the task goes by the time in the record, and tells.
+static void begin(struct api_call *call, const struct exporting *exporting)
+{
+    struct history *history = NULL;
+    struct error error;
+    error_init(&error, &call->arena);
+    if (exporting->now)
+        history = history_open(call_engine(call), exporting->table, HISTORY_NOW, &error);
+    // If the api is closing, the next one finds the record.
+    (void)!export_begin_with(call->api, exporting->work.work.id, history);
+}
+
 void export_table_finish(struct api_call *call, const void *request)
 {
     (void)request;
     const struct exporting *exporting = call->state->own;
-    // If the api is closing, the next one finds the record.
     if (!exporting->repeated)
-        (void)!export_begin(call->api, exporting->work.work.id);
+        begin(call, exporting);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     json_name(&w, "ExportDescription");

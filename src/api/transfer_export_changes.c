@@ -153,8 +153,40 @@ static bool read_image(struct changes *changes, uint64_t sequence, struct slice 
     return true;
 }
 
+// An image that the filter does not take is left out of the line, as if the item were not there:
+// the lines are the changes of what a full export with the filter has. *taken is false if there is
+// nothing to tell.
+static bool filter_line(const struct changes *changes, struct export_filter *filter,
+                        struct change_images *line, bool *taken)
+{
+    *taken = export_filter_keys(filter, line->keys);
+    if (!*taken)
+        return true;
+    if (!export_filter_item(filter, line->old_image))
+        line->old_image = VALUE_NONE;
+    if (!export_filter_item(filter, line->new_image))
+        line->new_image = VALUE_NONE;
+    *taken = !export_filter_chooses(filter) || line->old_image.len > 0 || line->new_image.len > 0;
+    return export_filter_project(filter, EXPORT_OLD_IMAGE, &line->old_image, changes->error) &&
+           export_filter_project(filter, EXPORT_NEW_IMAGE, &line->new_image, changes->error);
+}
+
+static bool write_line(const struct changes *changes, const struct export_target *target,
+                       struct change_images *line, int64_t *bytes)
+{
+    bool old_images = changes->work->old_images;
+    bool taken;
+    *bytes += old_images && line->old_image.len > 0 ? (int64_t)value_item_size(line->old_image) : 0;
+    *bytes += line->new_image.len > 0 ? (int64_t)value_item_size(line->new_image) : 0;
+    if (!filter_line(changes, target->filter, line, &taken))
+        return false;
+    if (!old_images)
+        line->old_image = VALUE_NONE;
+    return !taken || export_change(target->writer, line, changes->error);
+}
+
 static bool write_note(struct changes *changes, const struct note *note,
-                       struct export_writer *writer, int64_t *bytes)
+                       const struct export_target *target, int64_t *bytes)
 {
     struct change_images line = {.time_micros = note->time_ms * 1000};
     struct item_read read = {.item = VALUE_NONE};
@@ -170,16 +202,12 @@ static bool write_note(struct changes *changes, const struct note *note,
             return false;
         line.new_image = read.item;
     }
-    if (!changes->work->old_images)
-        line.old_image = VALUE_NONE;
-    *bytes += line.old_image.len > 0 ? (int64_t)value_item_size(line.old_image) : 0;
-    *bytes += line.new_image.len > 0 ? (int64_t)value_item_size(line.new_image) : 0;
-    bool ok = export_change(writer, &line, changes->error);
+    bool ok = write_line(changes, target, &line, bytes);
     item_read_release(changes->api->engine, &read);
     return ok;
 }
 
-static bool write_all(struct changes *changes, struct export_writer *writer, int64_t *bytes)
+static bool write_all(struct changes *changes, const struct export_target *target, int64_t *bytes)
 {
     struct engine *engine = changes->api->engine;
     tree_id log = changes->table->log;
@@ -199,21 +227,21 @@ static bool write_all(struct changes *changes, struct export_writer *writer, int
     for (size_t i = 0; i < changes->count; i++) {
         if (background_stopping(changes->api))
             return error_set(changes->error, ERR_UNAVAILABLE, "The server is stopping.");
-        if (!write_note(changes, &changes->notes[i], writer, bytes))
+        if (!write_note(changes, &changes->notes[i], target, bytes))
             return false;
     }
     return true;
 }
 
 bool export_changes(struct api *api, struct table *table, const struct export_work *work,
-                    struct export_writer *writer, int64_t *bytes, struct error *error)
+                    const struct export_target *target, int64_t *bytes, struct error *error)
 {
     struct changes changes = {.api = api, .table = table, .work = work, .error = error};
     changes.snapshot = engine_snapshot(api->engine);
     arena_init(&changes.arena, SIZE_MAX);
     arena_init(&changes.images, SIZE_MAX);
     buf_init(&changes.key, STORE_KEY_MAX);
-    bool ok = write_all(&changes, writer, bytes);
+    bool ok = write_all(&changes, target, bytes);
     buf_release(&changes.key);
     arena_release(&changes.images);
     arena_release(&changes.arena);

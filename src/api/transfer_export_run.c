@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 struct export_task {
-    struct task task; // first
+    struct task task;        // first
+    struct history *history; // the items of a full export, or NULL: from the record
     char id[EXPORT_ID_MAX];
 };
 
@@ -21,7 +22,8 @@ struct export_run {
     struct error error;
     struct export_work work;
     struct table *table;
-    struct export_writer *writer;
+    struct export_target target;
+    struct history *history; // or NULL
 };
 
 static bool stopping(struct export_run *run)
@@ -30,21 +32,28 @@ static bool stopping(struct export_run *run)
            !error_set(&run->error, ERR_UNAVAILABLE, "The server is stopping.");
 }
 
+// The filter chooses what is written, not what is read and paid for.
+static bool write_item(struct export_run *run, struct slice item)
+{
+    struct export_filter *filter = run->target.filter;
+    run->work.billed_bytes += (int64_t)value_item_size(item);
+    if (!export_filter_keys(filter, item) || !export_filter_item(filter, item))
+        return true;
+    return export_filter_project(filter, EXPORT_NEW_IMAGE, &item, &run->error) &&
+           export_item(run->target.writer, item, &run->error);
+}
+
 static bool write_items(struct export_run *run)
 {
-    struct history *history =
-        history_open(run->api->engine, run->table, run->work.at_ms, &run->error);
-    if (history == NULL)
+    if (run->history == NULL)
+        run->history = history_open(run->api->engine, run->table, run->work.at_ms, &run->error);
+    if (run->history == NULL)
         return false;
     struct slice item;
     bool ok = true;
-    while (ok && history_next(history, &item)) {
-        run->work.billed_bytes += (int64_t)value_item_size(item);
-        ok = !stopping(run) && export_item(run->writer, item, &run->error);
-    }
-    ok = ok && history_ok(history, &run->error);
-    history_close(history);
-    return ok;
+    while (ok && history_next(run->history, &item))
+        ok = !stopping(run) && write_item(run, item);
+    return ok && history_ok(run->history, &run->error);
 }
 
 static bool write_summary(struct export_run *run)
@@ -66,7 +75,7 @@ static bool write_summary(struct export_run *run)
         .sse_key = work->sse_key,
         .billed_bytes = work->billed_bytes,
     };
-    return export_finish(run->writer, &summary, &run->error);
+    return export_finish(run->target.writer, &summary, &run->error);
 }
 
 // What an interrupted run has left of a full export would be taken for a part of this one.
@@ -106,16 +115,21 @@ static bool write_export(struct export_run *run, const char *id)
         .env = engine_env(run->api->engine),
     };
     run->work.billed_bytes = 0;
-    run->writer = export_open(&options, &run->error);
-    bool ok = run->writer != NULL &&
-              (run->work.incremental ? export_changes(run->api, run->table, &run->work, run->writer,
-                                                      &run->work.billed_bytes, &run->error)
-                                     : write_items(run));
+    run->target.filter = export_filter_open(run->work.filter, run->table, &run->arena, &run->error);
+    if (run->target.filter == NULL)
+        return false;
+    run->target.writer = export_open(&options, &run->error);
+    bool ok =
+        run->target.writer != NULL &&
+        (run->work.incremental ? export_changes(run->api, run->table, &run->work, &run->target,
+                                                &run->work.billed_bytes, &run->error)
+                               : write_items(run));
     run->work.work.ended_ms = env_now(engine_env(run->api->engine));
     ok = ok && write_summary(run);
     if (ok)
-        run->work.items = (int64_t)export_item_count(run->writer);
-    export_free(run->writer);
+        run->work.items = (int64_t)export_item_count(run->target.writer);
+    export_free(run->target.writer);
+    export_filter_close(run->target.filter);
     return ok;
 }
 
@@ -160,26 +174,36 @@ static void finish(struct export_run *run, bool ok)
 static void export_run(struct task *task, struct api *api)
 {
     struct export_task *own = (struct export_task *)task;
-    struct export_run run = {.api = api};
+    struct export_run run = {.api = api, .history = own->history};
     arena_init(&run.arena, SIZE_MAX);
     error_init(&run.error, &run.arena);
     bool ok = !stopping(&run) && load(&run, own->id) && write_export(&run, own->id);
     // Interrupted work stays in progress, and is begun again by the next api.
     if (!background_stopping(api) && (ok || run.error.code != ERR_NONE) && run.work.work.id.len > 0)
         finish(&run, ok);
+    if (run.history != NULL)
+        history_close(run.history);
     table_release(run.table);
     arena_release(&run.arena);
     free(own);
 }
 
-bool export_begin(struct api *api, struct slice id)
+bool export_begin_with(struct api *api, struct slice id, struct history *history)
 {
     struct export_task *task = calloc(1, sizeof(*task));
     ensure(task != NULL && id.len < sizeof(task->id));
     task->task.run = export_run;
+    task->history = history;
     memcpy(task->id, id.ptr, id.len);
     if (background_submit(api, &task->task))
         return true;
+    if (history != NULL)
+        history_close(history);
     free(task);
     return false;
+}
+
+bool export_begin(struct api *api, struct slice id)
+{
+    return export_begin_with(api, id, NULL);
 }

@@ -61,6 +61,8 @@ struct slice export_encode(const struct export_work *work, struct arena *arena, 
     map_put_integer(&maker, "to", work->to_ms);
     map_put_text(&maker, "sse_algorithm", work->sse_algorithm);
     map_put_text(&maker, "sse_key", work->sse_key);
+    if (work->filter.len > 0)
+        map_put_value(&maker, SLICE_LIT("filter"), work->filter);
     map_put_integer(&maker, "billed", work->billed_bytes);
     map_put_integer(&maker, "items", work->items);
     return map_end(&maker, arena, error);
@@ -77,6 +79,7 @@ void export_decode(struct slice record, struct export_work *out)
         .to_ms = map_integer(record, "to"),
         .sse_algorithm = map_text(record, "sse_algorithm"),
         .sse_key = map_text(record, "sse_key"),
+        .filter = map_value(record, SLICE_LIT("filter")),
         .billed_bytes = map_integer(record, "billed"),
         .items = map_integer(record, "items"),
     };

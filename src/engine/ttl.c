@@ -70,8 +70,9 @@ void ttl_apply(struct txn *txn, const struct table *table, struct slice tree_key
 }
 
 bool engine_ttl_due(struct engine *engine, const struct table *table, int64_t now_s,
-                    bool (*visit)(void *context, struct slice tree_key), void *context,
-                    struct error *error)
+                    struct slice after,
+                    bool (*visit)(void *context, struct slice place, struct slice tree_key),
+                    void *context, struct error *error)
 {
     if (table->ttl.tree == 0)
         return true;
@@ -85,10 +86,15 @@ bool engine_ttl_due(struct engine *engine, const struct table *table, int64_t no
     struct store_cursor *cursor =
         store_cursor_open(engine->store, NULL, buf_view(&lower), buf_view(&upper));
     ensure(cursor != NULL);
-    store_cursor_first(cursor);
+    if (after.len > 0)
+        store_cursor_seek(cursor, after);
+    else
+        store_cursor_first(cursor);
+    if (store_cursor_valid(cursor) && slice_equal(store_cursor_key(cursor), after))
+        store_cursor_next(cursor);
     while (store_cursor_valid(cursor)) {
         struct slice key = store_cursor_key(cursor);
-        if (!visit(context, slice_of(key.ptr + 12, key.len - 12)))
+        if (!visit(context, key, slice_of(key.ptr + 12, key.len - 12)))
             break;
         store_cursor_next(cursor);
     }

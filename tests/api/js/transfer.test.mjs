@@ -206,6 +206,19 @@ test('an incremental export', skip, async () => {
     await wrong({ ExportFromTime: to, ExportToTime: from }, 'ExportFromTime must be before ExportToTime');
 });
 
+test('an export without a time is of the moment of the request', skip, async () => {
+    const { ExportDescription: first } = await call('ExportTableToPointInTime', { TableArn: arn, S3Bucket: 'box', S3Prefix: 'moment' });
+    await call('PutItem', { TableName: main, Item: { pk: S('after the request'), sk: N(1) } });
+    const d = await waitFor('the export', async () => {
+        const { ExportDescription: now } = await call('DescribeExport', { ExportArn: first.ExportArn });
+        return now.ExportStatus !== 'IN_PROGRESS' && now;
+    });
+    assert.equal(d.ExportStatus, 'COMPLETED', d.FailureMessage);
+    assert.deepEqual(d.ExportTime, first.ExportTime);
+    assert.ok(!dataLines(d).some((line) => line.includes('after the request')));
+    assert.equal(d.ItemCount, (await scan(main)).length - 1);
+});
+
 test('client tokens', skip, async () => {
     const input = { TableArn: arn, S3Bucket: 'box', S3Prefix: 'token', ClientToken: 'once' };
     const one = (await call('ExportTableToPointInTime', input)).ExportDescription.ExportArn;
@@ -254,6 +267,75 @@ test('lists come in pages', skip, async () => {
     assert.notEqual(two.ImportSummaryList[0].ImportArn, one.ImportSummaryList[0].ImportArn);
     assert.equal(two.NextToken, undefined);
     await fails(call('ListExports', { NextToken: 'zz' }), 'ValidationException', 'Invalid NextToken provided: zz');
+});
+
+test('a filter', skip, async () => {
+    const name = 'Filtered';
+    const TableArn = `arn:aws:dynamodb:us-east-1:000000000000:table/${name}`;
+    const pitr = { PointInTimeRecoveryEnabled: true };
+    await call('CreateTable', tableSpec({ name, key: ['pk', 'sk:N'] }));
+    await call('UpdateContinuousBackups', { TableName: name, PointInTimeRecoverySpecification: pitr });
+    const put = (pk, sk, v) => call('PutItem', { TableName: name, Item: { pk: S(pk), sk: N(sk), v: N(v), m: M({ a: N(sk), b: S('x') }) } });
+    for (let i = 0; i < 20; i++) await put(i % 2 ? 'odd' : 'even', i - 5, i);
+    const item = (line) => JSON.parse(line).Item;
+    const check = async (FilterSpecification, expected, rest = {}) => {
+        const d = await exported({ TableArn, FilterSpecification, ...rest });
+        assert.equal(d.ExportStatus, 'COMPLETED', d.FailureMessage);
+        same(d.FilterSpecification, FilterSpecification);
+        const items = d.ItemCount === 0 ? [] : dataLines(d).map(item);
+        assert.equal(d.ItemCount, items.length);
+        same(items.map((i) => Number(i.v?.N ?? i.m.M.a.N)).sort((a, b) => a - b), expected);
+        return items;
+    };
+    const values = (rest) => ({ ExpressionAttributeValues: rest });
+    await check({ FilterExpression: 'pk = :p AND v < :v', ...values({ ':p': S('even'), ':v': N(5) }) }, [0, 2, 4]);
+    const key = (text, rest, expected) => check({ KeyConditionExpression: 'pk = :p' + text, ...values({ ':p': S('odd'), ...rest }) }, expected);
+    await key('', {}, [1, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
+    await key(' AND sk < :a', { ':a': N(-2) }, [1]);
+    await key(' AND sk <= :a', { ':a': N(-2) }, [1, 3]);
+    await key(' AND sk > :a', { ':a': N(12) }, [19]);
+    await key(' AND sk >= :a', { ':a': N(12) }, [17, 19]);
+    await key(' AND sk = :a', { ':a': N(12) }, [17]);
+    await key(' AND sk BETWEEN :a AND :b', { ':a': N(-1), ':b': N(4) }, [5, 7, 9]);
+    await check({ KeyConditionExpression: 'pk = :p', ...values({ ':p': S('none') }) }, []);
+    const projected = await check({
+        KeyConditionExpression: 'pk = :p', FilterExpression: '#v > :v', ProjectionExpression: '#m.a',
+        ExpressionAttributeNames: { '#m': 'm', '#v': 'v' }, ...values({ ':p': S('odd'), ':v': N(15) }),
+    }, [12, 14]);
+    same(projected[0], { m: M({ a: N(12) }) });
+    // With a time, from the log; and with a token.
+    await advance(5);
+    const then = await now();
+    await advance(5);
+    await put('even', -5, 100);
+    const big = { FilterExpression: 'v > :v', ...values({ ':v': N(17) }) };
+    await check(big, [18, 19, 100]);
+    await check(big, [18, 19], { ExportTime: then });
+    const token = { TableArn, S3Bucket: 'box', ClientToken: 'filtered' };
+    await call('ExportTableToPointInTime', { ...token, FilterSpecification: big });
+    await call('ExportTableToPointInTime', { ...token, FilterSpecification: big });
+    await fails(call('ExportTableToPointInTime', token), 'ExportConflictException');
+
+    // Changes of what the filter takes: an item that leaves it is as good as deleted.
+    await advance(3600);
+    const from = await now();
+    await advance(60);
+    await put('even', -5, 1);
+    await put('odd', -4, 50);
+    await put('odd', 14, 60);
+    await put('odd', -2, 4);
+    await advance(1000);
+    const lines = async (FilterSpecification, view) => {
+        const d = await exported({ TableArn, FilterSpecification, ExportType: 'INCREMENTAL_EXPORT',
+            IncrementalExportSpecification: { ExportFromTime: from, ExportToTime: await now(), ExportViewType: view } });
+        assert.equal(d.ExportStatus, 'COMPLETED', d.FailureMessage);
+        return Object.fromEntries(dataLines(d).map(JSON.parse).map((l) => [l.Keys.sk.N, [l.OldImage?.v.N, l.NewImage?.v.N]]));
+    };
+    const none = undefined;
+    same(await lines({ ...big, ProjectionExpression: 'v' }, 'NEW_AND_OLD_IMAGES'), { '-5': ['100', none], '-4': [none, '50'], 14: ['19', '60'] });
+    same(await lines(big, 'NEW_IMAGE'), { '-5': [none, none], '-4': [none, '50'], 14: [none, '60'] });
+    same(await lines({ KeyConditionExpression: 'pk = :p AND sk < :s', ...values({ ':p': S('odd'), ':s': N(0) }) }, 'NEW_AND_OLD_IMAGES'),
+        { '-4': ['1', '50'], '-2': ['3', '4'] });
 });
 
 test('CSV', skip, async () => {

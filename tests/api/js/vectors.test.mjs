@@ -174,3 +174,51 @@ test('limits', async () => {
         /limit of 5/,
     );
 });
+
+test('a restore brings the vector indexes, or those that it names', async () => {
+    const source = await makeTable({
+        AttributeDefinitions: definitions('pk', 'tenant'),
+        VectorIndexes: [index('one', 'COSINE'), index('two', 'EUCLIDEAN', { SearchSchema: schema(['tenant', 'HASH']) })],
+    });
+    await putAll(source, items.slice(0, 50).map(toItem));
+    await call('UpdateContinuousBackups', {
+        TableName: source,
+        PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+    });
+    const { BackupDetails } = await call('CreateBackup', { TableName: source, BackupName: 'vectors' });
+    const { BackupArn } = BackupDetails;
+    await waitFor('the backup', async () =>
+        (await call('DescribeBackup', { BackupArn })).BackupDescription.BackupDetails.BackupStatus === 'AVAILABLE');
+    const ways = {
+        RestoreTableFromBackup: { BackupArn },
+        RestoreTableToPointInTime: { SourceTableName: source, UseLatestRestorableTime: true },
+    };
+    for (const [operation, from] of Object.entries(ways)) {
+        const restore = (TargetTableName, VectorIndexOverride) => call(operation, { ...from, TargetTableName, VectorIndexOverride });
+        const restored = async (override) => {
+            const name = uniqueName('restored');
+            await restore(name, override);
+            const described = await waitFor('the table', async () => {
+                const { Table } = await call('DescribeTable', { TableName: name });
+                return Table.TableStatus === 'ACTIVE' && Table;
+            });
+            const names = (described.VectorIndexes ?? []).map((i) => i.IndexName).sort();
+            if (names.includes('one')) {
+                const query = vector();
+                const found = await call('SearchVectors', { TableName: name, IndexName: 'one', SearchVector: query.map(N), TopK: 5 });
+                check(found.SearchResults, nearest(items.slice(0, 50), 'COSINE', query, 5));
+            }
+            await call('DeleteTable', { TableName: name });
+            return names;
+        };
+        same(await restored(undefined), ['one', 'two']);
+        same(await restored([index('one', 'COSINE')]), ['one']);
+        same(await restored([]), []);
+        const text = (name) => 'One or more parameter values were invalid: Vector index override must match an index of the source table: ' + name;
+        await fails(restore(uniqueName(), [index('one', 'COSINE'), index('none', 'COSINE')]), VALIDATION, text('none'));
+        await fails(restore(uniqueName(), [index('one', 'EUCLIDEAN')]), VALIDATION, text('one'));
+        await fails(restore(uniqueName(), [index('one', 'COSINE', { Dimensions: 3 })]), VALIDATION, text('one'));
+        await fails(restore(uniqueName(), [{ IndexName: 'one' }]), VALIDATION, /vectorIndexOverride\.1\.member/);
+    }
+    await call('DeleteBackup', { BackupArn });
+});
