@@ -11,6 +11,7 @@
 #include "api/vector_pool.h"
 #include "base/limits.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 struct api *api_open(const struct api_options *options, struct store_error *error)
@@ -260,6 +261,35 @@ void api_call_finish(struct api_call *call)
     if (call->error.code == ERR_NONE)
         state->operation->finish(call, state->request);
     respond(call);
+}
+
+struct waiter {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool done;
+};
+
+static void wake_waiter(struct api_call *call)
+{
+    struct waiter *waiter = call->context;
+    ensure(pthread_mutex_lock(&waiter->lock) == 0);
+    waiter->done = true;
+    ensure(pthread_cond_signal(&waiter->wake) == 0);
+    ensure(pthread_mutex_unlock(&waiter->lock) == 0);
+}
+
+void api_call_run(struct api_call *call)
+{
+    struct waiter waiter = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+    call->done = wake_waiter;
+    call->context = &waiter;
+    if (api_call_start(call))
+        return;
+    ensure(pthread_mutex_lock(&waiter.lock) == 0);
+    while (!waiter.done)
+        ensure(pthread_cond_wait(&waiter.wake, &waiter.lock) == 0);
+    ensure(pthread_mutex_unlock(&waiter.lock) == 0);
+    api_call_finish(call);
 }
 
 // How many actions the transaction of the request has; 0 if it is none.

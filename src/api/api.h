@@ -43,8 +43,6 @@ MUST_CHECK bool api_kinesis(struct api *api, const char *root, const char *data,
 // directory "buckets" in the data directory; if there is neither, there are no buckets. Goes on
 // with exports and imports that were interrupted. Before the first call, once.
 void api_buckets(struct api *api, const char *root, const char *data);
-// Goes on with bulk operations that were interrupted. Behind api_buckets(), once.
-void api_resume_bulk(struct api *api);
 // Finishes what is queued, then closes the store. No call may be between start and done.
 void api_close(struct api *api);
 
@@ -85,6 +83,8 @@ struct api_call {
 void api_call_init(struct api_call *call, struct api *api);
 MUST_CHECK bool api_call_start(struct api_call *call);
 void api_call_finish(struct api_call *call);
+// Starts, waits if it must, and finishes, on the caller's thread; sets `done` and `context` itself.
+void api_call_run(struct api_call *call);
 void api_call_reset(struct api_call *call);
 void api_call_release(struct api_call *call);
 

@@ -57,8 +57,7 @@ MUST_CHECK bool backup_of_deleted(struct api *api, struct arena *arena, struct t
                                   struct table **next, struct record_write *record,
                                   struct error *error);
 
-// ---- Point-in-time recovery (pitr.c)
-// -------------------------------------------------------------
+// ---- Point-in-time recovery (pitr.c) ----------------------------------------------
 
 // The first instant that the table can be restored to; only if settings->pitr_days is not 0.
 int64_t pitr_earliest_ms(const struct table_settings *settings, int64_t now_ms);
@@ -71,8 +70,7 @@ bool pitr_has(const struct table_settings *settings, int64_t at_ms, int64_t now_
 MUST_CHECK bool copy_items(struct api *api, struct history *history, struct table *target,
                            struct error *error);
 
-// ---- After a restart
-// -----------------------------------------------------------------------------
+// ---- After a restart --------------------------------------------------------------
 
 // Goes on with backups and restores that were not finished when the process ended.
 void backup_resume(struct api *api);

@@ -8,23 +8,11 @@ enum { PAGE_DEFAULT = 10, ID_LEN = 14 + 1 + 8 };
 
 struct slice bulk_encode(const struct bulk_work *bulk, struct arena *arena, struct error *error)
 {
-    const struct work *work = &bulk->work;
+    struct work work = bulk->work;
     struct map_maker maker;
+    work.status = (enum work_status)bulk->status; // 0 is "in progress" to both
     map_begin(&maker);
-    map_put_text(&maker, "id", work->id);
-    map_put_text(&maker, "table", work->table);
-    map_put_text(&maker, "table_id", work->table_id);
-    map_put_text(&maker, "region", work->region);
-    map_put_text(&maker, "token", work->token);
-    map_put_text(&maker, "digest", work->digest);
-    map_put_integer(&maker, "status", bulk->status);
-    map_put_integer(&maker, "started", work->started_ms);
-    map_put_integer(&maker, "ended", work->ended_ms);
-    map_put_text(&maker, "failure_code", work->failure_code);
-    map_put_text(&maker, "failure", work->failure_message);
-    map_put_text(&maker, "bucket", work->bucket);
-    map_put_text(&maker, "owner", work->owner);
-    map_put_text(&maker, "prefix", work->prefix);
+    work_put(&maker, &work);
     map_put_flag(&maker, "cancel", bulk->cancel);
     map_put_text(&maker, "format", bulk->format);
     map_put_text(&maker, "compression", bulk->compression);
@@ -67,21 +55,7 @@ void bulk_decode(struct slice record, struct bulk_work *out)
         .total_bytes = map_integer(record, "total"),
         .written_bytes = map_integer(record, "written"),
     };
-    out->work = (struct work){
-        .id = map_text(record, "id"),
-        .table = map_text(record, "table"),
-        .table_id = map_text(record, "table_id"),
-        .region = map_text(record, "region"),
-        .token = map_text(record, "token"),
-        .digest = map_text(record, "digest"),
-        .started_ms = map_integer(record, "started"),
-        .ended_ms = map_integer(record, "ended"),
-        .failure_code = map_text(record, "failure_code"),
-        .failure_message = map_text(record, "failure"),
-        .bucket = map_text(record, "bucket"),
-        .owner = map_text(record, "owner"),
-        .prefix = map_text(record, "prefix"),
-    };
+    work_get(record, &out->work);
 }
 
 // ---- Descriptions ----------------------------------------------------------------------------

@@ -6,9 +6,9 @@
 // {"Object":key,"Line":number,"Error":text}.
 #include "api/bulk.h"
 
+#include "api/put_batch.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "engine/layout.h"
 #include "transfer/files.h"
 #include "transfer/item_reader.h"
 #include "transfer/sink.h"
@@ -17,8 +17,6 @@
 #include <time.h>
 
 enum {
-    BATCH_ITEMS = 256,
-    BATCH_BYTES = 2 << 20,
     STATE_EVERY = 16,          // batches after which the counts are written
     LOOK_EVERY = 1000,         // failed items after which a cancellation is looked for
     RUN_MEMORY = 1 << 26,      // of what is not of one batch
@@ -34,7 +32,6 @@ struct bulk_task {
 struct bulk_run {
     struct api *api;
     struct arena arena; // of the whole run
-    struct arena batch; // of one batch
     struct error error;
     struct bulk_work bulk;
     struct slice name; // of the record
@@ -45,9 +42,7 @@ struct bulk_run {
     int64_t began_ms;
     int64_t units; // written so far
     size_t batches;
-    size_t count;
-    size_t bytes;
-    struct write_action actions[BATCH_ITEMS];
+    struct put_batch batch;
 };
 
 static bool fail_with(struct bulk_run *run, const char *code, const char *message)
@@ -111,29 +106,6 @@ static bool may_go_on(struct bulk_run *run)
 
 // ---- Items -------------------------------------------------------------------------------------
 
-// Judges an item as PutItem would. The error is of this item alone.
-static bool check_item(const struct table *table, struct slice item, struct error *error)
-{
-    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
-        const struct key_part *part = &table->keys.parts[i];
-        struct slice value = value_get(item, part->name);
-        if (value.len == 0)
-            return error_validation(error, "Missing the key %.*s in the item",
-                                    SLICE_FMT(part->name));
-        if (value_type(value) != part->type)
-            return error_validation(error, "Type mismatch for key %.*s expected: %s actual: %s",
-                                    SLICE_FMT(part->name), value_type_name(part->type),
-                                    value_type_name(value_type(value)));
-        if (!key_value_check(part, i < table->keys.hash_count, value, error))
-            return false;
-    }
-    if (value_item_size(item) > LIMIT_ITEM_SIZE)
-        return error_validation(error, "Item size has exceeded the maximum allowed size");
-    if (value_depth(item) > LIMIT_NESTING + 1)
-        return error_validation(error, "Nesting Levels have exceeded supported limits");
-    return table_check_item(table, item, error);
-}
-
 // Waits until so many units may have been written.
 static bool keep_pace(struct bulk_run *run)
 {
@@ -155,46 +127,29 @@ static bool keep_pace(struct bulk_run *run)
 
 static bool write_batch(struct bulk_run *run)
 {
-    if (run->count == 0)
+    if (run->batch.count == 0)
         return true;
     if (!may_go_on(run) || !keep_pace(run))
         return false;
-    struct write_job job;
-    write_job_init(&job, run->api->engine, &run->batch, &run->error);
-    job.count = run->count;
-    job.actions = run->actions;
-    bool ok = engine_run(run->api->engine, &job.job);
-    write_job_release(&job);
-    for (size_t i = 0; ok && i < run->count; i++) {
-        int64_t size = (int64_t)value_item_size(run->actions[i].item);
-        run->bulk.written_bytes += size;
-        run->units += (size + 1023) / 1024;
+    int64_t bytes = 0;
+    int64_t units = 0;
+    for (size_t i = 0; i < run->batch.count; i++) {
+        int64_t size = (int64_t)value_item_size(run->batch.actions[i].item);
+        bytes += size;
+        units += (size + 1023) / 1024;
     }
-    run->count = 0;
-    run->bytes = 0;
-    arena_reset(&run->batch);
-    if (ok && ++run->batches % STATE_EVERY == 0)
+    if (!put_batch_write(&run->batch))
+        return false;
+    run->bulk.written_bytes += bytes;
+    run->units += units;
+    if (++run->batches % STATE_EVERY == 0)
         save(run);
-    return ok;
+    return true;
 }
 
 static bool add_item(struct bulk_run *run, struct slice item)
 {
-    struct buf key;
-    buf_init(&key, STORE_KEY_MAX);
-    layout_item_key(&key, run->table->tree, &run->table->keys, item);
-    struct write_action action = {
-        .kind = WRITE_PUT,
-        .table = run->table,
-        .key = arena_copy(&run->batch, buf_view(&key)),
-        .item = arena_copy(&run->batch, item),
-    };
-    buf_release(&key);
-    if (action.key.ptr == NULL || action.item.ptr == NULL)
-        return error_budget(&run->error);
-    run->actions[run->count++] = action;
-    run->bytes += item.len;
-    return (run->count < BATCH_ITEMS && run->bytes < BATCH_BYTES) || write_batch(run);
+    return put_batch_add(&run->batch, item) && (!put_batch_full(&run->batch) || write_batch(run));
 }
 
 // ---- The report --------------------------------------------------------------------------------
@@ -249,7 +204,7 @@ static bool take_record(struct bulk_run *run, struct slice file, const struct it
     const char *bad = record->bad != NULL ? record->bad
                       : record->removes   ? "a deletion cannot be put"
                                           : NULL;
-    if (bad == NULL && !check_item(run->table, record->item, &fault))
+    if (bad == NULL && !put_batch_check(run->table, record->item, &fault))
         bad = fault.message;
     run->bulk.processed_items++;
     run->bulk.failed_items += bad != NULL;
@@ -379,6 +334,14 @@ static bool report_close(struct bulk_run *run, bool ok)
     return fail_with(run, "S3AccessDenied", "The output bucket cannot be written");
 }
 
+static bool put_all(struct bulk_run *run)
+{
+    put_batch_init(&run->batch, run->api, run->table, false, &run->error);
+    bool ok = put_files(run);
+    put_batch_release(&run->batch);
+    return ok;
+}
+
 static void bulk_run(struct task *task, struct api *api)
 {
     struct bulk_task *own = (struct bulk_task *)task;
@@ -386,15 +349,13 @@ static void bulk_run(struct task *task, struct api *api)
     ensure(run != NULL);
     run->api = api;
     arena_init(&run->arena, SIZE_MAX);
-    arena_init(&run->batch, LIMIT_REQUEST_MEMORY);
     error_init(&run->error, &run->arena);
-    bool ok = !background_stopping(api) && load(run, own->id) && put_files(run);
+    bool ok = !background_stopping(api) && load(run, own->id) && put_all(run);
     ok = report_close(run, ok);
     // Interrupted work stays in progress, and is begun again by the next api.
     if (!background_stopping(api) && run->bulk.work.id.len > 0)
         finish(run, ok);
     table_release(run->table);
-    arena_release(&run->batch);
     arena_release(&run->arena);
     free(run);
     free(own);
@@ -410,45 +371,4 @@ bool bulk_begin(struct api *api, struct slice id)
         return true;
     free(task);
     return false;
-}
-
-// ---- What the last process had not finished
-// ------------------------------------------------------
-
-struct unfinished {
-    struct api *api;
-    size_t count;
-    char (*ids)[EXPORT_ID_MAX];
-};
-
-static bool note_unfinished(void *context, struct slice name, struct slice record)
-{
-    struct unfinished *list = context;
-    struct slice id = map_text(record, "id");
-    (void)name;
-    if (map_integer(record, "status") != BULK_IN_PROGRESS || id.len >= EXPORT_ID_MAX)
-        return true;
-    list->ids = realloc(list->ids, (list->count + 1) * sizeof(*list->ids));
-    ensure(list->ids != NULL);
-    memcpy(list->ids[list->count], id.ptr, id.len);
-    list->ids[list->count++][id.len] = 0;
-    return true;
-}
-
-void api_resume_bulk(struct api *api)
-{
-    struct unfinished list = {.api = api};
-    struct arena arena;
-    struct error error;
-    if (api->bucket_root == NULL)
-        return;
-    arena_init(&arena, 1 << 20);
-    error_init(&error, &arena);
-    if (!engine_records(api->engine, SLICE_LIT("bulk/"), slice_of(NULL, 0), note_unfinished, &list,
-                        &error))
-        log_error("unfinished bulk operations could not be looked for: %s", error.message);
-    for (size_t i = 0; i < list.count; i++)
-        (void)!bulk_begin(api, slice_str(list.ids[i]));
-    free(list.ids);
-    arena_release(&arena);
 }

@@ -5,8 +5,7 @@
 
 enum { MAP_MAX = 1 << 20, NAMES_MAX = 16 << 20 };
 
-// ---- Reading
-// -------------------------------------------------------------------------------------
+// ---- Reading ----------------------------------------------------------------------
 
 struct slice map_value(struct slice map, struct slice name)
 {
@@ -34,8 +33,7 @@ bool map_flag(struct slice map, const char *name)
     return value.len > 0 && value_bool(value);
 }
 
-// ---- Making
-// ---------------------------------------------------------------------------------------
+// ---- Making -----------------------------------------------------------------------
 
 void map_begin(struct map_maker *maker)
 {

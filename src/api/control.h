@@ -7,16 +7,14 @@
 
 #include "api/table_ops.h"
 
-// ---- Reading
-// -------------------------------------------------------------------------------------
+// ---- Reading ----------------------------------------------------------------------
 
 struct slice map_text(struct slice map, const char *name);
 int64_t map_integer(struct slice map, const char *name);
 bool map_flag(struct slice map, const char *name);
 struct slice map_value(struct slice map, struct slice name); // VALUE_NONE if there is none
 
-// ---- Making
-// ---------------------------------------------------------------------------------------
+// ---- Making -----------------------------------------------------------------------
 
 // A map in the making: map_begin, members, map_end. What is 0, false or empty is left out.
 struct map_maker {

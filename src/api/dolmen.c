@@ -4,7 +4,6 @@
 
 #include "api/api.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -47,7 +46,6 @@ int dolmen_open(const struct dolmen_options *options, dolmen **db, char *error, 
         return DOLMEN_FAILED;
     }
     api_buckets(opened->api, NULL, options->path);
-    api_resume_bulk(opened->api);
     // Without an endpoint nothing can be wrong with it.
     ensure(api_kinesis(opened->api, NULL, options->path, NULL, NULL, 0));
     *db = opened;
@@ -63,21 +61,6 @@ void dolmen_close(dolmen *db)
     free(db);
 }
 
-struct wait {
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool done;
-};
-
-static void wake(struct api_call *call)
-{
-    struct wait *wait = call->context;
-    ensure(pthread_mutex_lock(&wait->lock) == 0);
-    wait->done = true;
-    ensure(pthread_cond_signal(&wait->wake) == 0);
-    ensure(pthread_mutex_unlock(&wait->lock) == 0);
-}
-
 static void take_response(const struct api_call *call, struct dolmen_response *response)
 {
     response->status = call->status;
@@ -91,21 +74,12 @@ static void take_response(const struct api_call *call, struct dolmen_response *r
 void dolmen_call(dolmen *db, const char *operation, const char *request, size_t request_length,
                  struct dolmen_response *response)
 {
-    struct wait wait = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
     struct api_call call;
     api_call_init(&call, db->api);
     call.operation = slice_str(operation);
     call.region = db->region;
     call.body = slice_of(request, request_length);
-    call.done = wake;
-    call.context = &wait;
-    if (!api_call_start(&call)) {
-        ensure(pthread_mutex_lock(&wait.lock) == 0);
-        while (!wait.done)
-            ensure(pthread_cond_wait(&wait.wake, &wait.lock) == 0);
-        ensure(pthread_mutex_unlock(&wait.lock) == 0);
-        api_call_finish(&call);
-    }
+    api_call_run(&call);
     take_response(&call, response);
     api_call_release(&call);
 }

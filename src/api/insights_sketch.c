@@ -95,8 +95,7 @@ static void heap_up(struct sketch *sketch, size_t at)
     heap_put(sketch, at, counter);
 }
 
-// ---- The hash table
-// ------------------------------------------------------------------------------
+// ---- The hash table ---------------------------------------------------------------
 
 static bool counter_is(const struct counter *counter, struct slice key, uint32_t hash)
 {
@@ -176,8 +175,7 @@ void sketch_count(struct sketch *sketch, struct slice key)
     heap_down(sketch, 0);
 }
 
-// ---- Reading
-// -------------------------------------------------------------------------------------
+// ---- Reading ----------------------------------------------------------------------
 
 static int compare_rows(const void *a, const void *b)
 {

@@ -22,8 +22,7 @@ struct kinesis_http {
     int socket; // -1 if it is closed
 };
 
-// ---- The endpoint
-// --------------------------------------------------------------------------------
+// ---- The endpoint -----------------------------------------------------------------
 
 static bool copy_part(char *out, size_t size, const char *from, size_t len)
 {

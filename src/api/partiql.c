@@ -230,8 +230,7 @@ void statement_job(struct write_job *job, bool each)
     job->job.run = each ? run_each : run_whole;
 }
 
-// ---- ExecuteStatement
-// -----------------------------------------------------------------------------
+// ---- ExecuteStatement -------------------------------------------------------------
 
 enum step execute_statement_start(struct api_call *call, const void *decoded)
 {

@@ -15,8 +15,7 @@ enum { REVISION_TEXT = 24 };
 static const struct slice no_policy = {(const uint8_t *)"NO_POLICY", 9};
 static const struct slice table_entry = {(const uint8_t *)"table", 5};
 
-// ---- The resource
-// --------------------------------------------------------------------------------
+// ---- The resource -----------------------------------------------------------------
 
 struct policy_resource {
     struct slice arn;
@@ -239,8 +238,7 @@ void delete_resource_policy_finish(struct api_call *call, const void *request)
     json_close_object(&w);
 }
 
-// ---- Reading
-// -------------------------------------------------------------------------------------
+// ---- Reading ----------------------------------------------------------------------
 
 enum step get_resource_policy_start(struct api_call *call, const void *request)
 {

@@ -56,8 +56,7 @@ struct kinesis_destination_request {
     struct kinesis_configuration *configuration;
 };
 
-// ---- Auto scaling
-// --------------------------------------------------------------------------------
+// ---- Auto scaling -----------------------------------------------------------------
 
 struct scaling_target {
     struct field_bool disable_scale_in;

@@ -382,8 +382,7 @@ static bool restore_alter(void *context, struct table *current, struct table **n
     return *next != NULL || error_budget(error);
 }
 
-// ---- What both operations share
-// -------------------------------------------------------------------
+// ---- What both operations share ---------------------------------------------------
 
 static enum step start_restore(struct api_call *call, struct restore *restore)
 {
@@ -431,8 +430,7 @@ static bool hold(struct api_call *call, struct table *table)
     return true;
 }
 
-// ---- RestoreTableFromBackup
-// ------------------------------------------------------------------------
+// ---- RestoreTableFromBackup -------------------------------------------------------
 
 enum step restore_table_from_backup_start(struct api_call *call, const void *decoded)
 {
@@ -462,8 +460,7 @@ void restore_table_from_backup_finish(struct api_call *call, const void *request
     finish_restore(call);
 }
 
-// ---- RestoreTableToPointInTime
-// ----------------------------------------------------------------------
+// ---- RestoreTableToPointInTime ----------------------------------------------------
 
 static bool choose_time(struct api_call *call,
                         const struct restore_table_to_point_in_time_request *request,
@@ -534,8 +531,7 @@ void restore_table_to_point_in_time_finish(struct api_call *call, const void *re
     finish_restore(call);
 }
 
-// ---- After a restart
-// ---------------------------------------------------------------------------------
+// ---- After a restart --------------------------------------------------------------
 
 bool restore_reads(struct api *api, struct slice id)
 {

@@ -108,8 +108,7 @@ static const struct shape_member table_or_arn_rows[] = {
 const struct shape shape_table_or_arn_request =
     STRUCT_SHAPE(table_name_request, "DescribeKinesisStreamingDestinationInput", table_or_arn_rows);
 
-// ---- Auto scaling
-// --------------------------------------------------------------------------------
+// ---- Auto scaling -----------------------------------------------------------------
 
 static const struct shape any_double = {.kind = SHAPE_DOUBLE};
 static const struct shape role_arn = STRING_SHAPE_RANGE(1, 1600);

@@ -2,8 +2,7 @@
 #include "api/requests_transfer.h"
 #include "api/shapes_internal.h"
 
-// ---- What several requests have
-// ------------------------------------------------------------------
+// ---- What several requests have ---------------------------------------------------
 
 static bool is_word(uint8_t c)
 {
@@ -69,8 +68,7 @@ static const struct shape any_time = {.kind = SHAPE_TIMESTAMP};
 static const struct shape page_size = {
     .kind = SHAPE_INTEGER, .has_min = true, .min = 1, .has_max = true, .max = 25};
 
-// ---- Exports
-// ---------------------------------------------------------------------------------------
+// ---- Exports ----------------------------------------------------------------------
 
 static const char *const view_names[] = {"NEW_IMAGE", "NEW_AND_OLD_IMAGES", NULL};
 static const struct shape view = ENUM_SHAPE(view_names);
@@ -135,8 +133,7 @@ static const struct shape_member list_exports_rows[] = {
 const struct shape shape_list_exports_request =
     STRUCT_SHAPE(list_exports_request, "ListExportsInput", list_exports_rows);
 
-// ---- Imports
-// ---------------------------------------------------------------------------------------
+// ---- Imports ----------------------------------------------------------------------
 
 static const struct shape_member source_rows[] = {
     OPTIONAL(s3_bucket_source, s3_bucket_owner, "S3BucketOwner", &bucket_owner),

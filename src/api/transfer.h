@@ -32,6 +32,10 @@ struct work {
     struct slice prefix;
 };
 
+// The members of it in a record.
+void work_put(struct map_maker *maker, const struct work *work);
+void work_get(struct slice record, struct work *out);
+
 struct export_work {
     struct work work;
     bool incremental;
@@ -108,8 +112,7 @@ MUST_CHECK bool work_check_place(struct api_call *call, struct slice prefix);
 void export_write_json(struct json_writer *w, struct arena *arena, const struct export_work *work);
 void import_write_json(struct json_writer *w, struct arena *arena, const struct import_work *work);
 
-// ---- Tasks (transfer_export_run.c, transfer_import_run.c)
-// ------------------------------------------
+// ---- Tasks (transfer_export_run.c, transfer_import_run.c) -------------------------
 
 // Queues the work of the record with this id. False if the api is closing.
 MUST_CHECK bool export_begin(struct api *api, struct slice id);
@@ -128,8 +131,7 @@ MUST_CHECK bool export_changes(struct api *api, struct table *table, const struc
                                const struct export_target *target, int64_t *bytes,
                                struct error *error);
 
-// ---- FilterSpecification (transfer_export_filter.c)
-// ------------------------------------------------
+// ---- FilterSpecification (transfer_export_filter.c) -------------------------------
 
 enum export_image { EXPORT_NEW_IMAGE, EXPORT_OLD_IMAGE, EXPORT_IMAGES };
 

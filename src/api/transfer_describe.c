@@ -29,8 +29,7 @@ static void member_given(struct json_writer *w, const char *name, struct slice t
         member_string(w, name, text);
 }
 
-// ---- Exports
-// -------------------------------------------------------------------------------------
+// ---- Exports ----------------------------------------------------------------------
 
 void export_write_json(struct json_writer *w, struct arena *arena, const struct export_work *work)
 {
@@ -104,8 +103,7 @@ enum step describe_export_start(struct api_call *call, const void *decoded)
     return STEP_READY;
 }
 
-// ---- Imports
-// -------------------------------------------------------------------------------------
+// ---- Imports ----------------------------------------------------------------------
 
 // JSON that is known to be well-formed, as it is.
 static void member_raw(struct json_writer *w, const char *name, struct slice json)
@@ -173,8 +171,7 @@ enum step describe_import_start(struct api_call *call, const void *decoded)
     return STEP_READY;
 }
 
-// ---- Lists
-// ---------------------------------------------------------------------------------------
+// ---- Lists ------------------------------------------------------------------------
 
 struct listing {
     struct json_writer w;

@@ -17,8 +17,7 @@ struct exporting {
     bool repeated; // the token has been used before: nothing is begun
 };
 
-// ---- Times
-// -----------------------------------------------------------------------------------------
+// ---- Times ------------------------------------------------------------------------
 
 static bool time_within(struct api_call *call, const struct field_double *wanted, int64_t earliest,
                         int64_t now_ms, int64_t *out)
@@ -78,8 +77,7 @@ static bool choose_time(struct api_call *call, const struct export_table_request
            time_within(call, &request->export_time, earliest, now_ms, &work->at_ms);
 }
 
-// ---- The request
-// -------------------------------------------------------------------------------------
+// ---- The request ------------------------------------------------------------------
 
 // As text, so that a repeated request is known again whatever its default has become.
 static struct slice time_text(struct arena *arena, const struct field_double *time)

@@ -3,17 +3,14 @@
 // the first ones are told to whoever runs the server.
 #include "api/transfer.h"
 
-#include "base/limits.h"
+#include "api/put_batch.h"
 #include "base/log.h"
-#include "engine/layout.h"
 #include "transfer/files.h"
 #include "transfer/item_reader.h"
 
 #include <stdlib.h>
 
 enum {
-    BATCH_ITEMS = 256,
-    BATCH_BYTES = 2 << 20,
     FAULTS_TOLD = 20,    // lines in the log for one import
     STATE_EVERY = 20000, // records after which the counts are written
 };
@@ -26,15 +23,12 @@ struct import_task {
 struct import_run {
     struct api *api;
     struct arena arena; // of the whole run
-    struct arena batch; // of one batch
     struct error error;
     struct import_work work;
     struct table *table;
     struct item_reader_options options;
     int64_t file_bytes; // of the files that are done
-    size_t count;
-    size_t bytes;
-    struct write_action actions[BATCH_ITEMS];
+    struct put_batch batch;
 };
 
 static bool fail_with(struct import_run *run, const char *code, const char *message)
@@ -43,67 +37,15 @@ static bool fail_with(struct import_run *run, const char *code, const char *mess
     return error_set(&run->error, ERR_INTERNAL, "%s", message);
 }
 
-// ---- Items
-// -----------------------------------------------------------------------------------------
-
-// Judges an item as PutItem would. The error is of this item alone.
-static bool check_item(const struct table *table, struct slice item, struct error *error)
-{
-    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
-        const struct key_part *part = &table->keys.parts[i];
-        struct slice value = value_get(item, part->name);
-        if (value.len == 0)
-            return error_validation(error, "Missing the key %.*s in the item",
-                                    SLICE_FMT(part->name));
-        if (value_type(value) != part->type)
-            return error_validation(error, "Type mismatch for key %.*s expected: %s actual: %s",
-                                    SLICE_FMT(part->name), value_type_name(part->type),
-                                    value_type_name(value_type(value)));
-        if (!key_value_check(part, i < table->keys.hash_count, value, error))
-            return false;
-    }
-    if (value_item_size(item) > LIMIT_ITEM_SIZE)
-        return error_validation(error, "Item size has exceeded the maximum allowed size");
-    if (value_depth(item) > LIMIT_NESTING + 1)
-        return error_validation(error, "Nesting Levels have exceeded supported limits");
-    return table_check_item(table, item, error);
-}
+// ---- Items ------------------------------------------------------------------------
 
 static bool write_batch(struct import_run *run)
 {
-    if (run->count == 0)
-        return true;
-    struct write_job job;
-    write_job_init(&job, run->api->engine, &run->batch, &run->error);
-    job.count = run->count;
-    job.actions = run->actions;
-    bool ok = engine_run(run->api->engine, &job.job);
-    write_job_release(&job);
-    if (ok)
-        run->work.imported_items += (int64_t)run->count;
-    run->count = 0;
-    run->bytes = 0;
-    arena_reset(&run->batch);
-    return ok;
-}
-
-static bool add_item(struct import_run *run, struct slice item)
-{
-    struct buf key;
-    buf_init(&key, STORE_KEY_MAX);
-    layout_item_key(&key, run->table->tree, &run->table->keys, item);
-    struct write_action action = {
-        .kind = WRITE_PUT,
-        .table = run->table,
-        .key = arena_copy(&run->batch, buf_view(&key)),
-        .item = arena_copy(&run->batch, item),
-    };
-    buf_release(&key);
-    if (action.key.ptr == NULL || action.item.ptr == NULL)
-        return error_budget(&run->error);
-    run->actions[run->count++] = action;
-    run->bytes += item.len;
-    return (run->count < BATCH_ITEMS && run->bytes < BATCH_BYTES) || write_batch(run);
+    size_t count = run->batch.count;
+    if (!put_batch_write(&run->batch))
+        return false;
+    run->work.imported_items += (int64_t)count;
+    return true;
 }
 
 static void tell_fault(struct import_run *run, struct slice file, const struct item_record *record,
@@ -127,15 +69,17 @@ static bool take_record(struct import_run *run, struct slice file, const struct 
     struct error fault;
     arena_init(&scratch, 1 << 20);
     error_init(&fault, &scratch);
-    bool fits = check_item(run->table, record->item, &fault);
+    bool fits = put_batch_check(run->table, record->item, &fault);
     if (!fits)
         tell_fault(run, file, record, fault.message);
     arena_release(&scratch);
-    return !fits || add_item(run, record->item);
+    if (!fits)
+        return true;
+    return put_batch_add(&run->batch, record->item) &&
+           (!put_batch_full(&run->batch) || write_batch(run));
 }
 
-// ---- Files
-// -----------------------------------------------------------------------------------------
+// ---- Files ------------------------------------------------------------------------
 
 // What an export has beside its data.
 static bool is_manifest(struct slice key)
@@ -223,8 +167,7 @@ static bool import_files(struct import_run *run)
     return write_batch(run);
 }
 
-// ---- The run
-// -----------------------------------------------------------------------------------------
+// ---- The run ----------------------------------------------------------------------
 
 // How the files are to be read, from the record. Key attributes of all indexes have types.
 static bool prepare(struct import_run *run)
@@ -348,6 +291,14 @@ static void finish(struct import_run *run, bool ok)
     write_state(run);
 }
 
+static bool import_all(struct import_run *run)
+{
+    put_batch_init(&run->batch, run->api, run->table, false, &run->error);
+    bool ok = import_files(run);
+    put_batch_release(&run->batch);
+    return ok;
+}
+
 static void import_run(struct task *task, struct api *api)
 {
     struct import_task *own = (struct import_task *)task;
@@ -355,15 +306,13 @@ static void import_run(struct task *task, struct api *api)
     ensure(run != NULL);
     run->api = api;
     arena_init(&run->arena, SIZE_MAX);
-    arena_init(&run->batch, LIMIT_REQUEST_MEMORY);
     error_init(&run->error, &run->arena);
-    bool ok = !background_stopping(api) && load(run, own->id) && import_files(run);
+    bool ok = !background_stopping(api) && load(run, own->id) && import_all(run);
     // Interrupted work stays in progress, and is begun again by the next api.
     if (!background_stopping(api) && (ok || run->error.code != ERR_NONE) &&
         run->work.work.id.len > 0)
         finish(run, ok);
     table_release(run->table);
-    arena_release(&run->batch);
     arena_release(&run->arena);
     free(run);
     free(own);

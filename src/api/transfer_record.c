@@ -7,10 +7,9 @@
 
 static const int64_t token_ms = 8LL * 3600 * 1000;
 
-// ---- As M values
-// -----------------------------------------------------------------------------------
+// ---- As M values ------------------------------------------------------------------
 
-static void put_work(struct map_maker *maker, const struct work *work)
+void work_put(struct map_maker *maker, const struct work *work)
 {
     map_put_text(maker, "id", work->id);
     map_put_text(maker, "table", work->table);
@@ -28,7 +27,7 @@ static void put_work(struct map_maker *maker, const struct work *work)
     map_put_text(maker, "prefix", work->prefix);
 }
 
-static void get_work(struct slice record, struct work *out)
+void work_get(struct slice record, struct work *out)
 {
     *out = (struct work){
         .id = map_text(record, "id"),
@@ -52,7 +51,7 @@ struct slice export_encode(const struct export_work *work, struct arena *arena, 
 {
     struct map_maker maker;
     map_begin(&maker);
-    put_work(&maker, &work->work);
+    work_put(&maker, &work->work);
     map_put_flag(&maker, "incremental", work->incremental);
     map_put_flag(&maker, "ion", work->ion);
     map_put_flag(&maker, "old_images", work->old_images);
@@ -83,14 +82,14 @@ void export_decode(struct slice record, struct export_work *out)
         .billed_bytes = map_integer(record, "billed"),
         .items = map_integer(record, "items"),
     };
-    get_work(record, &out->work);
+    work_get(record, &out->work);
 }
 
 struct slice import_encode(const struct import_work *work, struct arena *arena, struct error *error)
 {
     struct map_maker maker;
     map_begin(&maker);
-    put_work(&maker, &work->work);
+    work_put(&maker, &work->work);
     map_put_text(&maker, "format", work->format);
     map_put_text(&maker, "compression", work->compression);
     map_put_text(&maker, "delimiter", work->delimiter);
@@ -119,11 +118,10 @@ void import_decode(struct slice record, struct import_work *out)
         .processed_items = map_integer(record, "processed"),
         .imported_items = map_integer(record, "imported"),
     };
-    get_work(record, &out->work);
+    work_get(record, &out->work);
 }
 
-// ---- Names
-// ---------------------------------------------------------------------------------------
+// ---- Names ------------------------------------------------------------------------
 
 static struct slice printed(char *text)
 {
@@ -169,7 +167,7 @@ bool work_find(struct api_call *call, const char *kind, struct slice arn, struct
         return false;
     if (found.len == 0)
         return true;
-    get_work(found, &work);
+    work_get(found, &work);
     struct slice own = work_arn(&call->arena, &work, kind);
     if (own.ptr == NULL)
         return error_budget(&call->error);
@@ -190,7 +188,7 @@ static bool match_token(void *context, struct slice name, struct slice record)
     struct token_search *search = context;
     (void)name;
     struct work work;
-    get_work(record, &work);
+    work_get(record, &work);
     if (work.started_ms < search->since_ms || !slice_equal(work.token, search->token))
         return true;
     search->found = arena_copy(search->arena, record);
@@ -251,8 +249,7 @@ struct slice work_digest(struct arena *arena, const struct slice *parts, size_t 
     return copy;
 }
 
-// ---- Requests
-// ------------------------------------------------------------------------------------
+// ---- Requests ---------------------------------------------------------------------
 
 bool work_table_name(struct api_call *call, struct slice arn, struct slice *name)
 {

@@ -1,4 +1,6 @@
-// The bucket root of an api, and the exports and imports that the last process had not finished.
+// The bucket root of an api, and the exports, imports and bulk operations that the last process had
+// not finished.
+#include "api/bulk.h"
 #include "api/transfer.h"
 
 #include "base/log.h"
@@ -57,4 +59,5 @@ void api_buckets(struct api *api, const char *root, const char *data)
                    root != NULL ? "" : "/buckets");
     resume(api, "export/", export_begin);
     resume(api, "import/", import_begin);
+    resume(api, "bulk/", bulk_begin);
 }

@@ -4,7 +4,6 @@
 
 #include "base/limits.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,44 +11,14 @@
 
 // ---- In this process -----------------------------------------------------------------------
 
-struct waiting {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool done;
-};
-
-static void on_done(struct api_call *call)
-{
-    struct waiting *waiting = call->context;
-    (void)pthread_mutex_lock(&waiting->lock);
-    waiting->done = true;
-    (void)pthread_cond_signal(&waiting->changed);
-    (void)pthread_mutex_unlock(&waiting->lock);
-}
-
-static void wait_for(struct waiting *waiting)
-{
-    (void)pthread_mutex_lock(&waiting->lock);
-    while (!waiting->done)
-        (void)pthread_cond_wait(&waiting->changed, &waiting->lock);
-    (void)pthread_mutex_unlock(&waiting->lock);
-}
-
 static int call_here(struct api *api, const struct client_request *request, struct buf *response)
 {
-    struct waiting waiting = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                              .changed = PTHREAD_COND_INITIALIZER};
     struct api_call call;
     api_call_init(&call, api);
     call.operation = slice_str(request->operation);
     call.region = slice_str(request->region);
     call.body = request->body;
-    call.done = on_done;
-    call.context = &waiting;
-    if (!api_call_start(&call)) {
-        wait_for(&waiting);
-        api_call_finish(&call);
-    }
+    api_call_run(&call);
     int status = call.status;
     buf_slice(response, buf_view(&call.response));
     api_call_release(&call);
@@ -99,7 +68,6 @@ static int call_somewhere(const struct cli_input *input, const struct client_req
     if (api == NULL)
         return code;
     api_buckets(api, NULL, where.path);
-    api_resume_bulk(api);
     int status = call_here(api, request, response);
     api_close(api);
     return report(input, status, response);

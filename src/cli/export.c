@@ -42,8 +42,7 @@ static int failed(struct exporter *exporter)
     return cli_fail(exporter->input->command, CLI_FAILED, "%s.", exporter->error.message);
 }
 
-// ---- Pages
-// -----------------------------------------------------------------------------------------
+// ---- Pages ------------------------------------------------------------------------
 
 // One page of the scan; `visit` gets each item. Afterwards the key of the next page is in `key`.
 static bool scan_page(struct exporter *exporter,
@@ -97,8 +96,7 @@ static bool take_item(struct exporter *exporter, struct slice item)
     return out_item(&exporter->out, item, &exporter->error);
 }
 
-// ---- Columns
-// ---------------------------------------------------------------------------------------
+// ---- Columns ----------------------------------------------------------------------
 
 static bool add_column(struct exporter *exporter, struct slice name)
 {
@@ -158,8 +156,7 @@ static bool find_columns(struct exporter *exporter)
     return true;
 }
 
-// ---- State
-// -----------------------------------------------------------------------------------------
+// ---- State ------------------------------------------------------------------------
 
 static void put_text(struct json_writer *w, const char *name, struct slice text)
 {
@@ -271,8 +268,7 @@ static bool state_read(struct exporter *exporter, struct out_state *out)
     return true;
 }
 
-// ---- The command
-// -----------------------------------------------------------------------------------
+// ---- The command ------------------------------------------------------------------
 
 static bool choose_format(struct exporter *exporter)
 {

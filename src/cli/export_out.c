@@ -64,8 +64,7 @@ bool out_open(struct out *out, const struct out_state *state, struct error *erro
     }
 }
 
-// ---- Numbered files
-// --------------------------------------------------------------------------------
+// ---- Numbered files ---------------------------------------------------------------
 
 // Ends the part that is in `record`.
 static bool part_write(struct out *out, struct error *error)
@@ -101,8 +100,7 @@ static bool part_item(struct out *out, struct slice item, struct error *error)
            part_write(out, error);
 }
 
-// ---- All of them
-// -------------------------------------------------------------------------------------
+// ---- All of them ------------------------------------------------------------------
 
 bool out_item(struct out *out, struct slice item, struct error *error)
 {

@@ -7,7 +7,6 @@
 #include "value/value.h"
 #include "json/reader.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -38,42 +37,16 @@ void target_close(struct target *target)
     buf_release(&target->response);
 }
 
-// ---- Calls
-// -----------------------------------------------------------------------------------------
-
-struct waiting {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool done;
-};
-
-static void on_done(struct api_call *call)
-{
-    struct waiting *waiting = call->context;
-    (void)pthread_mutex_lock(&waiting->lock);
-    waiting->done = true;
-    (void)pthread_cond_signal(&waiting->changed);
-    (void)pthread_mutex_unlock(&waiting->lock);
-}
+// ---- Calls ------------------------------------------------------------------------
 
 static int call_here(struct target *target, const char *operation, struct slice body)
 {
-    struct waiting waiting = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                              .changed = PTHREAD_COND_INITIALIZER};
     struct api_call call;
     api_call_init(&call, target->api);
     call.operation = slice_str(operation);
     call.region = slice_str(target->region);
     call.body = body;
-    call.done = on_done;
-    call.context = &waiting;
-    if (!api_call_start(&call)) {
-        (void)pthread_mutex_lock(&waiting.lock);
-        while (!waiting.done)
-            (void)pthread_cond_wait(&waiting.changed, &waiting.lock);
-        (void)pthread_mutex_unlock(&waiting.lock);
-        api_call_finish(&call);
-    }
+    api_call_run(&call);
     int status = call.status;
     buf_slice(&target->response, buf_view(&call.response));
     api_call_release(&call);
@@ -117,8 +90,7 @@ int target_call(struct target *target, const char *operation, struct slice body)
     return status;
 }
 
-// ---- Answers
-// -----------------------------------------------------------------------------------------
+// ---- Answers ----------------------------------------------------------------------
 
 struct slice json_member(struct slice object, const char *name, struct arena *arena)
 {
@@ -210,8 +182,7 @@ bool target_describe(struct target *target, const char *table, struct arena *are
     return true;
 }
 
-// ---- Progress
-// --------------------------------------------------------------------------------------
+// ---- Progress ---------------------------------------------------------------------
 
 static double seconds(void)
 {

@@ -54,8 +54,7 @@ struct target_table {
 MUST_CHECK bool target_describe(struct target *target, const char *table, struct arena *arena,
                                 struct target_table *out);
 
-// ---- Progress
-// --------------------------------------------------------------------------------------
+// ---- Progress ---------------------------------------------------------------------
 
 // One line on standard error, if that is a terminal.
 struct progress {

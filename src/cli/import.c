@@ -59,8 +59,7 @@ struct importer {
     struct pending pending[LIMIT_BATCH_WRITE];
 };
 
-// ---- State
-// -----------------------------------------------------------------------------------------
+// ---- State ------------------------------------------------------------------------
 
 static bool state_write(struct importer *importer, uint64_t records)
 {
@@ -123,8 +122,7 @@ static bool state_read(struct importer *importer)
     return true;
 }
 
-// ---- Batches
-// ---------------------------------------------------------------------------------------
+// ---- Batches ----------------------------------------------------------------------
 
 static void tell_fault(struct importer *importer, uint64_t line, const char *why)
 {
@@ -250,8 +248,7 @@ static bool add_record(struct importer *importer, const struct item_record *reco
            flush(importer, record->number);
 }
 
-// ---- Files
-// -----------------------------------------------------------------------------------------
+// ---- Files ------------------------------------------------------------------------
 
 static bool import_records(struct importer *importer, struct item_reader *reader)
 {
@@ -353,8 +350,7 @@ static bool import_all(struct importer *importer)
     return ok;
 }
 
-// ---- The command
-// -----------------------------------------------------------------------------------
+// ---- The command ------------------------------------------------------------------
 
 static bool choose_format(struct importer *importer)
 {

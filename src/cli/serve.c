@@ -106,10 +106,8 @@ static int serve_run(const struct cli_input *input)
     options.max_connections = connections_allowed();
     int code;
     options.api = cli_database_open(input, &store, &options.store, &code);
-    if (options.api != NULL) {
+    if (options.api != NULL)
         api_buckets(options.api, cli_value(input, "--bucket-root", NULL), store.path);
-        api_resume_bulk(options.api);
-    }
     if (options.api != NULL)
         api_ttl_rate(options.api, ttl_rate);
     if (options.api != NULL && cli_given(input, "--enforce-capacity"))

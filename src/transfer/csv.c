@@ -6,8 +6,7 @@
 
 enum { COLUMNS_MAX = 10000 };
 
-// ---- Reading
-// -------------------------------------------------------------------------------------
+// ---- Reading ----------------------------------------------------------------------
 
 struct field_reader {
     const uint8_t *at;
@@ -179,8 +178,7 @@ const char *csv_read(const struct csv_columns *columns, struct slice record,
     return fault;
 }
 
-// ---- Writing
-// -------------------------------------------------------------------------------------
+// ---- Writing ----------------------------------------------------------------------
 
 static void write_field(struct buf *out, uint8_t delimiter, struct slice text)
 {

@@ -51,8 +51,7 @@ void export_manifest_key(struct buf *out, struct slice prefix, const char *id)
     buf_text(out, "/manifest-summary.json");
 }
 
-// ---- Files
-// ---------------------------------------------------------------------------------------
+// ---- Files ------------------------------------------------------------------------
 
 static char *path_of(struct export_writer *writer, struct slice base, const char *name,
                      struct error *error)
@@ -142,8 +141,7 @@ void export_free(struct export_writer *writer)
     free(writer);
 }
 
-// ---- Data
-// ----------------------------------------------------------------------------------------
+// ---- Data -------------------------------------------------------------------------
 
 static bool data_open(struct export_writer *writer, struct error *error)
 {
@@ -237,8 +235,7 @@ uint64_t export_file_bytes(const struct export_writer *writer)
     return writer->sink == NULL ? 0 : sink_size(writer->sink);
 }
 
-// ---- The summary
-// ---------------------------------------------------------------------------------
+// ---- The summary ------------------------------------------------------------------
 
 static void time_member(struct json_writer *w, const char *name, int64_t ms)
 {

@@ -32,8 +32,7 @@ bool files_key_safe(struct slice key)
     return true;
 }
 
-// ---- Listing
-// -------------------------------------------------------------------------------------
+// ---- Listing ----------------------------------------------------------------------
 
 struct walk {
     struct arena *arena;
@@ -131,8 +130,7 @@ bool files_list(const char *root, struct slice prefix, struct arena *arena, stru
     return ok;
 }
 
-// ---- Writing and reading
-// -------------------------------------------------------------------------
+// ---- Writing and reading ----------------------------------------------------------
 
 bool files_make_directory(const char *path, struct error *error)
 {

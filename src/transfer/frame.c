@@ -209,8 +209,7 @@ static enum cut scan_ion(struct framer *framer)
     return CUT_MORE;
 }
 
-// ---- One JSON document
-// ---------------------------------------------------------------------------
+// ---- One JSON document ------------------------------------------------------------
 
 enum document_mode { DOCUMENT_OUTSIDE, DOCUMENT_STRING, DOCUMENT_ESCAPE };
 
@@ -289,8 +288,7 @@ static enum cut scan_document(struct framer *framer)
     return CUT_MORE;
 }
 
-// ---- All of them
-// ---------------------------------------------------------------------------------
+// ---- All of them ------------------------------------------------------------------
 
 static enum cut scan(struct framer *framer)
 {

@@ -84,8 +84,7 @@ static enum annotation annotation_of(struct slice name)
     return slice_is(name, "$dynamodb_BS") ? ANNOTATION_BS : ANNOTATION_OTHER;
 }
 
-// ---- Scalars
-// -------------------------------------------------------------------------------------
+// ---- Scalars ----------------------------------------------------------------------
 
 static bool read_number_text(struct ion_reader *reader, uint8_t stored[NUMBER_BYTES_MAX],
                              size_t *len)
@@ -138,8 +137,7 @@ static bool put_keyword(struct ion_reader *reader)
     return true;
 }
 
-// ---- Containers
-// ----------------------------------------------------------------------------------
+// ---- Containers -------------------------------------------------------------------
 
 // After an element: true if another may follow, false at the end or with a fault.
 static bool more_elements(struct ion_reader *reader, uint8_t close)
@@ -242,8 +240,7 @@ static bool read_set(struct ion_reader *reader, enum annotation kind)
            (value_close(reader->builder) || fail(reader, "a set has the same member twice"));
 }
 
-// ---- Values
-// --------------------------------------------------------------------------------------
+// ---- Values -----------------------------------------------------------------------
 
 // Annotations before a value: the last one that DynamoDB knows counts. A word that turns out to be
 // no annotation is left in `text`, with *word set.

@@ -22,8 +22,7 @@ bool ion_skip_space(const uint8_t **at, const uint8_t *end)
     }
 }
 
-// ---- Escapes
-// -------------------------------------------------------------------------------------
+// ---- Escapes ----------------------------------------------------------------------
 
 static bool hex_digits(const uint8_t **at, const uint8_t *end, size_t count, uint32_t *out)
 {
@@ -131,8 +130,7 @@ bool ion_unescape(const uint8_t **at, const uint8_t *end, uint8_t quote, bool is
     return false;
 }
 
-// ---- Numbers
-// -------------------------------------------------------------------------------------
+// ---- Numbers ----------------------------------------------------------------------
 
 // 0x1F and 0b101: as far as they fit 64 bits.
 static bool radix_number(const uint8_t **at, const uint8_t *end, unsigned bits, struct buf *out)

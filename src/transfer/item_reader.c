@@ -89,8 +89,7 @@ uint64_t item_reader_consumed(const struct item_reader *reader)
     return source_consumed(reader->source);
 }
 
-// ---- Typed JSON
-// ----------------------------------------------------------------------------------
+// ---- Typed JSON -------------------------------------------------------------------
 
 // The members of a record that mean something, as text.
 struct members {
@@ -184,8 +183,7 @@ static const char *decode_request(struct item_reader *reader, struct slice text,
     return item.ptr == NULL ? "the request has no Item or Key" : decode_typed(reader, item, out);
 }
 
-// ---- The other formats
-// -----------------------------------------------------------------------------
+// ---- The other formats ------------------------------------------------------------
 
 static const char *decode_ion(struct item_reader *reader, struct slice text,
                               struct item_record *out, bool *empty)
@@ -238,8 +236,7 @@ static const char *decode(struct item_reader *reader, const struct frame *frame,
     return fault;
 }
 
-// ---- Going through
-// -----------------------------------------------------------------------------------
+// ---- Going through ----------------------------------------------------------------
 
 // The names of the columns, before the first record.
 static bool read_header(struct item_reader *reader, struct error *error)

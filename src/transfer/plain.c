@@ -7,8 +7,7 @@
 
 enum { PLAIN_DEPTH = 48 };
 
-// ---- Reading
-// -------------------------------------------------------------------------------------
+// ---- Reading ----------------------------------------------------------------------
 
 static const char *read_any(struct json_reader *reader, struct value_builder *builder);
 
@@ -98,8 +97,7 @@ const char *plain_read(struct slice text, struct arena *arena, struct value_buil
     return fault;
 }
 
-// ---- Writing
-// -------------------------------------------------------------------------------------
+// ---- Writing ----------------------------------------------------------------------
 
 static void write_any(struct json_writer *w, struct slice value);
 

@@ -1,0 +1,35 @@
+// Putting many items into one table beside the requests (restores, imports, bulk operations): by
+// ordinary write jobs, a few hundred items at a time.
+#ifndef API_PUT_BATCH_H
+#define API_PUT_BATCH_H
+
+#include "api/api_internal.h"
+
+enum { PUT_BATCH_ITEMS = 256, PUT_BATCH_BYTES = 2 << 20 };
+
+struct put_batch {
+    struct api *api;
+    struct table *table; // borrowed
+    bool trusted;        // the items were in a table before: see write_action
+    struct error *error;
+    struct arena arena; // of the items
+    size_t count;
+    size_t bytes;
+    struct write_action actions[PUT_BATCH_ITEMS];
+};
+
+void put_batch_init(struct put_batch *batch, struct api *api, struct table *table, bool trusted,
+                    struct error *error);
+void put_batch_release(struct put_batch *batch);
+
+// Adds a copy of the item; not to a full batch.
+MUST_CHECK bool put_batch_add(struct put_batch *batch, struct slice item);
+bool put_batch_full(const struct put_batch *batch);
+// Writes what was added, and waits for it: also while the queue is full or the store takes no
+// writes, until the api closes. The batch is empty afterwards.
+MUST_CHECK bool put_batch_write(struct put_batch *batch);
+
+// Judges an item as PutItem would.
+MUST_CHECK bool put_batch_check(const struct table *table, struct slice item, struct error *error);
+
+#endif
