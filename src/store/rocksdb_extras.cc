@@ -1,7 +1,7 @@
 // What RocksDB's C API (7.8) lacks and we need: resuming a database that stopped taking writes
-// because its disk failed it, a flush that does not wait for compactions, and a logger that writes
-// no file. (Debian's RocksDB checks its assertions: after its own log file could not be written,
-// the next message would end the process.)
+// because its disk failed it, a flush that does not wait for compactions, a logger that writes
+// no file, and pinned filters. (Debian's RocksDB checks its assertions: after its own log file
+// could not be written, the next message would end the process.)
 //
 // The C handles are structs around the C++ objects; their layout is repeated here, which is safe
 // because RocksDB is linked statically: header and library are of one build.
@@ -12,6 +12,7 @@
 #include <rocksdb/env.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/options.h>
+#include <rocksdb/table.h>
 
 #include "base/log.h"
 
@@ -27,10 +28,15 @@ struct rocksdb_flushoptions_t {
     rocksdb::FlushOptions rep;
 };
 
+struct rocksdb_block_based_table_options_t {
+    rocksdb::BlockBasedTableOptions rep;
+};
+
 extern "C" bool rocks_resume(struct rocksdb_t *db, char *text, size_t size);
 extern "C" void rocks_log_to_us(struct rocksdb_options_t *options);
 extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options);
 extern "C" void rocks_flush_at_once(struct rocksdb_flushoptions_t *options);
+extern "C" void rocks_pin_metadata(struct rocksdb_block_based_table_options_t *options);
 
 extern "C" bool rocks_resume(struct rocksdb_t *db, char *text, size_t size)
 {
@@ -106,4 +112,12 @@ extern "C" void rocks_flush_at_once(struct rocksdb_flushoptions_t *options)
 extern "C" void rocks_log_to_us(struct rocksdb_options_t *options)
 {
     options->rep.info_log = std::make_shared<our_logger>();
+}
+
+// The index and the filter of an open table stay where they are: a read need not look for them.
+extern "C" void rocks_pin_metadata(struct rocksdb_block_based_table_options_t *options)
+{
+    options->rep.metadata_cache_options.top_level_index_pinning = rocksdb::PinningTier::kAll;
+    options->rep.metadata_cache_options.partition_pinning = rocksdb::PinningTier::kAll;
+    options->rep.metadata_cache_options.unpartitioned_pinning = rocksdb::PinningTier::kAll;
 }

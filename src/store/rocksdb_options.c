@@ -26,6 +26,7 @@ enum {
 void rocks_log_to_us(rocksdb_options_t *options);
 void rocks_errors_can_be_resumed(rocksdb_options_t *options);
 void rocks_use_our_memtable(rocksdb_options_t *options);
+void rocks_pin_metadata(rocksdb_block_based_table_options_t *options);
 
 // Tables of 4 KB blocks: about four items of 1 KB. A read that misses the cache must check all of a
 // block for the one item it wants; smaller blocks would make the index, about 30 bytes for each,
@@ -50,11 +51,12 @@ static void set_table(rocksdb_options_t *set, size_t cache_bytes)
     rocksdb_block_based_options_set_filter_policy(table,
                                                   rocksdb_filterpolicy_create_bloom_full(10));
     rocksdb_block_based_options_set_whole_key_filtering(table, 1);
-    // Index and filter blocks live in the cache, so that memory is bounded by it however large
-    // the data grows; they are kept before data blocks, and those of level 0 are pinned.
+    // Index and filter blocks are charged to the cache and pinned there: a read finds them without
+    // a search, so its cost does not grow with the levels. They take about 10 bytes an item of
+    // 1 KB, and what they take is not there for data blocks.
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table, 1);
-    rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
+    rocks_pin_metadata(table);
     // A point read finds its key in a block by hash instead of by binary search.
     rocksdb_block_based_options_set_data_block_index_type(
         table, rocksdb_block_based_table_data_block_index_type_binary_search_and_hash);
