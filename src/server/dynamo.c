@@ -21,7 +21,7 @@
 #define CHECKSUM_HEADER "x-amz-crc32: "
 #define JSON_1_0        "application/x-amz-json-1.0"
 #define JSON_1_1        "application/x-amz-json-1.1"
-#define JSON_PLAIN      "application/json"
+#define TRANSFER_PLAIN      "application/json"
 #define ID_HEADER       "x-amzn-RequestId: "
 #define CORS_HEADERS                                                                               \
     "Access-Control-Allow-Origin: *\r\n"                                                           \
@@ -119,7 +119,7 @@ static struct slice json_type(const struct http_request *request)
     static const struct slice ours[] = {
         {(const uint8_t *)JSON_1_0, sizeof(JSON_1_0) - 1},
         {(const uint8_t *)JSON_1_1, sizeof(JSON_1_1) - 1},
-        {(const uint8_t *)JSON_PLAIN, sizeof(JSON_PLAIN) - 1},
+        {(const uint8_t *)TRANSFER_PLAIN, sizeof(TRANSFER_PLAIN) - 1},
     };
     const struct slice *sent = http_header(request, HTTP_CONTENT_TYPE);
     if (sent == NULL || sent->len == 0)
@@ -140,7 +140,7 @@ static struct slice json_type(const struct http_request *request)
 static void answer_json(struct session *session, int status, struct slice body)
 {
     // An empty body needs no content type.
-    struct slice type = session->type.len > 0 ? session->type : SLICE_LIT(JSON_PLAIN);
+    struct slice type = session->type.len > 0 ? session->type : SLICE_LIT(TRANSFER_PLAIN);
     session->counted = true;
     session->status = status;
     session->bytes_out = body.len;

@@ -1,7 +1,7 @@
 // See csv.h.
 #include "transfer/csv.h"
 
-#include "transfer/plain.h"
+#include "json/plain.h"
 #include "value/number.h"
 
 enum { COLUMNS_MAX = 10000 };

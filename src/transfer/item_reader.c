@@ -5,7 +5,7 @@
 #include "transfer/csv.h"
 #include "transfer/frame.h"
 #include "transfer/ion.h"
-#include "transfer/plain.h"
+#include "json/plain.h"
 #include "json/reader.h"
 #include "json/shape.h"
 

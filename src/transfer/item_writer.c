@@ -2,7 +2,7 @@
 #include "transfer/item_writer.h"
 
 #include "transfer/ion.h"
-#include "transfer/plain.h"
+#include "json/plain.h"
 #include "json/writer.h"
 
 void item_write_open(struct item_writer *writer, struct buf *out)

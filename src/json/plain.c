@@ -1,5 +1,5 @@
 // See plain.h.
-#include "transfer/plain.h"
+#include "json/plain.h"
 
 #include "value/number.h"
 #include "json/reader.h"

@@ -1,7 +1,7 @@
 // Ordinary JSON to values and back: strings are S, numbers N (every digit of them), objects and
 // arrays M and L. On the way out binary becomes base64 and a set an array; they do not come back.
-#ifndef TRANSFER_PLAIN_H
-#define TRANSFER_PLAIN_H
+#ifndef JSON_PLAIN_H
+#define JSON_PLAIN_H
 
 #include "base/arena.h"
 #include "value/value.h"

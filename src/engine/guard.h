@@ -1,0 +1,71 @@
+// What a table asks of every write to it, beyond what DynamoDB does: a guard completes the new
+// image of an item, judges it, and names the values that nobody else may have. The model
+// (src/model) is one; the engine knows only this.
+//
+// A guard is immutable and reference-counted, and belongs to versions of one table (table.guard).
+// It is called on the writer's thread, between making the new image and applying it, for each
+// action of a request, on every way that items are written.
+#ifndef ENGINE_GUARD_H
+#define ENGINE_GUARD_H
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/limits.h"
+
+// A value that only one item of the table may have: whatever bytes identify it. `what` says it in
+// words for the error ("User.email").
+struct guard_claim {
+    struct slice name;
+    struct slice what;
+    struct slice value; // encoded, for the error
+};
+
+struct guard_write {
+    // In. Images are VALUE_NONE where there is none.
+    bool is_put;   // the client sent the whole item; else an update, or a delete if after is none
+    bool prepared; // a put whose image this guard has completed already (guard.prepare)
+    bool touch;    // a backfill: complete what is there; what cannot be is left as it is
+    struct slice key; // the primary key as an item (UPDATE); else VALUE_NONE
+    struct slice before;
+    const struct env *env;
+    struct arena *arena; // for everything below
+
+    // In and out: the image to be stored.
+    struct slice after;
+
+    // Out.
+    size_t claim_count; // of the new image
+    struct guard_claim *claims;
+    size_t release_count; // of the old one
+    struct guard_claim *releases;
+    struct slice warnings; // lines of text, or empty
+};
+
+struct guard;
+
+struct guard_ops {
+    // Completes and judges a write; false with a ValidationException. error->details may say more.
+    bool (*write)(const struct guard *guard, struct guard_write *write, struct error *error);
+    void (*free)(struct guard *guard);
+};
+
+struct guard {
+    const struct guard_ops *ops;
+    _Atomic unsigned references;
+    bool claims; // some writes claim values
+};
+
+static inline struct guard *guard_hold(struct guard *guard)
+{
+    if (guard != NULL)
+        guard->references++;
+    return guard;
+}
+
+static inline void guard_release(struct guard *guard)
+{
+    if (guard != NULL && --guard->references == 0)
+        guard->ops->free(guard);
+}
+
+#endif
