@@ -5,6 +5,7 @@
 #include "api/insights.h"
 #include "api/janitor.h"
 #include "api/kinesis.h"
+#include "api/model_attach.h"
 #include "api/shapes.h"
 #include "api/stream.h"
 #include "api/sweeper.h"
@@ -19,7 +20,8 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     struct api *api = calloc(1, sizeof(*api));
     ensure(api != NULL);
     api->env = options->env;
-    api->engine = engine_open(options->store, clock_env(api), error);
+    struct guard_maker maker = {api, guard_make};
+    api->engine = engine_open(options->store, clock_env(api), &maker, error);
     if (api->engine == NULL) {
         free(api);
         return NULL;
@@ -82,6 +84,7 @@ void api_call_reset(struct api_call *call)
         buf_release(&call->response);
     call->status = 0;
     call->error_code = ERR_NONE;
+    call->warnings = slice_of(NULL, 0);
     call->usage = (struct api_usage){.operation = API_NO_OPERATION};
 }
 
@@ -248,10 +251,35 @@ bool api_call_start(struct api_call *call)
     return true;
 }
 
+// What guards had to say about the actions of a write, together.
+static void gather_warnings(struct api_call *call)
+{
+    const struct write_job *job = call->state->write;
+    size_t size = 0;
+    for (size_t i = 0; i < job->count; i++)
+        size += job->actions[i].warnings.len + 1;
+    if (size == job->count)
+        return;
+    uint8_t *text = arena_alloc(&call->arena, size);
+    size_t len = 0;
+    for (size_t i = 0; text != NULL && i < job->count; i++) {
+        struct slice warnings = job->actions[i].warnings;
+        if (warnings.len == 0)
+            continue;
+        memcpy(text + len, warnings.ptr, warnings.len);
+        len += warnings.len;
+        text[len++] = '\n';
+        call->usage.warned++;
+    }
+    if (len > 0)
+        call->warnings = slice_of(text, len - 1);
+}
+
 void api_call_finish(struct api_call *call)
 {
     struct api_state *state = call->state;
     if (state->write != NULL) {
+        gather_warnings(call);
         usage_written(call);
         insights_written(call);
     } else if (state->change != NULL && call->usage.table.ptr == NULL &&

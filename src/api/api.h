@@ -54,7 +54,8 @@ struct api_usage {
     struct slice table; // name of the first table the request found, or empty; until the reset
     double read_units;  // of all tables together
     double write_units;
-    uint64_t items; // that the response returns
+    uint64_t items;  // that the response returns
+    uint64_t warned; // writes about which a model had a warning
 };
 
 enum { API_NO_OPERATION = 255 };
@@ -65,12 +66,15 @@ struct api_call {
     struct slice operation; // "PutItem"
     struct slice region;    // of the credential scope; names the ARNs
     struct slice body;
+    struct slice if_match; // PutItem, UpdateItem, DeleteItem: empty, or the digest that the item
+                           // there must have (value/digest.h); stays until the owner changes it
     void (*done)(struct api_call *call);
     void *context; // the owner's
 
     // Out, once the response is ready.
     int status;                 // HTTP status
     struct buf response;        // JSON
+    struct slice warnings;      // of a table's model, lines of text; until the reset
     enum error_code error_code; // ERR_NONE if the call succeeded
     struct api_usage usage;
 
@@ -140,6 +144,15 @@ void api_ttl_sweep(struct api *api);
 // At most that many items are deleted in a second; more than 0, API_TTL_RATE if not set.
 enum { API_TTL_RATE = 12500 };
 void api_ttl_rate(struct api *api, uint64_t rate);
+
+// ---- Models (any thread) ---------------------------------------------------------------------
+
+struct model;
+struct model_table;
+// The model of a table, with a reference for the caller, and what it says of the table; NULL if the
+// table has none.
+MUST_CHECK struct model *api_table_model(struct api *api, struct slice table_name,
+                                         const struct model_table **out);
 
 // ---- The clock (any thread) -----------------------------------------------------------------
 //

@@ -120,6 +120,9 @@ MUST_CHECK bool call_key(struct api_call *call, const struct table *table, struc
 // An Item of a put: has the table's key attributes, and fits its indexes. Makes the tree key.
 MUST_CHECK bool call_item_key(struct api_call *call, const struct table *table, struct slice item,
                               struct slice *tree_key);
+// The same for what an action writes, item or key, into action->key. The item of a put is completed
+// by the table's guard first, so that it has its key.
+MUST_CHECK bool call_action_key(struct api_call *call, struct write_action *action);
 // Emptiness and size of one key value; `hash` tells which limit.
 MUST_CHECK bool key_value_check(const struct key_part *part, bool hash, struct slice value,
                                 struct error *error);

@@ -268,12 +268,12 @@ static bool make_action(struct api_call *call, struct table *table,
     if (entry->put_request != NULL) {
         action->kind = WRITE_PUT;
         action->item = entry->put_request->item.value;
-        return check_put_key(call, table, action->item) &&
-               call_item_key(call, table, action->item, &action->key);
+        return (table->guard != NULL || check_put_key(call, table, action->item)) &&
+               call_action_key(call, action);
     }
     action->kind = WRITE_DELETE;
     action->item = entry->delete_request->key.value;
-    return call_key(call, table, action->item, &action->key);
+    return call_action_key(call, action);
 }
 
 static bool check_entries(struct api_call *call, const struct field_map *map, size_t *total)

@@ -147,9 +147,19 @@ static bool write_batch(struct bulk_run *run)
     return true;
 }
 
-static bool add_item(struct bulk_run *run, struct slice item)
+// An item that the table's guard may still refuse (a value that must be unique) is written by
+// itself, so that its fault is its own: *bad, in the run's arena.
+static bool add_item(struct bulk_run *run, struct slice item, const char **bad)
 {
-    return put_batch_add(&run->batch, item) && (!put_batch_full(&run->batch) || write_batch(run));
+    bool guarded = run->table->guard != NULL;
+    if (put_batch_add(&run->batch, item) &&
+        ((!guarded && !put_batch_full(&run->batch)) || write_batch(run)))
+        return true;
+    if (!guarded || run->error.code != ERR_VALIDATION)
+        return false;
+    *bad = run->error.message;
+    error_init(&run->error, &run->arena);
+    return true;
 }
 
 // ---- The report --------------------------------------------------------------------------------
@@ -204,11 +214,13 @@ static bool take_record(struct bulk_run *run, struct slice file, const struct it
     const char *bad = record->bad != NULL ? record->bad
                       : record->removes   ? "a deletion cannot be put"
                                           : NULL;
-    if (bad == NULL && !put_batch_check(run->table, record->item, &fault))
+    struct slice item = record->item;
+    if (bad == NULL && !put_batch_check(run->api, run->table, &scratch, &item, &fault))
         bad = fault.message;
+    bool ok = bad != NULL || add_item(run, item, &bad);
     run->bulk.processed_items++;
     run->bulk.failed_items += bad != NULL;
-    bool ok = bad != NULL ? report(run, file, record->line, bad) : add_item(run, record->item);
+    ok = ok && (bad == NULL || report(run, file, record->line, bad));
     arena_release(&scratch);
     // Where nothing is written, nothing else would look.
     return ok && (run->bulk.failed_items % LOOK_EVERY != 0 || bad == NULL || may_go_on(run));

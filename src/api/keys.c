@@ -1,5 +1,5 @@
 // Finding tables and judging keys, with DynamoDB's messages.
-#include "api/api_internal.h"
+#include "api/model_attach.h"
 
 #include "api/shapes.h"
 #include "engine/layout.h"
@@ -105,4 +105,12 @@ bool call_item_key(struct api_call *call, const struct table *table, struct slic
     }
     return table_check_item(table, item, &call->error) &&
            make_tree_key(call, table, values, tree_key);
+}
+
+bool call_action_key(struct api_call *call, struct write_action *action)
+{
+    if (action->kind != WRITE_PUT)
+        return call_key(call, action->table, action->item, &action->key);
+    return guard_prepare(call->api, action->table, &call->arena, action, &call->error) &&
+           call_item_key(call, action->table, action->item, &action->key);
 }

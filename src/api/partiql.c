@@ -75,7 +75,7 @@ bool statement_make_action(struct api_call *call, struct call_statement *stateme
     bool put = action->kind == WRITE_PUT;
     if (put && value_item_size(action->item) > LIMIT_ITEM_SIZE)
         return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
-    if (!(put ? call_item_key : call_key)(call, action->table, action->item, &action->key) ||
+    if (!call_action_key(call, action) ||
         !params_check_keys(
             &call->error, action->table,
             (struct expressions){.condition = action->condition, .update = action->update}))

@@ -1,6 +1,7 @@
 // See put_batch.h.
 #include "api/put_batch.h"
 
+#include "api/model_attach.h"
 #include "base/limits.h"
 #include "engine/layout.h"
 
@@ -61,7 +62,7 @@ bool put_batch_write(struct put_batch *batch)
     return ok;
 }
 
-bool put_batch_check(const struct table *table, struct slice item, struct error *error)
+static bool check_item(const struct table *table, struct slice item, struct error *error)
 {
     for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
         const struct key_part *part = &table->keys.parts[i];
@@ -81,4 +82,14 @@ bool put_batch_check(const struct table *table, struct slice item, struct error 
     if (value_depth(item) > LIMIT_NESTING + 1)
         return error_validation(error, "Nesting Levels have exceeded supported limits");
     return table_check_item(table, item, error);
+}
+
+bool put_batch_check(struct api *api, const struct table *table, struct arena *arena,
+                     struct slice *item, struct error *error)
+{
+    struct write_action action = {.kind = WRITE_PUT, .item = *item};
+    if (!guard_prepare(api, table, arena, &action, error) || !check_item(table, action.item, error))
+        return false;
+    *item = action.item;
+    return true;
 }

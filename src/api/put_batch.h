@@ -29,7 +29,8 @@ bool put_batch_full(const struct put_batch *batch);
 // writes, until the api closes. The batch is empty afterwards.
 MUST_CHECK bool put_batch_write(struct put_batch *batch);
 
-// Judges an item as PutItem would.
-MUST_CHECK bool put_batch_check(const struct table *table, struct slice item, struct error *error);
+// Judges an item as PutItem would; a table's guard completes it first (then it is in the arena).
+MUST_CHECK bool put_batch_check(struct api *api, const struct table *table, struct arena *arena,
+                                struct slice *item, struct error *error);
 
 #endif

@@ -168,14 +168,13 @@ static bool find_key(struct api_call *call, struct write_action *action)
     struct expressions expressions = {.condition = action->condition, .update = action->update};
     if (!params_check_nesting(&call->error, action->table, expressions))
         return false;
-    bool ok = action->kind == WRITE_PUT
-                  ? call_item_key(call, action->table, action->item, &action->key)
-                  : call_key(call, action->table, action->item, &action->key);
-    ok = ok && params_check_update(&call->error, action->table, action->update);
+    bool ok = call_action_key(call, action) &&
+              params_check_update(&call->error, action->table, action->update);
     if (ok || call->error.code != ERR_VALIDATION)
         return ok;
     action->failure = call->error.code;
     action->failure_text = call->error.message;
+    action->failure_details = call->error.details;
     error_init(&call->error, &call->arena);
     return true;
 }

@@ -69,7 +69,8 @@ static bool take_record(struct import_run *run, struct slice file, const struct 
     struct error fault;
     arena_init(&scratch, 1 << 20);
     error_init(&fault, &scratch);
-    bool fits = put_batch_check(run->table, record->item, &fault);
+    struct slice item = record->item;
+    bool fits = put_batch_check(run->api, run->table, &scratch, &item, &fault);
     if (!fits)
         tell_fault(run, file, record, fault.message);
     arena_release(&scratch);

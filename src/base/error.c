@@ -43,6 +43,13 @@ bool error_set(struct error *error, enum error_code code, const char *format, ..
     return false;
 }
 
+bool error_copy(struct error *error, const struct error *from)
+{
+    if (error->code == ERR_NONE)
+        error->details = from->details;
+    return error_set(error, from->code, "%s", from->message);
+}
+
 bool error_budget(struct error *error)
 {
     if (error->code == ERR_NONE) {

@@ -85,6 +85,7 @@ const struct error_row *error_row(enum error_code code);
 struct error {
     enum error_code code;
     const char *message; // NUL-terminated, never NULL once code is set
+    const void *details; // more for whoever knows what it is (model/guard.h), or NULL; in the arena
     struct arena *arena; // where message is made
 };
 
@@ -94,6 +95,9 @@ void error_init(struct error *error, struct arena *arena);
 // that `return error_set(...)` reads well.
 bool error_set(struct error *error, enum error_code code, const char *format, ...)
     PRINTF_LIKE(3, 4);
+
+// Records another error, which lives at least as long as this one's arena.
+bool error_copy(struct error *error, const struct error *from);
 
 // The request's memory budget is used up.
 bool error_budget(struct error *error);

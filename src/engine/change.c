@@ -35,6 +35,8 @@ static bool give_trees(struct txn *txn, struct table *table)
     }
     if (table->log_images != 0 && table->log == 0)
         table->log = catalog_new_tree(txn);
+    if (table->guard != NULL && table->guard->claims && table->claims == 0)
+        table->claims = catalog_new_tree(txn);
     if (table->ttl.attribute.len > 0 && table->ttl.tree == 0) {
         table->ttl.tree = catalog_new_tree(txn);
         table->ttl.filled = is_new;
@@ -64,6 +66,7 @@ static struct trees trees_of(const struct table *table)
     trees_add(&trees, table->tree);
     trees_add(&trees, table->collections);
     trees_add(&trees, table->ttl.tree);
+    trees_add(&trees, table->claims);
     for (size_t i = 0; i < table->index_count; i++)
         trees_add(&trees, table->indexes[i].tree);
     for (size_t i = 0; i < table->vector_count; i++)

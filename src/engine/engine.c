@@ -5,7 +5,23 @@
 
 #include <stdlib.h>
 
-struct engine *engine_open(struct store *store, struct env env, struct store_error *error)
+// A table whose guard cannot be made is there to be read.
+static void make_guards(struct engine *engine, const struct guard_maker *maker)
+{
+    for (size_t i = 0; i < engine->catalog.count; i++) {
+        struct table *table = engine->catalog.tables[i];
+        if (table->model.len == 0)
+            continue;
+        if (maker != NULL)
+            table->guard = maker->make(maker->context, engine, table);
+        if (table->guard == NULL)
+            log_error("table %.*s: its model cannot be read, so it takes no writes",
+                      SLICE_FMT(table->name));
+    }
+}
+
+struct engine *engine_open(struct store *store, struct env env, const struct guard_maker *maker,
+                           struct store_error *error)
 {
     struct engine *engine = calloc(1, sizeof(*engine));
     ensure(engine != NULL);
@@ -19,6 +35,7 @@ struct engine *engine_open(struct store *store, struct env env, struct store_err
         free(engine);
         return NULL;
     }
+    make_guards(engine, maker);
     ensure(writer_start(engine));
     ensure(keeper_start(engine));
     return engine;

@@ -15,9 +15,17 @@
 
 struct engine;
 
-// Takes the store over. NULL with the reason in `error`; the store is then the caller's again.
+// Makes the guard that a table's `model` stands for, with a reference for the caller; NULL if it
+// cannot be made. Called while the engine opens, when records can be read.
+struct guard_maker {
+    void *context;
+    struct guard *(*make)(void *context, struct engine *engine, const struct table *table);
+};
+
+// Takes the store over. NULL with the reason in `error`; the store is then the caller's again. The
+// maker may be NULL if no table has a guard.
 MUST_CHECK struct engine *engine_open(struct store *store, struct env env,
-                                      struct store_error *error);
+                                      const struct guard_maker *maker, struct store_error *error);
 // Runs every queued job, stops the threads, closes the store.
 void engine_close(struct engine *engine);
 
@@ -103,6 +111,9 @@ struct write_action {
     bool old_on_failure; // the old item is needed if the condition fails
     bool trusted;        // PUT: of an item that was in a table before; its index keys may be unfit
     bool expired;        // DELETE: by time to live; nothing is done if the item is not expired
+    bool touch;          // UPDATE, without an update: the guard completes the item if it is there
+    const struct guard *prepared; // PUT: the guard that has completed the item, or NULL
+    struct slice if_match; // empty, or the digest that the item there must have (value/digest.h)
 
     // Out.
     bool changed;          // the item is not what it was before
@@ -113,6 +124,8 @@ struct write_action {
     int64_t collection_bytes; // size of the item collection after the write; -1 without local index
     enum error_code failure;  // ERR_NONE, or why this action failed (transactions)
     const char *failure_text;
+    const void *failure_details; // see struct error
+    struct slice warnings;       // of the guard, lines of text; or empty
 };
 
 struct write_job {

@@ -191,6 +191,37 @@ struct index_cost {
 struct index_cost index_apply(struct txn *txn, const struct table *table, const struct index *index,
                               struct slice tree_key, struct image before, struct image after);
 
+// ---- Guards (guard.c) ---------------------------------------------------------------------
+
+// What a guard said of one action: the values its item claims and gives back.
+struct claims {
+    size_t count;
+    struct guard_claim *list;
+    size_t release_count;
+    struct guard_claim *releases;
+    bool *held;  // by position in list: the item has it already
+    bool *owned; // by position in releases: the item has it, and gives it back
+};
+
+// Has the table's guard complete and judge the new image. `claims` is what came out.
+MUST_CHECK bool guard_judge(struct txn *txn, struct write_job *request, struct write_action *action,
+                            const struct table *table, struct slice before, struct slice *after,
+                            struct claims *claims, struct error *error);
+
+// One action of a request, as far as claims are concerned.
+struct claimant {
+    const struct table *table;
+    struct slice key; // the item's tree key
+    struct claims *claims;
+};
+// Judges the claims of one action beside those of all others in its request.
+MUST_CHECK bool claims_judge(struct txn *txn, struct arena *arena, const struct claimant *all,
+                             size_t count, size_t which, struct error *error);
+// Brings the table's claims up to date: first for all actions what is given back, then what is
+// claimed.
+void claims_release(struct txn *txn, const struct claimant *claimant);
+void claims_take(struct txn *txn, const struct claimant *claimant);
+
 // ---- Vector indexes (vector.c) ----------------------------------------------------------------
 
 // Brings one vector index from an item's old image to the new one. Returns the size of the larger

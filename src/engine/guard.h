@@ -46,6 +46,8 @@ struct guard;
 struct guard_ops {
     // Completes and judges a write; false with a ValidationException. error->details may say more.
     bool (*write)(const struct guard *guard, struct guard_write *write, struct error *error);
+    // Says that another item has a claimed value; always false. NULL for a plain sentence.
+    bool (*taken)(const struct guard *guard, const struct guard_claim *claim, struct error *error);
     void (*free)(struct guard *guard);
 };
 

@@ -59,8 +59,20 @@ void table_release(struct table *table)
         tree_stats_release(table->indexes[i].stats);
     for (size_t i = 0; i < table->vector_count; i++)
         tree_stats_release(table->vectors[i].base.stats);
+    guard_release(table->guard);
     arena_release(&table->arena);
     free(table);
+}
+
+bool table_set_guard(struct table *table, struct slice model, struct guard *guard)
+{
+    struct slice name = arena_copy(&table->arena, model);
+    if (name.ptr == NULL)
+        return false;
+    guard_release(table->guard);
+    table->model = name;
+    table->guard = guard_hold(guard);
+    return true;
 }
 
 // Encoding and decoding copies everything into the clone's own arena.
@@ -73,6 +85,7 @@ struct table *table_clone(const struct table *table)
     buf_release(&record);
     if (clone == NULL)
         return NULL;
+    clone->guard = guard_hold(table->guard);
     clone->stats = tree_stats_hold(table->stats);
     for (size_t i = 0; i < table->index_count; i++)
         clone->indexes[i].stats = tree_stats_hold(table->indexes[i].stats);
@@ -96,6 +109,10 @@ void table_forget_trees(struct table *table)
     table->tree = 0;
     table->collections = 0;
     table->log = 0;
+    table->model = slice_of(NULL, 0);
+    guard_release(table->guard);
+    table->guard = NULL;
+    table->claims = 0;
     table->ttl = (struct table_ttl){.attribute = table->ttl.attribute};
     tree_stats_release(table->stats);
     table->stats = NULL;
@@ -235,6 +252,10 @@ static void put_later(struct value_builder *b, const struct table *table)
         value_put_binary(b, table->ttl.backfilled);
         (void)value_close(b);
     }
+    if (table->model.len > 0)
+        put_string(b, "model", table->model);
+    if (table->claims != 0)
+        put_integer(b, "claims", table->claims);
     if (table->vector_count > 0) {
         value_name(b, SLICE_LIT("vectors"));
         value_open_list(b);
@@ -425,7 +446,12 @@ static bool decode_later(struct table *table, struct slice map)
     int64_t status;
     int64_t log;
     int64_t images;
-    if (!get_later(map, "status", TABLE_CREATING, &status) ||
+    int64_t claims;
+    if (value_get(map, SLICE_LIT("model")).len > 0 &&
+        !get_slice(map, "model", VALUE_S, &table->model))
+        return false;
+    if (!get_later(map, "claims", UINT32_MAX, &claims) ||
+        !get_later(map, "status", TABLE_CREATING, &status) ||
         !get_later(map, "log", UINT32_MAX, &log) ||
         !get_later(map, "logImages", LOG_KEYS | LOG_OLD | LOG_NEW, &images) ||
         !get_ttl(map, &table->ttl) || !get_vectors(table, map))
@@ -433,6 +459,7 @@ static bool decode_later(struct table *table, struct slice map)
     table->status = (enum table_status)status;
     table->log = (tree_id)log;
     table->log_images = (unsigned)images;
+    table->claims = (tree_id)claims;
     return true;
 }
 

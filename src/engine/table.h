@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "engine/guard.h"
 #include "value/key.h"
 
 // A tree is a range of the store's keys that begin with the same id; ids are never reused.
@@ -101,6 +102,11 @@ struct table {
     struct vector_index vectors[LIMIT_VECTOR_INDEXES];
     struct slice settings; // M value of the API
     struct tree_stats *stats;
+    // What guards the table: the API's name for it, which is kept, and the guard that it stands
+    // for, with a reference. If it could not be made, the table takes no writes.
+    struct slice model;
+    struct guard *guard;
+    tree_id claims; // values that one item alone may have; 0 as long as no guard claims any
 };
 
 // Tables whose name begins with this byte are the API's own (backups): no listing shows them, and
@@ -119,6 +125,9 @@ MUST_CHECK struct table *table_clone(const struct table *table);
 // Makes a copy a table of its own: without trees, counters, identity and log, to be given new ones.
 void table_forget_trees(struct table *table);
 struct table *table_hold(struct table *table);
+// Sets or removes (empty, NULL) what guards a table that is not published yet. The name is copied,
+// the guard held.
+MUST_CHECK bool table_set_guard(struct table *table, struct slice model, struct guard *guard);
 void table_release(struct table *table);
 
 MUST_CHECK struct tree_stats *tree_stats_new(int64_t items, int64_t bytes);

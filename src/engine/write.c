@@ -8,6 +8,7 @@
 
 #include "base/encode.h"
 #include "engine/ttl.h"
+#include "value/digest.h"
 
 static const int64_t collection_limit = (int64_t)10 << 30; // AWS: 10 GB with a local index
 
@@ -17,6 +18,7 @@ struct plan {
     struct image before;
     struct image after;
     int64_t collection; // bytes before the write
+    struct claims claims;
 };
 
 // ---- Planning -----------------------------------------------------------------------
@@ -41,10 +43,20 @@ static bool copy_image(struct arena *arena, struct slice item, struct slice *out
     return out->ptr != NULL || error_budget(error);
 }
 
+static bool matches(const struct write_action *action, struct slice before)
+{
+    if (action->if_match.len == 0)
+        return true;
+    uint8_t digest[DIGEST_BYTES];
+    item_digest(before, digest);
+    return before.len > 0 && slice_equal(action->if_match, slice_of(digest, sizeof(digest)));
+}
+
 static bool judge_condition(struct write_job *request, struct write_action *action,
                             struct plan *plan, struct error *error)
 {
-    if (action->condition == NULL || expr_condition_eval(action->condition, plan->before.item))
+    if ((action->condition == NULL || expr_condition_eval(action->condition, plan->before.item)) &&
+        matches(action, plan->before.item))
         return true;
     action->cost.table = write_units(plan->before.size);
     if (action->old_on_failure &&
@@ -57,6 +69,10 @@ static bool make_updated(struct txn *txn, struct write_job *request,
                          const struct write_action *action, struct plan *plan, struct error *error)
 {
     struct slice start = plan->before.item.len > 0 ? plan->before.item : action->item;
+    if (action->touch) {
+        plan->after = plan->before;
+        return true;
+    }
     if (action->update == NULL) {
         plan->after.item = start;
     } else {
@@ -95,6 +111,22 @@ static bool make_after(struct txn *txn, struct write_job *request,
         break;
     }
     return true;
+}
+
+// The table's guard has the last word on the new image; what it made of it is judged again.
+static bool guard_after(struct txn *txn, struct write_job *request, struct write_action *action,
+                        struct plan *plan, struct error *error)
+{
+    struct slice made = plan->after.item;
+    if (!guard_judge(txn, request, action, plan->table, plan->before.item, &plan->after.item,
+                     &plan->claims, error))
+        return false;
+    if (plan->after.item.ptr == made.ptr && plan->after.item.len == made.len)
+        return true;
+    plan->after.size = value_item_size(plan->after.item);
+    if (plan->after.size > LIMIT_ITEM_SIZE)
+        return error_validation(error, "Item size has exceeded the maximum allowed size");
+    return index_keys_check(plan->table, plan->before.item, plan->after.item, error);
 }
 
 // The key of the counter of the item's collection, in txn->key.
@@ -138,6 +170,7 @@ static bool plan_action(struct txn *txn, struct write_job *request, struct write
     return read_before(txn, request, action, plan, error) &&
            judge_condition(request, action, plan, error) &&
            make_after(txn, request, action, plan, error) &&
+           guard_after(txn, request, action, plan, error) &&
            read_collection(txn, request, action, plan, error);
 }
 
@@ -233,25 +266,65 @@ static bool is_reason(enum error_code code)
            code == ERR_COLLECTION_SIZE;
 }
 
-// Plans all actions. In a transaction every action is judged, so that all reasons are known.
-static bool plan_all(struct txn *txn, struct write_job *request, struct plan *plans)
+// Notes why an action fails; false if that ends the request at once.
+static bool note_failure(struct write_job *request, struct write_action *action,
+                         const struct error *error)
 {
-    bool failed = false;
+    action->failure = error->code;
+    action->failure_text = error->message;
+    action->failure_details = error->details;
+    if (!request->transaction || !is_reason(error->code))
+        return error_copy(request->job.error, error);
+    return true;
+}
+
+// The values that items claim are judged when all of the request is known: one action may give back
+// what another takes.
+static bool judge_claims(struct txn *txn, struct write_job *request, struct plan *plans,
+                         struct claimant **out)
+{
+    size_t wanted = 0;
+    for (size_t i = 0; i < request->count; i++)
+        wanted += plans[i].claims.count + plans[i].claims.release_count;
+    *out = NULL;
+    if (wanted == 0)
+        return true;
+    struct claimant *all = arena_zalloc(request->arena, request->count, sizeof(*all));
+    if (all == NULL)
+        return error_budget(request->job.error);
+    for (size_t i = 0; i < request->count; i++)
+        all[i] = (struct claimant){plans[i].table, request->actions[i].key, &plans[i].claims};
+    for (size_t i = 0; i < request->count; i++) {
+        struct error error;
+        error_init(&error, request->arena);
+        if (!claims_judge(txn, request->arena, all, request->count, i, &error) &&
+            !note_failure(request, &request->actions[i], &error))
+            return false;
+    }
+    *out = all;
+    return true;
+}
+
+// Plans all actions. In a transaction every action is judged, so that all reasons are known.
+static bool plan_all(struct txn *txn, struct write_job *request, struct plan *plans,
+                     struct claimant **claimants)
+{
     for (size_t i = 0; i < request->count; i++) {
         struct write_action *action = &request->actions[i];
         struct error error;
         error_init(&error, request->arena);
-        if (plan_action(txn, request, action, &plans[i], &error) &&
-            keep_images(request, action, &plans[i], &error))
-            continue;
-        action->failure = error.code;
-        action->failure_text = error.message;
-        failed = true;
-        if (!request->transaction || !is_reason(error.code))
-            return error_set(request->job.error, error.code, "%s", error.message);
+        action->failure = ERR_NONE; // a request that the store did not take may come again
+        if (!(plan_action(txn, request, action, &plans[i], &error) &&
+              keep_images(request, action, &plans[i], &error)) &&
+            !note_failure(request, action, &error))
+            return false;
     }
-    if (failed)
-        return error_set(request->job.error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+    if (!judge_claims(txn, request, plans, claimants))
+        return false;
+    for (size_t i = 0; i < request->count; i++) {
+        if (request->actions[i].failure != ERR_NONE)
+            return error_set(request->job.error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+    }
     return true;
 }
 
@@ -292,9 +365,15 @@ static bool run_request(struct job *job, struct txn *txn)
     struct plan *plans = arena_zalloc(request->arena, request->count, sizeof(*plans));
     if (plans == NULL)
         return error_budget(job->error);
-    bool ok = plan_all(txn, request, plans);
-    for (size_t i = 0; ok && i < request->count; i++)
+    struct claimant *claimants = NULL;
+    bool ok = plan_all(txn, request, plans, &claimants);
+    for (size_t i = 0; ok && claimants != NULL && i < request->count; i++)
+        claims_release(txn, &claimants[i]);
+    for (size_t i = 0; ok && i < request->count; i++) {
         apply_action(txn, &request->actions[i], &plans[i]);
+        if (claimants != NULL)
+            claims_take(txn, &claimants[i]);
+    }
     for (size_t i = 0; i < request->count; i++)
         store_value_release(txn->engine->store, &plans[i].pin);
     if (ok && request->token.len > 0)

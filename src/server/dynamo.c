@@ -21,7 +21,7 @@
 #define CHECKSUM_HEADER "x-amz-crc32: "
 #define JSON_1_0        "application/x-amz-json-1.0"
 #define JSON_1_1        "application/x-amz-json-1.1"
-#define TRANSFER_PLAIN      "application/json"
+#define JSON_PLAIN      "application/json"
 #define ID_HEADER       "x-amzn-RequestId: "
 #define CORS_HEADERS                                                                               \
     "Access-Control-Allow-Origin: *\r\n"                                                           \
@@ -30,6 +30,7 @@
 enum {
     ID_LENGTH = 52,
     ID_RANDOM = 26,
+    WARNINGS_MAX = 4 << 10,    // of what a model says in a header
     HEADERS_MAX = 64 << 10,    // a preflight's answer repeats the request's list of headers
     RESPONSE_KEPT = 256 << 10, // a larger answer's memory is given back
     TEXT_MAX = 64 << 20,       // the metrics of many tables
@@ -119,7 +120,7 @@ static struct slice json_type(const struct http_request *request)
     static const struct slice ours[] = {
         {(const uint8_t *)JSON_1_0, sizeof(JSON_1_0) - 1},
         {(const uint8_t *)JSON_1_1, sizeof(JSON_1_1) - 1},
-        {(const uint8_t *)TRANSFER_PLAIN, sizeof(TRANSFER_PLAIN) - 1},
+        {(const uint8_t *)JSON_PLAIN, sizeof(JSON_PLAIN) - 1},
     };
     const struct slice *sent = http_header(request, HTTP_CONTENT_TYPE);
     if (sent == NULL || sent->len == 0)
@@ -137,14 +138,32 @@ static struct slice json_type(const struct http_request *request)
     return (struct slice){NULL, 0};
 }
 
+// What a model warns of, on one line.
+static void add_warnings(struct session *session)
+{
+    struct slice warnings = session->call.warnings;
+    if (warnings.len == 0)
+        return;
+    buf_text(&session->headers, "x-dolmen-warnings: ");
+    for (size_t i = 0; i < warnings.len && i < WARNINGS_MAX; i++) {
+        uint8_t byte = warnings.ptr[i];
+        if (byte == '\n')
+            buf_text(&session->headers, " | ");
+        else
+            buf_byte(&session->headers, byte < ' ' || byte == 0x7f ? '?' : byte);
+    }
+    buf_text(&session->headers, "\r\n");
+}
+
 static void answer_json(struct session *session, int status, struct slice body)
 {
     // An empty body needs no content type.
-    struct slice type = session->type.len > 0 ? session->type : SLICE_LIT(TRANSFER_PLAIN);
+    struct slice type = session->type.len > 0 ? session->type : SLICE_LIT(JSON_PLAIN);
     session->counted = true;
     session->status = status;
     session->bytes_out = body.len;
     headers_begin(session);
+    add_warnings(session);
     answer(session, status, type, body);
 }
 

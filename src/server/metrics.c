@@ -33,7 +33,8 @@ enum { BUCKETS = COUNT_OF(bounds_ns) + 1 };
       "ThrottledRequests: requests refused because of throughput")                                 \
     X(read_halves, 2, "consumed_read_capacity_units_total", "ConsumedReadCapacityUnits")           \
     X(write_halves, 2, "consumed_write_capacity_units_total", "ConsumedWriteCapacityUnits")        \
-    X(items, 1, "returned_item_count_total", "ReturnedItemCount: items in answers to reads")
+    X(items, 1, "returned_item_count_total", "ReturnedItemCount: items in answers to reads")       \
+    X(warned, 1, "model_warnings_total", "Writes that a model only warns about")
 
 typedef _Atomic uint64_t counter;
 
@@ -228,6 +229,8 @@ void metrics_count(struct metrics *metrics, unsigned loop, const struct metrics_
         return;
     }
     add(&cell->items, usage->items);
+    if (usage->warned > 0)
+        add(&cell->warned, usage->warned);
     add(&cell->latency_ns, request->latency_ns);
     size_t bucket = 0;
     while (bucket < COUNT_OF(bounds_ns) && request->latency_ns > bounds_ns[bucket])

@@ -33,7 +33,7 @@ static inline void world_open(struct world *world)
     *world = (struct world){.clock = {.now_ms = 1700000000000, .seed = 7}};
     world->store = store_open_memory(&cause);
     assert_non_null(world->store);
-    world->engine = engine_open(world->store, env_fixed(&world->clock), &cause);
+    world->engine = engine_open(world->store, env_fixed(&world->clock), NULL, &cause);
     assert_non_null(world->engine);
     arena_init(&world->arena, LIMIT_REQUEST_MEMORY);
     error_init(&world->error, &world->arena);

@@ -1,0 +1,109 @@
+// See model_attach.h.
+#include "api/model_attach.h"
+
+#include "base/encode.h"
+#include "base/log.h"
+
+#include <stdio.h>
+
+enum { MODEL_MEMORY = 64 << 20 };
+
+void model_record_name(struct slice text, char out[MODEL_NAME_SIZE + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    uint8_t digest[32];
+    sha256_of(text, digest);
+    size_t at = (size_t)snprintf(out, MODEL_NAME_SIZE + 1, "model/text/");
+    for (size_t i = 0; i < sizeof(digest); i++) {
+        out[at++] = digits[digest[i] >> 4];
+        out[at++] = digits[digest[i] & 15];
+    }
+    out[at] = 0;
+}
+
+void model_record_encode(struct slice file, struct slice text, struct buf *out)
+{
+    struct value_builder b;
+    value_builder_init(&b, out);
+    value_open_map(&b);
+    value_name(&b, SLICE_LIT("file"));
+    value_put_string(&b, file);
+    value_name(&b, SLICE_LIT("text"));
+    value_put_string(&b, text);
+    (void)value_close(&b);
+    value_builder_release(&b);
+}
+
+bool model_record_read(struct engine *engine, struct slice name, struct arena *arena,
+                       struct slice *file, struct slice *text)
+{
+    struct error error;
+    struct slice record;
+    error_init(&error, arena);
+    if (!engine_record(engine, name, arena, &record, &error) || record.len == 0)
+        return false;
+    struct slice file_value = value_get(record, SLICE_LIT("file"));
+    struct slice text_value = value_get(record, SLICE_LIT("text"));
+    if (file_value.len == 0 || text_value.len == 0)
+        return false;
+    *file = value_bytes(file_value);
+    *text = value_bytes(text_value);
+    return true;
+}
+
+static struct guard *guard_of_text(struct arena *arena, struct slice file, struct slice text,
+                                   struct slice table_name)
+{
+    struct diagnostics *found = arena_alloc(arena, sizeof(*found));
+    if (found == NULL)
+        return NULL;
+    diagnostics_init(found, arena);
+    struct model *model = model_parse(file, text, found);
+    if (model == NULL)
+        return NULL;
+    const struct model_table *table = model_table(model, table_name);
+    struct guard *guard = table == NULL ? NULL : model_guard_new(model, table);
+    model_release(model);
+    return guard;
+}
+
+struct guard *guard_make(void *context, struct engine *engine, const struct table *table)
+{
+    (void)context;
+    struct arena arena;
+    struct slice file;
+    struct slice text;
+    arena_init(&arena, MODEL_MEMORY);
+    struct guard *guard = model_record_read(engine, table->model, &arena, &file, &text)
+                              ? guard_of_text(&arena, file, text, table->name)
+                              : NULL;
+    arena_release(&arena);
+    return guard;
+}
+
+bool guard_prepare(struct api *api, const struct table *table, struct arena *arena,
+                   struct write_action *action, struct error *error)
+{
+    if (table->guard == NULL)
+        return true;
+    if (!model_guard_prepare(table->guard, engine_env(api->engine), arena, &action->item, error))
+        return false;
+    action->prepared = table->guard;
+    if (value_item_size(action->item) > LIMIT_ITEM_SIZE)
+        return error_validation(error, "Item size has exceeded the maximum allowed size");
+    return true;
+}
+
+struct model *api_table_model(struct api *api, struct slice table_name,
+                              const struct model_table **out)
+{
+    struct table *table =
+        table_name_hidden(table_name) ? NULL : engine_table(api->engine, table_name);
+    struct model *model = NULL;
+    if (table != NULL && table->guard != NULL) {
+        *out = model_guard_table(table->guard);
+        model = model_hold((struct model *)(*out)->model);
+    }
+    table_release(table);
+    return model;
+}

@@ -1,0 +1,25 @@
+// Models at their tables: a table's `model` is the name of the record that holds the text; the
+// guard made of it judges what is written. Who applies and changes models is model.h's business.
+#ifndef API_MODEL_ATTACH_H
+#define API_MODEL_ATTACH_H
+
+#include "api/api_internal.h"
+#include "model/guard.h"
+
+// A model as it is kept: "model/text/<SHA-256 of the text in hex>" -> {file, text}. The same text
+// has one record, however many tables it describes.
+enum { MODEL_NAME_SIZE = sizeof("model/text/") - 1 + 64 };
+void model_record_name(struct slice text, char out[MODEL_NAME_SIZE + 1]);
+void model_record_encode(struct slice file, struct slice text, struct buf *out);
+// False if there is no such record, or it cannot be read. The slices are in the arena.
+MUST_CHECK bool model_record_read(struct engine *engine, struct slice name, struct arena *arena,
+                                  struct slice *file, struct slice *text);
+
+// For engine_open: the guard of a table that has a model. The context is not used.
+struct guard *guard_make(void *context, struct engine *engine, const struct table *table);
+
+// Completes the item of a put, if its table has a guard, and notes who did.
+MUST_CHECK bool guard_prepare(struct api *api, const struct table *table, struct arena *arena,
+                              struct write_action *action, struct error *error);
+
+#endif

@@ -1,0 +1,264 @@
+// Tables with a guard: a small one that keeps `copy` the same as `name`, wants an `email` to be
+// unique, and refuses items that are `bad`.
+#include "support.h"
+
+#include "engine/record.h"
+#include "value/digest.h"
+
+static struct slice with_copy(struct arena *arena, struct slice item)
+{
+    struct slice name = value_get(item, SLICE_LIT("name"));
+    struct buf out;
+    struct value_builder builder;
+    struct value_iter iter;
+    buf_init(&out, 1 << 20);
+    value_builder_init(&builder, &out);
+    value_open_map(&builder);
+    value_iter_init(&iter, item);
+    while (value_iter_next(&iter)) {
+        if (slice_is(iter.name, "copy"))
+            continue;
+        value_name(&builder, iter.name);
+        value_put(&builder, iter.value);
+    }
+    if (name.len > 0) {
+        value_name(&builder, SLICE_LIT("copy"));
+        value_put(&builder, name);
+    }
+    assert_true(value_close(&builder));
+    struct slice made = arena_copy(arena, buf_view(&out));
+    value_builder_release(&builder);
+    buf_release(&out);
+    return made;
+}
+
+static size_t claim_email(struct arena *arena, struct slice item, struct guard_claim **out)
+{
+    struct slice email = item.len == 0 ? VALUE_NONE : value_get(item, SLICE_LIT("email"));
+    if (email.len == 0)
+        return 0;
+    *out = arena_zalloc(arena, 1, sizeof(**out));
+    **out = (struct guard_claim){arena_copy(arena, email), SLICE_LIT("email"), email};
+    return 1;
+}
+
+static bool small_write(const struct guard *guard, struct guard_write *write, struct error *error)
+{
+    (void)guard;
+    if (write->after.len > 0 && value_get(write->after, SLICE_LIT("bad")).len > 0)
+        return error_validation(error, "this is bad");
+    if (write->after.len > 0)
+        write->after = with_copy(write->arena, write->after);
+    write->claim_count = claim_email(write->arena, write->after, &write->claims);
+    write->release_count = claim_email(write->arena, write->before, &write->releases);
+    return true;
+}
+
+static void small_free(struct guard *guard)
+{
+    free(guard);
+}
+
+static const struct guard_ops small_ops = {.write = small_write, .free = small_free};
+
+static struct guard *small_guard(void *context, struct engine *engine, const struct table *table)
+{
+    (void)context;
+    (void)engine;
+    (void)table;
+    struct guard *guard = calloc(1, sizeof(*guard));
+    assert_non_null(guard);
+    guard->ops = &small_ops;
+    guard->references = 1;
+    guard->claims = true;
+    return guard;
+}
+
+static bool alter_attach(void *context, struct table *current, struct table **next,
+                         struct error *error)
+{
+    (void)context;
+    (void)error;
+    struct guard *guard = small_guard(NULL, NULL, NULL);
+    *next = table_clone(current);
+    assert_non_null(*next);
+    assert_true(table_set_guard(*next, SLICE_LIT("small"), guard));
+    guard_release(guard);
+    return true;
+}
+
+static void guarded_open(struct world *world)
+{
+    world_open(world);
+    create_table(world, "t", true, false);
+    assert_true(change_table(world, "t", alter_attach, NULL));
+}
+
+static struct slice read_item(struct world *world, struct slice key)
+{
+    struct table *table = engine_table(world->engine, SLICE_LIT("t"));
+    struct item_read read;
+    assert_true(engine_get(world->engine, NULL, tree_key(world, table, key), &read, &world->error));
+    struct slice copy = read.item.len == 0 ? VALUE_NONE : arena_copy(&world->arena, read.item);
+    item_read_release(world->engine, &read);
+    table_release(table);
+    return copy;
+}
+
+static void completes_and_refuses(void **state)
+{
+    (void)state;
+    struct world w;
+    guarded_open(&w);
+    struct slice key = item_of(&w, "pk=a", "sk=1", NULL);
+    assert_true(put_item(&w, "t", item_of(&w, "pk=a", "sk=1", "name=n", "copy=x", NULL)));
+    assert_true(
+        value_equal(read_item(&w, key), item_of(&w, "pk=a", "sk=1", "name=n", "copy=n", NULL)));
+    assert_false(put_item(&w, "t", item_of(&w, "pk=a", "sk=1", "bad=1", NULL)));
+    assert_string_equal(w.error.message, "this is bad");
+    assert_true(value_get(read_item(&w, key), SLICE_LIT("copy")).len > 0);
+    assert_true(delete_item(&w, "t", key));
+    assert_int_equal(read_item(&w, key).len, 0);
+    world_close(&w);
+}
+
+static void keeps_values_unique(void **state)
+{
+    (void)state;
+    struct world w;
+    guarded_open(&w);
+    struct slice first = item_of(&w, "pk=a", "sk=1", "email=e", NULL);
+    struct slice second = item_of(&w, "pk=b", "sk=1", "email=e", NULL);
+    assert_true(put_item(&w, "t", first));
+    assert_true(put_item(&w, "t", first)); // it is its own
+    assert_false(put_item(&w, "t", second));
+    assert_int_equal(w.error.code, ERR_VALIDATION);
+    assert_string_equal(w.error.message, "email: another item has this value");
+    assert_true(put_item(&w, "t", item_of(&w, "pk=a", "sk=1", "email=f", NULL)));
+    assert_true(put_item(&w, "t", second));
+    assert_true(delete_item(&w, "t", item_of(&w, "pk=b", "sk=1", NULL)));
+    assert_true(put_item(&w, "t", first));
+    world_close(&w);
+}
+
+static bool run_two(struct world *w, struct write_action actions[2], bool transaction)
+{
+    struct table *table = engine_table(w->engine, SLICE_LIT("t"));
+    struct write_job job;
+    error_init(&w->error, &w->arena);
+    write_job_init(&job, w->engine, &w->arena, &w->error);
+    job.count = 2;
+    job.actions = actions;
+    job.transaction = transaction;
+    for (size_t i = 0; i < 2; i++) {
+        actions[i].table = table;
+        actions[i].key = tree_key(w, table, actions[i].item);
+    }
+    bool ok = engine_run(w->engine, &job.job);
+    write_job_release(&job);
+    table_release(table);
+    return ok;
+}
+
+// What one action gives back another may take, whichever comes first; two may not take the same.
+static void transactions_hand_over(void **state)
+{
+    (void)state;
+    for (int order = 0; order < 2; order++) {
+        struct world w;
+        guarded_open(&w);
+        assert_true(put_item(&w, "t", item_of(&w, "pk=a", "sk=1", "email=e", NULL)));
+        struct write_action give = {.kind = WRITE_DELETE,
+                                    .item = item_of(&w, "pk=a", "sk=1", NULL)};
+        struct write_action take = {.kind = WRITE_PUT,
+                                    .item = item_of(&w, "pk=b", "sk=1", "email=e", NULL)};
+        struct write_action both[2] = {order == 0 ? give : take, order == 0 ? take : give};
+        assert_true(run_two(&w, both, true));
+        assert_false(put_item(&w, "t", item_of(&w, "pk=c", "sk=1", "email=e", NULL)));
+
+        struct write_action twice[2] = {
+            {.kind = WRITE_PUT, .item = item_of(&w, "pk=d", "sk=1", "email=g", NULL)},
+            {.kind = WRITE_PUT, .item = item_of(&w, "pk=f", "sk=1", "email=g", NULL)}};
+        assert_false(run_two(&w, twice, order == 0));
+        assert_int_equal(w.error.code, order == 0 ? ERR_TRANSACTION_CANCELED : ERR_VALIDATION);
+        assert_int_equal(twice[1].failure, ERR_VALIDATION);
+        assert_int_equal(read_item(&w, twice[0].item).len, 0);
+        world_close(&w);
+    }
+}
+
+static void touches(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    create_table(&w, "t", true, false);
+    struct slice key = item_of(&w, "pk=a", "sk=1", NULL);
+    assert_true(put_item(&w, "t", item_of(&w, "pk=a", "sk=1", "name=n", "email=e", NULL)));
+    assert_true(change_table(&w, "t", alter_attach, NULL));
+    struct write_action touch = {.kind = WRITE_UPDATE, .touch = true, .item = key};
+    assert_true(run_action(&w, "t", &touch));
+    assert_true(touch.changed);
+    assert_true(value_equal(read_item(&w, key),
+                            item_of(&w, "pk=a", "sk=1", "name=n", "email=e", "copy=n", NULL)));
+    assert_false(put_item(&w, "t", item_of(&w, "pk=b", "sk=1", "email=e", NULL)));
+    struct write_action absent = {
+        .kind = WRITE_UPDATE, .touch = true, .item = item_of(&w, "pk=z", "sk=1", NULL)};
+    assert_true(run_action(&w, "t", &absent));
+    assert_false(absent.changed);
+    assert_int_equal(read_item(&w, absent.item).len, 0);
+    world_close(&w);
+}
+
+static void matches_digests(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    create_table(&w, "t", false, false);
+    struct slice item = item_of(&w, "pk=a", "sk=1", "n=1", NULL);
+    uint8_t digest[DIGEST_BYTES];
+    item_digest(item, digest);
+    struct write_action put = {.kind = WRITE_PUT,
+                               .item = item_of(&w, "pk=a", "sk=1", "n=2", NULL),
+                               .if_match = slice_of(digest, sizeof(digest))};
+    assert_false(run_action(&w, "t", &put)); // nothing there
+    assert_int_equal(w.error.code, ERR_CONDITIONAL_CHECK_FAILED);
+    assert_true(put_item(&w, "t", item));
+    assert_true(run_action(&w, "t", &put));
+    assert_false(run_action(&w, "t", &put)); // it is another one now
+    world_close(&w);
+}
+
+// A table remembers the name of its model; without a maker for it, it is there to be read only.
+static void needs_its_model(void **state)
+{
+    (void)state;
+    struct world w;
+    guarded_open(&w);
+    struct table *table = engine_table(w.engine, SLICE_LIT("t"));
+    struct buf record;
+    buf_init(&record, 1 << 20);
+    table_encode(table, &record);
+    struct table *again = table_decode(buf_view(&record));
+    assert_true(slice_is(again->model, "small"));
+    assert_int_equal(again->claims, table->claims);
+    assert_true(again->claims != 0);
+    assert_null(again->guard);
+    table_forget_trees(again);
+    assert_int_equal(again->model.len, 0);
+    table_release(again);
+    buf_release(&record);
+    table_release(table);
+    world_close(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(completes_and_refuses),  cmocka_unit_test(keeps_values_unique),
+        cmocka_unit_test(transactions_hand_over), cmocka_unit_test(touches),
+        cmocka_unit_test(matches_digests),        cmocka_unit_test(needs_its_model),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
