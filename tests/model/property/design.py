@@ -1,0 +1,233 @@
+"""Random models: as text for the server, and as objects that derive and judge by themselves."""
+import hashlib
+from decimal import Decimal
+
+from kinds import KINDS, normal, text
+
+
+class Attribute:
+    def __init__(self, name, kind, optional=False, default=None, update=False, unique=False, immutable=False,
+                 version=False, forms=()):
+        self.name, self.kind_name, self.kind = name, kind, KINDS[kind]
+        self.optional, self.default, self.update, self.unique = optional, default, update, unique
+        self.immutable, self.version, self.forms = immutable, version, forms
+
+    def language(self):
+        words = [f'  {self.name} ({self.kind.language})' if '|' in self.kind.language and self.optional else f'  {self.name} {self.kind.language}']
+        words[0] += '?' if self.optional else ''
+        words += [f'= {self.default}'] if self.default else []
+        words += ['on update'] if self.update else []
+        words += [w for w in ('unique', 'immutable', 'version') if getattr(self, w)]
+        return ' '.join(words + list(self.forms))
+
+
+def shown(value):
+    """A value as a template shows it; None if there is none."""
+    if value is None or 'NULL' in value:
+        return None
+    (tag, body), = value.items()
+    if tag == 'N':
+        body = format(Decimal(body).normalize(), 'f') if Decimal(body) != 0 else '0'
+    return ('true' if body else 'false') if tag == 'BOOL' else body
+
+
+def padded(value, width):
+    word = shown(value)
+    if word is None or 'N' not in value:
+        return word and word.rjust(width, '0')
+    sign, digits = ('-', word[1:]) if word.startswith('-') else ('', word)
+    before, point, behind = digits.partition('.')
+    return sign + before.rjust(width, '0') + point + behind
+
+
+class Field:
+    """{name}, {name:format}, {name ?? 'other'} of a template."""
+
+    def __init__(self, attribute, form=None, width=0, other=None):
+        self.attribute, self.form, self.width, self.other = attribute, form, width, other
+
+    def language(self):
+        name = self.attribute.name
+        if self.other is not None:
+            return f"{{{name} ?? '{self.other}'}}"
+        forms = {None: '', 'pad': f':pad({self.width})', 'date': ':yyyy/mm/dd', 'hash': ':sha256'}
+        return '{' + name + forms.get(self.form, f':{self.form}') + '}'
+
+    def show(self, item):
+        value = item.get(self.attribute.name)
+        word = shown(value)
+        if word is None:
+            return self.other
+        if self.form == 'pad':
+            return padded(value, self.width)
+        if self.form in ('lower', 'upper'):
+            return normal(text(word), (self.form,))['S']
+        if self.form == 'date':
+            return word[:10].replace('-', '/')
+        if self.form == 'hash':
+            return hashlib.sha256(word.encode() + b'\0').hexdigest()
+        return word
+
+
+class Template:
+    def __init__(self, *segments):
+        self.segments = segments
+
+    def language(self):
+        return '"' + ''.join(s if isinstance(s, str) else s.language() for s in self.segments) + '"'
+
+    def show(self, item):
+        """The key's text; None if there is no entry."""
+        parts = [s if isinstance(s, str) else s.show(item) for s in self.segments]
+        return None if None in parts or ''.join(parts) == '' else ''.join(parts)
+
+    def names(self):
+        return [s.attribute.name for s in self.segments if not isinstance(s, str)]
+
+
+class Entity:
+    def __init__(self, name, attributes, keys, entries, unknown):
+        self.name, self.attributes, self.keys, self.entries, self.unknown = name, attributes, keys, entries, unknown
+        self.by_name = {a.name: a for a in attributes}
+        self.fixed = {n for template in keys.values() for n in template.names()}  # what the primary key is made of
+
+    def language(self, table):
+        lines = [f'entity {self.name} of {table} {{']
+        lines += [f'  {name} = {template.language()}' for name, template in self.keys.items() if name in ('PK', 'SK')]
+        lines += [f'  {index} = ' + ', '.join(t.language() for t in parts.values()) for index, parts in self.entries.items()]
+        lines += [f'  unknown {self.unknown}'] if self.unknown else []
+        return '\n'.join(lines + [a.language() for a in self.attributes] + ['}'])
+
+    def derive(self, item):
+        """Every key attribute the entity speaks of: its text, or None where there must be none."""
+        made = {name: template.show(item) for name, template in self.keys.items()}
+        for parts in self.entries.values():
+            words = {name: template.show(item) for name, template in parts.items()}
+            made.update(words if None not in words.values() else dict.fromkeys(words))
+        return made
+
+    def wrong(self, item, known):
+        """What is wrong with a stored item, in words."""
+        found = []
+        for attribute in self.attributes:
+            value = item.get(attribute.name)
+            if value is None:
+                found += [] if attribute.optional else [f'{attribute.name} is missing']
+            elif not attribute.kind.test(value):
+                found.append(f'{attribute.name} is {value}')
+            elif normal(value, attribute.forms) != value:
+                found.append(f'{attribute.name} is not normal: {value}')
+        for name, word in self.derive(item).items():
+            if item.get(name) != (None if word is None else text(word)):
+                found.append(f'{name} is {item.get(name)}, but should be {word!r}')
+        if self.unknown == 'reject':
+            found += [f'{name} is unknown' for name in item if name not in self.by_name and name not in known]
+        return found
+
+
+class Model:
+    def __init__(self, r, table):
+        self.table, self.typed, self.native = table, r.random() < 0.6, r.random() < 0.25
+        self.indexes = [f'GS{i}' for i in range(r.randrange(1, 5))]
+        self.sorted = not self.native and r.random() < 0.8
+        self.r = r
+        self.key = ['id'] if self.native else ['PK', 'SK'] if self.sorted else ['PK']
+        self.entities = [self.entity(f'E{i}') for i in range(1 if self.native and not self.typed else r.randrange(1, 5))]
+        self.known = {*self.key, 'kind', *(f'{i}{part}' for i in self.indexes for part in ('PK', 'SK'))}
+
+    def language(self):
+        lines = [f'table {self.table} {{', '  key ' + ', '.join(self.key)]
+        lines += [f'  index {i} ({i}PK, {i}SK)' for i in self.indexes]
+        lines += ['  type kind'] if self.typed else []
+        return '\n'.join(lines + ['}'] + [e.language(self.table) for e in self.entities]) + '\n'
+
+    # ---- Drawing ----------------------------------------------------------------------------
+
+    def attribute(self, number_of):
+        r = self.r
+        kind = r.choice(list(KINDS))
+        options = {'optional': r.random() < 0.5}
+        name = f'{kind}{number_of}'
+        defaults = {'time': 'now()', 'uuid': 'uuid()', 'count': '3', 'role': '"user"', 'flag': 'false', 'epoch': 'now() + 7d',
+                    'plain': 'ulid()', 'day': 'now()', 'percent': '50', 'word': '"{owner}!"', 'number': '1 + 1.5', 'list': None}
+        if defaults.get(kind) and r.random() < 0.6:
+            options['default'] = defaults[kind]
+            options['update'] = kind in ('time', 'epoch') and r.random() < 0.4
+        if KINDS[kind].strings and kind != 'empty' and r.random() < 0.4:
+            # A short text could be trimmed to less than it may have.
+            options['forms'] = tuple(r.sample(['lower', 'trim'] if kind == 'word' else ['upper'], 1))
+        if kind in ('plain', 'email', 'count', 'uuid') and not options.get('default') and r.random() < 0.4:
+            options['unique'] = True
+        elif not options.get('update') and r.random() < 0.15:
+            options['immutable'] = True
+        return Attribute(name, kind, **options)
+
+    def field(self, attribute):
+        r, kind = self.r, attribute.kind
+        if r.random() < 0.2:
+            return Field(attribute, other='none')
+        if kind.numbers and r.random() < 0.7:
+            return Field(attribute, 'pad', r.choice([3, 8]))
+        if kind.strings and r.random() < 0.4:
+            return Field(attribute, r.choice(['lower', 'upper', 'hash']))
+        if attribute.kind_name in ('time', 'day') and r.random() < 0.4:
+            return Field(attribute, 'date')
+        return Field(attribute)
+
+    def template(self, attributes, most):
+        r = self.r
+        chosen = r.sample(attributes, min(len(attributes), r.randrange(most + 1)))
+        if not chosen:
+            return Template(r.choice(['CONSTANT', 'ALL']))
+        segments = [] if r.random() < 0.4 else ['X#']
+        for i, attribute in enumerate(chosen):
+            segments += (['#'] if i else []) + [self.field(attribute)]
+        return Template(*segments)
+
+    def entity(self, name):
+        r = self.r
+        owner = Attribute('owner', 'plain')
+        serial = Attribute('serial', 'count')
+        attributes = [owner, serial] + [self.attribute(i) for i in range(r.randrange(2, 10))]
+        if r.random() < 0.4:
+            attributes.append(Attribute('rev', 'number', version=True))
+        if self.native:
+            attributes.append(Attribute('id', 'plain'))
+            keys = {}
+        else:
+            keys = {'PK': Template(f'{name}#', Field(owner)) if self.sorted else
+                    Template(f'{name}#', Field(owner), '#', Field(serial, 'pad', 4))}
+            if self.sorted:
+                keys['SK'] = Template('META') if r.random() < 0.3 else Template('S#', Field(serial, 'pad', 5))
+        scalars = [a for a in attributes if a.kind.scalar]
+        entries = {i: {f'{i}PK': self.template(scalars, 1), f'{i}SK': self.template(scalars, 2)}
+                   for i in self.indexes if r.random() < 0.75}
+        r.shuffle(attributes)
+        entity = Entity(name, attributes, keys, entries, r.choice([None, None, 'allow', 'reject']))
+        entity.fixed |= {'id'} if self.native else set()
+        return entity
+
+    def evolve(self):
+        """Another design of the same data: other index keys, a new attribute that has a default."""
+        for entity in self.entities:
+            if self.r.random() < 0.6:
+                scalars = [a for a in entity.attributes if a.kind.scalar]
+                entity.entries = {i: {f'{i}PK': self.template(scalars, 1), f'{i}SK': self.template(scalars, 2)}
+                                  for i in self.indexes if i in entity.entries or self.r.random() < 0.5}
+            if 'added' not in entity.by_name and self.r.random() < 0.6:
+                added = Attribute('added', 'role', default='"user"')
+                entity.attributes.append(added)
+                entity.by_name['added'] = added
+
+    # ---- Looking ----------------------------------------------------------------------------
+
+    def entity_of(self, item):
+        if self.typed:
+            return next((e for e in self.entities if item.get('kind') == text(e.name)), None)
+        if self.native:
+            return self.entities[0]
+        return next((e for e in self.entities if item['PK']['S'].startswith(e.name + '#')), None)
+
+    def wrong(self, item):
+        entity = self.entity_of(item)
+        return ['it is of no entity'] if entity is None else entity.wrong(item, self.known)
