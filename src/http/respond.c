@@ -21,15 +21,20 @@ static struct slice status_line(int status)
         return SLICE_LIT("HTTP/1.1 " #code " " phrase "\r\n")
     switch (status) {
         LINE(200, "OK");
+        LINE(201, "Created");
         LINE(204, "No Content");
+        LINE(304, "Not Modified");
         LINE(400, "Bad Request");
         LINE(404, "Not Found");
         LINE(405, "Method Not Allowed");
         LINE(408, "Request Timeout");
+        LINE(409, "Conflict");
+        LINE(412, "Precondition Failed");
         LINE(413, "Content Too Large");
         LINE(414, "URI Too Long");
         LINE(415, "Unsupported Media Type");
         LINE(417, "Expectation Failed");
+        LINE(429, "Too Many Requests");
         LINE(431, "Request Header Fields Too Large");
         LINE(500, "Internal Server Error");
         LINE(501, "Not Implemented");
@@ -60,18 +65,22 @@ static void head_make(struct connection *c, const struct http_response *response
     buf_clear(head);
     add_status_line(head, response->status);
     buf_slice(head, loop_headers(c->loop));
-    if (response->content_type.len > 0) {
+    // These two have no body, and must not speak of its length.
+    bool bodiless = response->status == 204 || response->status == 304;
+    if (response->content_type.len > 0 && !bodiless) {
         ADD(head, "Content-Type: ");
         buf_slice(head, response->content_type);
-        ADD(head, "\r\nContent-Length: ");
-    } else {
-        ADD(head, "Content-Length: ");
+        ADD(head, "\r\n");
     }
-    buf_u64(head, body.len);
+    if (!bodiless) {
+        ADD(head, "Content-Length: ");
+        buf_u64(head, body.len);
+        ADD(head, "\r\n");
+    }
     if (c->close_after)
-        ADD(head, "\r\nConnection: close\r\n");
+        ADD(head, "Connection: close\r\n");
     else
-        ADD(head, "\r\nConnection: keep-alive\r\n");
+        ADD(head, "Connection: keep-alive\r\n");
     if (compressed)
         ADD(head, "Content-Encoding: gzip\r\n");
     buf_slice(head, response->headers);

@@ -26,6 +26,7 @@
 #define CORS_HEADERS                                                                               \
     "Access-Control-Allow-Origin: *\r\n"                                                           \
     "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32\r\n"
+#define DATA_CORS_HEADERS "Access-Control-Expose-Headers: ETag,Location,x-dolmen-warnings\r\n"
 
 enum {
     ID_LENGTH = 52,
@@ -58,7 +59,9 @@ struct session {
     struct slice type; // the request's content type, if it is one of ours
     char region[AUTH_REGION_MAX + 1];
     struct buf headers;
-    struct buf text; // of an answer that is not an operation's
+    struct buf text;   // of an answer that is not an operation's
+    struct data *data; // NULL before the first request of the data API
+    bool data_called;  // it has the request
 };
 
 // ---- Answers -------------------------------------------------------------------------------
@@ -354,6 +357,49 @@ static void other(struct session *session)
         answer_unknown(session);
 }
 
+// ---- The data API ----------------------------------------------------------------------------
+
+static void answer_data(struct session *session)
+{
+    struct data_answer made;
+    data_answer(session->data, &made);
+    session->status = made.status;
+    session->bytes_out = made.body.len;
+    session->call.usage = *made.usage;
+    session->call.error_code = made.error;
+    session->counted = true;
+    headers_begin(session);
+    if (http_header(&session->exchange->request, HTTP_ORIGIN) != NULL)
+        buf_text(&session->headers, DATA_CORS_HEADERS);
+    buf_slice(&session->headers, made.headers);
+    http_respond(session->exchange, &(struct http_response){
+                                        .status = made.status,
+                                        .content_type = made.type,
+                                        .headers = buf_view(&session->headers),
+                                        .body = made.body,
+                                    });
+}
+
+// Whether there is one; else the request has been answered.
+static bool open_data(struct session *session)
+{
+    if (session->data == NULL)
+        session->data = data_new(&session->dynamo->data, session->exchange);
+    session->data_called = session->data != NULL;
+    if (!session->data_called) {
+        headers_begin(session);
+        answer(session, 500, SLICE_LIT("text/plain"), SLICE_LIT("out of memory"));
+    }
+    return session->data_called;
+}
+
+static void start_data(struct session *session)
+{
+    session->operation = SLICE_LIT("data");
+    if (open_data(session) && data_start(session->data))
+        answer_data(session);
+}
+
 // ---- Accounts ------------------------------------------------------------------------------
 
 static void log_request(struct session *session, uint64_t latency_ns)
@@ -384,13 +430,15 @@ static void account(struct session *session)
 {
     const struct dynamo *dynamo = session->dynamo;
     uint64_t latency_ns = uv_hrtime() - session->begun_ns;
-    metrics_count(dynamo->metrics, http_exchange_loop(session->exchange),
-                  &(struct metrics_request){
-                      .usage = &session->call.usage,
-                      .status = session->status,
-                      .error = session->call.error_code,
-                      .latency_ns = latency_ns,
-                  });
+    // The data API counts its operations itself.
+    if (!session->data_called)
+        metrics_count(dynamo->metrics, http_exchange_loop(session->exchange),
+                      &(struct metrics_request){
+                          .usage = &session->call.usage,
+                          .status = session->status,
+                          .error = session->call.error_code,
+                          .latency_ns = latency_ns,
+                      });
     if (dynamo->access_log != NULL)
         log_request(session, latency_ns);
 }
@@ -410,9 +458,14 @@ static void on_handle(struct http_exchange *exchange, void *context)
         post(session);
         return;
     }
-    headers_begin(session);
     bool cross = http_header(request, HTTP_ORIGIN) != NULL;
-    if (cross && slice_is(request->method, "OPTIONS"))
+    bool preflight = cross && slice_is(request->method, "OPTIONS");
+    if (data_owns(request->path) && !preflight) {
+        start_data(session);
+        return;
+    }
+    headers_begin(session);
+    if (preflight)
         options(session);
     else if (root && (slice_is(request->method, "GET") || slice_is(request->method, "HEAD")))
         get(session);
@@ -424,6 +477,11 @@ static void on_resume(struct http_exchange *exchange, void *context)
 {
     (void)context;
     struct session *session = exchange->user;
+    if (session->data_called) {
+        if (data_resume(session->data))
+            answer_data(session);
+        return;
+    }
     if (session->delayed) {
         session->delayed = false;
         start(session);
@@ -448,6 +506,13 @@ static void on_reject(struct http_exchange *exchange, const struct http_problem 
         answer_call(session);
         return;
     }
+    if (data_owns(exchange->request.path)) {
+        if (!open_data(session))
+            return;
+        data_refuse(session->data, problem->status, problem->reason);
+        answer_data(session);
+        return;
+    }
     headers_begin(session);
     answer(session, problem->status, SLICE_LIT("text/plain"), slice_str(problem->reason));
 }
@@ -460,6 +525,12 @@ static void on_sent(struct http_exchange *exchange, void *context)
         account(session);
     session->counted = false;
     session->operation = (struct slice){NULL, 0};
+    if (session->data_called) {
+        data_reset(session->data);
+        session->data_called = false;
+        session->call.usage = (struct api_usage){.operation = API_NO_OPERATION};
+        session->call.error_code = ERR_NONE;
+    }
     if (session->text.cap > RESPONSE_KEPT)
         buf_release(&session->text);
     if (!session->called)
@@ -495,6 +566,7 @@ static void on_close(struct http_exchange *exchange, void *context)
     struct session *session = exchange->user;
     metrics_connection(dynamo->metrics, http_exchange_loop(exchange), false);
     api_call_release(&session->call);
+    data_free(session->data);
     buf_release(&session->headers);
     buf_release(&session->text);
     free(session);

@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "http/http.h"
 #include "server/access_log.h"
+#include "server/data.h"
 #include "server/faults.h"
 #include "server/metrics.h"
 #include "server/ticker.h"
@@ -21,6 +22,7 @@ struct dynamo {
     struct faults *faults;         // NULL if no fault can come
     struct ticker *ticker;         // not NULL if faults is not
     struct access_log *access_log; // or NULL
+    struct data_service data;      // of /v1/…
 };
 
 // The handler; `dynamo` is borrowed and must outlive the server.

@@ -80,8 +80,10 @@ struct server *server_start(const struct server_options *options, char *error, s
         .server_name = "Server", // what the service says
         .handler = dynamo_handler(&server->dynamo),
     };
-    if (prepare(&server->dynamo, options, loops, error, error_size))
+    if (prepare(&server->dynamo, options, loops, error, error_size)) {
+        data_service_init(&server->dynamo.data, options->api, server->dynamo.metrics);
         server->http = http_server_start(&http, error, error_size);
+    }
     if (server->http == NULL) {
         release(&server->dynamo);
         free(server);
