@@ -5,7 +5,7 @@
 #include "api/insights.h"
 #include "api/janitor.h"
 #include "api/kinesis.h"
-#include "api/model_attach.h"
+#include "api/model.h"
 #include "api/shapes.h"
 #include "api/stream.h"
 #include "api/sweeper.h"
@@ -34,6 +34,7 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     api->insights = insights_new(api);
     api->stream_counts = stream_counts_new();
     janitor_start(api);
+    model_resume(api);
     return api;
 }
 
@@ -214,7 +215,7 @@ void api_call_fail(struct api_call *call, enum error_code code, const char *mess
 
 // ---- Life ---------------------------------------------------------------------------------
 
-static void respond(struct api_call *call)
+void call_respond(struct api_call *call)
 {
     if (call->error.code == ERR_NONE && call->response.failed)
         (void)error_budget(&call->error);
@@ -247,7 +248,7 @@ bool api_call_start(struct api_call *call)
 {
     if (prepare(call) && call->state->operation->start(call, call->state->request) == STEP_PENDING)
         return false;
-    respond(call);
+    call_respond(call);
     return true;
 }
 
@@ -288,7 +289,7 @@ void api_call_finish(struct api_call *call)
     }
     if (call->error.code == ERR_NONE)
         state->operation->finish(call, state->request);
-    respond(call);
+    call_respond(call);
 }
 
 struct waiter {
@@ -349,7 +350,7 @@ void api_call_conflict(struct api_call *call)
                         job != NULL ? ERR_TRANSACTION_CANCELED : ERR_TRANSACTION_CONFLICT, "%s",
                         why);
     }
-    respond(call);
+    call_respond(call);
 }
 
 // ---- Looking at it --------------------------------------------------------------------------

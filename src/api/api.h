@@ -43,6 +43,9 @@ MUST_CHECK bool api_kinesis(struct api *api, const char *root, const char *data,
 // directory "buckets" in the data directory; if there is neither, there are no buckets. Goes on
 // with exports and imports that were interrupted. Before the first call, once.
 void api_buckets(struct api *api, const char *root, const char *data);
+// Has requests that read whole tables (DiffModel, ApplyModel) fail soon, because the server is to
+// stop. Any thread.
+void api_hurry(struct api *api);
 // Finishes what is queued, then closes the store. No call may be between start and done.
 void api_close(struct api *api);
 

@@ -35,6 +35,8 @@ struct api {
     struct vector_pool *vectors; // threads for long searches
     struct janitor *janitor;     // see janitor.h
     struct stream_counts *stream_counts;
+    _Atomic int64_t look_done; // items that DiffModel or ApplyModel has looked at, of:
+    _Atomic int64_t look_total;
 };
 
 // throttle.c. Without --enforce-capacity, which api->throttle stands for, everything is let in.
@@ -74,7 +76,10 @@ unsigned operation_number(const struct operation *operation);
 #define OPERATION_DECLARE(name, function, shape)                                                   \
     enum step function##_start(struct api_call *call, const void *request);                        \
     void function##_finish(struct api_call *call, const void *request);
-OPERATION_LIST(OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE)
+#define OPERATION_DECLARE_START(name, function, shape)                                             \
+    enum step function##_start(struct api_call *call, const void *request);
+OPERATION_LIST(OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE_START)
+void model_finish(struct api_call *call, const void *request);
 
 // ---- State of a call -----------------------------------------------------------------------
 
@@ -106,6 +111,8 @@ void *call_alloc(struct api_call *call, size_t count, size_t size);
 
 // A writer on the response.
 struct json_writer call_writer(struct api_call *call);
+// Completes the response: the error document, if an error was set.
+void call_respond(struct api_call *call);
 
 // ---- Tables and keys (keys.c) ------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-// See background.h. One lock guards the queue; the stop flag is atomic, so that tasks may ask for
+// See background.h. One lock guards the queues; the stop flag is atomic, so that tasks may ask for
 // it as often as they like.
 #include "api/background.h"
 
@@ -9,44 +9,50 @@
 #include <stdlib.h>
 #include <time.h>
 
-struct background {
-    pthread_mutex_t lock;
+struct lane {
+    struct api *api;
     pthread_cond_t wake; // there is a task, or the end has come
-    pthread_cond_t idle; // no task is left
     struct task *first;
     struct task *last;
     bool busy;    // a task is running
     bool started; // the thread exists
-    atomic_bool stopping;
     pthread_t thread;
 };
 
-static struct task *task_take(struct background *background)
+struct background {
+    pthread_mutex_t lock;
+    pthread_cond_t idle; // no task is left in some lane
+    atomic_bool stopping;
+    atomic_bool hurried;
+    struct lane lanes[LANES];
+};
+
+static struct task *task_take(struct lane *lane)
 {
-    struct task *task = background->first;
-    background->first = task->next;
-    if (background->first == NULL)
-        background->last = NULL;
+    struct task *task = lane->first;
+    lane->first = task->next;
+    if (lane->first == NULL)
+        lane->last = NULL;
     return task;
 }
 
-static void *background_main(void *argument)
+static void *lane_main(void *argument)
 {
-    struct api *api = argument;
-    struct background *background = api->background;
+    struct lane *lane = argument;
+    struct background *background = lane->api->background;
     ensure(pthread_mutex_lock(&background->lock) == 0);
     while (true) {
-        while (background->first == NULL && !atomic_load(&background->stopping))
-            ensure(pthread_cond_wait(&background->wake, &background->lock) == 0);
-        if (background->first == NULL)
+        while (lane->first == NULL && !atomic_load(&background->stopping))
+            ensure(pthread_cond_wait(&lane->wake, &background->lock) == 0);
+        if (lane->first == NULL)
             break;
-        struct task *task = task_take(background);
-        background->busy = true;
+        struct task *task = task_take(lane);
+        lane->busy = true;
         ensure(pthread_mutex_unlock(&background->lock) == 0);
-        task->run(task, api);
+        task->run(task, lane->api);
         ensure(pthread_mutex_lock(&background->lock) == 0);
-        background->busy = false;
-        if (background->first == NULL)
+        lane->busy = false;
+        if (lane->first == NULL)
             ensure(pthread_cond_broadcast(&background->idle) == 0);
     }
     ensure(pthread_mutex_unlock(&background->lock) == 0);
@@ -54,13 +60,13 @@ static void *background_main(void *argument)
 }
 
 // The thread starts with the first task: most databases never have one. The lock is held.
-static void thread_start(struct api *api)
+static void thread_start(struct api *api, struct lane *lane)
 {
-    struct background *background = api->background;
-    if (background->started)
+    if (lane->started)
         return;
-    ensure(pthread_create(&background->thread, NULL, background_main, api) == 0);
-    background->started = true;
+    lane->api = api;
+    ensure(pthread_create(&lane->thread, NULL, lane_main, lane) == 0);
+    lane->started = true;
 }
 
 bool background_submit(struct api *api, struct task *task)
@@ -69,14 +75,15 @@ bool background_submit(struct api *api, struct task *task)
     ensure(pthread_mutex_lock(&background->lock) == 0);
     bool open = !atomic_load(&background->stopping);
     if (open) {
+        struct lane *lane = &background->lanes[task->lane];
         task->next = NULL;
-        if (background->last != NULL)
-            background->last->next = task;
+        if (lane->last != NULL)
+            lane->last->next = task;
         else
-            background->first = task;
-        background->last = task;
-        thread_start(api);
-        ensure(pthread_cond_signal(&background->wake) == 0);
+            lane->first = task;
+        lane->last = task;
+        thread_start(api, lane);
+        ensure(pthread_cond_signal(&lane->wake) == 0);
     }
     ensure(pthread_mutex_unlock(&background->lock) == 0);
     return open;
@@ -85,6 +92,17 @@ bool background_submit(struct api *api, struct task *task)
 bool background_stopping(struct api *api)
 {
     return atomic_load_explicit(&api->background->stopping, memory_order_relaxed);
+}
+
+bool background_hurried(struct api *api)
+{
+    return atomic_load_explicit(&api->background->hurried, memory_order_relaxed) ||
+           background_stopping(api);
+}
+
+void api_hurry(struct api *api)
+{
+    atomic_store(&api->background->hurried, true);
 }
 
 bool background_retry(struct api *api, struct error *error)
@@ -99,11 +117,20 @@ bool background_retry(struct api *api, struct error *error)
     return true;
 }
 
+static bool is_busy(const struct background *background)
+{
+    for (size_t i = 0; i < LANES; i++) {
+        if (background->lanes[i].busy || background->lanes[i].first != NULL)
+            return true;
+    }
+    return false;
+}
+
 void background_wait(struct api *api)
 {
     struct background *background = api->background;
     ensure(pthread_mutex_lock(&background->lock) == 0);
-    while (background->busy || background->first != NULL)
+    while (is_busy(background))
         ensure(pthread_cond_wait(&background->idle, &background->lock) == 0);
     ensure(pthread_mutex_unlock(&background->lock) == 0);
 }
@@ -113,8 +140,9 @@ struct background *background_new(void)
     struct background *background = calloc(1, sizeof(*background));
     ensure(background != NULL);
     ensure(pthread_mutex_init(&background->lock, NULL) == 0);
-    ensure(pthread_cond_init(&background->wake, NULL) == 0);
     ensure(pthread_cond_init(&background->idle, NULL) == 0);
+    for (size_t i = 0; i < LANES; i++)
+        ensure(pthread_cond_init(&background->lanes[i].wake, NULL) == 0);
     return background;
 }
 
@@ -123,12 +151,15 @@ void background_free(struct api *api)
     struct background *background = api->background;
     ensure(pthread_mutex_lock(&background->lock) == 0);
     atomic_store(&background->stopping, true);
-    ensure(pthread_cond_signal(&background->wake) == 0);
+    for (size_t i = 0; i < LANES; i++)
+        ensure(pthread_cond_signal(&background->lanes[i].wake) == 0);
     ensure(pthread_mutex_unlock(&background->lock) == 0);
-    if (background->started)
-        ensure(pthread_join(background->thread, NULL) == 0);
+    for (size_t i = 0; i < LANES; i++) {
+        if (background->lanes[i].started)
+            ensure(pthread_join(background->lanes[i].thread, NULL) == 0);
+        ensure(pthread_cond_destroy(&background->lanes[i].wake) == 0);
+    }
     ensure(pthread_cond_destroy(&background->idle) == 0);
-    ensure(pthread_cond_destroy(&background->wake) == 0);
     ensure(pthread_mutex_destroy(&background->lock) == 0);
     free(background);
     api->background = NULL;

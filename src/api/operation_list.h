@@ -1,12 +1,16 @@
 // The one list of operations, sorted by name. READ answers at once, on the caller's thread. WRITE
 // hands a job to the writer (SearchVectors: to a thread that searches) and has a `finish` function
-// for afterwards. STREAM is a READ of DynamoDB Streams. Each row: the operation's name, its
-// functions (get_item means get_item_start), and its shape (get_item means
+// for afterwards. STREAM is a READ of DynamoDB Streams. MODEL is none of DynamoDB's: it is about
+// models and migrations, and answers at once or on a thread of its own (model.h). Each row: the
+// operation's name, its functions (get_item means get_item_start), and its shape (get_item means
 // shape_get_item_request).
 #ifndef API_OPERATION_LIST_H
 #define API_OPERATION_LIST_H
 
-#define OPERATION_LIST(READ, WRITE, STREAM)                                                        \
+#define OPERATION_LIST(READ, WRITE, STREAM, MODEL)                                                 \
+    MODEL(AbandonModel, abandon_model, model_table)                                                \
+    MODEL(ApplyMigration, apply_migration, apply_migration)                                        \
+    MODEL(ApplyModel, apply_model, apply_model)                                                    \
     WRITE(BatchExecuteStatement, batch_execute_statement, batch_execute_statement)                 \
     READ(BatchGetItem, batch_get_item, batch_get_item)                                             \
     WRITE(BatchWriteItem, batch_write_item, batch_write_item)                                      \
@@ -31,10 +35,13 @@
     READ(DescribeKinesisStreamingDestination, describe_kinesis_streaming_destination,              \
          table_or_arn)                                                                             \
     READ(DescribeLimits, describe_limits, empty)                                                   \
+    MODEL(DescribeMigration, describe_migration, describe_migration)                               \
+    MODEL(DescribeModel, describe_model, model_table)                                              \
     STREAM(DescribeStream, describe_stream, describe_stream)                                       \
     READ(DescribeTable, describe_table, table_name)                                                \
     READ(DescribeTableReplicaAutoScaling, describe_table_replica_auto_scaling, table_or_arn)       \
     READ(DescribeTimeToLive, describe_time_to_live, table_name)                                    \
+    MODEL(DiffModel, diff_model, apply_model)                                                      \
     WRITE(DisableKinesisStreamingDestination, disable_kinesis_streaming_destination,               \
           kinesis_destination)                                                                     \
     WRITE(EnableKinesisStreamingDestination, enable_kinesis_streaming_destination,                 \
@@ -53,6 +60,9 @@
     READ(ListExports, list_exports, list_exports)                                                  \
     READ(ListGlobalTables, list_global_tables, list_global_tables)                                 \
     READ(ListImports, list_imports, list_imports)                                                  \
+    MODEL(ListMigrations, list_migrations, model_table)                                            \
+    MODEL(ListModelVersions, list_model_versions, model_table)                                     \
+    MODEL(ListModels, list_models, empty)                                                          \
     STREAM(ListStreams, list_streams, list_streams)                                                \
     READ(ListTables, list_tables, list_tables)                                                     \
     READ(ListTagsOfResource, list_tags_of_resource, list_tags_of_resource)                         \

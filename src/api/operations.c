@@ -11,10 +11,13 @@
     {#op, false, &shape_##shape##_request, function##_start, function##_finish},
 #define STREAM_ROW(op, function, shape)                                                            \
     {#op, true, &shape_##shape##_request, function##_start, NULL},
+#define MODEL_ROW(op, function, shape)                                                             \
+    {#op, false, &shape_##shape##_request, function##_start, model_finish},
 #define NAME(op, function, shape) #op,
 
-static const struct operation operations[] = {OPERATION_LIST(READ_ROW, WRITE_ROW, STREAM_ROW)};
-static const char *const names[] = {OPERATION_LIST(NAME, NAME, NAME) NULL};
+static const struct operation operations[] = {
+    OPERATION_LIST(READ_ROW, WRITE_ROW, STREAM_ROW, MODEL_ROW)};
+static const char *const names[] = {OPERATION_LIST(NAME, NAME, NAME, NAME) NULL};
 
 static int compare_name(const void *key, const void *row)
 {

@@ -10,6 +10,7 @@
 #include "api/requests.h"
 #include "api/requests_backup.h"
 #include "api/requests_control.h"
+#include "api/requests_model.h"
 #include "api/requests_partiql.h"
 #include "api/requests_stream.h"
 #include "api/requests_transfer.h"

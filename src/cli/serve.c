@@ -2,8 +2,11 @@
 //
 // SIGTERM and SIGINT are blocked in all threads and waited for in this one, so that stopping is
 // ordinary code. The stop is bounded in time, so further signals during it change nothing.
+#include "cli/change.h"
 #include "cli/database.h"
 #include "server/server.h"
+
+#include "base/limits.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -59,6 +62,7 @@ static int serve(const struct cli_input *input, const struct server_options *opt
     print_ready(options->host, server_port(server));
     int signal_number;
     (void)sigwait(stopping, &signal_number);
+    api_hurry(options->api);
     server_stop(server);
     api_close(options->api);
     server_free(server);
@@ -79,6 +83,28 @@ static bool store_parse(const struct cli_input *input, struct store_options *out
            cli_exclusive(input, "--write-buffer", "--memory") &&
            cli_size(input, "--cache", cache_min, memory_max, &out->cache_bytes) &&
            cli_size(input, "--write-buffer", buffers_min, memory_max, &out->write_buffer_bytes);
+}
+
+// Applies the files of --model, before anyone can write. False after telling the user.
+static bool models_apply(const struct cli_input *input, struct api *api)
+{
+    const char *path;
+    bool ok = true;
+    for (size_t i = 0; ok && (path = cli_repeated(input, "--model", i)) != NULL; i++) {
+        struct change_request request;
+        struct target target = {.input = input, .api = api, .region = "us-east-1"};
+        struct buf text;
+        buf_init(&text, LIMIT_BODY);
+        buf_init(&target.response, LIMIT_RESPONSE);
+        ok = change_read(input, path, &text);
+        if (ok) {
+            (void)change_begin(&request, "Model", path, &text);
+            ok = change_send(&request, &target, "ApplyModel") == 200;
+        }
+        buf_release(&text);
+        buf_release(&target.response);
+    }
+    return ok;
 }
 
 static int serve_run(const struct cli_input *input)
@@ -120,6 +146,10 @@ static int serve_run(const struct cli_input *input)
         api_close(options.api);
         return cli_fail(input->command, CLI_USAGE, "--kinesis-endpoint: %s.", error);
     }
+    if (!models_apply(input, options.api)) {
+        api_close(options.api);
+        return CLI_FAILED;
+    }
     return serve(input, &options, &stopping);
 }
 
@@ -135,6 +165,10 @@ static const struct cli_option serve_options[] = {
      "disk within 100 ms. It survives a crash of the server, but a power cut\n"
      "may lose the last 100 ms of answered writes. Tables and their indexes\n"
      "agree in any case."},
+    {"--model", "FILE",
+     "Apply this model before serving, as 'dolmen apply' does: tables are created,\n"
+     "items are completed while the server serves. A model with errors, or one that\n"
+     "would leave invalid items, stops the start. May be given more than once."},
     {"--cache", "SIZE",
      "Memory for what is read from disk, such as 256M or 2G. Default: an eighth\n"
      "of the machine's, from 64M to 1G; it fills by use."},

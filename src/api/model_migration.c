@@ -1,0 +1,489 @@
+// ApplyMigration, DescribeMigration, ListMigrations, and the record of a migration.
+#include "api/model_migration.h"
+
+#include "base/limits.h"
+
+#include <stdlib.h>
+
+enum { MIGRATION_TEXT_MAX = 512 << 10, OPEN_MEMORY = 64 << 20, ITEM_MEMORY = 64 << 20 };
+
+static const char *const statuses[] = {"DONE", "RUNNING", "FAILED"};
+
+// ---- Records ----------------------------------------------------------------------------------
+
+struct slice migration_record_name(struct arena *arena, struct slice table, struct slice name)
+{
+    char *text =
+        arena_printf(arena, "model/migration/%.*s/%.*s", SLICE_FMT(table), SLICE_FMT(name));
+    return text == NULL ? slice_of(NULL, 0) : slice_str(text);
+}
+
+struct slice migration_work_encode(const struct migration_work *work, struct arena *arena,
+                                   struct error *error)
+{
+    struct map_maker maker;
+    map_begin(&maker);
+    map_put_text(&maker, "tableId", work->table_id);
+    map_put_text(&maker, "name", work->name);
+    map_put_text(&maker, "file", work->file);
+    map_put_text(&maker, "text", work->text);
+    map_put_integer(&maker, "status", work->status);
+    map_put_flag(&maker, "applied", work->applied);
+    map_put_flag(&maker, "down", work->down);
+    map_put_integer(&maker, "step", work->step);
+    map_put_integer(&maker, "rate", work->rate);
+    if (work->position.len > 0) {
+        value_name(&maker.b, SLICE_LIT("position"));
+        value_put_binary(&maker.b, work->position);
+    }
+    map_put_integer(&maker, "done", work->done);
+    map_put_integer(&maker, "total", work->total);
+    map_put_integer(&maker, "matched", work->matched);
+    map_put_integer(&maker, "made", work->made);
+    map_put_integer(&maker, "removed", work->removed);
+    map_put_integer(&maker, "failed", work->failed);
+    map_put_integer(&maker, "started", work->started_ms);
+    map_put_integer(&maker, "ended", work->ended_ms);
+    map_put_integer(&maker, "items", work->items_ms);
+    map_put_integer(&maker, "itemsBefore", work->items_before);
+    map_put_text(&maker, "failure", work->failure);
+    model_samples_encode(&maker, "samples", &work->samples);
+    return map_end(&maker, arena, error);
+}
+
+void migration_work_decode(struct slice record, struct migration_work *out)
+{
+    struct slice position = map_value(record, SLICE_LIT("position"));
+    *out = (struct migration_work){
+        .table_id = map_text(record, "tableId"),
+        .name = map_text(record, "name"),
+        .file = map_text(record, "file"),
+        .text = map_text(record, "text"),
+        .status = (enum migration_status)map_integer(record, "status"),
+        .applied = map_flag(record, "applied"),
+        .down = map_flag(record, "down"),
+        .step = map_integer(record, "step"),
+        .rate = map_integer(record, "rate"),
+        .position = position.len > 0 ? value_bytes(position) : position,
+        .done = map_integer(record, "done"),
+        .total = map_integer(record, "total"),
+        .matched = map_integer(record, "matched"),
+        .made = map_integer(record, "made"),
+        .removed = map_integer(record, "removed"),
+        .failed = map_integer(record, "failed"),
+        .started_ms = map_integer(record, "started"),
+        .ended_ms = map_integer(record, "ended"),
+        .items_ms = map_integer(record, "items"),
+        .items_before = map_integer(record, "itemsBefore"),
+        .failure = map_text(record, "failure"),
+    };
+    model_samples_decode(map_value(record, SLICE_LIT("samples")), &out->samples);
+}
+
+bool migration_work_read(struct api *api, const struct table *table, struct slice name,
+                         struct arena *arena, struct migration_work *out, struct error *error)
+{
+    struct slice record;
+    struct slice path = migration_record_name(arena, table->name, name);
+    *out = (struct migration_work){.status = MIGRATION_DONE};
+    if (path.ptr == NULL)
+        return error_budget(error);
+    if (!engine_record(api->engine, path, arena, &record, error))
+        return false;
+    if (record.len > 0)
+        migration_work_decode(record, out);
+    if (!slice_equal(out->table_id, table->uuid))
+        *out = (struct migration_work){.status = MIGRATION_DONE};
+    return true;
+}
+
+// ---- Opening ----------------------------------------------------------------------------------
+
+static bool check_keys(const struct migration_shape *shape, const struct table *table,
+                       struct diagnostics *found)
+{
+    for (size_t i = 0; i < shape->key_count; i++) {
+        if (!key_schema_has(&table->keys, shape->key_names[i]))
+            return diagnostic_error(found, shape->at, "\"%.*s\" is no key of table %.*s",
+                                    SLICE_FMT(shape->key_names[i]), SLICE_FMT(table->name));
+    }
+    return true;
+}
+
+static bool check_way(const struct migration_way *way, const struct table *table,
+                      struct diagnostics *found)
+{
+    bool ok = true;
+    for (size_t i = 0; i < way->count; i++) {
+        ok &= check_keys(&way->steps[i].shape, table, found);
+        for (size_t j = 0; j < way->steps[i].with_count; j++)
+            ok &= check_keys(&way->steps[i].withs[j].shape, table, found);
+    }
+    return ok;
+}
+
+static struct migration *open_failed(struct diagnostics *found, struct slice file,
+                                     struct slice text, struct error *error)
+{
+    struct buf shown;
+    buf_init(&shown, 1 << 20);
+    diagnostics_show(found, file, text, &shown);
+    (void)error_validation(error, "The migration has errors:\n%.*s", SLICE_FMT(buf_view(&shown)));
+    buf_release(&shown);
+    return NULL;
+}
+
+struct migration *migration_open(struct slice file, struct slice text, bool down,
+                                 const struct table *table, struct arena *arena,
+                                 struct error *error)
+{
+    struct diagnostics *found = arena_alloc(arena, sizeof(*found));
+    if (found == NULL) {
+        (void)error_budget(error);
+        return NULL;
+    }
+    diagnostics_init(found, arena);
+    struct migration *migration = migration_parse(text, arena, found);
+    if (migration == NULL)
+        return open_failed(found, file, text, error);
+    struct migration_way *way = down ? &migration->down : &migration->up;
+    const struct model_table *model = table->guard == NULL ? NULL : model_guard_table(table->guard);
+    if (!way->stated)
+        (void)diagnostic_error(found, migration->at, "the migration has no way %s",
+                               down ? "down" : "up");
+    if (!migration_resolve(way, model, found) || !check_way(way, table, found) || !way->stated)
+        return open_failed(found, file, text, error);
+    return migration;
+}
+
+// The table that a migration is for, held until the call ends.
+static struct table *table_of(struct api_call *call, const struct apply_migration_request *request,
+                              struct arena *arena, struct slice *name)
+{
+    struct slice file = request->file_name;
+    struct diagnostics *found = arena_alloc(arena, sizeof(*found));
+    if (found == NULL || request->migration.len > MIGRATION_TEXT_MAX) {
+        (void)error_validation(&call->error, "The migration is too large.");
+        return NULL;
+    }
+    diagnostics_init(found, arena);
+    struct migration *migration = migration_parse(request->migration, arena, found);
+    if (migration == NULL) {
+        (void)open_failed(found, file.len > 0 ? file : SLICE_LIT("migration"), request->migration,
+                          &call->error);
+        return NULL;
+    }
+    *name = migration->name;
+    struct table *table = call_own_table(call, migration->table);
+    if (table != NULL && !table_check_ready(table, &call->error))
+        return NULL;
+    return table;
+}
+
+// ---- Dry runs ---------------------------------------------------------------------------------
+
+struct dry_run {
+    struct api_call *call;
+    struct migrator migrator;
+    struct arena item;
+    struct json_writer *w;
+    struct error *error;
+    uint64_t examined;
+    uint64_t matched;
+    uint64_t made;
+    uint64_t removed;
+    uint64_t failed;
+    size_t samples;
+    struct model_samples failures;
+    struct migration_plan plan;
+};
+
+// A made item as the guard will store it.
+static struct slice completed(struct dry_run *dry, struct slice item)
+{
+    const struct guard *guard = dry->migrator.table->guard;
+    struct model_touch touch;
+    if (guard == NULL ||
+        !model_touch(guard, engine_env(dry->call->api->engine), &dry->item, item, &touch))
+        return item;
+    return touch.after;
+}
+
+static void sample_json(struct dry_run *dry, struct slice item)
+{
+    struct json_writer *w = dry->w;
+    json_open_object(w);
+    json_name(w, "Before");
+    json_item(w, item);
+    json_name(w, "After");
+    json_open_array(w);
+    for (size_t i = 0; i < dry->plan.result.made_count; i++)
+        json_item(w, completed(dry, dry->plan.result.made[i].item));
+    json_close_array(w);
+    json_close_object(w);
+}
+
+static bool dry_visit(void *context, struct slice item)
+{
+    struct dry_run *dry = context;
+    struct error error;
+    arena_reset(&dry->item);
+    error_init(&error, &dry->item);
+    if (background_hurried(dry->call->api))
+        return error_set(dry->error, ERR_UNAVAILABLE, "The server is stopping.");
+    dry->examined++;
+    if (!migration_plan(&dry->migrator, item, &dry->plan, &error)) {
+        if (error.code != ERR_VALIDATION)
+            return error_set(dry->error, error.code, "%s", error.message);
+        dry->matched++;
+        dry->failed++;
+        struct slice key = model_key_of(dry->migrator.table, item, &dry->item);
+        if (key.ptr != NULL)
+            model_sample_add(&dry->failures, &dry->call->arena, key, slice_str(error.message));
+        return true;
+    }
+    if (!dry->plan.result.fits)
+        return true;
+    dry->matched++;
+    dry->made += dry->plan.made;
+    dry->removed += dry->plan.removed;
+    if (dry->plan.changes && dry->samples++ < MODEL_SAMPLES)
+        sample_json(dry, item);
+    return true;
+}
+
+static bool dry_step(struct dry_run *dry, uint64_t most)
+{
+    struct buf after;
+    bool ended = false;
+    bool ok = true;
+    uint64_t before = dry->examined;
+    buf_init(&after, STORE_KEY_MAX);
+    while (ok && !ended && (most == 0 || dry->examined - before < most))
+        ok = model_walk(dry->call->api, dry->migrator.table, &after,
+                        most == 0 ? 0 : most - (dry->examined - before), dry_visit, dry, &ended,
+                        dry->error);
+    buf_release(&after);
+    return ok;
+}
+
+static void run_dry(struct api_call *call, const struct apply_migration_request *request,
+                    struct table *table, const struct migration *migration)
+{
+    bool down = slice_is(request->direction, "DOWN");
+    const struct migration_way *way = down ? &migration->down : &migration->up;
+    struct json_writer w = call_writer(call);
+    struct dry_run *dry = calloc(1, sizeof(*dry));
+    ensure(dry != NULL);
+    dry->call = call;
+    dry->w = &w;
+    dry->error = &call->error;
+    arena_init(&dry->item, ITEM_MEMORY);
+    dry->migrator = (struct migrator){.api = call->api, .table = table, .arena = &dry->item};
+    dry->migrator.absent = migration_absent(table, &call->arena, &call->error);
+    json_open_object(&w);
+    member_string(&w, "TableName", table->name);
+    member_string(&w, "MigrationName", migration->name);
+    member_text(&w, "Outcome", "DRY_RUN");
+    json_name(&w, "Samples");
+    json_open_array(&w);
+    bool ok = dry->migrator.absent != NULL;
+    for (size_t i = 0; ok && i < way->count; i++) {
+        dry->migrator.step = &way->steps[i];
+        ok = dry_step(dry, request->sample.set ? (uint64_t)request->sample.value : 0);
+    }
+    json_close_array(&w);
+    member_integer(&w, "Examined", (int64_t)dry->examined);
+    member_integer(&w, "Matched", (int64_t)dry->matched);
+    member_integer(&w, "Made", (int64_t)dry->made);
+    member_integer(&w, "Removed", (int64_t)dry->removed);
+    member_integer(&w, "Failed", (int64_t)dry->failed);
+    model_samples_json(&w, "FailureSamples", &dry->failures);
+    json_close_object(&w);
+    arena_release(&dry->item);
+    free(dry);
+}
+
+// ---- ApplyMigration ---------------------------------------------------------------------------
+
+// Whether it is to be run at all. *nothing: it has been, and that is fine.
+static bool may_run(struct api_call *call, const struct apply_migration_request *request,
+                    const struct migration_work *last, struct slice name, bool *nothing)
+{
+    bool down = slice_is(request->direction, "DOWN");
+    if (last->text.len > 0 && last->status == MIGRATION_RUNNING)
+        return error_set(&call->error, ERR_RESOURCE_IN_USE, "Migration %.*s is running.",
+                         SLICE_FMT(name));
+    bool finished = last->text.len > 0 && last->status == MIGRATION_DONE;
+    *nothing = !request->again.value && finished && last->applied == !down;
+    if (down && !request->again.value && last->text.len == 0)
+        return error_validation(&call->error,
+                                "Migration %.*s has not been applied; with Again its way down is "
+                                "gone all the same.",
+                                SLICE_FMT(name));
+    return true;
+}
+
+static bool save_new(struct api_call *call, const struct apply_migration_request *request,
+                     const struct table *table, const struct migration_work *last,
+                     struct slice name)
+{
+    struct record_job job;
+    struct migration_work work = {
+        .table_id = table->uuid,
+        .name = name,
+        .file = request->file_name,
+        .text = request->migration,
+        .status = MIGRATION_RUNNING,
+        .applied = last->applied,
+        .down = slice_is(request->direction, "DOWN"),
+        .rate = request->rate.set ? request->rate.value : MODEL_RATE,
+        .total = table->stats->items,
+        .started_ms = env_now(engine_env(call_engine(call))),
+    };
+    struct record_write write = {
+        .name = migration_record_name(&call->arena, table->name, name),
+        .value = migration_work_encode(&work, &call->arena, &call->error),
+    };
+    if (write.name.ptr == NULL || write.value.len == 0)
+        return error_budget(&call->error);
+    bool ok;
+    do {
+        record_job_init(&job, &call->error);
+        job.count = 1;
+        job.writes = &write;
+        ok = engine_run(call_engine(call), &job.job);
+    } while (!ok && background_retry(call->api, &call->error));
+    return ok && (migration_begin(call->api, table->name, name) ||
+                  error_set(&call->error, ERR_UNAVAILABLE, "The server is stopping."));
+}
+
+static void answer(struct api_call *call, const struct table *table, struct slice name,
+                   const char *outcome)
+{
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    member_string(&w, "TableName", table->name);
+    member_string(&w, "MigrationName", name);
+    member_text(&w, "Outcome", outcome);
+    json_close_object(&w);
+}
+
+static void run_apply(struct api_call *call, const void *decoded)
+{
+    const struct apply_migration_request *request = decoded;
+    bool down = slice_is(request->direction, "DOWN");
+    bool nothing = false;
+    struct migration_work last;
+    struct slice name;
+    struct arena arena;
+    arena_init(&arena, OPEN_MEMORY);
+    struct table *table = table_of(call, request, &arena, &name);
+    struct migration *migration = table == NULL
+                                      ? NULL
+                                      : migration_open(request->file_name, request->migration, down,
+                                                       table, &arena, &call->error);
+    if (migration != NULL && request->dry_run.value) {
+        run_dry(call, request, table, migration);
+    } else if (migration != NULL &&
+               migration_work_read(call->api, table, name, &arena, &last, &call->error) &&
+               may_run(call, request, &last, name, &nothing) &&
+               (nothing || save_new(call, request, table, &last, name))) {
+        answer(call, table, name, nothing ? "UNCHANGED" : "STARTED");
+    }
+    arena_release(&arena);
+}
+
+enum step apply_migration_start(struct api_call *call, const void *decoded)
+{
+    const struct apply_migration_request *request = decoded;
+    return model_call_later(call, request->dry_run.value ? LANE_LOOK : LANE_APPLY, run_apply);
+}
+
+// ---- Describing -------------------------------------------------------------------------------
+
+static void member_time(struct json_writer *w, const char *name, int64_t ms)
+{
+    json_name(w, name);
+    json_time(w, ms);
+}
+
+static void work_json(struct json_writer *w, const struct migration_work *work)
+{
+    json_open_object(w);
+    member_string(w, "MigrationName", work->name);
+    member_text(w, "Status", statuses[work->status]);
+    member_flag(w, "Applied", work->applied);
+    member_text(w, "Direction", work->down ? "DOWN" : "UP");
+    if (work->file.len > 0)
+        member_string(w, "FileName", work->file);
+    member_integer(w, "Step", work->step + 1);
+    member_integer(w, "Done", work->done);
+    member_integer(w, "Total", work->total);
+    member_integer(w, "Matched", work->matched);
+    member_integer(w, "Made", work->made);
+    member_integer(w, "Removed", work->removed);
+    member_integer(w, "Failed", work->failed);
+    member_integer(w, "Rate", work->rate);
+    member_time(w, "StartDateTime", work->started_ms);
+    if (work->ended_ms > 0)
+        member_time(w, "EndDateTime", work->ended_ms);
+    if (work->failure.len > 0)
+        member_string(w, "Failure", work->failure);
+    model_samples_json(w, "FailureSamples", &work->samples);
+    json_close_object(w);
+}
+
+enum step describe_migration_start(struct api_call *call, const void *decoded)
+{
+    const struct describe_migration_request *request = decoded;
+    struct migration_work work;
+    struct table *table = call_own_table(call, request->table_name);
+    if (table == NULL || !migration_work_read(call->api, table, request->migration_name,
+                                              &call->arena, &work, &call->error))
+        return STEP_FAILED;
+    if (work.text.len == 0) {
+        (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Table %.*s has no migration %.*s.",
+                        SLICE_FMT(table->name), SLICE_FMT(request->migration_name));
+        return STEP_FAILED;
+    }
+    struct json_writer w = call_writer(call);
+    work_json(&w, &work);
+    return STEP_READY;
+}
+
+struct listing {
+    struct json_writer *w;
+    const struct table *table;
+};
+
+static bool list_one(void *context, struct slice name, struct slice record)
+{
+    const struct listing *listing = context;
+    struct migration_work work;
+    (void)name;
+    migration_work_decode(record, &work);
+    if (slice_equal(work.table_id, listing->table->uuid))
+        work_json(listing->w, &work);
+    return true;
+}
+
+enum step list_migrations_start(struct api_call *call, const void *decoded)
+{
+    const struct model_table_request *request = decoded;
+    struct table *table = call_own_table(call, request->table_name);
+    if (table == NULL)
+        return STEP_FAILED;
+    struct json_writer w = call_writer(call);
+    struct listing listing = {&w, table};
+    struct slice prefix = migration_record_name(&call->arena, table->name, slice_of(NULL, 0));
+    json_open_object(&w);
+    json_name(&w, "Migrations");
+    json_open_array(&w);
+    bool ok = prefix.ptr == NULL ? error_budget(&call->error)
+                                 : engine_records(call_engine(call), prefix, slice_of(NULL, 0),
+                                                  list_one, &listing, &call->error);
+    json_close_array(&w);
+    json_close_object(&w);
+    return ok ? STEP_READY : STEP_FAILED;
+}

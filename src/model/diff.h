@@ -1,0 +1,92 @@
+// What is different between two models of one table: entities, attributes, templates, access
+// patterns, rules and modes, in words. What the items of a live table have to do with it, and
+// tables and indexes themselves, are the API's business (api/model_plan.h).
+#ifndef MODEL_DIFF_H
+#define MODEL_DIFF_H
+
+#include "model/model.h"
+
+// X(kind, name in JSON)
+#define MODEL_CHANGE_LIST(X)                                                                         \
+    X(MODEL_ATTACHED, "MODEL_ATTACHED") /* the table had none */                                     \
+    X(TABLE_CREATED, "TABLE_CREATED")                                                                \
+    X(TABLE_KEYS, "TABLE_KEYS") /* the live table has other keys: this cannot be applied */          \
+    X(INDEX_CREATED, "INDEX_CREATED")                                                                \
+    X(INDEX_RECREATED, "INDEX_RECREATED") /* it has other keys or projects something else */         \
+    X(INDEX_DELETED, "INDEX_DELETED")                                                                \
+    X(INDEX_UNNAMED, "INDEX_UNNAMED") /* the model does not name it; it stays */                     \
+    X(INDEX_CONFLICT,                                                                                \
+      "INDEX_CONFLICT") /* local, and not as the model has it: cannot be applied */                  \
+    X(FEATURE_UNNAMED, "FEATURE_UNNAMED") /* ttl, stream, … that the model does not have; stays */ \
+    X(TTL, "TTL")                                                                                    \
+    X(STREAM, "STREAM")                                                                              \
+    X(PITR, "PITR")                                                                                  \
+    X(BILLING, "BILLING")                                                                            \
+    X(MODE, "MODE")                                                                                  \
+    X(TYPE_ATTRIBUTE, "TYPE_ATTRIBUTE")                                                              \
+    X(ENTITY_ADDED, "ENTITY_ADDED")                                                                  \
+    X(ENTITY_REMOVED, "ENTITY_REMOVED")                                                              \
+    X(ENTITY_CHANGED, "ENTITY_CHANGED") /* its type value, or its own modes */                       \
+    X(TEMPLATE_ADDED, "TEMPLATE_ADDED")                                                              \
+    X(TEMPLATE_REMOVED, "TEMPLATE_REMOVED")                                                          \
+    X(TEMPLATE_CHANGED, "TEMPLATE_CHANGED")                                                          \
+    X(ATTRIBUTE_ADDED, "ATTRIBUTE_ADDED")                                                            \
+    X(ATTRIBUTE_REMOVED, "ATTRIBUTE_REMOVED")                                                        \
+    X(ATTRIBUTE_CHANGED, "ATTRIBUTE_CHANGED")                                                        \
+    X(PATTERN_ADDED, "PATTERN_ADDED")                                                                \
+    X(PATTERN_REMOVED, "PATTERN_REMOVED")                                                            \
+    X(PATTERN_CHANGED, "PATTERN_CHANGED")                                                            \
+    X(RULE_ADDED, "RULE_ADDED")                                                                      \
+    X(RULE_REMOVED, "RULE_REMOVED")
+
+enum model_change_kind {
+#define X(kind, name) MODEL_CHANGE_##kind,
+    MODEL_CHANGE_LIST(X)
+#undef X
+        MODEL_CHANGES
+};
+
+const char *model_change_name(enum model_change_kind kind);
+
+struct model_change {
+    enum model_change_kind kind;
+    struct slice subject; // "User", "User.email", "User GSI1SK", "GSI4", "userByEmail"
+    struct slice before;  // in the words of the language; empty where there was nothing
+    struct slice after;
+    const struct model_entity *entity; // of the new model, whose items it concerns, or NULL
+};
+
+enum { MODEL_CHANGES_MAX = 500 }; // further ones are counted, not kept
+
+struct model_changes {
+    struct arena *arena; // of the texts
+    size_t count;
+    size_t lost;
+    struct model_change list[MODEL_CHANGES_MAX];
+};
+
+void model_changes_init(struct model_changes *changes, struct arena *arena);
+// The texts are copied.
+void model_changes_add(struct model_changes *changes, struct model_change change);
+
+// Adds how `after` differs from `before`, which is NULL if the table had no model.
+void model_diff(const struct model_table *before, const struct model_table *after,
+                struct model_changes *changes);
+
+// One change as a sentence without its full stop: "attribute User.email: string becomes email".
+void model_change_text(const struct model_change *change, struct buf *out);
+
+// ---- Parts of a model in the words of the language --------------------------------------------
+
+void model_expr_text(const struct model_expr *expr, struct buf *out);
+void model_template_text(const struct model_template *template, struct buf *out);
+// string(1..100)? unique lower = "x" on update
+void model_attribute_text(const struct model_attribute *attribute, struct buf *out);
+// (GSI1PK + A, GSI1SK) project keys
+void model_index_text(const struct model_index *index, struct buf *out);
+void model_access_text(const struct model_access *access, struct buf *out);
+const char *model_mode_name(enum model_mode mode);
+const char *model_leave_name(enum model_leave leave);
+const char *model_stream_name(enum model_stream stream);
+
+#endif

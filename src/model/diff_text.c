@@ -1,0 +1,257 @@
+// Parts of a model in the words of the language, for diff.c and whoever shows a model.
+#include "model/diff.h"
+
+#include "value/number.h"
+
+static const char *const mode_names[] = {"off", "warn", "enforce"};
+static const char *const leave_names[] = {"allow", "warn", "reject"};
+static const char *const stream_names[] = {"off", "keys_only", "new_image", "old_image",
+                                           "new_and_old_images"};
+
+const char *model_mode_name(enum model_mode mode)
+{
+    return mode_names[mode];
+}
+
+const char *model_leave_name(enum model_leave leave)
+{
+    return leave_names[leave];
+}
+
+const char *model_stream_name(enum model_stream stream)
+{
+    return stream_names[stream];
+}
+
+// ---- Expressions ------------------------------------------------------------------------------
+
+static void duration_text(struct slice value, struct buf *out)
+{
+    static const struct {
+        int64_t seconds;
+        const char *unit;
+    } units[] = {{604800, "w"}, {86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}};
+    int64_t seconds = 0;
+    (void)!number_to_i64(value_bytes(value), &seconds);
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        if (seconds % units[i].seconds != 0)
+            continue;
+        buf_i64(out, seconds / units[i].seconds);
+        buf_text(out, units[i].unit);
+        return;
+    }
+}
+
+static void literal_text(struct slice value, struct buf *out)
+{
+    char number[NUMBER_TEXT_MAX];
+    switch (value.len == 0 ? VALUE_TYPES : value_type(value)) {
+    case VALUE_S:
+        buf_byte(out, '"');
+        buf_slice(out, value_bytes(value));
+        buf_byte(out, '"');
+        break;
+    case VALUE_N:
+        buf_add(out, number, number_to_text(value_bytes(value), number));
+        break;
+    case VALUE_BOOL:
+        buf_text(out, value_bool(value) ? "true" : "false");
+        break;
+    default:
+        buf_text(out, "null");
+    }
+}
+
+static void call_text(const struct model_expr *expr, struct buf *out)
+{
+    static const char *const names[] = {
+#define X(function, name, least, most) name,
+        MODEL_FUNCTION_LIST(X)
+#undef X
+    };
+    buf_text(out, names[expr->function]);
+    buf_byte(out, '(');
+    for (size_t i = 0; i < expr->arg_count; i++) {
+        if (i > 0)
+            buf_text(out, ", ");
+        model_expr_text(expr->args[i], out);
+    }
+    buf_byte(out, ')');
+}
+
+static void pair_text(const struct model_expr *expr, const char *between, struct buf *out)
+{
+    model_expr_text(expr->args[0], out);
+    buf_text(out, between);
+    model_expr_text(expr->args[1], out);
+}
+
+void model_expr_text(const struct model_expr *expr, struct buf *out)
+{
+    switch (expr->kind) {
+    case MODEL_EXPR_VALUE:
+        if (expr->duration)
+            duration_text(expr->value, out);
+        else
+            literal_text(expr->value, out);
+        break;
+    case MODEL_EXPR_PATH:
+        for (size_t i = 0; i < expr->step_count; i++) {
+            if (i > 0)
+                buf_byte(out, '.');
+            buf_slice(out, expr->steps[i]);
+        }
+        break;
+    case MODEL_EXPR_PARAM:
+        buf_printf(out, "$%zu", expr->param + 1);
+        break;
+    case MODEL_EXPR_TEMPLATE:
+        model_template_text(expr->template, out);
+        break;
+    case MODEL_EXPR_CALL:
+        call_text(expr, out);
+        break;
+    case MODEL_EXPR_ELSE:
+        pair_text(expr, " ?? ", out);
+        break;
+    case MODEL_EXPR_ADD:
+        pair_text(expr, " + ", out);
+        break;
+    case MODEL_EXPR_SUBTRACT:
+        pair_text(expr, " - ", out);
+        break;
+    }
+}
+
+void model_template_text(const struct model_template *template, struct buf *out)
+{
+    if (template->bare && template->segment_count == 1 && template->segments[0].expr != NULL) {
+        model_expr_text(template->segments[0].expr, out);
+        return;
+    }
+    buf_byte(out, '"');
+    buf_slice(out, template->source);
+    buf_byte(out, '"');
+}
+
+// ---- Attributes and indexes -------------------------------------------------------------------
+
+void model_attribute_text(const struct model_attribute *attribute, struct buf *out)
+{
+    static const struct {
+        unsigned normal;
+        const char *word;
+    } normals[] = {{MODEL_LOWER, " lower"}, {MODEL_UPPER, " upper"}, {MODEL_TRIM, " trim"}};
+    model_type_text(attribute->type, out);
+    if (attribute->optional)
+        buf_byte(out, '?');
+    if (attribute->unique)
+        buf_text(out, " unique");
+    if (attribute->immutable)
+        buf_text(out, " immutable");
+    if (attribute->version)
+        buf_text(out, " version");
+    for (size_t i = 0; i < COUNT_OF(normals); i++) {
+        if (attribute->normal & normals[i].normal)
+            buf_text(out, normals[i].word);
+    }
+    if (attribute->deprecated)
+        buf_text(out, " deprecated");
+    if (attribute->otherwise != NULL) {
+        buf_text(out, " = ");
+        model_expr_text(attribute->otherwise, out);
+    }
+    if (attribute->on_update)
+        buf_text(out, " on update");
+}
+
+static void parts_text(const struct key_part *parts, size_t count, struct buf *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buf_text(out, " + ");
+        buf_slice(out, parts[i].name);
+        if (parts[i].type != VALUE_S)
+            buf_text(out, parts[i].type == VALUE_N ? " number" : " binary");
+    }
+}
+
+void model_index_text(const struct model_index *index, struct buf *out)
+{
+    const struct key_schema *keys = &index->keys;
+    buf_byte(out, '(');
+    parts_text(keys->parts, keys->hash_count, out);
+    if (keys->range_count > 0)
+        buf_text(out, ", ");
+    parts_text(keys->parts + keys->hash_count, keys->range_count, out);
+    buf_byte(out, ')');
+    if (index->projection == MODEL_PROJECT_KEYS)
+        buf_text(out, " project keys");
+    if (index->projection != MODEL_PROJECT_INCLUDE)
+        return;
+    buf_text(out, " project (");
+    for (size_t i = 0; i < index->include_count; i++) {
+        if (i > 0)
+            buf_text(out, ", ");
+        buf_slice(out, index->include[i]);
+    }
+    buf_byte(out, ')');
+}
+
+// ---- Access patterns --------------------------------------------------------------------------
+
+static void condition_text(const struct model_condition *condition, struct buf *out)
+{
+    static const char *const ops[] = {
+#define X(op, text) text,
+        MODEL_OP_LIST(X)
+#undef X
+    };
+    for (size_t i = 0; i < condition->step_count; i++) {
+        if (i > 0)
+            buf_byte(out, '.');
+        buf_slice(out, condition->steps[i]);
+    }
+    buf_printf(out, " %s", ops[condition->op]);
+    for (size_t i = 0; i < 2 && condition->values[i] != NULL; i++) {
+        buf_text(out, i == 0 ? " " : " and ");
+        model_expr_text(condition->values[i], out);
+    }
+}
+
+static void conditions_text(const char *word, const struct model_condition *list, size_t count,
+                            struct buf *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        buf_printf(out, " %s ", i == 0 ? word : "and");
+        condition_text(&list[i], out);
+    }
+}
+
+void model_access_text(const struct model_access *access, struct buf *out)
+{
+    buf_byte(out, '(');
+    for (size_t i = 0; i < access->param_count; i++) {
+        if (i > 0)
+            buf_text(out, ", ");
+        buf_slice(out, access->params[i].name);
+        buf_byte(out, ' ');
+        model_type_text(access->params[i].type, out);
+    }
+    buf_text(out, access->one ? ") = one " : ") = ");
+    for (size_t i = 0; i < access->entity_count; i++) {
+        if (i > 0)
+            buf_text(out, ", ");
+        buf_slice(out, access->entities[i]->name);
+    }
+    if (access->index != NULL)
+        buf_printf(out, " via %.*s", SLICE_FMT(access->index->name));
+    conditions_text("where", access->keys, access->key_count, out);
+    conditions_text("filter", access->filters, access->filter_count, out);
+    if (access->descending)
+        buf_text(out, " descending");
+    if (access->limit > 0)
+        buf_printf(out, " limit %llu", (unsigned long long)access->limit);
+    if (access->consistent)
+        buf_text(out, " consistent");
+}
