@@ -1,0 +1,303 @@
+// See draft.h. Lists are short, and are walked to their ends to add to them.
+#include "infer/draft.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void draft_init(struct draft *draft, struct arena *arena)
+{
+    *draft = (struct draft){.arena = arena};
+}
+
+void *draft_alloc(struct draft *draft, size_t size)
+{
+    void *memory = arena_zalloc(draft->arena, 1, size);
+    ensure(memory != NULL);
+    return memory;
+}
+
+struct slice draft_copy(struct draft *draft, struct slice bytes)
+{
+    struct slice copy = arena_copy(draft->arena, bytes);
+    ensure(copy.ptr != NULL);
+    return copy;
+}
+
+static struct slice format_text(struct draft *draft, const char *format, va_list arguments)
+{
+    struct buf text;
+    va_list again;
+    va_copy(again, arguments);
+    int len = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    ensure(len >= 0);
+    buf_init(&text, (size_t)len + 1);
+    uint8_t *to = buf_reserve(&text, (size_t)len + 1);
+    ensure(to != NULL);
+    (void)vsnprintf((char *)to, (size_t)len + 1, format, arguments);
+    struct slice copy = draft_copy(draft, slice_of(to, (size_t)len));
+    buf_release(&text);
+    return copy;
+}
+
+struct slice draft_text(struct draft *draft, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    struct slice text = format_text(draft, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+// ---- Adding --------------------------------------------------------------------------------
+
+#define APPEND(list, node)                                                                         \
+    do {                                                                                           \
+        __typeof__(list) *end = &(list);                                                           \
+        while (*end != NULL)                                                                       \
+            end = &(*end)->next;                                                                   \
+        *end = (node);                                                                             \
+    } while (0)
+
+struct draft_table *draft_add_table(struct draft *draft, struct slice name)
+{
+    struct draft_table *table = draft_alloc(draft, sizeof(*table));
+    table->name = draft_copy(draft, name);
+    APPEND(draft->tables, table);
+    return table;
+}
+
+struct draft_index *draft_add_index(struct draft *draft, struct draft_table *table,
+                                    struct slice name)
+{
+    struct draft_index *index = draft_alloc(draft, sizeof(*index));
+    index->name = draft_copy(draft, name);
+    APPEND(table->indexes, index);
+    return index;
+}
+
+struct draft_entity *draft_add_entity(struct draft *draft, struct draft_table *table,
+                                      struct slice name)
+{
+    struct draft_entity *entity = draft_alloc(draft, sizeof(*entity));
+    entity->name = draft_copy(draft, name);
+    APPEND(table->entities, entity);
+    return entity;
+}
+
+struct draft_entry *draft_add_entry(struct draft *draft, struct draft_entity *entity,
+                                    struct slice index)
+{
+    struct draft_entry *entry = draft_alloc(draft, sizeof(*entry));
+    entry->index = draft_copy(draft, index);
+    APPEND(entity->entries, entry);
+    return entry;
+}
+
+struct draft_attribute *draft_add_attribute(struct draft *draft, struct draft_entity *entity,
+                                            struct slice name)
+{
+    struct draft_attribute *attribute = draft_alloc(draft, sizeof(*attribute));
+    attribute->name = draft_copy(draft, name);
+    attribute->type = SLICE_LIT("string");
+    APPEND(entity->attributes, attribute);
+    return attribute;
+}
+
+static bool access_taken(const struct draft *draft, struct slice name)
+{
+    for (const struct draft_table *table = draft->tables; table != NULL; table = table->next)
+        for (const struct draft_access *access = table->accesses; access != NULL;
+             access = access->next)
+            if (slice_equal(access->name, name))
+                return true;
+    return false;
+}
+
+struct draft_access *draft_add_access(struct draft *draft, struct draft_table *table,
+                                      struct slice name)
+{
+    struct slice free = name;
+    for (unsigned i = 2; access_taken(draft, free); i++)
+        free = draft_text(draft, "%.*s%u", SLICE_FMT(name), i);
+    struct draft_access *access = draft_alloc(draft, sizeof(*access));
+    access->name = draft_copy(draft, free);
+    APPEND(table->accesses, access);
+    return access;
+}
+
+void draft_note(struct draft *draft, const char *format, ...)
+{
+    va_list arguments;
+    struct draft_note *note = draft_alloc(draft, sizeof(*note));
+    va_start(arguments, format);
+    note->text = format_text(draft, format, arguments);
+    va_end(arguments);
+    APPEND(draft->notes, note);
+    draft->note_count++;
+}
+
+static bool type_name_taken(const struct draft *draft, struct slice name)
+{
+    for (const struct draft_type *type = draft->types; type != NULL; type = type->next)
+        if (slice_equal(type->name, name))
+            return true;
+    for (const struct draft_table *table = draft->tables; table != NULL; table = table->next)
+        for (const struct draft_entity *entity = table->entities; entity != NULL;
+             entity = entity->next)
+            if (slice_equal(entity->name, name))
+                return true;
+    return false;
+}
+
+struct slice draft_named_type(struct draft *draft, struct slice name, struct slice text)
+{
+    for (const struct draft_type *type = draft->types; type != NULL; type = type->next)
+        if (slice_equal(type->text, text))
+            return type->name;
+    struct slice free = name;
+    for (unsigned i = 0; type_name_taken(draft, free); i++)
+        free = i == 0 ? draft_text(draft, "%.*sObject", SLICE_FMT(name))
+                      : draft_text(draft, "%.*sObject%u", SLICE_FMT(name), i + 1);
+    struct draft_type *type = draft_alloc(draft, sizeof(*type));
+    type->name = draft_copy(draft, free);
+    type->text = draft_copy(draft, text);
+    APPEND(draft->types, type);
+    return type->name;
+}
+
+// ---- Looking -------------------------------------------------------------------------------
+
+struct draft_attribute *draft_attribute(const struct draft_entity *entity, struct slice name)
+{
+    struct draft_attribute *attribute = entity->attributes;
+    while (attribute != NULL && !slice_equal(attribute->name, name))
+        attribute = attribute->next;
+    return attribute;
+}
+
+struct draft_index *draft_index(const struct draft_table *table, struct slice name)
+{
+    struct draft_index *index = table->indexes;
+    while (index != NULL && !slice_equal(index->name, name))
+        index = index->next;
+    return index;
+}
+
+static bool schema_has(const struct key_schema *schema, struct slice name)
+{
+    for (size_t i = 0; i < schema->hash_count + schema->range_count; i++)
+        if (slice_equal(schema->parts[i].name, name))
+            return true;
+    return false;
+}
+
+bool draft_is_key(const struct draft_table *table, struct slice name)
+{
+    if (schema_has(&table->keys, name))
+        return true;
+    for (const struct draft_index *index = table->indexes; index != NULL; index = index->next)
+        if (schema_has(&index->keys, name))
+            return true;
+    return false;
+}
+
+// ---- Texts of the language -------------------------------------------------------------------
+
+static bool is_plain_name(struct slice name)
+{
+    static const char *const words[] = {"guard", "unknown", "true", "false", "null"};
+    if (name.len == 0 || !(isalpha(name.ptr[0]) || name.ptr[0] == '_'))
+        return false;
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (slice_is(name, words[i]))
+            return false;
+    for (size_t i = 1; i < name.len; i++) {
+        uint8_t c = name.ptr[i];
+        bool follows = i + 1 < name.len && (isalnum(name.ptr[i + 1]) || name.ptr[i + 1] == '_');
+        if (!isalnum(c) && c != '_' && !(c == '-' && follows))
+            return false;
+    }
+    return true;
+}
+
+size_t draft_name_width(struct slice name)
+{
+    return is_plain_name(name) ? name.len : name.len + 2;
+}
+
+void draft_put_name(struct buf *out, struct slice name)
+{
+    if (is_plain_name(name)) {
+        buf_slice(out, name);
+        return;
+    }
+    buf_byte(out, '`');
+    buf_slice(out, name);
+    buf_byte(out, '`');
+}
+
+void draft_put_literal(struct buf *out, struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.ptr[i];
+        if (c == '"' || c == '\\' || c == '{' || c == '}')
+            buf_byte(out, '\\');
+        if (c == '\n' || c == '\t')
+            buf_text(out, c == '\n' ? "\\n" : "\\t");
+        else
+            buf_byte(out, c);
+    }
+}
+
+struct slice draft_name_text(struct draft *draft, struct slice name)
+{
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    draft_put_name(&text, name);
+    struct slice copy = draft_copy(draft, buf_view(&text));
+    buf_release(&text);
+    return copy;
+}
+
+static struct slice join_words(struct draft *draft, struct slice text, bool upper_first)
+{
+    struct buf out;
+    buf_init(&out, text.len + 2);
+    bool upper = upper_first;
+    bool shouting = true; // SUCH_WORDS are made small, userSession is not
+    for (size_t i = 0; i < text.len; i++)
+        shouting = shouting && !islower(text.ptr[i]);
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.ptr[i];
+        if (!isalnum(c)) {
+            upper = out.len > 0 || upper_first;
+            continue;
+        }
+        if (out.len == 0 && isdigit(c))
+            buf_byte(&out, upper_first ? 'N' : 'n');
+        bool first = out.len == 0;
+        if (upper)
+            c = (uint8_t)toupper(c);
+        else if (shouting || first)
+            c = (uint8_t)tolower(c);
+        buf_byte(&out, c);
+        upper = false;
+    }
+    if (out.len == 0)
+        buf_byte(&out, upper_first ? 'X' : 'x');
+    struct slice copy = draft_copy(draft, buf_view(&out));
+    buf_release(&out);
+    return copy;
+}
+
+struct slice draft_pascal(struct draft *draft, struct slice text)
+{
+    return join_words(draft, text, true);
+}
+
+struct slice draft_camel(struct draft *draft, struct slice text)
+{
+    return join_words(draft, text, false);
+}

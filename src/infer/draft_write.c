@@ -1,0 +1,283 @@
+// A draft as the text of a .dolmen file.
+#include "infer/draft.h"
+
+static void put_comment(struct buf *out, const char *indent, struct slice text)
+{
+    buf_printf(out, "%s// ", indent);
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '\n')
+            buf_printf(out, "\n%s// ", indent);
+        else if (text.ptr[i] >= 0x20)
+            buf_byte(out, text.ptr[i]);
+    }
+    buf_byte(out, '\n');
+}
+
+static void pad_to(struct buf *out, size_t start, size_t width)
+{
+    do
+        buf_byte(out, ' ');
+    while (out->len - start < width);
+}
+
+// ---- Tables --------------------------------------------------------------------------------
+
+static void put_key_name(struct buf *out, const struct key_part *part)
+{
+    draft_put_name(out, part->name);
+    if (part->type == VALUE_N)
+        buf_text(out, " number");
+    else if (part->type == VALUE_B)
+        buf_text(out, " binary");
+}
+
+static void put_parts(struct buf *out, const struct key_part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buf_text(out, " + ");
+        put_key_name(out, &parts[i]);
+    }
+}
+
+static void put_schema(struct buf *out, const struct key_schema *keys)
+{
+    put_parts(out, keys->parts, keys->hash_count);
+    if (keys->range_count > 0) {
+        buf_text(out, ", ");
+        put_parts(out, keys->parts + keys->hash_count, keys->range_count);
+    }
+}
+
+static void put_setting(struct buf *out, const char *word, struct slice value)
+{
+    if (value.len == 0)
+        return;
+    buf_printf(out, "  %-6s ", word);
+    draft_put_name(out, value);
+    buf_byte(out, '\n');
+}
+
+static void put_table(struct buf *out, const struct draft_table *table)
+{
+    if (table->doc.len > 0)
+        put_comment(out, "", table->doc);
+    buf_text(out, "table ");
+    draft_put_name(out, table->name);
+    buf_text(out, " {\n  key    ");
+    put_schema(out, &table->keys);
+    buf_byte(out, '\n');
+    for (const struct draft_index *index = table->indexes; index != NULL; index = index->next) {
+        buf_printf(out, "  %s ", index->local ? "local index" : "index ");
+        draft_put_name(out, index->name);
+        buf_text(out, " (");
+        put_schema(out, &index->keys);
+        buf_byte(out, ')');
+        if (index->project.len > 0 && !slice_is(index->project, "all")) {
+            buf_text(out, " project ");
+            buf_slice(out, index->project);
+        }
+        buf_byte(out, '\n');
+    }
+    put_setting(out, "type", table->type_attribute);
+    put_setting(out, "ttl", table->ttl);
+    put_setting(out, "stream", table->stream);
+    buf_text(out, "}\n");
+}
+
+// ---- Entities ------------------------------------------------------------------------------
+
+static void put_template(struct buf *out, struct slice template)
+{
+    buf_byte(out, '"');
+    buf_slice(out, template);
+    buf_byte(out, '"');
+}
+
+static void put_assigned(struct buf *out, struct slice name, size_t width)
+{
+    buf_text(out, "  ");
+    size_t start = out->len;
+    draft_put_name(out, name);
+    pad_to(out, start, width + 1);
+    buf_text(out, "= ");
+}
+
+// Whether the table's key, or an entry before this one, has given this key attribute already.
+static bool is_given(const struct draft_table *table, const struct draft_entity *entity,
+                     const struct draft_entry *until, struct slice name)
+{
+    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++)
+        if (slice_equal(table->keys.parts[i].name, name))
+            return true;
+    for (const struct draft_entry *entry = entity->entries; entry != until; entry = entry->next) {
+        const struct draft_index *index = draft_index(table, entry->index);
+        for (size_t i = 0; index != NULL && i < entry->count; i++)
+            if (entry->parts[i].ptr != NULL && slice_equal(index->keys.parts[i].name, name))
+                return true;
+    }
+    return false;
+}
+
+// One line for the whole entry; or one for each part, if others are native. Returns the longest
+// name that stands before a "=": with `out` NULL it only measures.
+static size_t put_entry(struct buf *out, const struct draft_table *table,
+                        const struct draft_entity *entity, const struct draft_entry *entry,
+                        size_t width)
+{
+    const struct draft_index *index = draft_index(table, entry->index);
+    bool given[2 * LIMIT_KEY_PARTS];
+    bool whole = index != NULL;
+    size_t longest = 0;
+    for (size_t i = 0; index != NULL && i < entry->count; i++) {
+        given[i] = entry->parts[i].ptr != NULL &&
+                   !is_given(table, entity, entry, index->keys.parts[i].name);
+        whole = whole && given[i];
+    }
+    for (size_t i = 0; index != NULL && i < entry->count; i++) {
+        struct slice name = whole ? entry->index : index->keys.parts[i].name;
+        if (!given[i])
+            continue;
+        longest = name.len > longest ? name.len : longest;
+        if (out == NULL)
+            continue;
+        if (whole && i > 0)
+            buf_text(out, ", ");
+        else
+            put_assigned(out, name, width);
+        put_template(out, entry->parts[i]);
+        if (!whole || i + 1 == entry->count)
+            buf_byte(out, '\n');
+    }
+    return longest;
+}
+
+static void put_keys(struct buf *out, const struct draft_table *table,
+                     const struct draft_entity *entity)
+{
+    size_t width = 2;
+    for (const struct draft_entry *entry = entity->entries; entry != NULL; entry = entry->next) {
+        size_t longest = put_entry(NULL, table, entity, entry, 0);
+        width = longest > width ? longest : width;
+    }
+    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
+        if (entity->keys[i].ptr == NULL)
+            continue;
+        put_assigned(out, table->keys.parts[i].name, width);
+        put_template(out, entity->keys[i]);
+        buf_byte(out, '\n');
+    }
+    for (const struct draft_entry *entry = entity->entries; entry != NULL; entry = entry->next)
+        (void)put_entry(out, table, entity, entry, width);
+}
+
+static void put_attribute(struct buf *out, const struct draft_attribute *attribute, size_t width)
+{
+    buf_text(out, "  ");
+    size_t start = out->len;
+    draft_put_name(out, attribute->name);
+    pad_to(out, start, width + 1);
+    buf_slice(out, attribute->type);
+    if (attribute->optional)
+        buf_byte(out, '?');
+    if (attribute->modifiers.len > 0) {
+        buf_text(out, "  ");
+        buf_slice(out, attribute->modifiers);
+    }
+    if (attribute->doc.len > 0) {
+        buf_text(out, "  // ");
+        for (size_t i = 0; i < attribute->doc.len; i++)
+            buf_byte(out, attribute->doc.ptr[i] < 0x20 ? ' ' : attribute->doc.ptr[i]);
+    }
+    buf_byte(out, '\n');
+}
+
+static bool has_templates(const struct draft_entity *entity)
+{
+    bool any = entity->keys[0].ptr != NULL || entity->keys[1].ptr != NULL;
+    for (const struct draft_entry *entry = entity->entries; entry != NULL; entry = entry->next)
+        for (size_t i = 0; i < entry->count; i++)
+            any = any || entry->parts[i].ptr != NULL;
+    return any;
+}
+
+static void put_entity(struct buf *out, const struct draft_table *table,
+                       const struct draft_entity *entity)
+{
+    buf_byte(out, '\n');
+    if (entity->doc.len > 0)
+        put_comment(out, "", entity->doc);
+    buf_text(out, "entity ");
+    draft_put_name(out, entity->name);
+    buf_text(out, " of ");
+    draft_put_name(out, table->name);
+    if (entity->type_value.len > 0 && !slice_equal(entity->type_value, entity->name)) {
+        buf_text(out, " as \"");
+        draft_put_literal(out, entity->type_value);
+        buf_byte(out, '"');
+    }
+    buf_text(out, " {\n");
+    put_keys(out, table, entity);
+    if (has_templates(entity) && entity->attributes != NULL)
+        buf_byte(out, '\n');
+    size_t width = 0;
+    for (const struct draft_attribute *a = entity->attributes; a != NULL; a = a->next)
+        width = draft_name_width(a->name) > width ? draft_name_width(a->name) : width;
+    for (const struct draft_attribute *a = entity->attributes; a != NULL; a = a->next)
+        put_attribute(out, a, width < 32 ? width : 32);
+    buf_text(out, "}\n");
+}
+
+// ---- The file ------------------------------------------------------------------------------
+
+static void put_accesses(struct buf *out, const struct draft_table *table)
+{
+    if (table->accesses != NULL)
+        buf_byte(out, '\n');
+    for (const struct draft_access *access = table->accesses; access != NULL;
+         access = access->next) {
+        if (access->doc.len > 0)
+            put_comment(out, "", access->doc);
+        buf_text(out, "access ");
+        draft_put_name(out, access->name);
+        buf_byte(out, '(');
+        buf_slice(out, access->params);
+        buf_text(out, ") = ");
+        buf_slice(out, access->rest);
+        buf_byte(out, '\n');
+    }
+}
+
+void draft_write(const struct draft *draft, struct buf *out)
+{
+    if (draft->title.len > 0)
+        put_comment(out, "", draft->title);
+    if (draft->notes != NULL) {
+        buf_printf(out, "//\n// %s:\n",
+                   draft->notes_title == NULL ? "What could not be explained" : draft->notes_title);
+        for (const struct draft_note *note = draft->notes; note != NULL; note = note->next) {
+            buf_text(out, "// - ");
+            for (size_t i = 0; i < note->text.len; i++)
+                buf_byte(out, note->text.ptr[i] < 0x20 ? ' ' : note->text.ptr[i]);
+            buf_byte(out, '\n');
+        }
+    }
+    for (const struct draft_table *table = draft->tables; table != NULL; table = table->next) {
+        if (out->len > 0)
+            buf_byte(out, '\n');
+        put_table(out, table);
+    }
+    for (const struct draft_type *type = draft->types; type != NULL; type = type->next) {
+        buf_text(out, "\ntype ");
+        draft_put_name(out, type->name);
+        buf_byte(out, ' ');
+        buf_slice(out, type->text);
+        buf_byte(out, '\n');
+    }
+    for (const struct draft_table *table = draft->tables; table != NULL; table = table->next) {
+        for (const struct draft_entity *entity = table->entities; entity != NULL;
+             entity = entity->next)
+            put_entity(out, table, entity);
+        put_accesses(out, table);
+    }
+}

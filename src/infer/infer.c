@@ -1,0 +1,355 @@
+// See infer.h. Items are kept in memory as they come; then keys, entities, templates, types and
+// patterns are found one after the other, each from what the step before has said.
+#include "infer/infer_internal.h"
+
+#include "infer/tree.h"
+#include "value/value.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+enum { ITEMS_MAX = 50000 };
+static const uint64_t bytes_max = (uint64_t)512 << 20;
+
+static void infer_begin(struct infer *infer, const struct infer_options *options,
+                        struct arena *arena)
+{
+    infer->options = *options;
+    infer->arena = arena;
+    if (infer->options.items_max == 0)
+        infer->options.items_max = ITEMS_MAX;
+    if (infer->options.bytes_max == 0)
+        infer->options.bytes_max = bytes_max;
+    draft_init(&infer->draft, arena);
+    infer->table = draft_add_table(&infer->draft, options->table);
+}
+
+struct infer *infer_new(const struct infer_options *options)
+{
+    struct infer *infer = calloc(1, sizeof(*infer));
+    ensure(infer != NULL);
+    arena_init(&infer->own, SIZE_MAX);
+    infer_begin(infer, options, &infer->own);
+    return infer;
+}
+
+struct infer *infer_new_in(const struct infer_options *options, struct arena *arena)
+{
+    struct infer *infer = arena_zalloc(arena, 1, sizeof(*infer));
+    ensure(infer != NULL);
+    infer_begin(infer, options, arena);
+    return infer;
+}
+
+void infer_free(struct infer *infer)
+{
+    if (infer == NULL)
+        return;
+    ensure(infer->arena == &infer->own);
+    arena_release(&infer->own);
+    free(infer);
+}
+
+uint64_t infer_items(const struct infer *infer)
+{
+    return infer->count;
+}
+
+bool infer_add(struct infer *infer, struct slice item)
+{
+    if (infer->count >= infer->options.items_max || infer->bytes > infer->options.bytes_max)
+        return false;
+    if (infer->count == infer->room) {
+        size_t room = infer->room == 0 ? 1024 : 2 * infer->room;
+        struct slice *items = draft_alloc(&infer->draft, room * sizeof(*items));
+        if (infer->count > 0)
+            memcpy(items, infer->items, infer->count * sizeof(*items));
+        infer->items = items;
+        infer->room = room;
+    }
+    infer->items[infer->count++] = draft_copy(&infer->draft, item);
+    infer->bytes += item.len;
+    return infer->count < infer->options.items_max;
+}
+
+// ---- What a description says
+// ---------------------------------------------------------------------
+
+static enum value_type defined_type(const struct tree *description, struct slice name)
+{
+    const struct tree *list = tree_get(description, "AttributeDefinitions");
+    for (const struct tree *each = tree_first(list); each != NULL; each = each->next)
+        if (slice_equal(tree_text(each, "AttributeName"), name)) {
+            enum value_type type = value_type_from_name(tree_text(each, "AttributeType"));
+            return type == VALUE_TYPES ? VALUE_S : type;
+        }
+    return VALUE_S;
+}
+
+static bool read_schema(struct infer *infer, const struct tree *description,
+                        const struct tree *schema, struct key_schema *out)
+{
+    *out = (struct key_schema){.hash_count = 0};
+    for (int pass = 0; pass < 2; pass++) {
+        for (const struct tree *each = tree_first(schema); each != NULL; each = each->next) {
+            struct slice name = tree_text(each, "AttributeName");
+            bool hash = slice_is(tree_text(each, "KeyType"), "HASH");
+            size_t at = out->hash_count + out->range_count;
+            if (name.len == 0 || hash != (pass == 0) || at == COUNT_OF(out->parts))
+                continue;
+            out->parts[at] =
+                (struct key_part){draft_copy(&infer->draft, name), defined_type(description, name)};
+            *(hash ? &out->hash_count : &out->range_count) += 1;
+        }
+    }
+    return out->hash_count > 0;
+}
+
+static struct slice projection_text(struct infer *infer, const struct tree *projection)
+{
+    struct slice kind = tree_text(projection, "ProjectionType");
+    if (slice_is(kind, "KEYS_ONLY"))
+        return SLICE_LIT("keys");
+    if (!slice_is(kind, "INCLUDE"))
+        return SLICE_LIT("");
+    struct slice text = SLICE_LIT("(");
+    const struct tree *names = tree_get(projection, "NonKeyAttributes");
+    for (const struct tree *each = tree_first(names); each != NULL; each = each->next) {
+        struct slice name = draft_name_text(&infer->draft, each->text);
+        text = draft_text(&infer->draft, "%.*s%s%.*s", SLICE_FMT(text), text.len > 1 ? ", " : "",
+                          SLICE_FMT(name));
+    }
+    return draft_text(&infer->draft, "%.*s)", SLICE_FMT(text));
+}
+
+static void read_indexes(struct infer *infer, const struct tree *description, const char *member,
+                         bool local)
+{
+    const struct tree *list = tree_get(description, member);
+    for (const struct tree *each = tree_first(list); each != NULL; each = each->next) {
+        struct key_schema keys;
+        if (!read_schema(infer, description, tree_get(each, "KeySchema"), &keys))
+            continue;
+        struct draft_index *index =
+            draft_add_index(&infer->draft, infer->table, tree_text(each, "IndexName"));
+        index->local = local;
+        index->keys = keys;
+        index->project = projection_text(infer, tree_get(each, "Projection"));
+    }
+}
+
+static struct slice stream_text(struct slice kind)
+{
+    static const char *const kinds[][2] = {{"NEW_AND_OLD_IMAGES", "new_and_old_images"},
+                                           {"NEW_IMAGE", "new_image"},
+                                           {"OLD_IMAGE", "old_image"},
+                                           {"KEYS_ONLY", "keys_only"}};
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        if (slice_is(kind, kinds[i][0]))
+            return slice_str(kinds[i][1]);
+    return SLICE_LIT("");
+}
+
+bool infer_describe(struct infer *infer, struct slice json)
+{
+    struct tree_error error;
+    const struct tree *description = tree_read(json, infer->arena, &error);
+    if (description == NULL)
+        return false;
+    if (tree_get(description, "Table") != NULL)
+        description = tree_get(description, "Table");
+    if (!read_schema(infer, description, tree_get(description, "KeySchema"), &infer->table->keys))
+        return false;
+    read_indexes(infer, description, "LocalSecondaryIndexes", true);
+    read_indexes(infer, description, "GlobalSecondaryIndexes", false);
+    infer->table->stream =
+        stream_text(tree_text(tree_get(description, "StreamSpecification"), "StreamViewType"));
+    infer->described = true;
+    return true;
+}
+
+void infer_described(struct infer *infer)
+{
+    infer->described = true;
+}
+
+void infer_keys(struct infer *infer, struct slice hash, struct slice range)
+{
+    struct key_schema *keys = &infer->table->keys;
+    keys->hash_count = 1;
+    keys->parts[0] = (struct key_part){draft_copy(&infer->draft, hash), VALUE_S};
+    keys->range_count = range.len > 0;
+    if (range.len > 0)
+        keys->parts[1] = (struct key_part){draft_copy(&infer->draft, range), VALUE_S};
+}
+
+void infer_ttl(struct infer *infer, struct slice attribute)
+{
+    infer->table->ttl = draft_copy(&infer->draft, attribute);
+}
+
+void infer_facet(struct infer *infer, struct slice name, size_t count,
+                 const struct slice *attributes)
+{
+    struct infer_facet *facet = draft_alloc(&infer->draft, sizeof(*facet));
+    *facet = (struct infer_facet){
+        .next = infer->facets, .name = name, .count = count, .attributes = attributes};
+    infer->facets = facet;
+}
+
+struct draft *infer_draft(struct infer *infer)
+{
+    return &infer->draft;
+}
+
+struct draft_table *infer_table(struct infer *infer)
+{
+    return infer->table;
+}
+
+// ---- Attributes ------------------------------------------------------------------------------
+
+static bool in_template(const struct draft_entity *entity, struct slice name, size_t part)
+{
+    struct slice names[16];
+    size_t count = entity->keys[part].ptr == NULL
+                       ? 0
+                       : infer_template_fields(entity->keys[part], names, COUNT_OF(names));
+    for (size_t i = 0; i < count; i++)
+        if (slice_equal(names[i], name))
+            return true;
+    return false;
+}
+
+// Attributes in the keys first, then all others.
+static unsigned rank_of(const struct infer *infer, const struct draft_entity *entity,
+                        struct slice name)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (in_template(entity, name, i) || slice_equal(infer->table->keys.parts[i].name, name))
+            return (unsigned)i;
+    return 2;
+}
+
+// Whether the entity's templates make this key attribute.
+static bool is_derived(const struct infer *infer, const struct draft_entity *entity,
+                       struct slice name)
+{
+    const struct key_schema *keys = &infer->table->keys;
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++)
+        if (slice_equal(keys->parts[i].name, name) && entity->keys[i].ptr != NULL)
+            return true;
+    for (const struct draft_entry *entry = entity->entries; entry != NULL; entry = entry->next) {
+        const struct draft_index *index = draft_index(infer->table, entry->index);
+        for (size_t i = 0; i < entry->count; i++)
+            if (slice_equal(index->keys.parts[i].name, name) && entry->parts[i].ptr != NULL)
+                return true;
+    }
+    return false;
+}
+
+static size_t find_names(struct infer *infer, const struct infer_group *group, struct slice **out)
+{
+    size_t room = 256;
+    size_t count = 0;
+    struct slice *names = draft_alloc(&infer->draft, room * sizeof(*names));
+    for (size_t i = 0; i < group->count; i++) {
+        struct value_iter iter;
+        value_iter_init(&iter, *group->items[i]);
+        while (value_iter_next(&iter)) {
+            size_t k = 0;
+            while (k < count && !slice_equal(names[k], iter.name))
+                k++;
+            if (k < count)
+                continue;
+            if (count == room) {
+                struct slice *more = draft_alloc(&infer->draft, 2 * room * sizeof(*more));
+                memcpy(more, names, count * sizeof(*names));
+                names = more;
+                room *= 2;
+            }
+            names[count++] = iter.name;
+        }
+    }
+    *out = names;
+    return count;
+}
+
+static int compare_slices(const void *a, const void *b)
+{
+    return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+static void add_attribute(struct infer *infer, struct infer_group *group, struct slice name)
+{
+    struct draft *draft = &infer->draft;
+    struct slice *values = draft_alloc(draft, (group->count + 1) * sizeof(*values));
+    size_t count = 0;
+    bool mixed = false;
+    for (size_t i = 0; i < group->count; i++) {
+        struct slice value = value_get(*group->items[i], name);
+        if (value.len > 0)
+            values[count++] = value;
+    }
+    struct draft_attribute *attribute = draft_add_attribute(draft, group->entity, name);
+    attribute->type = infer_type(infer, name, count, values, &mixed);
+    attribute->optional = count < group->count;
+    if (slice_equal(name, infer->table->ttl) && slice_is(attribute->type, "number"))
+        attribute->type = SLICE_LIT("epoch");
+    if (mixed)
+        draft_note(draft, "%.*s.%.*s %s several types: %.*s", SLICE_FMT(group->entity->name),
+                   SLICE_FMT(name),
+                   slice_contains(attribute->type, SLICE_LIT(" | ")) ? "has values of"
+                                                                     : "contains values of",
+                   SLICE_FMT(attribute->type));
+}
+
+void infer_attributes(struct infer *infer, struct infer_group *group)
+{
+    struct slice *names = NULL;
+    size_t count = find_names(infer, group, &names);
+    qsort(names, count, sizeof(*names), compare_slices);
+    for (unsigned rank = 0; rank < 3; rank++) {
+        for (size_t i = 0; i < count; i++) {
+            if (rank_of(infer, group->entity, names[i]) != rank ||
+                slice_equal(names[i], infer->type_attribute) ||
+                is_derived(infer, group->entity, names[i]) ||
+                draft_attribute(group->entity, names[i]) != NULL)
+                continue;
+            add_attribute(infer, group, names[i]);
+        }
+    }
+}
+
+// ---- All of it -------------------------------------------------------------------------------
+
+bool infer_finish(struct infer *infer, struct draft **out, const char **why)
+{
+    struct draft *draft = &infer->draft;
+    if (infer->count == 0) {
+        *why = "there are no items to look at";
+        return false;
+    }
+    if (!infer->described && !infer_guess_keys(infer, why))
+        return false;
+    if (infer->count >= infer->options.items_max)
+        draft_note(draft, "only the first %zu items were looked at", infer->count);
+    infer_group_items(infer);
+    infer->table->type_attribute = infer->type_attribute;
+    for (struct infer_group *group = infer->groups; group != NULL; group = group->next) {
+        group->entity = draft_add_entity(draft, infer->table, group->name);
+        group->entity->type_value = group->type_value;
+        group->entity->doc =
+            draft_text(draft, "%zu item%s", group->count,
+                       group->count == 1 ? " only: hardly more than a guess" : "s");
+    }
+    for (struct infer_group *group = infer->groups; group != NULL; group = group->next) {
+        infer_templates(infer, group);
+        infer_attributes(infer, group);
+        infer_patterns(draft, infer->table, group->entity);
+    }
+    draft->title = draft_text(draft, "Proposed by dolmen infer from %zu items of %.*s.",
+                              infer->count, SLICE_FMT(infer->table->name));
+    *out = draft;
+    return true;
+}
