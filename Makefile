@@ -4,6 +4,7 @@
 PORT ?= 8000
 DATA ?= dolmen-data
 ARGS ?=
+MODELS ?= $(foreach name,pornspot figureforge asset-creator kinex-fit,models/$(name)/$(name).dolmen)
 PREFIX ?= /usr/local
 DESTDIR ?=
 NINJA = ninja $(if $(CI),--quiet)
@@ -12,7 +13,8 @@ NINJA = ninja $(if $(CI),--quiet)
 .DEFAULT_GOAL := help
 
 help:
-	@echo 'make run      build and serve on port $(PORT), data in $(DATA)/ (PORT=, DATA=, ARGS=)'
+	@echo 'make run      build and serve the four models on port $(PORT), data in $(DATA)/'
+	@echo '              (PORT=, DATA=, ARGS=; MODELS= serves none, or names others)'
 	@echo 'make test     build and run every test, with real clients (SUITES= for some of them)'
 	@echo 'make check    format, lint, layers, headers, unit and golden tests: under a minute'
 	@echo 'make build    build/dolmen, libdolmen and the tests'
@@ -28,7 +30,7 @@ help:
 
 run: build/build.ninja
 	@$(NINJA) -C build dolmen
-	@exec build/dolmen serve --port $(PORT) --data $(DATA) $(ARGS)
+	@exec models/serve build/dolmen $(PORT) $(DATA) '$(MODELS)' $(ARGS)
 
 build: build/build.ninja
 	@$(NINJA) -C build
@@ -50,6 +52,7 @@ fuzz: deps-fuzz build/fuzz/build.ninja
 bench: deps-bench build/build.ninja
 	@$(NINJA) -C build dolmen
 	@bench/getitem-cost build
+	@bench/guard build
 	@bench/run build $(if $(FULL),--full) $(if $(REPORT),--report)
 	@bench/features build $(if $(REPORT),--report)
 

@@ -1,0 +1,175 @@
+// Every access pattern of the asset pipeline's database design, with the key condition written
+// there, and by its name in models/asset-creator.
+import { entities } from './entities.mjs';
+import { assert, call, http, items, pattern, query, serve, test } from './lib.mjs';
+
+serve('asset-creator');
+
+const table = 'asset_creator';
+const data = (entity) => items('asset-creator', table, entity);
+const jobs = data('Job');
+const steps = data('Step');
+const versions = data('AssetVersion');
+const [job] = jobs;
+const project_id = job.PK.slice(8);
+const job_id = job.SK.slice(4);
+const inProject = (list, prefix) => () => list.filter((item) => item.PK === job.PK && item.SK.startsWith(prefix));
+const bySk = { order: (item) => item.SK };
+const single = { same: () => '' };
+
+const begins = (title, pk, sk, named, rest) =>
+    pattern(title, {
+        table,
+        keys: sk === undefined ? 'PK = :pk' : 'PK = :pk AND begins_with(SK, :sk)',
+        values: sk === undefined ? { ':pk': pk } : { ':pk': pk, ':sk': sk },
+        named,
+        ...bySk,
+        ...rest,
+    });
+const via = (title, index, pk, named, rest) =>
+    pattern(title, { table, index, keys: `${index}PK = :pk`, values: { ':pk': pk }, named, ...rest });
+
+// ---- The document's list ----------------------------------------------------------------------
+
+begins('List jobs by project', job.PK, 'JOB#', ['jobsOfProject', { project_id }], { found: inProject(jobs, 'JOB#') });
+pattern('Get job', {
+    table,
+    get: { PK: job.PK, SK: job.SK },
+    named: ['job', { project_id, job_id }],
+    found: () => [job],
+    ...single,
+});
+begins('List steps by job', `JOB#${job_id}`, undefined, ['stepsOfJob', { job_id }], {
+    found: () => steps.filter((step) => step.PK === `JOB#${job_id}`),
+});
+
+// Assets 1 and 0 have fewer and more than nine versions.
+const prefix = (n) => `ASSET#asset_0${n}#V#`;
+const of = (n) => () => versions.filter((version) => version.SK.startsWith(prefix(n)));
+const byNumber = (version) => Number(version.SK.split('#V#')[1]);
+const last = (n) => () => [of(n)().sort((a, b) => byNumber(b) - byNumber(a))[0]];
+const asset = (n) => ({ project_id: of(n)()[0].PK.slice(8), asset_id: `asset_0${n}` });
+for (const n of [0, 1]) {
+    begins(`All versions of an asset, sort desc (asset_0${n})`, of(n)()[0].PK, prefix(n),
+        ['assetVersionsByKey', asset(n)], { found: of(n), descending: true });
+    pattern(`All versions of an asset by number (asset_0${n})`, {
+        table,
+        index: 'assetVersions',
+        keys: 'project_id = :p AND asset_id = :a',
+        values: { ':p': asset(n).project_id, ':a': asset(n).asset_id },
+        named: ['assetVersions', asset(n)],
+        found: of(n),
+        order: byNumber,
+        descending: true,
+    });
+}
+
+const documentedLatest = async (n) => {
+    const values = { ':pk': of(n)()[0].PK, ':sk': prefix(n) };
+    const page = await call('Query', {
+        TableName: table,
+        KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
+        ExpressionAttributeValues: values,
+        ScanIndexForward: false,
+        Limit: 1,
+    });
+    assert.equal(page.ScannedCount, 1);
+    return page.Items[0];
+};
+const namedLatest = (n) =>
+    query(table, 'latestAssetVersion', ...Object.entries(asset(n)).map(([name, value]) => `${name}=${value}`));
+
+test('Get latest asset version', async () => {
+    const [wanted] = last(1)();
+    assert.equal((await documentedLatest(1)).SK, wanted.SK);
+    const found = await namedLatest(1);
+    assert.deepEqual(found.map((item) => item.SK), [wanted.SK]);
+});
+
+test('Get latest asset version beyond 9: the document sorts text, the model numbers', async () => {
+    const [wanted] = last(0)();
+    assert.equal(byNumber(wanted), 12);
+    assert.equal(byNumber(await documentedLatest(0)), 9);
+    const found = await namedLatest(0);
+    assert.deepEqual(found.map(({ SK, version }) => [SK, version]), [[wanted.SK, 12]]);
+});
+
+via('Browsing assets by type/time', 'GSI3', 'ASSET_TYPE#3D', ['assetsByType', { type: '3D' }], {
+    found: () => versions.filter((version) => version.type === '3D'),
+    order: (version) => version.created_at,
+    descending: true,
+});
+via('Jobs in progress', 'GSI1', 'JOB_STATUS#running', ['jobsInProgress', {}], {
+    found: () => jobs.filter((one) => one.status === 'running'),
+    order: (one) => one.updated_at,
+});
+via('Jobs by status', 'GSI1', 'JOB_STATUS#failed', ['jobsByStatus', { status: 'failed' }], {
+    found: () => jobs.filter((one) => one.status === 'failed'),
+    order: (one) => one.updated_at,
+});
+const ts = (step) => step.SK.split('#')[2];
+via('Steps awaiting review', 'GSI2', 'STEP_STATUS#paused', ['stepsAwaitingReview', {}], {
+    found: () => steps.filter((step) => step.status === 'paused'),
+    order: ts,
+});
+via('Steps by status', 'GSI2', 'STEP_STATUS#failed', ['stepsByStatus', { status: 'failed' }], {
+    found: () => steps.filter((step) => step.status === 'failed'),
+    order: ts,
+});
+
+// ---- What the keys are for, though the list does not name it ----------------------------------
+
+const get = (title, item, named) =>
+    pattern(title, { table, get: { PK: item.PK, SK: item.SK }, named, found: () => [item], ...single });
+const [project] = data('Project');
+const [event] = data('Outbox');
+const [idempotency] = data('Idempotency');
+get('Project by its key', project, ['project', { project_id: project.PK.slice(8) }]);
+get('Outbox event by its key', event, ['event', { event_id: event.PK.slice(7) }]);
+get('Idempotency key', idempotency, ['idempotency', { key: idempotency.PK.slice(12) }]);
+begins('Audit log of a project', job.PK, 'AUDIT#', ['auditOfProject', { project_id }], {
+    found: inProject(data('Audit'), 'AUDIT#'),
+});
+
+// ---- What the document shows ------------------------------------------------------------------
+
+test('The job item of the document is stored as it is', async () => {
+    const example = {
+        PK: 'PROJECT#prj_001',
+        SK: 'JOB#job_123_example',
+        asset_type: '3D_CHARACTER',
+        status: 'running',
+        current_step: 'retopo',
+        created_at: '2026-01-29T08:00:00Z',
+        updated_at: '2026-01-29T08:15:00Z',
+        GSI1PK: 'JOB_STATUS#running',
+        GSI1SK: '2026-01-29T08:15:00Z',
+    };
+    await call('Put', { TableName: table, Item: example });
+    const Key = { PK: example.PK, SK: example.SK };
+    const { Item } = await call('Get', { TableName: table, Key });
+    assert.deepEqual(Item, { ...example, project_id: 'prj_001', job_id: 'job_123_example' });
+    await call('Delete', { TableName: table, Key });
+});
+
+test('An idempotency key is hashed from what the document lists, and lives 72 hours', async () => {
+    const inputs = {
+        project_id: 'prj_001', asset_type: '3D_PROP', step_name: 'rig', inputs: '{}', seed: '7', model_version: 'v2',
+    };
+    const created_at = new Date(Date.now() - 3600e3).toISOString();
+    const made = await http('POST', `/v1/${table}/Idempotency`, { ...inputs, created_at });
+    assert.equal(made.status, 201, JSON.stringify(made.body));
+    assert.match(made.body.key, /^[0-9a-f]{64}$/);
+    assert.equal(made.body.ttl, Math.floor(Date.parse(created_at) / 1000) + 72 * 3600);
+    const again = await http('POST', `/v1/${table}/Idempotency`, { ...inputs, created_at });
+    assert.equal(again.status, 409);
+    const other = await http('POST', `/v1/${table}/Idempotency`, { ...inputs, seed: '8', created_at });
+    assert.equal(other.status, 201);
+    for (const { key } of [made.body, other.body]) {
+        const Key = { PK: `IDEMPOTENCY#${key}`, SK: `IDEMPOTENCY#${key}` };
+        const { Attributes } = await call('Delete', { TableName: table, Key, ReturnValues: 'ALL_OLD' });
+        assert.equal(Attributes.key, key);
+    }
+});
+
+entities('asset-creator', () => table);

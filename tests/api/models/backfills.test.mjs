@@ -1,0 +1,141 @@
+// The backfills of the documents. Old data, as the applications wrote them before the indexes and
+// attributes came, are loaded into tables without a model; `dolmen apply` fills what is missing.
+import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { documented, filled } from './entities.mjs';
+import { assert, call, client, dolmen, items, modelFile, query, sdk, serve, test } from './lib.mjs';
+
+const table = 'pornspot';
+const data = (entity) => items('pornspot', table, entity);
+const without = (item, ...names) => Object.fromEntries(Object.entries(item).filter(([name]) => !names.includes(name)));
+
+// An item with the keys that it had at the time: those of the table and of some indexes.
+function aged(entity, item, indexes) {
+    const keys = filled(documented.pornspot[entity], item);
+    const kept = Object.entries(keys).filter(([name]) => /^[PS]K$/.test(name) || indexes.includes(name.slice(0, 4)));
+    return { ...item, ...Object.fromEntries(kept) };
+}
+
+const albums = data('Album').map((item) => aged('Album', without(item, 'isPublic', 'viewCount', 'type'), ['GSI1']));
+const media = data('Media').map((item) => aged('Media', without(item, 'isPublic', 'type'), ['GSI1', 'GSI2']));
+const users = data('User').map((item) =>
+    aged('User', without(item, 'pscTotalEarned', 'emailPreferences'), ['GSI1', 'GSI2', 'GSI3']));
+// A few who have earned something before the leaderboard came.
+users.slice(0, 6).forEach((user, i) => (user.pscTotalEarned = [7, 12, 150, 9, 1000, 99][i]));
+
+const key = (name) => [{ AttributeName: name + 'PK', KeyType: 'HASH' }, { AttributeName: name + 'SK', KeyType: 'RANGE' }];
+
+async function createTable() {
+    const names = ['', 'GSI1', 'GSI2', 'GSI3', 'GSI4'];
+    await client.send(new sdk.CreateTableCommand({
+        TableName: table,
+        BillingMode: 'PAY_PER_REQUEST',
+        KeySchema: key(''),
+        AttributeDefinitions: names.flatMap((name) =>
+            ['PK', 'SK'].map((part) => ({ AttributeName: name + part, AttributeType: 'S' }))),
+        GlobalSecondaryIndexes: names.slice(1).map((name) =>
+            ({ IndexName: name, KeySchema: key(name), Projection: { ProjectionType: 'ALL' } })),
+    }));
+}
+
+async function putAll(TableName, list) {
+    for (let i = 0; i < list.length; i += 25) {
+        const writes = list.slice(i, i + 25).map((Item) => ({ PutRequest: { Item } }));
+        await call('BatchWrite', { RequestItems: { [TableName]: writes } });
+    }
+}
+
+serve(async () => {
+    await createTable();
+    await putAll(table, [...albums, ...media, ...users]);
+    await dolmen('apply', modelFile('pornspot'));
+});
+
+const find = async (IndexName, keys, values) =>
+    (await call('Query', {
+        TableName: table,
+        IndexName,
+        KeyConditionExpression: keys,
+        ExpressionAttributeValues: values,
+    })).Items;
+const ids = (list) => list.map((item) => item.id).sort();
+
+test('Backfill: isPublic of albums and media', async () => {
+    assert.deepEqual(ids(await find('GSI5', 'GSI5PK = :p AND GSI5SK = :t', { ':p': 'ALBUM', ':t': 'true' })), ids(albums));
+    assert.deepEqual(ids(await find('GSI5', 'GSI5PK = :p AND GSI5SK = :t', { ':p': 'MEDIA', ':t': 'true' })), ids(media));
+    const open = await find('isPublic-createdAt-index', 'isPublic = :t', { ':t': 'true' });
+    assert.deepEqual(ids(open), ids([...albums, ...media]));
+    const dates = open.map((item) => item.createdAt);
+    assert.deepEqual(dates, [...dates].sort());
+});
+
+test('Backfill: GSI4 of albums', async () => {
+    const found = await find('GSI4', 'GSI4PK = :p', { ':p': 'ALBUM_BY_CREATOR' });
+    const created = albums.filter((album) => album.createdBy);
+    assert.ok(created.length < albums.length, 'some albums have no creator');
+    assert.deepEqual(
+        found.map((album) => album.GSI4SK),
+        created.map((album) => `${album.createdBy}#${album.createdAt}#${album.id}`).sort());
+});
+
+test('Backfill: GSI5 of users', async () => {
+    const found = await find('GSI5', 'GSI5PK = :p', { ':p': 'USER_PSC_TOTAL_EARNED' });
+    const wanted = users.map((user) => `${String(user.pscTotalEarned ?? 0).padStart(23, '0')}#${user.userId}`).sort();
+    assert.deepEqual(found.map((user) => user.GSI5SK), wanted);
+    const [best] = await query(table, 'leaderboard');
+    assert.equal(best.userId, users[4].userId);
+});
+
+test('What the old items had is as it was', async () => {
+    for (const item of [albums[3], media[3], users[3]]) {
+        const { Item } = await call('Get', { TableName: table, Key: { PK: item.PK, SK: item.SK } });
+        const part = Object.fromEntries(Object.keys(item).map((name) => [name, Item[name]]));
+        assert.deepEqual(part, item);
+    }
+});
+
+test('Set the role of an admin', async () => {
+    const Key = { PK: users[8].PK, SK: 'METADATA' };
+    await call('Update', {
+        TableName: table,
+        Key,
+        UpdateExpression: 'SET #r = :admin, updatedAt = :now',
+        ExpressionAttributeNames: { '#r': 'role' },
+        ExpressionAttributeValues: { ':admin': 'admin', ':now': new Date().toISOString() },
+    });
+    const { Item } = await call('Get', { TableName: table, Key });
+    assert.equal(Item.role, 'admin');
+    const wrong = { TableName: table, Key, UpdateExpression: 'SET #r = :r', ExpressionAttributeNames: { '#r': 'role' } };
+    await assert.rejects(call('Update', { ...wrong, ExpressionAttributeValues: { ':r': 'root' } }), /Entity User: \/role/);
+});
+
+test('A media item is in an album once', async () => {
+    const put = () => call('Put', {
+        TableName: table,
+        Item: { EntityType: 'AlbumMedia', albumId: albums[0].id, mediaId: media[0].id },
+        ConditionExpression: 'attribute_not_exists(PK) AND attribute_not_exists(SK)',
+    });
+    await put();
+    await assert.rejects(put(), { name: 'ConditionalCheckFailedException' });
+});
+
+// Kinex Fit's process: an optional field at first; then filled and required.
+test('Backfill: phone numbers become required', async () => {
+    const people = items('kinex-fit', 'spotter-users', 'User');
+    people[0].phoneNumber = '555-0100';
+    const first = readFileSync(modelFile('kinex-fit'), 'utf8');
+    assert.ok(first.includes('phoneNumber?: string\n'));
+    const directory = mkdtempSync(path.join(tmpdir(), 'dolmen-phone.'));
+    const file = path.join(directory, 'kinex-fit.dolmen');
+    writeFileSync(file, first);
+    await dolmen('apply', file);
+    await putAll('spotter-users', people);
+    writeFileSync(file, first.replace('phoneNumber?: string\n', 'phoneNumber: string = "000-000-0000"\n'));
+    await dolmen('apply', file);
+    const { Items } = await call('Scan', { TableName: 'spotter-users' });
+    assert.equal(Items.length, people.length);
+    for (const user of Items)
+        assert.equal(user.phoneNumber, user.id === people[0].id ? '555-0100' : '000-000-0000');
+    rmSync(directory, { recursive: true });
+});
