@@ -56,6 +56,15 @@ enum {
     LIMIT_REQUEST_MEMORY = 256 << 20, // arena budget of one request
     LIMIT_WRITE_QUEUE = 16384,        // requests waiting for the writer; more are throttled
     LIMIT_GROUP_BYTES = 16 << 20,     // bytes one group commit gathers before it goes to disk
+
+    // Models (ours): far above what people write, so that what is checked pair by pair stays quick.
+    LIMIT_MODEL_FILE = 1 << 20,      // bytes of a .dolmen file
+    LIMIT_MODEL_MEMORY = 128 << 20,  // arena budget of a compiled model
+    LIMIT_MODEL_NAME = 255,          // bytes of a name
+    LIMIT_MODEL_NESTING = 32,        // of types and expressions; items nest no deeper
+    LIMIT_MODEL_DECLARATIONS = 1000, // tables, entities, types, patterns, rules: of each in a file
+    LIMIT_MODEL_MEMBERS = 1000,      // attributes of an entity, fields of an object, options
+    LIMIT_MODEL_PARAMETERS = 32,     // of an access pattern; expressions in a template
 };
 
 #endif

@@ -166,6 +166,10 @@ int client_call(const char *url, const struct client_request *request, struct bu
     int fd = client_connect(&address, error, error_size);
     if (fd < 0)
         return 0;
+    if (request->patience_s > 0) {
+        struct timeval limit = {.tv_sec = request->patience_s};
+        (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    }
     struct buf head;
     struct buf raw;
     buf_init(&head, 64 << 10);

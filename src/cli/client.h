@@ -10,6 +10,7 @@ struct client_request {
     bool of_streams; // it is one of DynamoDB Streams
     const char *region;
     struct slice body;
+    unsigned patience_s; // how long to wait for the answer; 0: a minute
 };
 
 enum { CLIENT_HOST_MAX = 255 };

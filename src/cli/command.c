@@ -68,7 +68,7 @@ static bool option_take(struct cli_input *input, int argc, char **argv, int *at)
 
 bool cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_input *input)
 {
-    *input = (struct cli_input){.command = command};
+    *input = (struct cli_input){.command = command, .argc = argc, .argv = argv};
     bool options_ended = false;
     for (int i = 0; i < argc; i++) {
         bool is_option = !options_ended && argv[i][0] == '-' && argv[i][1] != 0;
@@ -85,6 +85,25 @@ bool cli_parse(const struct cli_command *command, int argc, char **argv, struct 
         }
     }
     return true;
+}
+
+const char *cli_repeated(const struct cli_input *input, const char *option, size_t position)
+{
+    struct cli_input one = {.command = input->command};
+    int row = option_find(input->command, option, strlen(option));
+    ensure(row >= 0 && row < CLI_OPTIONS_MAX);
+    // The line has been parsed once without a mistake.
+    for (int i = 0; i < input->argc && strcmp(input->argv[i], "--") != 0; i++) {
+        const char *word = input->argv[i];
+        if (word[0] != '-' || word[1] == 0)
+            continue;
+        one.values[row] = NULL;
+        if (!option_take(&one, input->argc, input->argv, &i))
+            return NULL;
+        if (one.values[row] != NULL && position-- == 0)
+            return one.values[row];
+    }
+    return NULL;
 }
 
 const char *cli_value(const struct cli_input *input, const char *option, const char *otherwise)

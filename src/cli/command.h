@@ -10,7 +10,7 @@
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
-enum { CLI_OPTIONS_MAX = 24, CLI_ARGUMENTS_MAX = 4 };
+enum { CLI_OPTIONS_MAX = 24, CLI_ARGUMENTS_MAX = 64 };
 
 struct cli_option {
     const char *name;  // "--port"
@@ -37,6 +37,8 @@ struct cli_input {
     const char *values[CLI_OPTIONS_MAX]; // by the option's row; "" for a flag; NULL if not given
     const char *arguments[CLI_ARGUMENTS_MAX];
     size_t argument_count;
+    int argc; // all of it, for options that may be given more than once
+    char **argv;
 };
 
 extern const struct cli_command cli_serve;
@@ -44,6 +46,15 @@ extern const struct cli_command cli_call;
 extern const struct cli_command cli_export;
 extern const struct cli_command cli_import;
 extern const struct cli_command cli_bench;
+extern const struct cli_command cli_generate;
+extern const struct cli_command cli_check;
+extern const struct cli_command cli_infer;
+extern const struct cli_command cli_lint;
+extern const struct cli_command cli_query;
+extern const struct cli_command cli_diff;
+extern const struct cli_command cli_apply;
+extern const struct cli_command cli_abandon;
+extern const struct cli_command cli_migrate;
 extern const struct cli_command cli_version;
 extern const struct cli_command cli_help;
 
@@ -57,6 +68,8 @@ MUST_CHECK bool cli_parse(const struct cli_command *command, int argc, char **ar
 bool cli_given(const struct cli_input *input, const char *option);
 // The option's value, or `otherwise`.
 const char *cli_value(const struct cli_input *input, const char *option, const char *otherwise);
+// The value of the option's `position`th mention (from 0), or NULL if there are fewer.
+const char *cli_repeated(const struct cli_input *input, const char *option, size_t position);
 // A decimal number between min and max; false after telling the user.
 MUST_CHECK bool cli_number(const struct cli_input *input, const char *option, unsigned otherwise,
                            unsigned min, unsigned max, unsigned *out);

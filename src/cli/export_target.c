@@ -74,8 +74,10 @@ int target_call(struct target *target, const char *operation, struct slice body)
             (void)nanosleep(&time, NULL);
         }
         buf_clear(&target->response);
-        struct client_request request = {
-            .operation = operation, .region = target->region, .body = body};
+        struct client_request request = {.operation = operation,
+                                         .region = target->region,
+                                         .body = body,
+                                         .patience_s = target->patience_s};
         status = target->api != NULL ? call_here(target, operation, body)
                                      : client_call(target->endpoint, &request, &target->response,
                                                    error, sizeof(error));

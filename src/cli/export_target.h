@@ -14,6 +14,7 @@ struct target {
     struct api *api;      // NULL if there is an endpoint
     const char *endpoint; // else
     const char *region;
+    unsigned patience_s; // for an answer; 0: a minute
     struct buf response; // of the last call
 };
 

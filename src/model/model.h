@@ -53,6 +53,7 @@ enum model_kind {
 struct model_type {
     enum model_kind kind;
     struct slice name;    // of a named type ("type ThumbnailUrls {…}"), else empty
+    struct slice doc;     // of a named type
     struct slice min;     // NUMBER, INTEGER, EPOCH: of the value; STRING, BINARY, LIST, SET: of the
     struct slice max;     // length (characters, bytes, members)
     struct slice literal; // LITERAL: an encoded value (S, N or BOOL)
@@ -101,9 +102,10 @@ struct model_template;
 // A tree that is small and never changes. Evaluation: model/eval.h.
 struct model_expr {
     enum model_expr_kind kind;
-    struct slice value; // VALUE: encoded
-    bool duration;      // VALUE: was written as a duration
-    size_t step_count;  // PATH: names, the first is the attribute's
+    struct model_place at; // in the file
+    struct slice value;    // VALUE: encoded
+    bool duration;         // VALUE: was written as a duration
+    size_t step_count;     // PATH: names, the first is the attribute's
     const struct slice *steps;
     const struct model_attribute *attribute; // PATH: what the first step names, or NULL if the
                                              // entity does not declare it
@@ -339,6 +341,12 @@ const struct model_attribute *model_entity_attribute(const struct model_entity *
                                                      struct slice name);
 // A field of an OBJECT type, or NULL.
 const struct model_attribute *model_type_field(const struct model_type *type, struct slice name);
+
+// What items store a type's values as: VALUE_S for uuid or "a" | "b", and null left aside.
+// VALUE_TYPES if it can be several.
+enum value_type model_type_stored(const struct model_type *type);
+// Whether it takes null.
+bool model_type_nullable(const struct model_type *type);
 
 // A type as the language writes it: "user" | "admin", number(1..10), ThumbnailUrls?
 void model_type_text(const struct model_type *type, struct buf *out);

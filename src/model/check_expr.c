@@ -1,0 +1,338 @@
+// Names in expressions, and whether values fit where they go.
+#include "model/parse_internal.h"
+#include "value/number.h"
+
+// Everything here is ours until model_parse() ends; the const is for those who come later.
+static struct model_expr *own(const struct model_expr *expr)
+{
+    return (struct model_expr *)(uintptr_t)expr;
+}
+
+// ---- Resolving ------------------------------------------------------------------------------
+
+static bool is_name(const struct model_names *scope, struct slice name)
+{
+    for (size_t i = 0; i < scope->param_count; i++)
+        if (slice_equal(scope->params[i].name, name))
+            return true;
+    return scope->entity != NULL && model_entity_attribute(scope->entity, name) != NULL;
+}
+
+static bool unknown_name(const struct model_expr *expr, const struct model_names *scope,
+                         struct arena *scratch, struct diagnostics *diagnostics)
+{
+    struct slice name = expr->steps[0];
+    struct model_guess guess = model_guess_for(name);
+    for (size_t i = 0; i < scope->param_count; i++)
+        model_guess_candidate(&guess, scope->params[i].name);
+    for (size_t i = 0; scope->entity != NULL && i < scope->entity->attribute_count; i++)
+        model_guess_candidate(&guess, scope->entity->attributes[i].name);
+    if (scope->entity == NULL && scope->param_count == 0)
+        return diagnostic_error(diagnostics, expr->at, "%s cannot name an attribute", scope->what);
+    const uint8_t *dash = memchr(name.ptr, '-', name.len);
+    if (dash != NULL && is_name(scope, slice_of(name.ptr, (size_t)(dash - name.ptr))))
+        return diagnostic_error(diagnostics, expr->at,
+                                "\"%.*s\" is one name; to subtract, write spaces around \"-\"",
+                                SLICE_FMT(name));
+    const char *what = scope->entity != NULL ? "has no attribute" : "has no parameter";
+    return diagnostic_error(diagnostics, expr->at, "%s %s \"%.*s\"%s", scope->what, what,
+                            SLICE_FMT(name), model_guess_say(&guess, scratch));
+}
+
+// The type of a path's end. *known is false if the model does not say (any, or a field that is not
+// declared of an object without fields).
+static const struct model_type *follow(const struct model_type *type, const struct model_expr *path,
+                                       size_t from, bool *wrong)
+{
+    *wrong = false;
+    for (size_t i = from; i < path->step_count; i++) {
+        if (type->kind == MODEL_RECORD) {
+            type = type->item;
+            continue;
+        }
+        if (type->kind == MODEL_ANY || type->kind == MODEL_UNION ||
+            (type->kind == MODEL_OBJECT && type->field_count == 0))
+            return NULL;
+        const struct model_attribute *field =
+            type->kind == MODEL_OBJECT ? model_type_field(type, path->steps[i]) : NULL;
+        *wrong = field == NULL;
+        if (field == NULL)
+            return NULL;
+        type = field->type;
+    }
+    return type;
+}
+
+static bool resolve_path(const struct model_expr *expr, const struct model_names *scope,
+                         struct arena *scratch, struct diagnostics *diagnostics)
+{
+    for (size_t i = 0; i < scope->param_count; i++) {
+        if (!slice_equal(scope->params[i].name, expr->steps[0]))
+            continue;
+        if (expr->step_count > 1)
+            return diagnostic_error(diagnostics, expr->at, "a parameter has no members");
+        own(expr)->kind = MODEL_EXPR_PARAM;
+        own(expr)->param = i;
+        if (scope->used != NULL)
+            scope->used[i] = true;
+        return true;
+    }
+    const struct model_attribute *attribute =
+        scope->entity == NULL ? NULL : model_entity_attribute(scope->entity, expr->steps[0]);
+    if (attribute == NULL)
+        return scope->lax || unknown_name(expr, scope, scratch, diagnostics);
+    own(expr)->attribute = attribute;
+    bool wrong = false;
+    (void)follow(attribute->type, expr, 1, &wrong);
+    if (wrong && !scope->lax)
+        return diagnostic_error(diagnostics, expr->at, "\"%.*s\" has no such field",
+                                SLICE_FMT(attribute->name));
+    return true;
+}
+
+static bool check_call(const struct model_expr *expr, struct diagnostics *diagnostics)
+{
+    if (expr->function != MODEL_FN_PAD && expr->function != MODEL_FN_DATE_PART)
+        return true;
+    const struct model_expr *second = expr->args[1];
+    bool value = second->kind == MODEL_EXPR_VALUE;
+    if (expr->function == MODEL_FN_PAD) {
+        int64_t width = 0;
+        if (value && value_type(second->value) == VALUE_N &&
+            number_to_i64(value_bytes(second->value), &width) && width >= 1 && width <= 1024)
+            return true;
+        return diagnostic_error(diagnostics, second->at,
+                                "pad() takes a whole number of characters from 1 to 1024");
+    }
+    if (value && value_type(second->value) == VALUE_S &&
+        model_date_pattern(value_bytes(second->value)))
+        return true;
+    return diagnostic_error(diagnostics, second->at,
+                            "date() takes a pattern of yyyy, mm, dd, HH, MM and SS");
+}
+
+bool model_expr_resolve(const struct model_expr *expr, const struct model_names *scope,
+                        struct arena *scratch, struct diagnostics *diagnostics)
+{
+    bool ok = true;
+    switch (expr->kind) {
+    case MODEL_EXPR_VALUE:
+    case MODEL_EXPR_PARAM:
+        return true;
+    case MODEL_EXPR_PATH:
+        return resolve_path(expr, scope, scratch, diagnostics);
+    case MODEL_EXPR_TEMPLATE:
+        return model_template_resolve(expr->template, scope, scratch, diagnostics);
+    default:
+        for (size_t i = 0; i < expr->arg_count; i++)
+            ok = model_expr_resolve(expr->args[i], scope, scratch, diagnostics) && ok;
+        return ok && (expr->kind != MODEL_EXPR_CALL || check_call(expr, diagnostics));
+    }
+}
+
+bool model_template_resolve(const struct model_template *template, const struct model_names *scope,
+                            struct arena *scratch, struct diagnostics *diagnostics)
+{
+    bool ok = true;
+    for (size_t i = 0; i < template->segment_count; i++)
+        if (template->segments[i].expr != NULL)
+            ok = model_expr_resolve(template->segments[i].expr, scope, scratch, diagnostics) && ok;
+    return ok;
+}
+
+// ---- What an expression gives ---------------------------------------------------------------
+
+const struct model_type *check_path_type(const struct model_expr *path)
+{
+    bool wrong = false;
+    if (path->kind != MODEL_EXPR_PATH || path->attribute == NULL)
+        return NULL;
+    return follow(path->attribute->type, path, 1, &wrong);
+}
+
+static enum value_type call_gives(const struct model_expr *expr)
+{
+    switch (expr->function) {
+    case MODEL_FN_NOW:
+        return VALUE_TYPES; // text or a number, as is wanted
+    case MODEL_FN_SIZE:
+        return VALUE_N;
+    default:
+        return VALUE_S;
+    }
+}
+
+enum value_type check_gives(const struct model_expr *expr)
+{
+    switch (expr->kind) {
+    case MODEL_EXPR_VALUE:
+        return value_type(expr->value);
+    case MODEL_EXPR_PATH: {
+        const struct model_type *type = check_path_type(expr);
+        return type == NULL ? VALUE_TYPES : model_type_stored(type);
+    }
+    case MODEL_EXPR_TEMPLATE:
+        return VALUE_S;
+    case MODEL_EXPR_CALL:
+        return call_gives(expr);
+    case MODEL_EXPR_ELSE: {
+        enum value_type first = check_gives(expr->args[0]);
+        return first == check_gives(expr->args[1]) ? first : VALUE_TYPES;
+    }
+    case MODEL_EXPR_ADD:
+    case MODEL_EXPR_SUBTRACT:
+        return check_gives(expr->args[0]) == VALUE_N ? VALUE_N : VALUE_TYPES;
+    default:
+        return VALUE_TYPES;
+    }
+}
+
+// ---- Defaults -------------------------------------------------------------------------------
+
+// A name for what an expression gives.
+static const char *given_name(enum value_type type)
+{
+    static const char *const names[] = {
+        "null",           "true or false",    "a number",          "text",   "binary",
+        "a set of texts", "a set of numbers", "a set of binaries", "a list", "a map"};
+    return type < VALUE_TYPES ? names[type] : "something else";
+}
+
+static bool accepts(const struct model_type *type, enum value_type given)
+{
+    if (type->kind == MODEL_ANY)
+        return true;
+    if (type->kind != MODEL_UNION)
+        return model_type_stored(type) == given || model_type_stored(type) == VALUE_TYPES;
+    for (size_t i = 0; i < type->option_count; i++)
+        if (accepts(type->options[i], given))
+            return true;
+    return false;
+}
+
+static bool has_kind(const struct model_type *type, enum model_kind kind)
+{
+    if (type->kind == kind || type->kind == MODEL_ANY)
+        return true;
+    for (size_t i = 0; type->kind == MODEL_UNION && i < type->option_count; i++)
+        if (has_kind(type->options[i], kind))
+            return true;
+    return false;
+}
+
+// uuid() is for uuid and string, ulid() for string, now() for times.
+static bool check_function(struct model_file *file, const struct model_attribute *attribute)
+{
+    const struct model_expr *expr = attribute->otherwise;
+    const struct model_type *type = attribute->type;
+    if (expr->kind != MODEL_EXPR_CALL)
+        return true;
+    bool text = has_kind(type, MODEL_STRING);
+    bool number = has_kind(type, MODEL_NUMBER) || has_kind(type, MODEL_INTEGER);
+    if (expr->function == MODEL_FN_UUID && !text && !has_kind(type, MODEL_UUID))
+        return file_error(file, expr->at, "uuid() is for a uuid or a string");
+    if (expr->function == MODEL_FN_ULID && !text)
+        return file_error(file, expr->at, "ulid() is for a string");
+    if (expr->function == MODEL_FN_NOW && !text && !number && !has_kind(type, MODEL_TIMESTAMP) &&
+        !has_kind(type, MODEL_DATE) && !has_kind(type, MODEL_EPOCH))
+        return file_error(file, expr->at,
+                          "now() is for a timestamp, a date, an epoch, a string or a number");
+    return true;
+}
+
+static bool check_default(struct model_file *file, const struct model_attribute *attribute)
+{
+    const struct model_expr *expr = attribute->otherwise;
+    struct buf type;
+    buf_init(&type, 400);
+    model_type_text(attribute->type, &type);
+    struct slice text = type.failed ? SLICE_LIT("the type") : buf_view(&type);
+    bool ok = true;
+    enum value_type given = check_gives(expr);
+    if (expr->kind == MODEL_EXPR_VALUE) {
+        if (!check_literal(attribute->type, expr->value))
+            ok = file_error(file, expr->at, "the default is no %.*s", SLICE_FMT(text));
+    } else if (given != VALUE_TYPES && !accepts(attribute->type, given)) {
+        ok = file_error(file, expr->at, "the default is %s, but \"%.*s\" is %.*s",
+                        given_name(given), SLICE_FMT(attribute->name), SLICE_FMT(text));
+    } else {
+        ok = check_function(file, attribute);
+    }
+    buf_release(&type);
+    return ok;
+}
+
+// ---- Attributes -----------------------------------------------------------------------------
+
+static bool is_text(const struct model_type *type)
+{
+    return model_type_stored(type) == VALUE_S || type->kind == MODEL_ANY;
+}
+
+static void check_attribute(struct model_file *file, const struct model_attribute *attribute)
+{
+    enum value_type stored = model_type_stored(attribute->type);
+    struct slice name = attribute->name;
+    if (attribute->type->kind == MODEL_ANY && attribute->type->name.len > 0)
+        return; // a type that is not known
+    if (attribute->version && stored != VALUE_N)
+        (void)file_error(file, attribute->at, "\"%.*s\" counts versions: it has to be a number",
+                         SLICE_FMT(name));
+    if (attribute->unique && stored != VALUE_S && stored != VALUE_N && stored != VALUE_B)
+        (void)file_error(file, attribute->at,
+                         "\"%.*s\" cannot be unique: only text, numbers and binary can",
+                         SLICE_FMT(name));
+    if (attribute->normal != 0 && !is_text(attribute->type))
+        (void)file_error(file, attribute->at,
+                         "lower, upper and trim are for text; \"%.*s\" is none", SLICE_FMT(name));
+}
+
+static void check_fields(struct model_file *file, const struct model_type *type,
+                         const struct model_names *scope);
+
+static void check_member(struct model_file *file, const struct model_attribute *attribute,
+                         const struct model_names *scope)
+{
+    check_attribute(file, attribute);
+    if (attribute->otherwise != NULL &&
+        model_expr_resolve(attribute->otherwise, scope, file->p.scratch, file->p.diagnostics))
+        (void)check_default(file, attribute);
+    if (attribute->type->name.len == 0)
+        check_fields(file, attribute->type, scope);
+}
+
+// Fields of objects that stand inside a type; named types are checked once, on their own.
+static void check_fields(struct model_file *file, const struct model_type *type,
+                         const struct model_names *scope)
+{
+    struct model_names inner = *scope;
+    inner.entity = NULL;
+    inner.what = "a field's default";
+    if (type->kind == MODEL_LIST || type->kind == MODEL_RECORD) {
+        if (type->item->name.len == 0)
+            check_fields(file, type->item, scope);
+    } else if (type->kind == MODEL_UNION) {
+        for (size_t i = 0; i < type->option_count; i++)
+            if (type->options[i]->name.len == 0)
+                check_fields(file, type->options[i], scope);
+    } else if (type->kind == MODEL_OBJECT) {
+        for (size_t i = 0; i < type->field_count; i++)
+            check_member(file, &type->fields[i], &inner);
+    }
+}
+
+void check_expressions(struct model_file *file)
+{
+    struct model_names none = {.what = "a field's default"};
+    for (size_t i = 0; i < file->model->type_count; i++)
+        check_fields(file, file->model->types[i], &none);
+    for (struct raw_entity *raw = file->entities.first; raw != NULL; raw = raw->next) {
+        if (raw->final == NULL)
+            continue;
+        const char *what =
+            arena_printf(file->p.scratch, "entity \"%.*s\"", SLICE_FMT(raw->entity.name));
+        struct model_names scope = {.entity = raw->final, .what = what != NULL ? what : "it"};
+        for (size_t i = 0; i < raw->final->attribute_count; i++)
+            check_member(file, &raw->final->attributes[i], &scope);
+    }
+}

@@ -1,0 +1,573 @@
+// Keys: of tables and indexes, their types, and how each entity makes them.
+//
+// A key attribute comes about in an entity in one of three ways: by a template that the entity
+// gives
+// ("PK = …", or as a part of "GSI1 = …, …"), natively (the entity declares an attribute of that
+// name), or not at all. An index entry needs all of its parts.
+#include "model/parse_internal.h"
+
+static const char *type_name(enum value_type type)
+{
+    return type == VALUE_N ? "number" : type == VALUE_B ? "binary" : "string";
+}
+
+static struct raw_binding *find_binding(const struct raw_entity *raw, struct slice name)
+{
+    for (struct raw_binding *bound = raw->bindings; bound != NULL; bound = bound->next)
+        if (slice_equal(bound->name, name))
+            return bound;
+    return NULL;
+}
+
+static bool schema_has(const struct key_schema *keys, struct slice name, size_t *position)
+{
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+        if (!slice_equal(keys->parts[i].name, name))
+            continue;
+        *position = i;
+        return true;
+    }
+    return false;
+}
+
+static bool is_key_attribute(const struct raw_table *table, struct slice name)
+{
+    size_t position = 0;
+    if (schema_has(&table->table.keys, name, &position))
+        return true;
+    for (struct raw_index *one = table->indexes; one != NULL; one = one->next)
+        if (schema_has(&one->index.keys, name, &position))
+            return true;
+    return false;
+}
+
+static bool is_index(const struct raw_table *table, struct slice name)
+{
+    for (struct raw_index *one = table->indexes; one != NULL; one = one->next)
+        if (slice_equal(one->index.name, name))
+            return true;
+    return false;
+}
+
+// The template an entity gives for a key attribute, by its own name or by an index's; or NULL.
+static struct raw_template *template_of(const struct raw_entity *raw, struct slice name)
+{
+    struct raw_binding *bound = find_binding(raw, name);
+    if (bound != NULL && is_key_attribute(raw->table, name) &&
+        (bound->count == 1 || !is_index(raw->table, name)))
+        return &bound->templates[0];
+    for (struct raw_index *one = raw->table->indexes; one != NULL; one = one->next) {
+        const struct key_schema *keys = &one->index.keys;
+        size_t position = 0;
+        bound = find_binding(raw, one->index.name);
+        bool own = bound != NULL && bound->count == 1 && is_key_attribute(raw->table, bound->name);
+        if (bound != NULL && !own && schema_has(keys, name, &position) && position < bound->count)
+            return &bound->templates[position];
+    }
+    return NULL;
+}
+
+// ---- Tables and indexes ---------------------------------------------------------------------
+
+static void check_schema(struct model_file *file, const struct key_schema *keys,
+                         const struct model_place *at)
+{
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+        size_t first = 0;
+        if (schema_has(keys, keys->parts[i].name, &first) && first != i)
+            (void)file_error(file, at[i], "\"%.*s\" is in this key twice",
+                             SLICE_FMT(keys->parts[i].name));
+    }
+}
+
+static void check_local(struct model_file *file, const struct raw_table *table,
+                        const struct raw_index *one)
+{
+    const struct key_schema *keys = &one->index.keys;
+    if (!one->index.local)
+        return;
+    if (table->table.keys.range_count == 0)
+        (void)file_error(file, one->index.at, "a local index needs a table with a sort key");
+    else if (keys->hash_count != 1 || keys->range_count != 1 ||
+             !slice_equal(keys->parts[0].name, table->table.keys.parts[0].name))
+        (void)file_error(file, one->index.at,
+                         "a local index has the table's partition key \"%.*s\" and one sort key",
+                         SLICE_FMT(table->table.keys.parts[0].name));
+}
+
+static void check_index(struct model_file *file, const struct raw_table *table,
+                        const struct raw_index *one)
+{
+    const struct model_index *index = &one->index;
+    check_schema(file, &index->keys, one->part_at);
+    check_local(file, table, one);
+    bool name = index->name.len >= LIMIT_TABLE_NAME_MIN && index->name.len <= LIMIT_TABLE_NAME_MAX;
+    for (size_t i = 0; i < index->name.len; i++) {
+        uint8_t c = index->name.ptr[i];
+        name = name && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                        (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.');
+    }
+    if (!name)
+        (void)file_error(file, index->at,
+                         "an index's name has 3 to 255 letters, digits, \"_\", \"-\" or \".\"");
+    for (struct raw_index *other = table->indexes; other != one; other = other->next)
+        if (slice_equal(other->index.name, index->name))
+            (void)file_error(file, index->at, "index \"%.*s\" is declared twice, first in line %u",
+                             SLICE_FMT(index->name), other->index.at.line);
+}
+
+static bool gather_indexes(struct model_file *file, struct raw_table *table)
+{
+    size_t local = 0;
+    size_t global = 0;
+    size_t included = 0;
+    struct model_index *list = file_alloc(file, table->index_count + 1, sizeof *list);
+    if (list == NULL)
+        return false;
+    for (struct raw_index *one = table->indexes; one != NULL; one = one->next) {
+        check_index(file, table, one);
+        list[local + global] = one->index;
+        one->index.local ? local++ : global++;
+        included += one->index.include_count;
+    }
+    if (local > LIMIT_LSI || global > LIMIT_GSI)
+        (void)file_error(file, table->table.at,
+                         "a table has at most %d indexes and %d local ones, not %zu and %zu",
+                         LIMIT_GSI, LIMIT_LSI, global, local);
+    if (included > LIMIT_PROJECTED_ATTRIBUTES)
+        (void)file_error(file, table->table.at,
+                         "the indexes of a table include at most %d attributes together",
+                         LIMIT_PROJECTED_ATTRIBUTES);
+    table->final_indexes = list;
+    table->final->indexes = list;
+    table->final->index_count = local + global;
+    return true;
+}
+
+// ---- Types of key attributes ----------------------------------------------------------------
+
+// The path that is all of a template, or NULL.
+static const struct model_expr *single_path(const struct model_template *template)
+{
+    const struct model_expr *only =
+        template->segment_count == 1 ? template->segments[0].expr : NULL;
+    return only != NULL && only->kind == MODEL_EXPR_PATH ? only : NULL;
+}
+
+// What one entity says of a key attribute's type: *type, or nothing (false).
+static bool entity_says(struct model_file *file, const struct raw_entity *raw, struct slice name,
+                        enum value_type *type, struct model_place *at)
+{
+    const struct model_attribute *native = model_entity_attribute(raw->final, name);
+    struct raw_template *given = template_of(raw, name);
+    if (given != NULL) {
+        *at = given->at;
+        *type = VALUE_S;
+        const struct model_expr *path = single_path(given->template);
+        native = path != NULL && path->step_count == 1
+                     ? model_entity_attribute(raw->final, path->steps[0])
+                     : NULL;
+        enum value_type own = native != NULL ? model_type_stored(native->type) : VALUE_TYPES;
+        // "{n}" is a number where a number is wanted, and its text where text is.
+        if (!given->plain)
+            return own != VALUE_N && own != VALUE_B;
+        if (native == NULL)
+            return false;
+    } else if (native == NULL) {
+        return false;
+    } else {
+        *at = native->at;
+    }
+    *type = model_type_stored(native->type);
+    if (*type == VALUE_S || *type == VALUE_N || *type == VALUE_B)
+        return true;
+    if (native->type->kind == MODEL_ANY && raw->broken)
+        return false;
+    if (given != NULL)
+        given->settled = given->wrong = true; // nothing more is to be said of it
+    struct buf text;
+    buf_init(&text, 200);
+    model_type_text(native->type, &text);
+    (void)file_error(file, *at,
+                     "\"%.*s\" is a key: it has to be text, a number or binary, not %.*s",
+                     SLICE_FMT(name), SLICE_FMT(buf_view(&text)));
+    buf_release(&text);
+    return false;
+}
+
+// All entities have to agree; without any, and without a word in the file, keys are strings.
+static void settle_type(struct model_file *file, const struct raw_table *table,
+                        struct key_part *part, bool typed)
+{
+    bool known = typed;
+    struct slice by = {0};
+    for (struct raw_entity *raw = file->entities.first; raw != NULL; raw = raw->next) {
+        enum value_type type = VALUE_S;
+        struct model_place at = {0};
+        if (raw->table != table || raw->final == NULL ||
+            !entity_says(file, raw, part->name, &type, &at))
+            continue;
+        struct raw_template *given = template_of(raw, part->name);
+        if (given != NULL)
+            given->told = known && type != part->type;
+        if (!known) {
+            part->type = type;
+            by = raw->entity.name;
+            known = true;
+        } else if (type != part->type && typed) {
+            (void)file_error(file, at, "key attribute \"%.*s\" is declared as %s, here it is %s",
+                             SLICE_FMT(part->name), type_name(part->type), type_name(type));
+        } else if (type != part->type) {
+            (void)file_error(
+                file, at, "key attribute \"%.*s\" is %s here, but %s in entity \"%.*s\"",
+                SLICE_FMT(part->name), type_name(type), type_name(part->type), SLICE_FMT(by));
+        }
+    }
+}
+
+// Whether the table or an index before this one has the key attribute, with its type settled.
+static bool settled_before(const struct raw_table *table, size_t index, struct key_part *part)
+{
+    size_t position = 0;
+    const struct key_schema *keys = &table->final->keys;
+    for (size_t i = 0; !schema_has(keys, part->name, &position); i++) {
+        if (i == index)
+            return false;
+        keys = &table->final_indexes[i].keys;
+    }
+    part->type = keys->parts[position].type;
+    return true;
+}
+
+static void settle_types(struct model_file *file, struct raw_table *table)
+{
+    struct key_schema *keys = &table->final->keys;
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++)
+        settle_type(file, table, &keys->parts[i], table->typed[i]);
+    size_t at = 0;
+    for (struct raw_index *one = table->indexes; one != NULL; one = one->next, at++) {
+        struct key_schema *own = &table->final_indexes[at].keys;
+        for (size_t i = 0; i < own->hash_count + own->range_count; i++)
+            if (!settled_before(table, at, &own->parts[i]))
+                settle_type(file, table, &own->parts[i], one->typed[i]);
+    }
+}
+
+// ---- Entities -------------------------------------------------------------------------------
+
+static void unknown_binding(struct model_file *file, const struct raw_entity *raw,
+                            const struct raw_binding *bound)
+{
+    const struct raw_table *table = raw->table;
+    struct model_guess guess = model_guess_for(bound->name);
+    for (size_t i = 0; i < 2; i++)
+        model_guess_candidate(&guess, table->table.keys.parts[i].name);
+    for (struct raw_index *one = table->indexes; one != NULL; one = one->next) {
+        model_guess_candidate(&guess, one->index.name);
+        for (size_t i = 0; i < one->index.keys.hash_count + one->index.keys.range_count; i++)
+            model_guess_candidate(&guess, one->index.keys.parts[i].name);
+    }
+    (void)file_error(file, bound->at,
+                     "\"%.*s\" is no key attribute and no index of table \"%.*s\" (an attribute "
+                     "has a type before its \"=\")%s",
+                     SLICE_FMT(bound->name), SLICE_FMT(table->table.name),
+                     model_guess_say(&guess, file->p.scratch));
+}
+
+static struct model_index *index_named(const struct raw_table *table, struct slice name)
+{
+    for (size_t i = 0; i < table->final->index_count; i++)
+        if (slice_equal(table->final_indexes[i].name, name))
+            return &table->final_indexes[i];
+    return NULL;
+}
+
+static void check_derived(struct model_file *file, const struct raw_entity *raw, struct slice name,
+                          struct model_place at)
+{
+    const struct raw_template *given = template_of(raw, name);
+    const struct model_expr *path = given != NULL ? single_path(given->template) : NULL;
+    if (path != NULL && path->step_count == 1 && slice_equal(path->steps[0], name))
+        return; // the attribute itself, natively
+    if (model_entity_attribute(raw->final, name) != NULL)
+        (void)file_error(file, at,
+                         "\"%.*s\" is derived from a template here, so it cannot be declared as an "
+                         "attribute too",
+                         SLICE_FMT(name));
+}
+
+static void check_bindings(struct model_file *file, const struct raw_entity *raw)
+{
+    for (struct raw_binding *bound = raw->bindings; bound != NULL; bound = bound->next) {
+        if (find_binding(raw, bound->name) != bound) {
+            (void)file_error(file, bound->at, "\"%.*s\" is given twice", SLICE_FMT(bound->name));
+            continue;
+        }
+        bool attribute = is_key_attribute(raw->table, bound->name);
+        const struct model_index *index = index_named(raw->table, bound->name);
+        if (attribute && (bound->count == 1 || index == NULL)) {
+            if (bound->count > 1)
+                (void)file_error(file, bound->templates[1].at,
+                                 "\"%.*s\" is one attribute: it takes one template",
+                                 SLICE_FMT(bound->name));
+            check_derived(file, raw, bound->name, bound->at);
+            continue;
+        }
+        if (index == NULL) {
+            if (!raw->table->broken)
+                unknown_binding(file, raw, bound);
+            continue;
+        }
+        size_t parts = index->keys.hash_count + index->keys.range_count;
+        if (bound->count != parts)
+            (void)file_error(file, bound->at, "the key of index \"%.*s\" has %zu part%s, not %zu",
+                             SLICE_FMT(index->name), parts, parts == 1 ? "" : "s", bound->count);
+        for (size_t i = 0; i < parts; i++)
+            check_derived(file, raw, index->keys.parts[i].name, bound->at);
+    }
+}
+
+// A template of nothing but the attribute itself.
+static struct model_template *native_template(struct model_file *file,
+                                              const struct model_attribute *attribute)
+{
+    struct model_template *template = file_alloc(file, 1, sizeof *template);
+    struct model_segment *segment = file_alloc(file, 1, sizeof *segment);
+    struct model_expr *expr = file_alloc(file, 1, sizeof *expr);
+    struct slice *step = file_alloc(file, 1, sizeof *step);
+    char *source = arena_printf(file->p.arena, "{%.*s}", SLICE_FMT(attribute->name));
+    if (template == NULL || segment == NULL || expr == NULL || step == NULL || source == NULL) {
+        (void)parse_no_memory(&file->p);
+        return NULL;
+    }
+    *step = attribute->name;
+    *expr = (struct model_expr){.kind = MODEL_EXPR_PATH,
+                                .at = attribute->at,
+                                .step_count = 1,
+                                .steps = step,
+                                .attribute = attribute};
+    segment->expr = expr;
+    *template = (struct model_template){
+        .source = slice_str(source), .bare = true, .segment_count = 1, .segments = segment};
+    return template;
+}
+
+// Functions whose result is another at each write cannot make a key; lists and maps have no text.
+static bool check_key_expr(struct model_file *file, const struct model_expr *expr,
+                           enum value_type key_type, bool whole)
+{
+    bool ok = true;
+    for (size_t i = 0; i < expr->arg_count; i++)
+        ok = check_key_expr(file, expr->args[i], key_type, false) && ok;
+    if (expr->kind == MODEL_EXPR_CALL && expr->function <= MODEL_FN_ULID)
+        return file_error(file, expr->at,
+                          "a key cannot depend on the time or on chance; give an attribute this "
+                          "default and name it here");
+    for (size_t i = 0; expr->kind == MODEL_EXPR_TEMPLATE && i < expr->template->segment_count; i++)
+        if (expr->template->segments[i].expr != NULL)
+            ok = check_key_expr(file, expr->template->segments[i].expr, key_type, false) && ok;
+    if (expr->kind != MODEL_EXPR_PATH)
+        return ok;
+    const struct model_type *type = check_path_type(expr);
+    enum value_type stored = type == NULL ? VALUE_TYPES : model_type_stored(type);
+    bool text = stored == VALUE_S || stored == VALUE_N || stored == VALUE_BOOL ||
+                (stored == VALUE_B && whole && key_type == VALUE_B);
+    if (stored == VALUE_TYPES) { // any, or a union: what has a text is taken
+        text = type == NULL || type->kind == MODEL_ANY;
+        for (size_t i = 0; type != NULL && type->kind == MODEL_UNION && i < type->option_count;
+             i++) {
+            enum value_type one = model_type_stored(type->options[i]);
+            text = text || one == VALUE_S || one == VALUE_N || one == VALUE_BOOL;
+        }
+    }
+    return ok && (text ||
+                  file_error(file, expr->at, "only text, numbers and booleans can stand in a key"));
+}
+
+static void warn_optional(struct model_file *file, const struct model_template *template,
+                          struct slice key)
+{
+    for (size_t i = 0; i < template->segment_count; i++) {
+        const struct model_expr *expr = template->segments[i].expr;
+        if (expr == NULL || expr->kind != MODEL_EXPR_PATH || expr->attribute == NULL)
+            continue;
+        const struct model_attribute *attribute = expr->attribute;
+        if (attribute->optional && attribute->otherwise == NULL)
+            diagnostic_warning(file->p.diagnostics, expr->at,
+                               "\"%.*s\" is optional, but %.*s cannot be made without it",
+                               SLICE_FMT(attribute->name), SLICE_FMT(key));
+    }
+}
+
+// Resolves a template that the entity gives for a part of a key.
+static bool settle_template(struct model_file *file, const struct raw_entity *raw,
+                            struct raw_template *given, enum value_type type)
+{
+    const char *what =
+        arena_printf(file->p.scratch, "entity \"%.*s\"", SLICE_FMT(raw->entity.name));
+    struct model_names scope = {.entity = raw->final, .what = what != NULL ? what : "it"};
+    struct model_template *template = given->template;
+    if (!model_template_resolve(template, &scope, file->p.scratch, file->p.diagnostics))
+        return false;
+    bool single = template->segment_count == 1 && template->segments[0].expr != NULL;
+    for (size_t i = 0; i < template->segment_count; i++)
+        if (template->segments[i].expr != NULL &&
+            !check_key_expr(file, template->segments[i].expr, type, single))
+            return false;
+    const struct model_expr *only = single ? template->segments[0].expr : NULL;
+    const struct model_type *path = single ? check_path_type(only) : NULL;
+    template->bare = path != NULL &&model_type_stored(path) == type;
+    if (type == VALUE_S || template->bare || (only != NULL && check_gives(only) == type))
+        return true;
+    if (given->told)
+        return false;
+    return file_error(file, given->at, "the key attribute is %s; text cannot make it",
+                      type == VALUE_N ? "a number" : "binary");
+}
+
+// A part of a key: template, native, or nothing (false). Errors leave it without a template.
+static bool settle_part(struct model_file *file, struct raw_entity *raw,
+                        const struct key_part *part, struct model_key_part *out)
+{
+    *out = (struct model_key_part){.name = part->name};
+    struct raw_template *given = template_of(raw, part->name);
+    const struct model_attribute *native = model_entity_attribute(raw->final, part->name);
+    if (given != NULL) {
+        out->at = given->at;
+        if (!given->settled) {
+            given->settled = true;
+            given->wrong = !settle_template(file, raw, given, part->type);
+        }
+        if (!given->wrong)
+            out->template = given->template;
+        return true;
+    }
+    if (native == NULL)
+        return false;
+    out->at = native->at;
+    out->template = native_template(file, native);
+    return true;
+}
+
+static void settle_table_keys(struct model_file *file, struct raw_entity *raw)
+{
+    const struct model_table *table = raw->table->final;
+    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
+        struct model_key_part *part = &raw->final->keys[i];
+        const struct key_part *key = &table->keys.parts[i];
+        bool there = settle_part(file, raw, key, part);
+        if (there && part->template != NULL)
+            warn_optional(file, part->template, key->name);
+        else if (!there && !raw->broken)
+            (void)file_error(file, raw->entity.at,
+                             "entity \"%.*s\" does not say what its %.*s is: give a template "
+                             "(%.*s = \"…\") or declare it as an attribute",
+                             SLICE_FMT(raw->entity.name), SLICE_FMT(key->name),
+                             SLICE_FMT(key->name));
+    }
+}
+
+static bool settle_entries(struct model_file *file, struct raw_entity *raw)
+{
+    const struct raw_table *table = raw->table;
+    size_t count = table->final->index_count;
+    struct model_entry *entries = file_alloc(file, count + 1, sizeof *entries);
+    if (entries == NULL)
+        return false;
+    raw->final->entries = entries;
+    raw->final->entry_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct model_entry *entry = &entries[i];
+        const struct key_schema *keys = &table->final_indexes[i].keys;
+        size_t parts = keys->hash_count + keys->range_count;
+        entry->index = &table->final_indexes[i];
+        entry->stated = true;
+        for (size_t k = 0; k < parts; k++) {
+            entry->stated =
+                settle_part(file, raw, &keys->parts[k], &entry->parts[k]) && entry->stated;
+            if (k == 0 || entry->at.line == 0)
+                entry->at = entry->parts[k].at;
+        }
+        for (size_t k = 0; !entry->stated && k < parts; k++)
+            entry->parts[k].template = NULL;
+    }
+    return true;
+}
+
+// A template for one part of an index's key is of no use without the others.
+static void check_partial(struct model_file *file, const struct raw_entity *raw)
+{
+    for (struct raw_binding *bound = raw->bindings; bound != NULL; bound = bound->next) {
+        size_t position = 0;
+        const struct model_index *index = NULL;
+        bool used = schema_has(&raw->table->final->keys, bound->name, &position) ||
+                    !is_key_attribute(raw->table, bound->name) || bound->count > 1;
+        for (size_t i = 0; i < raw->final->entry_count && !used; i++) {
+            const struct model_entry *entry = &raw->final->entries[i];
+            if (!schema_has(&entry->index->keys, bound->name, &position))
+                continue;
+            used = entry->stated;
+            index = entry->index;
+        }
+        if (used || index == NULL)
+            continue;
+        for (size_t k = 0; k < index->keys.hash_count + index->keys.range_count; k++) {
+            struct slice name = index->keys.parts[k].name;
+            if (template_of(raw, name) == NULL && model_entity_attribute(raw->final, name) == NULL)
+                (void)file_error(file, bound->at,
+                                 "\"%.*s\" alone makes no entry in index \"%.*s\": \"%.*s\" is "
+                                 "missing",
+                                 SLICE_FMT(bound->name), SLICE_FMT(index->name), SLICE_FMT(name));
+        }
+    }
+}
+
+// ---- Settings of a table --------------------------------------------------------------------
+
+static void check_special(struct model_file *file, const struct raw_table *table)
+{
+    struct slice ttl = table->table.ttl_attribute;
+    struct slice type = table->table.type_attribute;
+    if (type.len > 0 && is_key_attribute(table, type))
+        (void)file_error(file, table->type_at, "the type attribute cannot be a key attribute");
+    for (size_t i = 0; i < table->final->entity_count; i++) {
+        const struct model_entity *entity = &table->entities[i];
+        const struct model_attribute *end = model_entity_attribute(entity, ttl);
+        if (ttl.len > 0 && end != NULL && model_type_stored(end->type) != VALUE_N &&
+            end->type->kind != MODEL_ANY)
+            (void)file_error(file, end->at,
+                             "\"%.*s\" is the table's ttl: it has to be an epoch or a number",
+                             SLICE_FMT(ttl));
+        const struct model_attribute *name = model_entity_attribute(entity, type);
+        if (type.len > 0 && name != NULL && model_type_stored(name->type) != VALUE_S &&
+            name->type->kind != MODEL_ANY)
+            (void)file_error(file, name->at, "\"%.*s\" names the entity: it has to be text",
+                             SLICE_FMT(type));
+    }
+}
+
+void check_keys(struct model_file *file)
+{
+    for (struct raw_table *table = file->tables.first; table != NULL; table = table->next) {
+        if (table->final == NULL)
+            return;
+        if (table->table.keys.hash_count == 0 && !table->broken)
+            (void)file_error(file, table->table.at,
+                             "table \"%.*s\" has no key: write \"key PK, SK\" or \"key id\"",
+                             SLICE_FMT(table->table.name));
+        check_schema(file, &table->table.keys, table->part_at);
+        if (!gather_indexes(file, table))
+            return;
+        settle_types(file, table);
+        check_special(file, table);
+    }
+    for (struct raw_entity *raw = file->entities.first; raw != NULL; raw = raw->next) {
+        if (raw->final == NULL)
+            continue;
+        check_bindings(file, raw);
+        settle_table_keys(file, raw);
+        if (!settle_entries(file, raw))
+            return;
+        check_partial(file, raw);
+    }
+}

@@ -1,0 +1,336 @@
+// Access patterns, and the rules that are carried for the tools.
+#include "model/parse_internal.h"
+
+static struct model_place rest_of(const struct model_parser *p, struct model_place from)
+{
+    const struct model_token *last = parse_last(p);
+    if (last->line == from.line && last->column >= from.column)
+        from.length = last->column + (last->end - last->start) - from.column;
+    return from;
+}
+
+// ---- Parameters and entities ----------------------------------------------------------------
+
+static bool parameter(struct model_file *file, struct raw_access *raw)
+{
+    struct model_parser *p = &file->p;
+    size_t at = raw->access.param_count;
+    if (at == LIMIT_MODEL_PARAMETERS)
+        return file_error(file, parse_place(p), "a pattern has at most %d parameters",
+                          LIMIT_MODEL_PARAMETERS);
+    struct model_param *param = &raw->params[at];
+    raw->param_at[at] = parse_place(p);
+    if (!parse_name(p, "the name of a parameter", &param->name))
+        return false;
+    for (size_t i = 0; i < at; i++)
+        if (slice_equal(raw->params[i].name, param->name))
+            return file_error(file, raw->param_at[at], "parameter \"%.*s\" is there twice",
+                              SLICE_FMT(param->name));
+    raw->access.param_count++;
+    bool colon = parse_accept(p, MODEL_TOKEN_COLON);
+    if (!colon && (parse_at(p, MODEL_TOKEN_COMMA) || parse_at(p, MODEL_TOKEN_RPAREN)))
+        return true;
+    bool optional = false;
+    param->type = parse_type(file, &optional);
+    if (param->type == NULL)
+        return false;
+    return !optional || file_error(file, raw->param_at[at], "a parameter cannot be optional");
+}
+
+static bool parameters(struct model_file *file, struct raw_access *raw)
+{
+    struct model_parser *p = &file->p;
+    raw->params = file_alloc(file, LIMIT_MODEL_PARAMETERS, sizeof *raw->params);
+    raw->param_at = file_scratch(file, LIMIT_MODEL_PARAMETERS, sizeof *raw->param_at);
+    if (raw->params == NULL || raw->param_at == NULL)
+        return false;
+    if (!parse_expect(p, MODEL_TOKEN_LPAREN, "\"(\" and parameters"))
+        return false;
+    while (!parse_at(p, MODEL_TOKEN_RPAREN)) {
+        if (raw->access.param_count > 0 && !parse_expect(p, MODEL_TOKEN_COMMA, "\",\" or \")\""))
+            return false;
+        if (!parameter(file, raw))
+            return false;
+    }
+    (void)parse_take(p);
+    return true;
+}
+
+static bool entity_names(struct model_file *file, struct raw_access *raw)
+{
+    enum { MOST = 64 };
+    struct model_parser *p = &file->p;
+    raw->entity_names = file_scratch(file, MOST, sizeof *raw->entity_names);
+    raw->entity_at = file_scratch(file, MOST, sizeof *raw->entity_at);
+    if (raw->entity_names == NULL || raw->entity_at == NULL)
+        return false;
+    do {
+        size_t at = raw->entity_count;
+        if (at == MOST)
+            return file_error(file, parse_place(p), "a pattern has at most %d entities", MOST);
+        raw->entity_at[at] = parse_place(p);
+        if (!parse_name(p, "the name of an entity", &raw->entity_names[at]))
+            return false;
+        raw->entity_count++;
+    } while (parse_accept(p, MODEL_TOKEN_COMMA));
+    return true;
+}
+
+// ---- Conditions -----------------------------------------------------------------------------
+
+static bool condition_path(struct model_file *file, struct model_condition *condition)
+{
+    struct model_parser *p = &file->p;
+    struct slice steps[LIMIT_MODEL_NESTING];
+    condition->at = parse_place(p);
+    do {
+        if (condition->step_count == COUNT_OF(steps))
+            return file_error(file, parse_place(p), "this nests too deeply");
+        if (!parse_name(p, "the name of an attribute", &steps[condition->step_count++]))
+            return false;
+    } while (parse_accept(p, MODEL_TOKEN_DOT));
+    struct slice *copy = file_alloc(file, condition->step_count, sizeof *copy);
+    if (copy == NULL)
+        return false;
+    memcpy(copy, steps, condition->step_count * sizeof *copy);
+    condition->steps = copy;
+    condition->at = rest_of(p, condition->at);
+    return true;
+}
+
+static bool operator_of(struct model_file *file, enum model_op *op)
+{
+    static const struct {
+        enum model_token_kind kind;
+        enum model_op op;
+    } marks[] = {
+        {MODEL_TOKEN_EQUAL, MODEL_OP_EQUAL}, {MODEL_TOKEN_NOT_EQUAL, MODEL_OP_NOT_EQUAL},
+        {MODEL_TOKEN_LESS, MODEL_OP_LESS},   {MODEL_TOKEN_AT_MOST, MODEL_OP_AT_MOST},
+        {MODEL_TOKEN_MORE, MODEL_OP_MORE},   {MODEL_TOKEN_AT_LEAST, MODEL_OP_AT_LEAST},
+    };
+    static const struct {
+        const char *word;
+        enum model_op op;
+    } words[] = {
+        {"begins", MODEL_OP_BEGINS}, {"between", MODEL_OP_BETWEEN}, {"contains", MODEL_OP_CONTAINS},
+        {"exists", MODEL_OP_EXISTS}, {"missing", MODEL_OP_MISSING},
+    };
+    struct model_parser *p = &file->p;
+    for (size_t i = 0; i < COUNT_OF(marks); i++) {
+        if (parse_accept(p, marks[i].kind)) {
+            *op = marks[i].op;
+            return true;
+        }
+    }
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        if (parse_accept_word(p, words[i].word)) {
+            *op = words[i].op;
+            return true;
+        }
+    }
+    return parse_expected(p, "=, !=, <, <=, >, >=, begins, between, contains, exists or missing");
+}
+
+static bool condition(struct model_file *file, struct model_condition *out)
+{
+    struct model_parser *p = &file->p;
+    *out = (struct model_condition){0};
+    if (!condition_path(file, out) || !operator_of(file, &out->op))
+        return false;
+    if (out->op == MODEL_OP_EXISTS || out->op == MODEL_OP_MISSING)
+        return true;
+    out->values[0] = parse_expr(p);
+    if (out->values[0] == NULL)
+        return false;
+    if (out->op != MODEL_OP_BETWEEN)
+        return true;
+    if (!parse_expect_word(p, "and"))
+        return false;
+    out->values[1] = parse_expr(p);
+    return out->values[1] != NULL;
+}
+
+static bool conditions(struct model_file *file, struct model_condition *list, size_t most,
+                       size_t *count)
+{
+    struct model_parser *p = &file->p;
+    do {
+        if (*count == most)
+            return file_error(file, parse_place(p), "at most %zu conditions can stand here", most);
+        if (!condition(file, &list[*count]))
+            return false;
+        (*count)++;
+    } while (parse_accept_word(p, "and"));
+    return true;
+}
+
+static bool order(struct model_file *file, struct raw_access *raw)
+{
+    struct model_parser *p = &file->p;
+    if (parse_accept_word(p, "newest") || parse_accept_word(p, "latest")) {
+        raw->access.descending = true;
+        return parse_expect_word(p, "first");
+    }
+    if (parse_accept_word(p, "oldest"))
+        return parse_expect_word(p, "first");
+    if (parse_accept_word(p, "descending"))
+        raw->access.descending = true;
+    else
+        (void)parse_accept_word(p, "ascending");
+    return true;
+}
+
+static bool clauses(struct model_file *file, struct raw_access *raw)
+{
+    struct model_parser *p = &file->p;
+    if (parse_accept_word(p, "of")) {
+        raw->table_at = parse_place(p);
+        if (!parse_name(p, "the name of a table", &raw->table_name))
+            return false;
+    }
+    if (parse_accept_word(p, "via")) {
+        raw->index_at = parse_place(p);
+        if (!parse_name(p, "the name of an index", &raw->index_name))
+            return false;
+    }
+    if (parse_accept_word(p, "where") &&
+        !conditions(file, raw->where, COUNT_OF(raw->where), &raw->where_count))
+        return false;
+    if (parse_accept_word(p, "filter")) {
+        enum { FILTERS = 32 };
+        raw->filters = file_alloc(file, FILTERS, sizeof *raw->filters);
+        if (raw->filters == NULL || !conditions(file, raw->filters, FILTERS, &raw->filter_count))
+            return false;
+    }
+    if (!order(file, raw))
+        return false;
+    if (parse_accept_word(p, "limit") &&
+        !parse_count(p, "a number of items", 1, INT32_MAX, &raw->access.limit))
+        return false;
+    raw->access.consistent = parse_accept_word(p, "consistent");
+    return true;
+}
+
+bool parse_access(struct model_file *file, size_t first)
+{
+    struct model_parser *p = &file->p;
+    struct raw_access *raw = file_scratch(file, 1, sizeof *raw);
+    if (raw == NULL)
+        return false;
+    raw->above = file->tables.last;
+    raw->access.at = parse_place(p);
+    if (!parse_name(p, "a name for the access pattern", &raw->access.name) ||
+        !parameters(file, raw) ||
+        !parse_expect(p, MODEL_TOKEN_EQUAL, "\"=\" and the entities it reads"))
+        return false;
+    const struct model_token *next = parse_peek_at(p, 1);
+    if (parse_at_word(p, "one") && next->kind == MODEL_TOKEN_NAME && !next->first) {
+        (void)parse_take(p);
+        raw->access.one = true;
+    }
+    if (!entity_names(file, raw) || !clauses(file, raw))
+        return false;
+    raw->access.doc = parse_doc(p, first, p->at - 1);
+    LIST_APPEND(&file->accesses, raw);
+    return true;
+}
+
+// ---- Rules ----------------------------------------------------------------------------------
+
+static bool rule_name(struct model_parser *p, const char *what, struct raw_name *name)
+{
+    name->at = parse_place(p);
+    return parse_name(p, what, &name->name);
+}
+
+static bool rule_fate(struct model_parser *p)
+{
+    static const char *const fates[] = {"archive", "delete", NULL};
+    size_t position = 0;
+    return parse_expect_word(p, "then") && parse_choice(p, fates, &position);
+}
+
+// retain ENTITY for DURATION then (archive|delete)
+static bool rule_retain(struct model_parser *p, struct raw_rule *raw)
+{
+    uint64_t seconds = 0;
+    return rule_name(p, "the name of an entity", &raw->entity) && parse_expect_word(p, "for") &&
+           parse_duration(p, &seconds) && rule_fate(p);
+}
+
+// keep ENTITY latest NUM by ATTR per ATTR then (archive|delete)
+static bool rule_keep(struct model_parser *p, struct raw_rule *raw)
+{
+    uint64_t count = 0;
+    return rule_name(p, "the name of an entity", &raw->entity) && parse_expect_word(p, "latest") &&
+           parse_count(p, "a number", 1, INT32_MAX, &count) && parse_expect_word(p, "by") &&
+           rule_name(p, "the name of an attribute", &raw->names[0]) &&
+           parse_expect_word(p, "per") &&
+           rule_name(p, "the name of an attribute", &raw->names[1]) && rule_fate(p);
+}
+
+// emit STRING on (insert|modify|remove){,…} of ENTITY into ENTITY
+static bool rule_emit(struct model_parser *p, struct raw_rule *raw)
+{
+    static const char *const events[] = {"insert", "modify", "remove", NULL};
+    size_t position = 0;
+    if (!parse_at(p, MODEL_TOKEN_STRING))
+        return parse_expected(p, "a string: the name of the event");
+    raw->template = parse_template(p, NULL);
+    if (raw->template == NULL || !parse_expect_word(p, "on"))
+        return false;
+    do {
+        if (!parse_choice(p, events, &position))
+            return false;
+    } while (parse_accept(p, MODEL_TOKEN_COMMA));
+    return parse_expect_word(p, "of") && rule_name(p, "the name of an entity", &raw->entity) &&
+           parse_expect_word(p, "into") && rule_name(p, "the name of an entity", &raw->target);
+}
+
+// object ENTITY.NAME = STRING signed DURATION
+static bool rule_object(struct model_parser *p, struct raw_rule *raw)
+{
+    uint64_t seconds = 0;
+    struct slice name;
+    if (!rule_name(p, "the name of an entity", &raw->entity) ||
+        !parse_expect(p, MODEL_TOKEN_DOT, "\".\" and a name for the object") ||
+        !parse_name(p, "a name for the object", &name) ||
+        !parse_expect(p, MODEL_TOKEN_EQUAL, "\"=\" and the object's path"))
+        return false;
+    if (!parse_at(p, MODEL_TOKEN_STRING))
+        return parse_expected(p, "a string: the object's path");
+    raw->template = parse_template(p, NULL);
+    return raw->template != NULL && parse_expect_word(p, "signed") && parse_duration(p, &seconds);
+}
+
+static bool rule_tenant(struct model_parser *p, struct raw_rule *raw)
+{
+    return rule_name(p, "the name of an attribute", &raw->names[0]);
+}
+
+bool parse_rule(struct model_file *file, size_t first)
+{
+    static const struct {
+        const char *kind;
+        bool (*parse)(struct model_parser *p, struct raw_rule *raw);
+    } kinds[] = {{"retain", rule_retain},
+                 {"keep", rule_keep},
+                 {"emit", rule_emit},
+                 {"object", rule_object},
+                 {"tenant", rule_tenant}};
+    struct model_parser *p = &file->p;
+    struct raw_rule *raw = file_scratch(file, 1, sizeof *raw);
+    if (raw == NULL)
+        return false;
+    const struct model_token *head = parse_last(p);
+    raw->rule.kind = parse_text(p, head);
+    raw->rule.at = model_token_place(head);
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        if (slice_is(raw->rule.kind, kinds[i].kind) && !kinds[i].parse(p, raw))
+            return false;
+    raw->rule.entity = raw->entity.name;
+    raw->rule.text = slice_of(p->tokens.text.ptr + head->start, parse_last(p)->end - head->start);
+    raw->rule.doc = parse_doc(p, first, p->at - 1);
+    LIST_APPEND(&file->rules, raw);
+    return true;
+}

@@ -1,0 +1,563 @@
+// Types, objects' fields, and attributes with their modifiers.
+#include "model/parse_internal.h"
+
+static struct model_type *new_type(struct model_file *file, enum model_kind kind)
+{
+    struct model_type *type = file_alloc(file, 1, sizeof *type);
+    if (type != NULL)
+        type->kind = kind;
+    return type;
+}
+
+struct raw_type *file_type(struct model_file *file, struct slice name)
+{
+    for (struct raw_type *named = file->types.first; named != NULL; named = named->next)
+        if (slice_equal(named->type->name, name))
+            return named;
+    if (file->types.count == LIMIT_MODEL_DECLARATIONS) {
+        (void)file_error(file, parse_place(&file->p), "a file has at most %d types",
+                         LIMIT_MODEL_DECLARATIONS);
+        return NULL;
+    }
+    struct raw_type *named = file_scratch(file, 1, sizeof *named);
+    if (named == NULL)
+        return NULL;
+    named->type = new_type(file, MODEL_ANY);
+    if (named->type == NULL)
+        return NULL;
+    named->type->name = name;
+    LIST_APPEND(&file->types, named);
+    return named;
+}
+
+// ---- Ranges ---------------------------------------------------------------------------------
+
+static bool has_range(const struct model_type *type)
+{
+    switch (type->kind) {
+    case MODEL_STRING:
+    case MODEL_NUMBER:
+    case MODEL_INTEGER:
+    case MODEL_EPOCH:
+    case MODEL_BINARY:
+    case MODEL_LIST:
+    case MODEL_SET:
+        return type->name.len == 0;
+    default:
+        return false;
+    }
+}
+
+static bool is_limit(const struct model_parser *p)
+{
+    return parse_at(p, MODEL_TOKEN_NUMBER) || parse_at(p, MODEL_TOKEN_MINUS);
+}
+
+// "(" [NUM] ".." [NUM] ")"
+static bool range(struct model_file *file, struct model_type *type)
+{
+    struct model_parser *p = &file->p;
+    struct model_place at = parse_place(p);
+    (void)parse_take(p);
+    bool ok = (!is_limit(p) || parse_number(p, "a number", &type->min)) &&
+              parse_expect(p, MODEL_TOKEN_RANGE, "a range such as (1..100), (1..) or (..100)") &&
+              (!is_limit(p) || parse_number(p, "a number", &type->max)) &&
+              parse_expect(p, MODEL_TOKEN_RPAREN, "\")\" behind the range");
+    if (!ok)
+        return false;
+    const struct model_token *last = parse_last(p);
+    if (last->line == at.line)
+        at.length = last->column + 1 - at.column;
+    if (type->min.len > 0 && type->max.len > 0 && slice_compare(type->min, type->max) > 0)
+        return file_error(file, at, "the range is empty: its least is above its most");
+    bool length =
+        type->kind != MODEL_NUMBER && type->kind != MODEL_INTEGER && type->kind != MODEL_EPOCH;
+    if (length && type->min.len > 0 && type->min.ptr[0] < 0x80)
+        return file_error(file, at, "a length cannot be negative");
+    return true;
+}
+
+// ---- Bases ----------------------------------------------------------------------------------
+
+// A string (no template: braces are what they are), a number, true or false.
+static struct model_type *literal(struct model_file *file)
+{
+    struct model_parser *p = &file->p;
+    struct model_type *type = new_type(file, MODEL_LITERAL);
+    struct slice bytes = {0};
+    enum value_tag tag = parse_at_word(p, "true") ? VALUE_TAG_TRUE : VALUE_TAG_FALSE;
+    if (type == NULL)
+        return NULL;
+    if (parse_at(p, MODEL_TOKEN_NAME)) {
+        (void)parse_take(p);
+    } else if (parse_at(p, MODEL_TOKEN_STRING)) {
+        tag = VALUE_TAG_S;
+        if (!parse_string(p, "a string", &bytes))
+            return NULL;
+    } else {
+        tag = VALUE_TAG_N;
+        if (!parse_number(p, "a number", &bytes))
+            return NULL;
+    }
+    type->literal = parse_encode(p, tag, bytes);
+    return type->literal.ptr != NULL ? type : NULL;
+}
+
+// For check_types().
+static bool note_set(struct model_file *file, struct model_type *set, struct model_place at)
+{
+    struct raw_union *raw = file_scratch(file, 1, sizeof *raw);
+    if (raw == NULL)
+        return false;
+    *raw = (struct raw_union){.type = set, .at = at};
+    LIST_APPEND(&file->sets, raw);
+    return true;
+}
+
+// set<T>, Array<T>, Record<string, T>; the word is taken.
+static struct model_type *generic(struct model_file *file, enum model_kind kind)
+{
+    struct model_parser *p = &file->p;
+    struct model_place at = model_token_place(parse_last(p));
+    struct model_type *type = new_type(file, kind);
+    if (type == NULL || !parse_expect(p, MODEL_TOKEN_LESS, "\"<\" and the type of the members"))
+        return NULL;
+    if (kind == MODEL_RECORD &&
+        (!parse_expect_word(p, "string") || !parse_expect(p, MODEL_TOKEN_COMMA, "\",\"")))
+        return NULL;
+    bool optional = false;
+    type->item = parse_type(file, &optional);
+    if (type->item == NULL)
+        return NULL;
+    if (kind == MODEL_SET && !note_set(file, type, at))
+        return NULL;
+    if (optional) {
+        (void)file_error(file, at, "members cannot be optional; write \"| null\"");
+        return NULL;
+    }
+    return parse_expect(p, MODEL_TOKEN_MORE, "\">\"") ? type : NULL;
+}
+
+static struct model_type *mention(struct model_file *file)
+{
+    struct model_parser *p = &file->p;
+    struct model_place at = parse_place(p);
+    struct slice name;
+    if (!parse_name(p, "a type", &name))
+        return NULL;
+    struct raw_type *named = file_type(file, name);
+    struct raw_use *use = file_scratch(file, 1, sizeof *use);
+    if (named == NULL || use == NULL)
+        return NULL;
+    *use = (struct raw_use){.named = named, .at = at};
+    LIST_APPEND(&file->uses, use);
+    return named->type;
+}
+
+static struct model_type *worded(struct model_file *file)
+{
+    static const struct {
+        const char *name;
+        enum model_kind kind;
+    } words[] = {
+#define X(kind, name, stored) {name, MODEL_##kind},
+        MODEL_TYPE_LIST(X)
+#undef X
+    };
+    struct model_parser *p = &file->p;
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (words[i].name[0] != 0 && parse_accept_word(p, words[i].name))
+            return new_type(file, words[i].kind);
+    if (parse_accept_word(p, "list")) {
+        struct model_type *list = new_type(file, MODEL_LIST);
+        if (list != NULL)
+            list->item = new_type(file, MODEL_ANY);
+        return list != NULL && list->item != NULL ? list : NULL;
+    }
+    bool angle = parse_peek_at(p, 1)->kind == MODEL_TOKEN_LESS;
+    if (angle && (parse_accept_word(p, "set") || parse_accept_word(p, "Set")))
+        return generic(file, MODEL_SET);
+    if (angle && parse_accept_word(p, "Array"))
+        return generic(file, MODEL_LIST);
+    if (angle && parse_accept_word(p, "Record"))
+        return generic(file, MODEL_RECORD);
+    if (parse_at_word(p, "true") || parse_at_word(p, "false"))
+        return literal(file);
+    return mention(file);
+}
+
+static struct model_type *base(struct model_file *file)
+{
+    struct model_parser *p = &file->p;
+    switch (parse_peek(p)->kind) {
+    case MODEL_TOKEN_NAME:
+        return worded(file);
+    case MODEL_TOKEN_STRING:
+        return literal(file);
+    case MODEL_TOKEN_NUMBER:
+    case MODEL_TOKEN_MINUS:
+        return literal(file);
+    case MODEL_TOKEN_LBRACE: {
+        struct model_type *object = new_type(file, MODEL_OBJECT);
+        (void)parse_take(p);
+        return object != NULL && parse_fields(file, object) ? object : NULL;
+    }
+    case MODEL_TOKEN_LPAREN: {
+        bool optional = false;
+        (void)parse_take(p);
+        const struct model_type *type = parse_type(file, &optional);
+        if (type == NULL || !parse_expect(p, MODEL_TOKEN_RPAREN, "\")\""))
+            return NULL;
+        if (optional) {
+            (void)file_error(file, model_token_place(parse_last(p)),
+                             "\"?\" belongs at the end of the whole type");
+            return NULL;
+        }
+        return (struct model_type *)(uintptr_t)type;
+    }
+    default:
+        (void)parse_expected(p, "a type");
+        return NULL;
+    }
+}
+
+// A base with its range and its []s.
+static const struct model_type *option(struct model_file *file)
+{
+    struct model_parser *p = &file->p;
+    struct model_type *type = base(file);
+    unsigned lists = 0;
+    for (;;) {
+        if (type != NULL && has_range(type) && parse_at(p, MODEL_TOKEN_LPAREN) &&
+            type->min.len + type->max.len == 0 && !parse_peek(p)->first) {
+            if (!range(file, type))
+                return NULL;
+        } else if (type != NULL && parse_at(p, MODEL_TOKEN_LBRACKET)) {
+            (void)parse_take(p);
+            if (++lists > LIMIT_MODEL_NESTING) {
+                (void)file_error(file, parse_place(p), "this nests too deeply");
+                return NULL;
+            }
+            if (!parse_expect(p, MODEL_TOKEN_RBRACKET, "\"]\""))
+                return NULL;
+            struct model_type *list = new_type(file, MODEL_LIST);
+            if (list != NULL)
+                list->item = type;
+            type = list;
+        } else {
+            return type;
+        }
+    }
+}
+
+static const struct model_type *union_of(struct model_file *file, const struct model_type **options,
+                                         size_t count, struct model_place at)
+{
+    struct model_type *type = new_type(file, MODEL_UNION);
+    struct raw_union *raw = file_scratch(file, 1, sizeof *raw);
+    const struct model_type **copy = file_alloc(file, count, sizeof(struct model_type *));
+    if (type == NULL || raw == NULL || copy == NULL)
+        return NULL;
+    memcpy(copy, options, count * sizeof(struct model_type *));
+    type->options = copy;
+    type->option_count = count;
+    *raw = (struct raw_union){.type = type, .at = at};
+    LIST_APPEND(&file->unions, raw);
+    return type;
+}
+
+static const struct model_type *options(struct model_file *file, struct model_place at)
+{
+    struct model_parser *p = &file->p;
+    const struct model_type *list[LIMIT_MODEL_MEMBERS];
+    size_t count = 0;
+    do {
+        if (count == LIMIT_MODEL_MEMBERS) {
+            (void)file_error(file, at, "a union has at most %d options", LIMIT_MODEL_MEMBERS);
+            return NULL;
+        }
+        list[count] = option(file);
+        if (list[count++] == NULL)
+            return NULL;
+    } while (parse_accept(p, MODEL_TOKEN_PIPE));
+    return count == 1 ? list[0] : union_of(file, list, count, at);
+}
+
+const struct model_type *parse_type(struct model_file *file, bool *optional)
+{
+    struct model_parser *p = &file->p;
+    struct model_place at = parse_place(p);
+    if (++p->depth > LIMIT_MODEL_NESTING) {
+        p->depth--;
+        (void)file_error(file, at, "this nests too deeply");
+        return NULL;
+    }
+    (void)parse_accept(p, MODEL_TOKEN_PIPE); // "| a | b", as long unions are often written
+    const struct model_type *type = options(file, at);
+    p->depth--;
+    if (type == NULL)
+        return NULL;
+    if (parse_accept(p, MODEL_TOKEN_QUESTION)) {
+        *optional = true;
+        if (parse_at(p, MODEL_TOKEN_LBRACKET) || parse_at(p, MODEL_TOKEN_PIPE)) {
+            (void)file_error(file, model_token_place(parse_last(p)),
+                             "\"?\" belongs at the end of the whole type; a member that may be "
+                             "missing is \"| null\"");
+            return NULL;
+        }
+    }
+    return type;
+}
+
+// ---- Attributes and fields ------------------------------------------------------------------
+
+static bool is_type_word(const struct model_parser *p, const struct model_token *token)
+{
+    static const char *const words[] = {
+#define X(kind, name, stored) name,
+        MODEL_TYPE_LIST(X)
+#undef X
+            "list"};
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (words[i][0] != 0 && model_token_is(&p->tokens, token, words[i]))
+            return !token->first;
+    return false;
+}
+
+// Words behind an attribute; one that stands first in its line, before ":" or before a type, is the
+// next attribute's name.
+static bool at_modifier(const struct model_parser *p, const char *word)
+{
+    const struct model_token *next = parse_peek_at(p, 1);
+    const struct model_token *after = parse_peek_at(p, 2);
+    bool names = next->kind == MODEL_TOKEN_COLON || is_type_word(p, next) ||
+                 (next->kind == MODEL_TOKEN_QUESTION && after->kind == MODEL_TOKEN_COLON);
+    return parse_at_word(p, word) && !parse_peek(p)->first && !names;
+}
+
+static bool modifier_word(struct model_file *file, struct model_attribute *attribute)
+{
+    struct model_parser *p = &file->p;
+    const struct {
+        const char *word;
+        bool *flag;
+        unsigned normal;
+    } words[] = {
+        {"unique", &attribute->unique, 0},   {"immutable", &attribute->immutable, 0},
+        {"version", &attribute->version, 0}, {"deprecated", &attribute->deprecated, 0},
+        {"lower", NULL, MODEL_LOWER},        {"upper", NULL, MODEL_UPPER},
+        {"trim", NULL, MODEL_TRIM},
+    };
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        if (!at_modifier(p, words[i].word))
+            continue;
+        (void)parse_take(p);
+        if (words[i].flag != NULL)
+            *words[i].flag = true;
+        attribute->normal |= words[i].normal;
+        return true;
+    }
+    return false;
+}
+
+// A comma is between modifiers if a modifier follows it.
+static bool comma_inside(const struct model_parser *p)
+{
+    static const char *const words[] = {"unique", "immutable", "version",   "lower",
+                                        "upper",  "trim",      "deprecated"};
+    struct model_parser ahead = *p;
+    if (!parse_accept(&ahead, MODEL_TOKEN_COMMA))
+        return false;
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (at_modifier(&ahead, words[i]))
+            return true;
+    return false;
+}
+
+static bool on_update(struct model_file *file, struct model_attribute *attribute)
+{
+    struct model_parser *p = &file->p;
+    (void)parse_take(p);
+    if (!parse_expect_word(p, "update"))
+        return false;
+    attribute->on_update = true;
+    return true;
+}
+
+static bool modifiers(struct model_file *file, struct model_attribute *attribute)
+{
+    struct model_parser *p = &file->p;
+    for (;;) {
+        if (comma_inside(p))
+            (void)parse_take(p);
+        if (parse_at(p, MODEL_TOKEN_EQUAL)) {
+            if (attribute->otherwise != NULL)
+                return file_error(file, parse_place(p), "a second default");
+            (void)parse_take(p);
+            attribute->otherwise = parse_expr(p);
+            if (attribute->otherwise == NULL)
+                return false;
+        } else if (at_modifier(p, "on")) {
+            if (!on_update(file, attribute))
+                return false;
+        } else if (!modifier_word(file, attribute)) {
+            return true;
+        }
+    }
+}
+
+static bool check_modifiers(struct model_file *file, bool field,
+                            const struct model_attribute *attribute)
+{
+    struct model_place at = attribute->at;
+    if (attribute->on_update && attribute->otherwise == NULL)
+        return file_error(file, at, "\"on update\" needs a default to take: \"= now() on update\"");
+    if (attribute->version && attribute->otherwise != NULL)
+        return file_error(file, at, "a version begins with 1; it has no default");
+    if ((attribute->normal & MODEL_LOWER) != 0 && (attribute->normal & MODEL_UPPER) != 0)
+        return file_error(file, at, "lower and upper exclude each other");
+    if (!field)
+        return true;
+    const char *word = attribute->unique      ? "unique"
+                       : attribute->immutable ? "immutable"
+                       : attribute->version   ? "version"
+                       : attribute->on_update ? "on update"
+                                              : NULL;
+    if (word != NULL)
+        return file_error(file, at, "a field of an object cannot be \"%s\"", word);
+    return true;
+}
+
+bool parse_attribute(struct model_file *file, bool field, struct model_attribute *attribute)
+{
+    struct model_parser *p = &file->p;
+    size_t first = p->at;
+    *attribute = (struct model_attribute){.at = parse_place(p)};
+    if (!parse_name(p, field ? "the name of a field, or \"}\"" : "an attribute, a key, or \"}\"",
+                    &attribute->name))
+        return false;
+    if (parse_at(p, MODEL_TOKEN_QUESTION) && parse_peek_at(p, 1)->kind == MODEL_TOKEN_COLON) {
+        attribute->optional = true;
+        (void)parse_take(p);
+    }
+    (void)parse_accept(p, MODEL_TOKEN_COLON);
+    bool optional = false;
+    attribute->type = parse_type(file, &optional);
+    if (attribute->type == NULL)
+        return false;
+    attribute->optional = attribute->optional || optional;
+    if (!modifiers(file, attribute))
+        return false;
+    attribute->doc = parse_doc(p, first, p->at - 1);
+    if (attribute->doc.len == 0 && parse_at(p, MODEL_TOKEN_COMMA))
+        attribute->doc = parse_doc(p, first, p->at);
+    return check_modifiers(file, field, attribute);
+}
+
+static void sort_fields(struct model_attribute *fields, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct model_attribute moved = fields[i];
+        size_t at = i;
+        for (; at > 0 && slice_compare(fields[at - 1].name, moved.name) > 0; at--)
+            fields[at] = fields[at - 1];
+        fields[at] = moved;
+    }
+}
+
+static bool gather_fields(struct model_file *file, struct model_type *object,
+                          struct raw_attribute *list, size_t count)
+{
+    struct model_attribute *fields = file_alloc(file, count + 1, sizeof *fields);
+    if (fields == NULL)
+        return false;
+    size_t at = 0;
+    for (struct raw_attribute *raw = list; raw != NULL; raw = raw->next)
+        fields[at++] = raw->attribute;
+    sort_fields(fields, count);
+    for (size_t i = 1; i < count; i++) {
+        if (!slice_equal(fields[i - 1].name, fields[i].name))
+            continue;
+        uint32_t before = fields[i - 1].at.line;
+        (void)file_error(file, fields[i].at, "field \"%.*s\" is declared twice, first in line %u",
+                         SLICE_FMT(fields[i].name), before);
+    }
+    object->fields = fields;
+    object->field_count = count;
+    return true;
+}
+
+bool parse_fields(struct model_file *file, struct model_type *object)
+{
+    struct model_parser *p = &file->p;
+    struct model_place open = model_token_place(parse_last(p));
+    RAW_LIST(raw_attribute) list = {0};
+    bool ok = true;
+    while (!parse_accept(p, MODEL_TOKEN_RBRACE)) {
+        size_t from = p->at;
+        if (parse_at(p, MODEL_TOKEN_END))
+            return file_error(file, open, "this \"{\" is never closed");
+        struct raw_attribute *raw = file_scratch(file, 1, sizeof *raw);
+        if (raw == NULL)
+            return false;
+        if (!parse_attribute(file, true, &raw->attribute)) {
+            // Only the outermost braces recover, or one mistake would be told many times.
+            return false;
+        }
+        LIST_APPEND(&list, raw);
+        if (list.count > LIMIT_MODEL_MEMBERS)
+            return file_error(file, open, "an object has at most %d fields", LIMIT_MODEL_MEMBERS);
+        if (!parse_accept(p, MODEL_TOKEN_COMMA))
+            (void)parse_accept(p, MODEL_TOKEN_SEMICOLON);
+        ensure(p->at > from);
+    }
+    return ok && gather_fields(file, object, list.first, list.count);
+}
+
+// type NAME { … }, type NAME = T; the word is taken.
+bool parse_type_declaration(struct model_file *file, size_t first)
+{
+    struct model_parser *p = &file->p;
+    struct slice name;
+    struct model_place at = parse_place(p);
+    if (!parse_name(p, "a name for the type", &name))
+        return false;
+    struct raw_type *named = file_type(file, name);
+    if (named == NULL)
+        return false;
+    bool again = named->at.line > 0;
+    if (again)
+        (void)file_error(file, at, "type \"%.*s\" is declared twice, first in line %u",
+                         SLICE_FMT(name), named->at.line);
+    else
+        named->at = at;
+    struct model_type object = {.kind = MODEL_OBJECT, .name = name};
+    const struct model_type *alias = NULL;
+    bool optional = false;
+    if (parse_accept(p, MODEL_TOKEN_LBRACE)) {
+        size_t last = p->at - 1;
+        if (!parse_fields(file, &object))
+            return false;
+        named->doc = parse_doc(p, first,
+                               p->at - 1 > last && parse_last(p)->line == p->tokens.list[last].line
+                                   ? p->at - 1
+                                   : last);
+    } else {
+        if (!parse_expect(p, MODEL_TOKEN_EQUAL, "\"=\" and a type, or \"{\" and fields"))
+            return false;
+        alias = parse_type(file, &optional);
+        if (alias == NULL)
+            return false;
+        named->doc = parse_doc(p, first, p->at - 1);
+    }
+    if (optional)
+        return file_error(file, at, "a type cannot be optional; the attributes that have it can");
+    if (again)
+        return true;
+    object.doc = named->doc;
+    if (alias == NULL)
+        *named->type = object;
+    else
+        named->alias = alias;
+    return true;
+}
