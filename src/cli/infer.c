@@ -7,6 +7,7 @@
 #include "model/model.h"
 #include "transfer/files.h"
 #include "transfer/item_reader.h"
+#include "json/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,35 +64,78 @@ static bool check(const struct inference *run, struct slice text)
     return ok;
 }
 
-static bool write_out(struct inference *run, struct slice text)
+struct totals {
+    size_t entities;
+    size_t patterns;
+};
+
+static struct totals count_all(const struct draft *draft)
+{
+    struct totals totals = {0};
+    for (const struct draft_table *table = draft->tables; table != NULL; table = table->next) {
+        for (const struct draft_entity *e = table->entities; e != NULL; e = e->next)
+            totals.entities++;
+        for (const struct draft_access *a = table->accesses; a != NULL; a = a->next)
+            totals.patterns++;
+    }
+    return totals;
+}
+
+// Everything in one object, for programs.
+static void put_json(const struct draft *draft, struct slice text, struct buf *out)
+{
+    struct totals totals = count_all(draft);
+    struct json_writer w = json_writer_to(out);
+    json_open_object(&w);
+    json_name(&w, "entities");
+    json_i64(&w, (int64_t)totals.entities);
+    json_name(&w, "accessPatterns");
+    json_i64(&w, (int64_t)totals.patterns);
+    json_name(&w, "notes");
+    json_open_array(&w);
+    for (const struct draft_note *note = draft->notes; note != NULL; note = note->next)
+        json_string(&w, note->text);
+    json_close_array(&w);
+    json_name(&w, "model");
+    json_string(&w, text);
+    json_close_object(&w);
+    buf_byte(out, '\n');
+}
+
+static bool write_out(struct inference *run, const struct draft *draft, struct slice text)
 {
     const char *path = cli_value(run->input, "--out", NULL);
-    if (path != NULL) {
-        if (files_write(path, text, &run->error))
-            return true;
+    bool json = cli_given(run->input, "--json");
+    if (path != NULL && !files_write(path, text, &run->error)) {
         (void)cli_fail(run->input->command, CLI_FAILED, "%s.", run->error.message);
         return false;
     }
-    return fwrite(text.ptr, 1, text.len, stdout) == text.len && fflush(stdout) == 0;
+    struct buf out;
+    buf_init(&out, 2 * (size_t)OUTPUT_MAX);
+    if (json)
+        put_json(draft, text, &out);
+    else if (path == NULL)
+        buf_slice(&out, text);
+    bool ok = !out.failed && (out.len == 0 || fwrite(out.ptr, 1, out.len, stdout) == out.len) &&
+              fflush(stdout) == 0;
+    buf_release(&out);
+    return ok;
 }
 
 static int finish(struct inference *run, const struct draft *draft)
 {
     struct buf text;
+    struct totals totals = count_all(draft);
     buf_init(&text, OUTPUT_MAX);
     draft_write(draft, &text);
-    bool ok = !text.failed && write_out(run, buf_view(&text));
-    show_notes(draft);
-    size_t entities = 0;
-    size_t patterns = 0;
-    for (const struct draft_table *table = draft->tables; table != NULL; table = table->next) {
-        for (const struct draft_entity *e = table->entities; e != NULL; e = e->next)
-            entities++;
-        for (const struct draft_access *a = table->accesses; a != NULL; a = a->next)
-            patterns++;
+    bool ok = !text.failed && write_out(run, draft, buf_view(&text));
+    if (!cli_given(run->input, "--json")) {
+        show_notes(draft);
+        (void)fprintf(stderr, "%zu entit%s, %zu access pattern%s, %zu note%s\n", totals.entities,
+                      totals.entities == 1 ? "y" : "ies", totals.patterns,
+                      totals.patterns == 1 ? "" : "s", draft->note_count,
+                      draft->note_count == 1 ? "" : "s");
     }
-    (void)fprintf(stderr, "%zu entities, %zu access patterns, %zu notes\n", entities, patterns,
-                  draft->note_count);
     ok = ok && check(run, buf_view(&text));
     buf_release(&text);
     return ok ? CLI_OK : CLI_FAILED;
@@ -328,6 +372,7 @@ static const struct cli_option infer_options[] = {
     {"--table", "NAME", "The table's name in the model."},
     {"--sample", "N", "Items to look at, at most. Default: 50000."},
     {"--out", "FILE", "Write the model there. Default: standard output."},
+    {"--json", NULL, "Print an object with the model, the notes and counts."},
     {NULL, NULL, NULL},
 };
 

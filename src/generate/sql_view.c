@@ -341,13 +341,19 @@ struct column_list {
     size_t count;
 };
 
-// The value of one key attribute: of the table's key, or of the first entry that makes it.
+// The value of one key attribute: the entity's own, or of the table's key, or of the first entry
+// that makes it.
 static void key_column(void *context, const struct key_part *part)
 {
     struct column_list *list = context;
     struct view *view = &list->view;
     const struct model_entity *entity = view->entity;
+    const struct model_attribute *native = model_entity_attribute(entity, part->name);
     buf_text(view->sql->out, ",\n    ");
+    if (native != NULL) {
+        column_text(view, native);
+        return;
+    }
     for (size_t i = 0; i < keys_count(&entity->table->keys); i++) {
         if (slice_equal(entity->keys[i].name, part->name)) {
             part_text(view, &entity->keys[i]);

@@ -148,8 +148,7 @@ static void read_entries(struct aws *aws, struct draft_entity *entity, const str
     }
 }
 
-// ---- Access patterns
-// -----------------------------------------------------------------------------
+// ---- Access patterns ------------------------------------------------------------------------
 
 struct params {
     size_t count;
@@ -296,8 +295,7 @@ static void read_pattern(struct aws *aws, const struct draft_entity *entity,
     finish_access(aws, entity, pattern, &params, via, where);
 }
 
-// ---- The file
-// ------------------------------------------------------------------------------------
+// ---- The file -------------------------------------------------------------------------------
 
 static void read_entity(struct aws *aws, const struct tree *source)
 {

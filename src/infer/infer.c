@@ -72,8 +72,7 @@ bool infer_add(struct infer *infer, struct slice item)
     return infer->count < infer->options.items_max;
 }
 
-// ---- What a description says
-// ---------------------------------------------------------------------
+// ---- What a description says ----------------------------------------------------------------
 
 static enum value_type defined_type(const struct tree *description, struct slice name)
 {

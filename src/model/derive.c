@@ -47,8 +47,7 @@ void work_release(struct guard_work *work)
     buf_release(&work->scratch);
 }
 
-// ---- Apart
-// -----------------------------------------------------------------------------------------
+// ---- Apart ----------------------------------------------------------------------------------
 
 static void add_unknown(struct guard_work *work, struct guard_unknown unknown, size_t most)
 {
@@ -95,8 +94,7 @@ void work_load(struct guard_work *work, struct slice item, struct slice *values,
         work->count = entries;
 }
 
-// ---- Completing
-// --------------------------------------------------------------------------------------
+// ---- Completing -----------------------------------------------------------------------------
 
 // Takes a made value; a missing one means that the arena is used up.
 static void set(struct guard_work *work, uint16_t slot, struct slice value)
@@ -231,8 +229,7 @@ void work_type(struct guard_work *work)
         work->values[plan->type] = plan->type_value;
 }
 
-// ---- Keys
-// ------------------------------------------------------------------------------------------
+// ---- Keys -----------------------------------------------------------------------------------
 
 // The value of a key part; the slot's own if that is what it has.
 static enum eval_status part_value(struct guard_work *work, const struct guard_part *part,
@@ -268,7 +265,27 @@ static bool is_blank(struct slice value)
            (value.ptr[0] == VALUE_TAG_S && value_bytes(value).len == 0);
 }
 
-// Says which attributes a key lacks; required ones are named anyway.
+// Says that a path of a key has nothing in it; true if it has nothing. A required attribute is
+// missed anyway.
+static bool report_blank(struct guard_work *work, const struct model_expr *path, struct slice key)
+{
+    enum { STEPS = 8 };
+    struct model_pointer at[STEPS];
+    struct slice value = VALUE_NONE;
+    (void)model_eval(path, &work->scope, MODEL_ANY, &value);
+    if (!is_blank(value) || path->step_count > STEPS)
+        return false;
+    size_t last = path->step_count - 1;
+    if (value.len == 0 && last == 0 && !path->attribute->optional)
+        return true;
+    for (size_t i = 0; i <= last; i++)
+        at[i] = (struct model_pointer){.up = i > 0 ? &at[i - 1] : NULL, .name = path->steps[i]};
+    model_report_addf(&work->violations, &at[last], value, "a value, as %.*s is made of it",
+                      SLICE_FMT(key));
+    return true;
+}
+
+// Says which attributes a key lacks.
 static void report_lack(struct guard_work *work, const struct guard_part *part)
 {
     const struct model_template *template = part->template;
@@ -278,18 +295,8 @@ static void report_lack(struct guard_work *work, const struct guard_part *part)
         const struct model_expr *path = template->segments[i].expr;
         while (path != NULL && path->kind != MODEL_EXPR_PATH && path->arg_count > 0)
             path = path->args[0];
-        if (path == NULL || path->kind != MODEL_EXPR_PATH || path->attribute == NULL)
-            continue;
-        struct slice value =
-            work->values[work->plan->places[path->attribute - work->plan->entity->attributes]];
-        if (!is_blank(value) && path->step_count == 1)
-            continue;
-        named = true;
-        if (value.len == 0 && !path->attribute->optional)
-            continue;
-        struct model_pointer at = {.name = path->steps[0]};
-        model_report_addf(&work->violations, &at, value, "a value, as %.*s is made of it",
-                          SLICE_FMT(key));
+        if (path != NULL && path->kind == MODEL_EXPR_PATH && path->attribute != NULL)
+            named = report_blank(work, path, key) || named;
     }
     struct model_pointer at = {.name = key};
     if (!named)
@@ -404,8 +411,7 @@ void work_index_keys(struct guard_work *work)
     }
 }
 
-// ---- Together
-// --------------------------------------------------------------------------------------
+// ---- Together -------------------------------------------------------------------------------
 
 static bool has_changed(const struct guard_work *work)
 {

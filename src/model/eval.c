@@ -57,8 +57,7 @@ size_t model_characters(struct slice text)
     return count;
 }
 
-// ---- Normal forms
-// ----------------------------------------------------------------------------------
+// ---- Normal forms ---------------------------------------------------------------------------
 
 static bool is_space(uint8_t byte)
 {
@@ -115,8 +114,7 @@ enum model_kind model_kind_wanted(const struct model_type *type)
     return MODEL_NULL;
 }
 
-// ---- Names
-// --------------------------------------------------------------------------------------------
+// ---- Names ----------------------------------------------------------------------------------
 
 static struct slice first_step(const struct model_expr *expr, const struct model_scope *scope)
 {
@@ -152,8 +150,7 @@ static enum eval_status eval_param(const struct model_expr *expr, const struct m
     return EVAL_OK;
 }
 
-// ---- Times
-// -------------------------------------------------------------------------------------------
+// ---- Times ----------------------------------------------------------------------------------
 
 static int64_t scope_now(struct model_scope *scope)
 {
@@ -233,8 +230,7 @@ static enum eval_status time_moved(struct slice text, int64_t seconds, struct mo
     return fits ? made(value, out) : EVAL_UNFIT;
 }
 
-// ---- Sums
-// ---------------------------------------------------------------------------------------------
+// ---- Sums -----------------------------------------------------------------------------------
 
 static enum eval_status sum_numbers(struct slice a, struct slice b, bool minus,
                                     struct model_scope *scope, struct slice *out)
@@ -278,8 +274,7 @@ static enum eval_status eval_sum(const struct model_expr *expr, struct model_sco
     return time_moved(value_bytes(time), minus ? -seconds : seconds, scope, out);
 }
 
-// ---- Functions
-// -------------------------------------------------------------------------------------------
+// ---- Functions ------------------------------------------------------------------------------
 
 static void hex_put(struct buf *out, const uint8_t *bytes, size_t len)
 {
@@ -457,8 +452,7 @@ static enum eval_status eval_size(const struct model_expr *expr, struct model_sc
     return made(model_integer(scope->arena, (int64_t)size), out);
 }
 
-// ---- All of them
-// ----------------------------------------------------------------------------------------
+// ---- All of them ----------------------------------------------------------------------------
 
 // What is text by nature: made in a buffer, then copied.
 static enum eval_status eval_as_text(const struct model_expr *expr, struct model_scope *scope,

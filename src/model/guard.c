@@ -29,8 +29,7 @@ static const struct guard_entity *plan_of(const struct model_guard *guard,
     return &guard->entities[entity - guard->table->entities];
 }
 
-// ---- What depends on the old image
-// ----------------------------------------------------------------
+// ---- What depends on the old image ----------------------------------------------------------
 
 // A put need not repeat what cannot change.
 static void keep_immutable(struct guard_work *work)
@@ -118,8 +117,7 @@ static void set_version(struct guard_work *work)
     work->values[slot] = next;
 }
 
-// ---- Judging
-// -----------------------------------------------------------------------------------------
+// ---- Judging --------------------------------------------------------------------------------
 
 static void judge_types(struct guard_work *work, const struct model_judge *judge)
 {
@@ -185,8 +183,7 @@ static void complete(struct guard_work *work, struct slice item, struct slice be
         work->failed = true;
 }
 
-// ---- Saying so
-// ----------------------------------------------------------------------------------------
+// ---- Saying so ------------------------------------------------------------------------------
 
 static void put_entity(struct slice entity, struct buf *out)
 {
@@ -312,8 +309,7 @@ static bool write_unmatched(const struct model_guard *guard, struct guard_write 
     return done;
 }
 
-// ---- Claims
-// ---------------------------------------------------------------------------------------------
+// ---- Claims ---------------------------------------------------------------------------------
 
 // A claim is the entity, the attribute and the value.
 static bool make_claim(const struct guard_unique *unique, struct slice value, struct arena *arena,
@@ -399,8 +395,7 @@ static bool claim_values(const struct model_guard *guard, struct guard_write *wr
                        &write->release_count, &write->releases, error);
 }
 
-// ---- Writing
-// ----------------------------------------------------------------------------------------------
+// ---- Writing --------------------------------------------------------------------------------
 
 // What comes of a completed write, by the entity's mode.
 static bool conclude(const struct model_guard *guard, struct guard_write *write,
@@ -480,8 +475,7 @@ bool model_guard_prepare(const struct guard *base, const struct env *env, struct
     return done;
 }
 
-// ---- Judging what is stored
-// --------------------------------------------------------------------------------
+// ---- Judging what is stored -----------------------------------------------------------------
 
 static void judge_forms(struct guard_work *work)
 {
@@ -526,8 +520,7 @@ struct model_violations *model_guard_judge(const struct guard *base, struct aren
     return work.failed ? NULL : model_report_details(&work.violations, found.entity->name);
 }
 
-// ---- Life
-// ---------------------------------------------------------------------------------------------------
+// ---- Life -----------------------------------------------------------------------------------
 
 static bool guard_taken(const struct guard *base, const struct guard_claim *claim,
                         struct error *error)
@@ -545,8 +538,9 @@ static bool guard_taken(const struct guard *base, const struct guard_claim *clai
     buf_init(&text, MESSAGE_MAX);
     put_entity(entity, &text);
     model_report_text(&report, &text);
-    const struct model_violations *details = model_report_details(&report, entity);
+    struct model_violations *details = model_report_details(&report, entity);
     if (details != NULL) {
+        details->taken = true;
         (void)error_validation(error, "%.*s", SLICE_FMT(buf_view(&text)));
         error->details = details;
     } else {

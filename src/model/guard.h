@@ -39,6 +39,7 @@ struct model_violations {
     struct slice entity; // empty if none was recognised
     size_t count;
     struct model_violation *list;
+    bool taken; // all that is wrong is that another item has the value
 };
 
 // Judges a stored item as it is, without changing it: does it fit, are its keys those derived from

@@ -91,8 +91,7 @@ static bool fill_places(struct arena *arena, struct guard_entity *plan)
     return true;
 }
 
-// ---- Lists
-// ----------------------------------------------------------------------------------------
+// ---- Lists ----------------------------------------------------------------------------------
 
 static bool is_normal(const struct guard_slot *slot)
 {
@@ -155,8 +154,7 @@ static bool fill_uniques(struct arena *arena, struct guard_entity *plan)
     return true;
 }
 
-// ---- Keys
-// -----------------------------------------------------------------------------------------
+// ---- Keys -----------------------------------------------------------------------------------
 
 // Whether the template is the attribute of that very name: then there is nothing to derive.
 static bool is_native(const struct model_template *template, struct slice name)

@@ -379,8 +379,7 @@ void lint_ambiguous_entities(struct lint *lint)
     each_overlap(lint, false, ambiguous);
 }
 
-// ---- L008, L009, L013, L030: what stands in a primary key
-// ----------------------------------------
+// ---- L008, L009, L013, L030: what stands in a primary key -----------------------------------
 
 static void primary_fields(const struct lint_key *key, struct lint_fields *out)
 {

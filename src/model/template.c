@@ -74,8 +74,7 @@ enum eval_status model_template_value(const struct model_template *template,
     return EVAL_OK;
 }
 
-// ---- Matching
-// ------------------------------------------------------------------------------------
+// ---- Matching -------------------------------------------------------------------------------
 
 const struct model_expr *model_segment_path(const struct model_segment *segment)
 {

@@ -32,8 +32,7 @@ bool model_type_stores(const struct model_type *type, enum value_type stored)
     }
 }
 
-// ---- Texts
-// ---------------------------------------------------------------------------------------
+// ---- Texts ----------------------------------------------------------------------------------
 
 static bool is_alnum(uint8_t byte)
 {
@@ -101,8 +100,7 @@ static bool is_url(struct slice text)
     return true;
 }
 
-// ---- Numbers and lengths
-// --------------------------------------------------------------------------
+// ---- Numbers and lengths --------------------------------------------------------------------
 
 static bool in_range(const struct model_type *type, struct slice stored)
 {
@@ -140,8 +138,7 @@ static bool is_epoch(struct slice stored)
            seconds <= MODEL_EPOCH_MAX;
 }
 
-// ---- Yes or no
-// --------------------------------------------------------------------------------------
+// ---- Yes or no ------------------------------------------------------------------------------
 
 static bool text_fits(const struct model_type *type, struct slice text)
 {

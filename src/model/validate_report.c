@@ -16,8 +16,7 @@ void model_report_init(struct model_report *report, struct arena *arena)
     report->count = 0;
 }
 
-// ---- Words
-// ----------------------------------------------------------------------------------------
+// ---- Words ----------------------------------------------------------------------------------
 
 // Text that may go into a header or onto a terminal.
 static void put_clean(struct buf *out, struct slice text)
@@ -99,8 +98,7 @@ static void put_pointer(const struct model_pointer *at, struct buf *out)
     }
 }
 
-// ---- Adding
-// -----------------------------------------------------------------------------------------
+// ---- Adding ---------------------------------------------------------------------------------
 
 // A copy in the report's arena of what was written to `words`, which is emptied.
 static struct slice keep(struct model_report *report, struct buf *words)
@@ -169,8 +167,7 @@ void model_report_type(struct model_report *report, const struct model_pointer *
     buf_release(&words);
 }
 
-// ---- Judging
-// -----------------------------------------------------------------------------------------
+// ---- Judging --------------------------------------------------------------------------------
 
 static void judge_unknown(const struct model_pointer *at, struct slice value,
                           const struct model_judge *judge)
@@ -259,8 +256,7 @@ void model_type_judge(const struct model_type *type, struct slice value,
         model_report_type(judge->violations, at, type, value);
 }
 
-// ---- All of it
-// ---------------------------------------------------------------------------------------
+// ---- All of it ------------------------------------------------------------------------------
 
 void model_report_text(const struct model_report *report, struct buf *out)
 {

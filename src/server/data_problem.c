@@ -2,7 +2,6 @@
 #include "server/data_internal.h"
 
 #define TYPE_PREFIX "urn:dolmen:problem:"
-#define NOT_UNIQUE  "a value that no other item has" // the guard's words
 
 static const struct problem_row {
     const char *name;
@@ -19,22 +18,13 @@ int data_problem_status(const struct data_problem *problem)
     return rows[problem->kind].status;
 }
 
-// Whether all that is wrong is that other items have the same values.
-static bool all_taken(const struct model_violations *violations)
-{
-    for (size_t i = 0; violations != NULL && i < violations->count; i++) {
-        if (!slice_is(violations->list[i].expected, NOT_UNIQUE))
-            return false;
-    }
-    return violations != NULL && violations->count > 0;
-}
-
-static enum data_problem_kind kind_of(enum error_code code, const void *details)
+static enum data_problem_kind kind_of(enum error_code code,
+                                      const struct model_violations *violations)
 {
     switch (code) {
     case ERR_VALIDATION:
     case ERR_EMPTY_KEY:
-        return all_taken(details) ? DATA_NOT_UNIQUE : DATA_INVALID;
+        return violations != NULL && violations->taken ? DATA_NOT_UNIQUE : DATA_INVALID;
     case ERR_SERIALIZATION:
         return DATA_MALFORMED;
     case ERR_RESOURCE_NOT_FOUND:

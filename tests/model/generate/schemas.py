@@ -2,6 +2,7 @@
 import json
 import os
 import pwd
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -145,6 +146,43 @@ def sqlite(command, models):
             raise AssertionError(f'{table} takes {row}')
         assert database.execute(KEYS_QUERY).fetchall() == KEYS, database.execute(KEYS_QUERY).fetchall()
         assert database.execute('SELECT "in_stock", "version" FROM "product", "customer"').fetchall() == [(1, 1)]
+
+
+def snake(name):
+    return re.sub('(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z0-9])(?=[A-Z][a-z])', '_', name).lower()
+
+
+def plain(value):
+    """DynamoDB JSON as JSON."""
+    (kind, content), = value.items()
+    if kind == 'N':
+        return float(content) if '.' in content else int(content)
+    if kind in ('L', 'M'):
+        return [plain(one) for one in content] if kind == 'L' else {name: plain(one) for name, one in content.items()}
+    return None if kind == 'NULL' else content
+
+
+def sqlite_samples(api, command, model, table):
+    """Every stored item goes into its entity's table, and the view gives its keys back."""
+    database = sqlite3.connect(':memory:')
+    database.row_factory = sqlite3.Row
+    database.executescript(subprocess.run([*command, model], stdout=subprocess.PIPE, check=True, text=True).stdout)
+    keys = [row['name'] for row in database.execute(f'PRAGMA table_info({table}_keys)')][1:]
+    stored = []
+    for item in api.pages('Scan', {'TableName': table}):
+        into = snake(item['EntityType']['S'])
+        columns = {row['name'] for row in database.execute(f'PRAGMA table_info("{into}")')}
+        row = {snake(name): plain(value) for name, value in item.items() if snake(name) in columns}
+        row = {name: json.dumps(value) if isinstance(value, (list, dict)) else value for name, value in row.items()}
+        database.execute(f'INSERT INTO "{into}" ({", ".join(map(chr(34).__add__, (n + chr(34) for n in row)))}) '
+                         f'VALUES ({", ".join("?" * len(row))})', list(row.values()))
+        stored.append(tuple(str(plain(item[key])) if key in item else None for key in keys))
+    made = [tuple(None if row[key] is None else str(row[key]) for key in keys)
+            for row in database.execute(f'SELECT * FROM {table}_keys')]
+    assert len(made) > 100
+    for one, other in zip(sorted(stored, key=str), sorted(made, key=str)):
+        assert one == other, f'{one}\n{other}'
+    assert len(made) == len(stored)
 
 
 class Postgres:

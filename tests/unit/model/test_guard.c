@@ -603,7 +603,7 @@ static void test_optional_key(void **state)
         {PUT, NULL, "{\"b\":{\"c\":1},\"id\":\"x\"}",
          "Entity E: /a: expected a value, as PK is made of it, got nothing"},
         {PUT, NULL, "{\"a\":\"1\",\"b\":{},\"id\":\"x\"}",
-         "Entity E: /b: expected a value, as PK is made of it, got a map"},
+         "Entity E: /b/c: expected a value, as PK is made of it, got nothing"},
         {PUT, NULL, "{\"a\":\"1\",\"b\":{\"c\":2}}",
          "Entity E: /id: expected a value, as it is the table's key, got nothing"},
         {PUT, NULL, "{\"a\":\"1\",\"b\":{\"c\":2},\"id\":\"x\"}",

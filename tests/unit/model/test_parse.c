@@ -248,8 +248,7 @@ static void test_attributes(void **state)
     done(p);
 }
 
-// ---- Keys
-// ----------------------------------------------------------------------------------------
+// ---- Keys -----------------------------------------------------------------------------------
 
 static void test_keys(void **state)
 {
@@ -309,8 +308,7 @@ static void test_native_keys(void **state)
     done(p);
 }
 
-// ---- Access patterns
-// -----------------------------------------------------------------------------
+// ---- Access patterns ------------------------------------------------------------------------
 
 static const char shop[] =
     "table shop { key PK, SK  index GSI1 (GSI1PK, GSI1SK)  index by-n (kind, n) type T\n"
@@ -459,8 +457,7 @@ static void test_access_details(void **state)
     buf_release(&text);
 }
 
-// ---- The rest
-// ------------------------------------------------------------------------------------
+// ---- The rest -------------------------------------------------------------------------------
 
 static void test_rules(void **state)
 {
