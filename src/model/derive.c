@@ -272,8 +272,8 @@ static bool report_blank(struct guard_work *work, const struct model_expr *path,
     enum { STEPS = 8 };
     struct model_pointer at[STEPS];
     struct slice value = VALUE_NONE;
-    (void)model_eval(path, &work->scope, MODEL_ANY, &value);
-    if (!is_blank(value) || path->step_count > STEPS)
+    enum eval_status status = model_eval(path, &work->scope, MODEL_ANY, &value);
+    if ((status == EVAL_OK && !is_blank(value)) || path->step_count > STEPS)
         return false;
     size_t last = path->step_count - 1;
     if (value.len == 0 && last == 0 && !path->attribute->optional)

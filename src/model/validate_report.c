@@ -287,6 +287,6 @@ struct model_violations *model_report_details(const struct model_report *report,
         return NULL;
     if (bytes > 0)
         memcpy(list, report->list, bytes);
-    *details = (struct model_violations){entity, report->count, list};
+    *details = (struct model_violations){.entity = entity, .count = report->count, .list = list};
     return details;
 }

@@ -174,8 +174,8 @@ def sqlite_samples(api, command, model, table):
         columns = {row['name'] for row in database.execute(f'PRAGMA table_info("{into}")')}
         row = {snake(name): plain(value) for name, value in item.items() if snake(name) in columns}
         row = {name: json.dumps(value) if isinstance(value, (list, dict)) else value for name, value in row.items()}
-        database.execute(f'INSERT INTO "{into}" ({", ".join(map(chr(34).__add__, (n + chr(34) for n in row)))}) '
-                         f'VALUES ({", ".join("?" * len(row))})', list(row.values()))
+        names = ', '.join(f'"{name}"' for name in row)
+        database.execute(f'INSERT INTO "{into}" ({names}) VALUES ({", ".join("?" * len(row))})', list(row.values()))
         stored.append(tuple(str(plain(item[key])) if key in item else None for key in keys))
     made = [tuple(None if row[key] is None else str(row[key]) for key in keys)
             for row in database.execute(f'SELECT * FROM {table}_keys')]
