@@ -1,6 +1,6 @@
 // Long work of the API beside the requests: exports, imports, restores, and what models need.
-// There are a few lanes; the tasks of a lane run one after the other on its thread, which is started
-// by the first of them and ended by api_close().
+// There are a few lanes; the tasks of a lane run one after the other on its thread, which is
+// started by the first of them and ended by api_close().
 //
 // A task belongs to the queue from background_submit() on: `run` is called exactly once and frees
 // it. It may read the engine and use engine_run(). It polls background_stopping() and then returns

@@ -5,7 +5,7 @@
 // Everything here is ours until model_parse() ends; the const is for those who come later.
 static struct model_expr *own(const struct model_expr *expr)
 {
-    return (struct model_expr *)(uintptr_t)expr;
+    return (struct model_expr *)expr;
 }
 
 // ---- Resolving ------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ static bool flatten(struct model_file *file, struct model_type *type, struct mod
         if (option->kind != MODEL_UNION)
             continue;
         nested = true;
-        if (named == NULL && !flatten(file, (struct model_type *)(uintptr_t)option, at))
+        if (named == NULL && !flatten(file, (struct model_type *)option, at))
             return false;
     }
     struct gathered *all = nested ? file_scratch(file, 1, sizeof *all) : NULL;
@@ -121,10 +121,10 @@ static bool flatten(struct model_file *file, struct model_type *type, struct mod
     }
     if (all->full)
         return file_error(file, at, "a union has at most %d options", LIMIT_MODEL_MEMBERS);
-    const struct model_type **options = file_alloc(file, all->count, sizeof *all->list);
+    const struct model_type **options = file_alloc(file, all->count, sizeof(struct model_type *));
     if (options == NULL)
         return false;
-    memcpy(options, all->list, all->count * sizeof *all->list);
+    memcpy(options, all->list, all->count * sizeof(struct model_type *));
     type->options = options;
     type->option_count = all->count;
     return true;
@@ -144,7 +144,7 @@ static bool resolve_named(struct model_file *file, struct raw_type *named)
         if (other != NULL)
             ok = resolve_named(file, other);
         else if (named->alias->kind == MODEL_UNION)
-            ok = flatten(file, (struct model_type *)(uintptr_t)named->alias, named->at);
+            ok = flatten(file, (struct model_type *)named->alias, named->at);
         if (ok) {
             struct slice name = named->type->name;
             *named->type = *named->alias;
@@ -236,7 +236,8 @@ static void check_endless(struct model_file *file)
 
 static bool gather_types(struct model_file *file)
 {
-    const struct model_type **list = file_alloc(file, file->types.count + 1, sizeof *list);
+    const struct model_type **list =
+        file_alloc(file, file->types.count + 1, sizeof(struct model_type *));
     uint32_t *lines = file_scratch(file, file->types.count + 1, sizeof *lines);
     if (list == NULL || lines == NULL)
         return false;

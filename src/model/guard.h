@@ -18,10 +18,10 @@ const struct model_table *model_guard_table(const struct guard *guard);
 MUST_CHECK bool model_guard_prepare(const struct guard *guard, const struct env *env,
                                     struct arena *arena, struct slice *item, struct error *error);
 
-// For a put of an item that is known to be of an entity (the data API): adds what tells so, the type
-// attribute or else the primary key. Under `warn` and `off`, where the guard will change nothing, it
-// completes all of the item, since who sends entities does not send keys. False if the item says
-// that it is of another entity.
+// For a put of an item that is known to be of an entity (the data API): adds what tells so, the
+// type attribute or else the primary key. Under `warn` and `off`, where the guard will change
+// nothing, it completes all of the item, since who sends entities does not send keys. False if the
+// item says that it is of another entity.
 MUST_CHECK bool model_guard_address(const struct guard *guard, struct slice entity,
                                     const struct env *env, struct arena *arena, struct slice *item,
                                     struct error *error);

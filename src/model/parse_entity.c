@@ -38,7 +38,7 @@ static bool binding(struct model_file *file, struct raw_entity *raw)
     struct raw_binding **end = &raw->bindings;
     for (; *end != NULL; others++)
         end = &(*end)->next;
-    if (others > 2 * LIMIT_KEY_PARTS * LIMIT_INDEXES)
+    if (others > (size_t)2 * LIMIT_KEY_PARTS * LIMIT_INDEXES)
         return file_error(file, bound->at, "an entity has no more keys than this");
     *end = bound;
     return true;

@@ -21,7 +21,7 @@ static struct model_expr *new_call(struct model_parser *p, enum model_expr_kind 
                                    const struct model_expr *const *args)
 {
     struct model_expr *expr = new_expr(p, kind, at);
-    const struct model_expr **copy = arena_zalloc(p->arena, count + 1, sizeof *copy);
+    const struct model_expr **copy = arena_zalloc(p->arena, count + 1, sizeof(struct model_expr *));
     if (expr == NULL || copy == NULL) {
         (void)parse_no_memory(p);
         return NULL;
@@ -37,7 +37,7 @@ struct slice parse_encode(struct model_parser *p, enum value_tag tag, struct sli
 {
     struct buf out;
     struct value_builder builder;
-    buf_init(&out, 2 * LIMIT_MODEL_FILE);
+    buf_init(&out, (size_t)2 * LIMIT_MODEL_FILE);
     value_builder_init(&builder, &out);
     if (tag == VALUE_TAG_NULL) {
         value_put_null(&builder);
@@ -106,7 +106,7 @@ bool parse_count(struct model_parser *p, const char *what, uint64_t min, uint64_
                  uint64_t *count)
 {
     struct model_place at = parse_place(p);
-    struct slice stored;
+    struct slice stored = {0};
     int64_t value = 0;
     if (!parse_number(p, what, &stored))
         return false;

@@ -213,7 +213,7 @@ static struct model_type *base(struct model_file *file)
                              "\"?\" belongs at the end of the whole type");
             return NULL;
         }
-        return (struct model_type *)(uintptr_t)type;
+        return (struct model_type *)type;
     }
     default:
         (void)parse_expected(p, "a type");

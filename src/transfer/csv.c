@@ -1,8 +1,8 @@
 // See csv.h.
 #include "transfer/csv.h"
 
-#include "json/plain.h"
 #include "value/number.h"
+#include "json/plain.h"
 
 enum { COLUMNS_MAX = 10000 };
 

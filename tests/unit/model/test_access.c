@@ -114,18 +114,21 @@ static void test_requests(void **state)
         const char *expected;
     } cases[] = {
         {"user", "userId=" ID,
-         "{\"TableName\":\"tab\",\"Key\":{\"PK\":{\"S\":\"USER#" ID "\"},\"SK\":{\"S\":\"META\"}}}"},
+         "{\"TableName\":\"tab\",\"Key\":{\"PK\":{\"S\":\"USER#" ID
+         "\"},\"SK\":{\"S\":\"META\"}}}"},
         {"post", "userId=" ID " number=7",
          "{\"TableName\":\"tab\",\"Key\":{\"PK\":{\"S\":\"USER#" ID
          "\"},\"SK\":{\"S\":\"POST#0007\"}},"
          "\"ConsistentRead\":true}"},
         {"userByEmail", "email=A@B.c",
-         "{\"TableName\":\"tab\",\"IndexName\":\"Gix\",\"KeyConditionExpression\":\"#G1PK = :G1PK AND "
+         "{\"TableName\":\"tab\",\"IndexName\":\"Gix\",\"KeyConditionExpression\":\"#G1PK = :G1PK "
+         "AND "
          "#G1SK = :G1SK\",\"ExpressionAttributeNames\":{\"#G1PK\":\"G1PK\",\"#G1SK\":\"G1SK\"},"
          "\"ExpressionAttributeValues\":{\":G1PK\":{\"S\":\"USER_EMAIL\"},\":G1SK\":{\"S\":"
          "\"a@b.c\"}},\"ScanIndexForward\":true,\"Limit\":1}"},
         {"posts", "userId=" ID,
-         "{\"TableName\":\"tab\",\"KeyConditionExpression\":\"#PK = :PK AND begins_with(#SK, :SK)\","
+         "{\"TableName\":\"tab\",\"KeyConditionExpression\":\"#PK = :PK AND begins_with(#SK, "
+         ":SK)\","
          "\"ExpressionAttributeNames\":{\"#PK\":\"PK\",\"#SK\":\"SK\"},"
          "\"ExpressionAttributeValues\":{\":PK\":{\"S\":\"USER#" ID
          "\"},\":SK\":{\"S\":\"POST#\"}},"
@@ -142,7 +145,8 @@ static void test_requests(void **state)
          "\"ExpressionAttributeValues\":{\":PK\":{\"S\":\"USER#" ID "\"},\":SK\":{\"S\":\"A\"},"
          "\":Kind\":{\"S\":\"User\"}},\"ScanIndexForward\":true}"},
         {"recent", "from=1 to=9",
-         "{\"TableName\":\"tab\",\"IndexName\":\"Gix\",\"KeyConditionExpression\":\"#G1PK = :G1PK AND "
+         "{\"TableName\":\"tab\",\"IndexName\":\"Gix\",\"KeyConditionExpression\":\"#G1PK = :G1PK "
+         "AND "
          "#G1SK BETWEEN :G1SK AND :G1SK_2\",\"ExpressionAttributeNames\":{\"#G1PK\":\"G1PK\","
          "\"#G1SK\":\"G1SK\"},\"ExpressionAttributeValues\":{\":G1PK\":{\"S\":\"POSTS\"},\":G1SK\":"
          "{\"S\":\"1\"},\":G1SK_2\":{\"S\":\"9#\"}},\"ScanIndexForward\":true}"},
@@ -160,7 +164,8 @@ static void test_requests(void **state)
          "{\"S\":\"a\"},\":kind\":{\"S\":\"b\"},\":day\":{\"S\":\"2026-01-02\"}},"
          "\"ScanIndexForward\":true}"},
         {"found", "userId=" ID " code=3 word=w",
-         "{\"TableName\":\"tab\",\"KeyConditionExpression\":\"#PK = :PK AND begins_with(#SK, :SK)\","
+         "{\"TableName\":\"tab\",\"KeyConditionExpression\":\"#PK = :PK AND begins_with(#SK, "
+         ":SK)\","
          "\"FilterExpression\":\"#state.#code = :code AND contains(#state.#text, :text) AND "
          "attribute_exists(#state.#text) AND attribute_not_exists(#kind) AND #kind <> :kind\","
          "\"ExpressionAttributeNames\":{\"#PK\":\"PK\",\"#SK\":\"SK\",\"#state\":\"state\","
