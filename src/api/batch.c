@@ -267,6 +267,7 @@ static bool make_action(struct api_call *call, struct table *table,
     action->table = table;
     if (entry->put_request != NULL) {
         action->kind = WRITE_PUT;
+        action->batch = true;
         action->item = entry->put_request->item.value;
         return (table->guard != NULL || check_put_key(call, table, action->item)) &&
                call_action_key(call, action);

@@ -33,6 +33,7 @@ bool put_batch_add(struct put_batch *batch, struct slice item)
         .key = arena_copy(&batch->arena, buf_view(&key)),
         .item = arena_copy(&batch->arena, item),
         .trusted = batch->trusted,
+        .batch = true,
     };
     buf_release(&key);
     if (action.key.ptr == NULL || action.item.ptr == NULL)

@@ -112,6 +112,7 @@ struct write_action {
     bool trusted;        // PUT: of an item that was in a table before; its index keys may be unfit
     bool expired;        // DELETE: by time to live; nothing is done if the item is not expired
     bool touch;          // UPDATE, without an update: the guard completes the item if it is there
+    bool batch;          // PUT: one of many, which may bring items from elsewhere (for the guard)
     const struct guard *prepared; // PUT: the guard that has completed the item, or NULL
     struct slice if_match; // empty, or the digest that the item there must have (value/digest.h)
 

@@ -37,6 +37,7 @@ bool guard_judge(struct txn *txn, struct write_job *request, struct write_action
     struct guard_write write = {
         .is_put = action->kind == WRITE_PUT,
         .prepared = action->kind == WRITE_PUT && action->prepared == table->guard,
+        .batch = action->batch,
         .touch = action->touch,
         .key = action->kind == WRITE_UPDATE ? action->item : VALUE_NONE,
         .before = before,

@@ -24,6 +24,7 @@ struct guard_write {
     // In. Images are VALUE_NONE where there is none.
     bool is_put;   // the client sent the whole item; else an update, or a delete if after is none
     bool prepared; // a put whose image this guard has completed already (guard.prepare)
+    bool batch;    // one of many puts, which may bring items from elsewhere
     bool touch;    // a backfill: complete what is there; what cannot be is left as it is
     struct slice key; // the primary key as an item (UPDATE); else VALUE_NONE
     struct slice before;

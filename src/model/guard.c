@@ -105,6 +105,9 @@ static void set_version(struct guard_work *work)
         return;
     }
     struct slice name = work->plan->slots[slot].name;
+    // Batches cannot be conditional on what was read: there, a new item keeps its count.
+    if (work->batch && old.len == 0 && value.len > 0 && value.ptr[0] == VALUE_TAG_N)
+        return;
     bool zero = value.len == 3 && value.ptr[0] == VALUE_TAG_N && value.ptr[2] == 0x80;
     if (value.len > 0 && !slice_equal(value, next) && !(old.len == 0 && zero) &&
         !slice_equal(value, old)) {
@@ -435,6 +438,7 @@ static bool guard_write(const struct guard *base, struct guard_write *write, str
         return error_budget(error);
     work.occasion = write->touch ? GUARD_TOUCH : GUARD_WRITE;
     work.is_put = write->is_put;
+    work.batch = write->batch;
     work.prepared = write->prepared && now.entity->guard == MODEL_ENFORCE;
     work.fresh =
         write->before.len == 0 || model_recognise(guard->table, write->before).entity != now.entity;

@@ -101,6 +101,7 @@ struct guard_work {
     const struct guard_entity *plan;
     enum guard_occasion occasion;
     bool is_put;
+    bool batch;    // one of many puts: a new item may have come a long way
     bool prepared; // judged before; only what changes now has to be judged again
     bool fresh;    // there was no item of this entity at this key
     struct arena *arena;

@@ -67,8 +67,8 @@ def plain(value):
 class Write:
     """A put (item), an update (key, sets, removes) or a delete (key). `good`: it must succeed."""
 
-    def __init__(self, kind, key, good, item=None, sets=None, removes=(), why='', claims=()):
-        self.kind, self.key, self.good, self.item, self.why, self.claims = kind, key, good, item, why, claims
+    def __init__(self, kind, key, good, item=None, sets=None, removes=(), why=''):
+        self.kind, self.key, self.good, self.item, self.why = kind, key, good, item, why
         self.sets, self.removes = sets or {}, list(removes)
 
     def __repr__(self):
@@ -112,7 +112,6 @@ class Round:
         self.model = Model(self.r, f'property-{round_number}')
         self.items = {}  # by primary key, as the server has them
         self.counts = {'good': 0, 'bad': 0}
-        self.refused = {}
 
     def require(self, condition, message, *details):
         if not condition:

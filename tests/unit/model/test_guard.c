@@ -63,7 +63,7 @@ static void guarded_release(struct guarded *guarded)
     fixture_release(&guarded->fixture);
 }
 
-enum way { PUT, UPDATE, TOUCH };
+enum way { PUT, BATCH, UPDATE, TOUCH };
 
 // The stored image as text, or the message. Puts are prepared as the server does it, and once more
 // without, which must not make a difference.
@@ -76,7 +76,8 @@ static const char *write_once(struct guarded *guarded, enum way way, const char 
     if (prepare && !model_guard_prepare(guarded->guard, &guarded->fixture.env, &guarded->arena,
                                         &item, &guarded->error))
         return guarded->error.message;
-    guarded->write = (struct guard_write){.is_put = way == PUT,
+    guarded->write = (struct guard_write){.is_put = way == PUT || way == BATCH,
+                                          .batch = way == BATCH,
                                           .prepared = prepare,
                                           .touch = way == TOUCH,
                                           .key = VALUE_NONE,
@@ -96,7 +97,7 @@ static const char *written(struct guarded *guarded, enum way way, const char *be
 {
     guarded->fixture.clock.seed = 7;
     const char *whole = write_once(guarded, way, before, after, false);
-    if (way != PUT)
+    if (way != PUT && way != BATCH)
         return whole;
     guarded->fixture.clock.seed = 7;
     const char *prepared = write_once(guarded, way, before, after, true);
@@ -310,6 +311,11 @@ static void test_version(void **state)
         {PUT, NULL, ORDER("\"rev\":1,", ""), ORDER("\"rev\":1,", "")},
         {PUT, NULL, ORDER("\"rev\":2,", ""),
          "Entity Order: /rev: expected 1 (the item is new), got 2"},
+        // What comes from elsewhere keeps its count, unless something is there.
+        {BATCH, NULL, ORDER("\"rev\":2,", ""), ORDER("\"rev\":2,", "")},
+        {BATCH, NULL, ORDER("", ""), ORDER("\"rev\":1,", "")},
+        {BATCH, ORDER("\"rev\":4,", ""), ORDER("\"rev\":2,", ""),
+         "Entity Order: /rev: expected 4 (the version that is stored), got 2"},
         {PUT, ORDER("\"rev\":4,", ""), ORDER("", ""), ORDER("\"rev\":5,", "")},
         {PUT, ORDER("\"rev\":4,", ""), ORDER("\"rev\":4,", ""), ORDER("\"rev\":5,", "")},
         {PUT, ORDER("\"rev\":4,", ""), ORDER("\"rev\":5,", ""), ORDER("\"rev\":5,", "")},
