@@ -205,14 +205,25 @@ static bool scalar_fits(const struct model_type *type, enum value_tag tag, struc
     return tag == VALUE_TAG_N && number_fits(type, bytes);
 }
 
-static bool members_fit(const struct model_type *type, struct slice value, bool strict)
+// A union of recursive types may have to be tried in every way at every level. What takes more
+// steps than any honest item needs does not fit.
+enum { STEPS_MAX = 1 << 20 };
+
+struct fitting {
+    bool strict;
+    size_t steps; // left
+};
+
+static bool type_fits(struct fitting *fitting, const struct model_type *type, struct slice value);
+
+static bool members_fit(struct fitting *fitting, const struct model_type *type, struct slice value)
 {
     struct value_iter iter;
     if (!length_in_range(type, value_count(value)))
         return false;
     value_iter_init(&iter, value);
     while (type->item != NULL && value_iter_next(&iter))
-        if (!model_type_fits(type->item, iter.value, strict))
+        if (!type_fits(fitting, type->item, iter.value))
             return false;
     return true;
 }
@@ -236,7 +247,7 @@ static bool set_fits(const struct model_type *type, struct slice value)
 }
 
 // Both the map and the fields are sorted by name.
-static bool object_fits(const struct model_type *type, struct slice value, bool strict)
+static bool object_fits(struct fitting *fitting, const struct model_type *type, struct slice value)
 {
     struct value_iter iter;
     size_t at = 0;
@@ -250,11 +261,11 @@ static bool object_fits(const struct model_type *type, struct slice value, bool 
             if (!type->fields[at++].optional)
                 return false;
         if (at == type->field_count || order != 0) {
-            if (strict)
+            if (fitting->strict)
                 return false;
             continue;
         }
-        if (!model_type_fits(type->fields[at++].type, iter.value, strict))
+        if (!type_fits(fitting, type->fields[at++].type, iter.value))
             return false;
     }
     for (; at < type->field_count; at++)
@@ -263,23 +274,26 @@ static bool object_fits(const struct model_type *type, struct slice value, bool 
     return true;
 }
 
-bool model_type_fits(const struct model_type *type, struct slice value, bool strict)
+static bool type_fits(struct fitting *fitting, const struct model_type *type, struct slice value)
 {
+    if (fitting->steps == 0)
+        return false;
+    fitting->steps--;
     if (type->kind == MODEL_ANY)
         return true;
     if (type->kind == MODEL_UNION) {
         for (size_t i = 0; i < type->option_count; i++)
-            if (model_type_fits(type->options[i], value, strict))
+            if (type_fits(fitting, type->options[i], value))
                 return true;
         return false;
     }
     switch ((enum value_tag)value.ptr[0]) {
     case VALUE_TAG_L:
-        return type->kind == MODEL_LIST && members_fit(type, value, strict);
+        return type->kind == MODEL_LIST && members_fit(fitting, type, value);
     case VALUE_TAG_M:
         if (type->kind == MODEL_RECORD)
-            return members_fit(type, value, strict);
-        return type->kind == MODEL_OBJECT && object_fits(type, value, strict);
+            return members_fit(fitting, type, value);
+        return type->kind == MODEL_OBJECT && object_fits(fitting, type, value);
     case VALUE_TAG_SS:
     case VALUE_TAG_NS:
     case VALUE_TAG_BS:
@@ -291,4 +305,10 @@ bool model_type_fits(const struct model_type *type, struct slice value, bool str
     default:
         return scalar_fits(type, (enum value_tag)value.ptr[0], VALUE_NONE);
     }
+}
+
+bool model_type_fits(const struct model_type *type, struct slice value, bool strict)
+{
+    struct fitting fitting = {strict, STEPS_MAX};
+    return type_fits(&fitting, type, value);
 }

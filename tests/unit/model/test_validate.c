@@ -276,12 +276,37 @@ static void test_words(void **state)
     fixture_release(&fixture);
 }
 
+// Two types, each of which may hold either: 2 to the 28th ways to find that the inmost value is
+// wrong.
+static void test_many_ways(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_init(&fixture, "table trees { key id }\n"
+                           "type A { x: A | B | string }\n"
+                           "type B { x: A | B | string  y: string? }\n"
+                           "entity Tree { id string  root: A | B }\n");
+    const struct model_type *type = fixture.table->entities[0].attributes[1].type;
+    char text[400] = "";
+    for (int i = 0; i < 29; i++)
+        (void)strncat(text, "{\"x\":", sizeof(text) - strlen(text) - 1);
+    size_t inmost = strlen(text);
+    (void)strncat(text, "\"1\"", sizeof(text) - strlen(text) - 1);
+    for (int i = 0; i < 29; i++)
+        (void)strncat(text, "}", sizeof(text) - strlen(text) - 1);
+    assert_true(model_type_fits(type, item_of(&fixture.arena, text), false));
+    memcpy(text + inmost, "100", 3);
+    assert_false(model_type_fits(type, item_of(&fixture.arena, text), false));
+    fixture_release(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_unknown_fields),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_many_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
