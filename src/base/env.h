@@ -19,7 +19,7 @@ struct env env_system(void);
 // A clock that stands still until moved and a seeded generator; for tests.
 // `state` is owned by the caller and must outlive the env.
 struct env_fixed {
-    int64_t now_ms;
+    _Atomic int64_t now_ms; // a test may move it while threads look
     uint64_t seed;
 };
 struct env env_fixed(struct env_fixed *state);
