@@ -213,6 +213,24 @@ enum model_phase { MODEL_PHASE_INDEXES, MODEL_PHASE_ITEMS, MODEL_PHASE_DONE };
 
 enum { MODEL_RATE = 20000 }; // items a second, if nothing else is asked for
 
+// How far a walk over all items of a table is; a part of the records of backfills and migrations.
+struct model_progress {
+    int64_t rate;          // items a second, at most
+    struct slice position; // tree key of the last item that is done
+    int64_t done;
+    int64_t total; // items that there were when it began
+    int64_t started_ms;
+    int64_t ended_ms;
+    int64_t items_ms; // since when items are looked at, in this process
+    int64_t items_before;
+    struct slice failure;
+    struct model_samples samples;
+};
+
+struct map_maker;
+void model_progress_encode(struct map_maker *maker, const struct model_progress *progress);
+void model_progress_decode(struct slice record, struct model_progress *out);
+
 struct model_work {
     struct slice table_id;
     struct slice region;
@@ -221,18 +239,9 @@ struct model_work {
     enum model_phase phase;
     bool prune;
     bool skip_items; // only the table changes
-    int64_t rate;
-    struct slice position; // tree key of the last item that is done
-    int64_t done;
-    int64_t total; // items that there were when it began
     int64_t written;
     int64_t violations;
-    int64_t started_ms;
-    int64_t ended_ms;
-    int64_t items_ms; // since when items are touched, in this process
-    int64_t items_before;
-    struct slice failure;
-    struct model_samples samples;
+    struct model_progress progress;
 };
 
 struct slice model_work_name(struct arena *arena, struct slice table);

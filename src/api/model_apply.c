@@ -67,16 +67,16 @@ static bool indexes_differ(const struct attachment *a, const struct table *table
 static void decide_work(struct attachment *a, const struct table *current)
 {
     struct model_work *work = &a->work;
-    work->total = current->stats->items;
-    work->skip_items = !a->concerns_items || work->total == 0;
+    work->progress.total = current->stats->items;
+    work->skip_items = !a->concerns_items || work->progress.total == 0;
     work->status = MODEL_APPLYING;
     if (work->skip_items)
-        work->total = 0;
+        work->progress.total = 0;
     if (!work->skip_items || indexes_differ(a, current))
         return;
     work->status = MODEL_ACTIVE;
     work->phase = MODEL_PHASE_DONE;
-    work->ended_ms = work->started_ms;
+    work->progress.ended_ms = work->progress.started_ms;
 }
 
 static bool make_records(struct attachment *a, struct table *table, struct error *error)
@@ -129,7 +129,7 @@ static bool attach(struct attachment *a, struct table *live, struct error *error
     struct api *api = a->api;
     a->version.time_ms = env_now(engine_env(api->engine));
     a->work.table_id = live->uuid;
-    a->work.started_ms = a->version.time_ms;
+    a->work.progress.started_ms = a->version.time_ms;
     bool ok;
     do {
         table_change_init(&a->change, api->engine, error);
@@ -194,7 +194,7 @@ static bool apply_target(struct api_call *call, const struct apply_model_request
         .version = {.text = slice_str(plan->name), .file = plan->file, .did = SLICE_LIT("apply")},
         .work = {.region = call->region,
                  .prune = request->prune.value,
-                 .rate = request->rate.set ? request->rate.value : MODEL_RATE},
+                 .progress.rate = request->rate.set ? request->rate.value : MODEL_RATE},
         .concerns_items = target->concerns_items,
     };
     if (a->text_record.ptr == NULL || !ready_table(call, target, request->prune.value, &created) ||
@@ -340,7 +340,7 @@ static void run_abandon(struct api_call *call, const void *decoded)
         .api = call->api,
         .arena = &call->arena,
         .version = {.did = SLICE_LIT("abandon")},
-        .work = {.region = call->region, .rate = MODEL_RATE},
+        .work = {.region = call->region, .progress.rate = MODEL_RATE},
         .concerns_items = true,
     };
     if (find_previous(call, table, &last, a, &model) &&

@@ -22,30 +22,30 @@ static struct slice digest_of(struct slice text_name)
 
 static void progress_json(struct json_writer *w, const struct model_work *work, int64_t now_ms)
 {
-    int64_t done = work->done - work->items_before;
-    int64_t ms = now_ms - work->items_ms;
-    int64_t left = work->total - work->done;
+    int64_t done = work->progress.done - work->progress.items_before;
+    int64_t ms = now_ms - work->progress.items_ms;
+    int64_t left = work->progress.total - work->progress.done;
     bool moving = work->status == MODEL_APPLYING && work->phase == MODEL_PHASE_ITEMS && ms > 0;
     json_name(w, "Progress");
     json_open_object(w);
     member_text(w, "Phase", phases[work->phase]);
-    member_integer(w, "Done", work->done);
-    member_integer(w, "Total", work->total);
+    member_integer(w, "Done", work->progress.done);
+    member_integer(w, "Total", work->progress.total);
     member_integer(w, "Written", work->written);
     member_integer(w, "Violations", work->violations);
     if (moving && done > 0) {
         member_integer(w, "ItemsPerSecond", done * 1000 / ms);
         member_integer(w, "SecondsLeft", left > 0 ? left * ms / done / 1000 : 0);
     }
-    member_integer(w, "Rate", work->rate);
-    if (work->started_ms > 0)
-        member_time(w, "StartDateTime", work->started_ms);
-    if (work->ended_ms > 0)
-        member_time(w, "EndDateTime", work->ended_ms);
-    if (work->failure.len > 0)
-        member_string(w, "Failure", work->failure);
-    if (work->samples.count > 0)
-        model_samples_json(w, "ViolationSamples", &work->samples);
+    member_integer(w, "Rate", work->progress.rate);
+    if (work->progress.started_ms > 0)
+        member_time(w, "StartDateTime", work->progress.started_ms);
+    if (work->progress.ended_ms > 0)
+        member_time(w, "EndDateTime", work->progress.ended_ms);
+    if (work->progress.failure.len > 0)
+        member_string(w, "Failure", work->progress.failure);
+    if (work->progress.samples.count > 0)
+        model_samples_json(w, "ViolationSamples", &work->progress.samples);
     json_close_object(w);
 }
 

@@ -31,29 +31,16 @@ struct slice migration_work_encode(const struct migration_work *work, struct are
     map_put_flag(&maker, "applied", work->applied);
     map_put_flag(&maker, "down", work->down);
     map_put_integer(&maker, "step", work->step);
-    map_put_integer(&maker, "rate", work->rate);
-    if (work->position.len > 0) {
-        value_name(&maker.b, SLICE_LIT("position"));
-        value_put_binary(&maker.b, work->position);
-    }
-    map_put_integer(&maker, "done", work->done);
-    map_put_integer(&maker, "total", work->total);
     map_put_integer(&maker, "matched", work->matched);
     map_put_integer(&maker, "made", work->made);
     map_put_integer(&maker, "removed", work->removed);
     map_put_integer(&maker, "failed", work->failed);
-    map_put_integer(&maker, "started", work->started_ms);
-    map_put_integer(&maker, "ended", work->ended_ms);
-    map_put_integer(&maker, "items", work->items_ms);
-    map_put_integer(&maker, "itemsBefore", work->items_before);
-    map_put_text(&maker, "failure", work->failure);
-    model_samples_encode(&maker, "samples", &work->samples);
+    model_progress_encode(&maker, &work->progress);
     return map_end(&maker, arena, error);
 }
 
 void migration_work_decode(struct slice record, struct migration_work *out)
 {
-    struct slice position = map_value(record, SLICE_LIT("position"));
     *out = (struct migration_work){
         .table_id = map_text(record, "tableId"),
         .name = map_text(record, "name"),
@@ -63,21 +50,12 @@ void migration_work_decode(struct slice record, struct migration_work *out)
         .applied = map_flag(record, "applied"),
         .down = map_flag(record, "down"),
         .step = map_integer(record, "step"),
-        .rate = map_integer(record, "rate"),
-        .position = position.len > 0 ? value_bytes(position) : position,
-        .done = map_integer(record, "done"),
-        .total = map_integer(record, "total"),
         .matched = map_integer(record, "matched"),
         .made = map_integer(record, "made"),
         .removed = map_integer(record, "removed"),
         .failed = map_integer(record, "failed"),
-        .started_ms = map_integer(record, "started"),
-        .ended_ms = map_integer(record, "ended"),
-        .items_ms = map_integer(record, "items"),
-        .items_before = map_integer(record, "itemsBefore"),
-        .failure = map_text(record, "failure"),
     };
-    model_samples_decode(map_value(record, SLICE_LIT("samples")), &out->samples);
+    model_progress_decode(record, &out->progress);
 }
 
 bool migration_work_read(struct api *api, const struct table *table, struct slice name,
@@ -337,9 +315,9 @@ static bool save_new(struct api_call *call, const struct apply_migration_request
         .status = MIGRATION_RUNNING,
         .applied = last->applied,
         .down = slice_is(request->direction, "DOWN"),
-        .rate = request->rate.set ? request->rate.value : MODEL_RATE,
-        .total = table->stats->items,
-        .started_ms = env_now(engine_env(call_engine(call))),
+        .progress.rate = request->rate.set ? request->rate.value : MODEL_RATE,
+        .progress.total = table->stats->items,
+        .progress.started_ms = env_now(engine_env(call_engine(call))),
     };
     struct record_write write = {
         .name = migration_record_name(&call->arena, table->name, name),
@@ -418,19 +396,19 @@ static void work_json(struct json_writer *w, const struct migration_work *work)
     if (work->file.len > 0)
         member_string(w, "FileName", work->file);
     member_integer(w, "Step", work->step + 1);
-    member_integer(w, "Done", work->done);
-    member_integer(w, "Total", work->total);
+    member_integer(w, "Done", work->progress.done);
+    member_integer(w, "Total", work->progress.total);
     member_integer(w, "Matched", work->matched);
     member_integer(w, "Made", work->made);
     member_integer(w, "Removed", work->removed);
     member_integer(w, "Failed", work->failed);
-    member_integer(w, "Rate", work->rate);
-    member_time(w, "StartDateTime", work->started_ms);
-    if (work->ended_ms > 0)
-        member_time(w, "EndDateTime", work->ended_ms);
-    if (work->failure.len > 0)
-        member_string(w, "Failure", work->failure);
-    model_samples_json(w, "FailureSamples", &work->samples);
+    member_integer(w, "Rate", work->progress.rate);
+    member_time(w, "StartDateTime", work->progress.started_ms);
+    if (work->progress.ended_ms > 0)
+        member_time(w, "EndDateTime", work->progress.ended_ms);
+    if (work->progress.failure.len > 0)
+        member_string(w, "Failure", work->progress.failure);
+    model_samples_json(w, "FailureSamples", &work->progress.samples);
     json_close_object(w);
 }
 

@@ -20,20 +20,11 @@ struct migration_work {
     bool applied; // the last time that it was done, it was done upwards
     bool down;    // the way that it is going, or went last
     int64_t step;
-    int64_t rate;
-    struct slice position;
-    int64_t done; // items looked at in this step
-    int64_t total;
     int64_t matched;
     int64_t made;
     int64_t removed;
     int64_t failed;
-    int64_t started_ms;
-    int64_t ended_ms;
-    int64_t items_ms;
-    int64_t items_before;
-    struct slice failure;
-    struct model_samples samples; // of items that failed
+    struct model_progress progress; // of this step; the samples are items that failed
 };
 
 struct slice migration_record_name(struct arena *arena, struct slice table, struct slice name);

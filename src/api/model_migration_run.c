@@ -64,7 +64,7 @@ static bool save_decide(struct record_job *job, struct engine *engine)
         return error->code == ERR_NONE;
     char *did = arena_printf(&saving->arena, "migrate %s %.*s", run->work.down ? "down" : "up",
                              SLICE_FMT(run->name));
-    struct model_version version = {.time_ms = run->work.ended_ms, .file = run->work.file};
+    struct model_version version = {.time_ms = run->work.progress.ended_ms, .file = run->work.file};
     if (did == NULL)
         return error_budget(error);
     version.did = slice_str(did);
@@ -79,7 +79,7 @@ static void save(struct migration_run *run, bool done)
 {
     struct saving saving = {.run = run, .done = done};
     struct error error;
-    run->work.position = buf_view(&run->position);
+    run->work.progress.position = buf_view(&run->position);
     arena_init(&saving.arena, RUN_MEMORY);
     error_init(&error, &saving.arena);
     saving.writes[0].name = migration_record_name(&saving.arena, run->table_name, run->name);
@@ -112,7 +112,7 @@ static void note_failure(struct migration_run *run, struct slice item, const cha
     struct slice key = model_key_of(run->table, item, &run->item);
     run->work.failed++;
     if (key.ptr != NULL)
-        model_sample_add(&run->work.samples, &run->arena, key, slice_str(text));
+        model_sample_add(&run->work.progress.samples, &run->arena, key, slice_str(text));
 }
 
 // Whether the transaction failed because something was changed meanwhile.
@@ -232,7 +232,7 @@ static bool run_page(struct migration_run *run, bool *ended)
     for (size_t i = 0; i < run->count; i++) {
         if (!migrate_item(run, run->items[i]))
             return false;
-        run->work.done++;
+        run->work.progress.done++;
     }
     if (model_monotonic_ms() - run->saved_ms >= SAVE_EVERY_MS)
         save(run, false);
@@ -245,16 +245,16 @@ static bool run_steps(struct migration_run *run)
     for (; run->work.step < (int64_t)way->count; run->work.step++) {
         bool ended = false;
         run->migrator.step = &way->steps[run->work.step];
-        run->work.total = run->table->stats->items;
-        run->work.items_ms = env_now(engine_env(run->api->engine));
-        run->work.items_before = run->work.done;
+        run->work.progress.total = run->table->stats->items;
+        run->work.progress.items_ms = env_now(engine_env(run->api->engine));
+        run->work.progress.items_before = run->work.progress.done;
         save(run, false);
         while (!ended) {
             if (!run_page(run, &ended))
                 return false;
         }
         buf_clear(&run->position);
-        run->work.done = 0;
+        run->work.progress.done = 0;
     }
     return true;
 }
@@ -270,8 +270,8 @@ static bool load(struct migration_run *run)
                              &run->error) ||
         run->work.text.len == 0 || run->work.status != MIGRATION_RUNNING)
         return false;
-    run->pace.rate = run->work.rate > 0 ? run->work.rate : MODEL_RATE;
-    buf_slice(&run->position, run->work.position);
+    run->pace.rate = run->work.progress.rate > 0 ? run->work.progress.rate : MODEL_RATE;
+    buf_slice(&run->position, run->work.progress.position);
     return true;
 }
 
@@ -281,7 +281,7 @@ static void finish(struct migration_run *run, bool ok)
         save(run, false);
         return;
     }
-    run->work.ended_ms = env_now(engine_env(run->api->engine));
+    run->work.progress.ended_ms = env_now(engine_env(run->api->engine));
     run->work.status = ok ? MIGRATION_DONE : MIGRATION_FAILED;
     buf_clear(&run->position);
     if (ok) {
@@ -292,7 +292,7 @@ static void finish(struct migration_run *run, bool ok)
                  (long long)run->work.made, (long long)run->work.removed,
                  (long long)run->work.failed);
     } else {
-        run->work.failure = slice_str(run->error.message);
+        run->work.progress.failure = slice_str(run->error.message);
         log_error("table %.*s: migration %.*s failed: %s", SLICE_FMT(run->table_name),
                   SLICE_FMT(run->name), run->error.message);
     }

@@ -144,6 +144,40 @@ struct record_write model_version_record(const struct table *table,
 
 // ---- Work -------------------------------------------------------------------------------------
 
+void model_progress_encode(struct map_maker *maker, const struct model_progress *progress)
+{
+    map_put_integer(maker, "rate", progress->rate);
+    if (progress->position.len > 0) {
+        value_name(&maker->b, SLICE_LIT("position"));
+        value_put_binary(&maker->b, progress->position);
+    }
+    map_put_integer(maker, "done", progress->done);
+    map_put_integer(maker, "total", progress->total);
+    map_put_integer(maker, "started", progress->started_ms);
+    map_put_integer(maker, "ended", progress->ended_ms);
+    map_put_integer(maker, "items", progress->items_ms);
+    map_put_integer(maker, "itemsBefore", progress->items_before);
+    map_put_text(maker, "failure", progress->failure);
+    model_samples_encode(maker, "samples", &progress->samples);
+}
+
+void model_progress_decode(struct slice record, struct model_progress *out)
+{
+    struct slice position = map_value(record, SLICE_LIT("position"));
+    *out = (struct model_progress){
+        .rate = map_integer(record, "rate"),
+        .position = position.len > 0 ? value_bytes(position) : position,
+        .done = map_integer(record, "done"),
+        .total = map_integer(record, "total"),
+        .started_ms = map_integer(record, "started"),
+        .ended_ms = map_integer(record, "ended"),
+        .items_ms = map_integer(record, "items"),
+        .items_before = map_integer(record, "itemsBefore"),
+        .failure = map_text(record, "failure"),
+    };
+    model_samples_decode(map_value(record, SLICE_LIT("samples")), &out->samples);
+}
+
 struct slice model_work_name(struct arena *arena, struct slice table)
 {
     char *name = arena_printf(arena, "model/work/%.*s", SLICE_FMT(table));
@@ -162,27 +196,14 @@ struct slice model_work_encode(const struct model_work *work, struct arena *aren
     map_put_integer(&maker, "phase", work->phase);
     map_put_flag(&maker, "prune", work->prune);
     map_put_flag(&maker, "skipItems", work->skip_items);
-    map_put_integer(&maker, "rate", work->rate);
-    if (work->position.len > 0) {
-        value_name(&maker.b, SLICE_LIT("position"));
-        value_put_binary(&maker.b, work->position);
-    }
-    map_put_integer(&maker, "done", work->done);
-    map_put_integer(&maker, "total", work->total);
     map_put_integer(&maker, "written", work->written);
     map_put_integer(&maker, "violations", work->violations);
-    map_put_integer(&maker, "started", work->started_ms);
-    map_put_integer(&maker, "ended", work->ended_ms);
-    map_put_integer(&maker, "items", work->items_ms);
-    map_put_integer(&maker, "itemsBefore", work->items_before);
-    map_put_text(&maker, "failure", work->failure);
-    model_samples_encode(&maker, "samples", &work->samples);
+    model_progress_encode(&maker, &work->progress);
     return map_end(&maker, arena, error);
 }
 
 void model_work_decode(struct slice record, struct model_work *out)
 {
-    struct slice position = map_value(record, SLICE_LIT("position"));
     *out = (struct model_work){
         .table_id = map_text(record, "tableId"),
         .region = map_text(record, "region"),
@@ -191,19 +212,10 @@ void model_work_decode(struct slice record, struct model_work *out)
         .phase = (enum model_phase)map_integer(record, "phase"),
         .prune = map_flag(record, "prune"),
         .skip_items = map_flag(record, "skipItems"),
-        .rate = map_integer(record, "rate"),
-        .position = position.len > 0 ? value_bytes(position) : position,
-        .done = map_integer(record, "done"),
-        .total = map_integer(record, "total"),
         .written = map_integer(record, "written"),
         .violations = map_integer(record, "violations"),
-        .started_ms = map_integer(record, "started"),
-        .ended_ms = map_integer(record, "ended"),
-        .items_ms = map_integer(record, "items"),
-        .items_before = map_integer(record, "itemsBefore"),
-        .failure = map_text(record, "failure"),
     };
-    model_samples_decode(map_value(record, SLICE_LIT("samples")), &out->samples);
+    model_progress_decode(record, &out->progress);
 }
 
 bool model_work_read(struct api *api, const struct table *table, struct arena *arena,

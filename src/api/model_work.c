@@ -108,7 +108,7 @@ static void save(struct work_run *run)
     struct saving saving = {.run = run};
     struct record_write write;
     struct error error;
-    run->work.position = buf_view(&run->position);
+    run->work.progress.position = buf_view(&run->position);
     arena_init(&saving.arena, RUN_MEMORY);
     error_init(&error, &saving.arena);
     write.name = model_work_name(&saving.arena, run->name);
@@ -209,7 +209,7 @@ static void note_violation(struct work_run *run, struct slice item, const char *
                            const struct model_violations *violations)
 {
     run->work.violations++;
-    if (run->work.samples.count == MODEL_SAMPLES)
+    if (run->work.progress.samples.count == MODEL_SAMPLES)
         return;
     struct slice key = model_key_of(run->table, item, &run->item);
     buf_clear(&run->text);
@@ -218,7 +218,7 @@ static void note_violation(struct work_run *run, struct slice item, const char *
     else
         buf_text(&run->text, failure);
     if (key.ptr != NULL)
-        model_sample_add(&run->work.samples, &run->arena, key, buf_view(&run->text));
+        model_sample_add(&run->work.progress.samples, &run->arena, key, buf_view(&run->text));
 }
 
 static bool add_action(struct work_run *run, struct slice item)
@@ -247,7 +247,7 @@ static bool visit(void *context, struct slice item)
     arena_reset(&run->item);
     if (!model_touch(run->table->guard, engine_env(run->api->engine), &run->item, item, &touch))
         return error_budget(&run->error);
-    run->work.done++;
+    run->work.progress.done++;
     if (touch.violations != NULL || touch.failure != NULL)
         note_violation(run, item, touch.failure, touch.violations);
     if (!touch.changed && touch.claim_count == 0)
@@ -309,22 +309,22 @@ static bool write_batch(struct work_run *run)
 static bool do_items(struct work_run *run)
 {
     bool ended = run->work.skip_items;
-    run->work.items_ms = env_now(engine_env(run->api->engine));
-    run->work.items_before = run->work.done;
+    run->work.progress.items_ms = env_now(engine_env(run->api->engine));
+    run->work.progress.items_before = run->work.progress.done;
     save(run);
     while (!ended) {
         if (run->superseded || !refresh(run))
             return false;
         arena_reset(&run->batch);
         run->count = 0;
-        int64_t before = run->work.done;
+        int64_t before = run->work.progress.done;
         if (!model_walk(run->api, run->table, &run->position, BATCH_ITEMS, visit, run, &ended,
                         &run->error) ||
             !write_batch(run))
             return false;
         if (model_monotonic_ms() - run->saved_ms >= SAVE_EVERY_MS)
             save(run);
-        if (!model_pace(run->api, &run->pace, run->work.done - before) && !ended)
+        if (!model_pace(run->api, &run->pace, run->work.progress.done - before) && !ended)
             return false;
     }
     return true;
@@ -343,8 +343,8 @@ static bool load(struct work_run *run)
                            &run->error))
         return false;
     run->model = version.text;
-    run->pace.rate = run->work.rate > 0 ? run->work.rate : MODEL_RATE;
-    buf_slice(&run->position, run->work.position);
+    run->pace.rate = run->work.progress.rate > 0 ? run->work.progress.rate : MODEL_RATE;
+    buf_slice(&run->position, run->work.progress.position);
     return true;
 }
 
@@ -356,17 +356,17 @@ static void finish(struct work_run *run, bool ok)
         save(run);
         return;
     }
-    run->work.ended_ms = env_now(engine_env(run->api->engine));
+    run->work.progress.ended_ms = env_now(engine_env(run->api->engine));
     run->work.status = ok ? MODEL_ACTIVE : MODEL_FAILED;
     if (ok) {
         run->work.phase = MODEL_PHASE_DONE;
         buf_clear(&run->position);
         log_info("table %.*s: its items are as the model wants them: %lld looked at, %lld "
                  "changed, %lld that violate it",
-                 SLICE_FMT(run->name), (long long)run->work.done, (long long)run->work.written,
-                 (long long)run->work.violations);
+                 SLICE_FMT(run->name), (long long)run->work.progress.done,
+                 (long long)run->work.written, (long long)run->work.violations);
     } else {
-        run->work.failure = slice_str(run->error.message);
+        run->work.progress.failure = slice_str(run->error.message);
         log_error("table %.*s: the backfill of its model failed: %s", SLICE_FMT(run->name),
                   run->error.message);
     }
