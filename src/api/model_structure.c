@@ -3,6 +3,7 @@
 // same words.
 #include "api/model.h"
 
+#include "api/table_ops.h"
 #include "base/limits.h"
 
 enum { BODY_MAX = 1 << 20 };
@@ -112,21 +113,17 @@ static void write_units(struct json_writer *w, uint64_t read, uint64_t write)
 static void write_index(struct json_writer *w, const struct model_index *index, uint64_t read,
                         uint64_t write)
 {
-    static const char *const projections[] = {"ALL", "KEYS_ONLY", "INCLUDE"};
+    static const enum projection_type projections[] = {
+        [MODEL_PROJECT_ALL] = PROJECT_ALL,
+        [MODEL_PROJECT_KEYS] = PROJECT_KEYS_ONLY,
+        [MODEL_PROJECT_INCLUDE] = PROJECT_INCLUDE,
+    };
     json_open_object(w);
     member_string(w, "IndexName", index->name);
     write_keys(w, &index->keys);
-    json_name(w, "Projection");
-    json_open_object(w);
-    member_text(w, "ProjectionType", projections[index->projection]);
-    if (index->projection == MODEL_PROJECT_INCLUDE) {
-        json_name(w, "NonKeyAttributes");
-        json_open_array(w);
-        for (size_t i = 0; i < index->include_count; i++)
-            json_string(w, index->include[i]);
-        json_close_array(w);
-    }
-    json_close_object(w);
+    table_write_projection(w, &(struct index){.projection = projections[index->projection],
+                                              .include_count = index->include_count,
+                                              .include = index->include});
     if (read > 0 && !index->local)
         write_units(w, read, write);
     json_close_object(w);
