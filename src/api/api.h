@@ -69,8 +69,6 @@ struct api_call {
     struct slice operation; // "PutItem"
     struct slice region;    // of the credential scope; names the ARNs
     struct slice body;
-    struct slice if_match; // PutItem, UpdateItem, DeleteItem: empty, or the digest that the item
-                           // there must have (value/digest.h); stays until the owner changes it
     void (*done)(struct api_call *call);
     void *context; // the owner's
 

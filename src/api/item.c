@@ -148,7 +148,6 @@ static enum step start_write(struct api_call *call, const struct conditional_wri
     if (!compile_write(call, write, &condition))
         return STEP_FAILED;
     action.table = call_table(call, write->table_name);
-    action.if_match = call->if_match;
     if (action.table == NULL || !call_action_key(call, &action) ||
         !params_check_keys(&call->error, action.table,
                            (struct expressions){.condition = condition}))
@@ -273,7 +272,6 @@ enum step update_item_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     action.update = update;
     action.condition = condition;
-    action.if_match = call->if_match;
     struct slice wanted = request->return_values;
     action.want_old = slice_is(wanted, "ALL_OLD") || slice_is(wanted, "UPDATED_OLD");
     action.want_new = slice_is(wanted, "ALL_NEW") || slice_is(wanted, "UPDATED_NEW");

@@ -2,7 +2,6 @@
 #include "api/model_attach.h"
 
 #include "base/encode.h"
-#include "base/log.h"
 
 #include <stdio.h>
 

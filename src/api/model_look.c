@@ -17,8 +17,7 @@ static struct model_violations *left_over(const struct guard *guard, const struc
                                           struct arena *arena, struct slice item)
 {
     struct error error;
-    struct guard_write write = {
-        .key = VALUE_NONE, .before = item, .env = env, .arena = arena, .after = item};
+    struct guard_write write = {.before = item, .env = env, .arena = arena, .after = item};
     error_init(&error, arena);
     if (guard->ops->write(guard, &write, &error))
         return NULL;
@@ -31,7 +30,6 @@ bool model_touch(const struct guard *guard, const struct env *env, struct arena 
     struct error error;
     struct guard_write write = {
         .touch = true,
-        .key = VALUE_NONE,
         .before = item,
         .env = env,
         .arena = arena,

@@ -39,7 +39,6 @@ bool guard_judge(struct txn *txn, struct write_job *request, struct write_action
         .prepared = action->kind == WRITE_PUT && action->prepared == table->guard,
         .batch = action->batch,
         .touch = action->touch,
-        .key = action->kind == WRITE_UPDATE ? action->item : VALUE_NONE,
         .before = before,
         .env = &txn->engine->env,
         .arena = request->arena,

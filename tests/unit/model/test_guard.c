@@ -80,7 +80,6 @@ static const char *write_once(struct guarded *guarded, enum way way, const char 
                                           .batch = way == BATCH,
                                           .prepared = prepare,
                                           .touch = way == TOUCH,
-                                          .key = VALUE_NONE,
                                           .before = item_of(&guarded->fixture.arena, before),
                                           .env = &guarded->fixture.env,
                                           .arena = &guarded->arena,
