@@ -7,6 +7,7 @@
 #include "server/server.h"
 
 #include "base/limits.h"
+#include "base/log.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -59,6 +60,11 @@ static int serve(const struct cli_input *input, const struct server_options *opt
         api_close(options->api);
         return cli_fail(input->command, CLI_FAILED, "%s.", error);
     }
+    if (!options->gate.loopback)
+        log_warn("listening on %s without authentication: everyone who reaches this address can "
+                 "read, change and delete all data. Let only trusted networks reach it, or use "
+                 "--host 127.0.0.1.",
+                 options->host);
     print_ready(options->host, server_port(server));
     int signal_number;
     (void)sigwait(stopping, &signal_number);
@@ -83,6 +89,27 @@ static bool store_parse(const struct cli_input *input, struct store_options *out
            cli_exclusive(input, "--write-buffer", "--memory") &&
            cli_size(input, "--cache", cache_min, memory_max, &out->cache_bytes) &&
            cli_size(input, "--write-buffer", buffers_min, memory_max, &out->write_buffer_bytes);
+}
+
+// Everyone whom --allowed-host and --cors let in. False after telling the user.
+static bool gate_parse(const struct cli_input *input, const char *host, struct gate *out)
+{
+    const char *text;
+    const char *why = NULL;
+    out->loopback = gate_is_loopback(host);
+    for (size_t i = 0; (text = cli_repeated(input, "--allowed-host", i)) != NULL; i++) {
+        if (!gate_add_host(out, text, &why)) {
+            (void)cli_fail(input->command, CLI_USAGE, "--allowed-host %s: %s.", text, why);
+            return false;
+        }
+    }
+    for (size_t i = 0; (text = cli_repeated(input, "--cors", i)) != NULL; i++) {
+        if (!gate_add_origin(out, text, &why)) {
+            (void)cli_fail(input->command, CLI_USAGE, "--cors %s: %s.", text, why);
+            return false;
+        }
+    }
+    return true;
 }
 
 // Applies the files of --model, before anyone can write. False after telling the user.
@@ -119,7 +146,7 @@ static int serve_run(const struct cli_input *input)
         .faults = cli_value(input, "--fault", NULL),
         .admin = cli_given(input, "--admin"),
     };
-    if (!store_parse(input, &store) ||
+    if (!store_parse(input, &store) || !gate_parse(input, options.host, &options.gate) ||
         !cli_exclusive(input, "--kinesis-root", "--kinesis-endpoint") ||
         !cli_number(input, "--port", 8000, 0, 65535, &options.port) ||
         !cli_number(input, "--threads", 0, 1, 256, &options.threads) ||
@@ -155,6 +182,14 @@ static int serve_run(const struct cli_input *input)
 
 static const struct cli_option serve_options[] = {
     {"--host", "ADDRESS", "Where to listen. Default: 127.0.0.1, this machine only."},
+    {"--allowed-host", "NAME",
+     "Serve requests for this host name, too, such as db.example or *.example.\n"
+     "localhost and loopback addresses are always served; with another --host also\n"
+     "addresses and names without a dot. May be given more than once."},
+    {"--cors", "ORIGIN",
+     "Let pages of this origin call the server from a browser, such as\n"
+     "http://localhost:3000; * lets all pages in. Default: none. /admin is never\n"
+     "open to other pages. May be given more than once."},
     {"--port", "N", "The port; 0 picks a free one. Default: 8000."},
     {"--data", "DIR", "The data directory, made if missing. Default: ./" CLI_DATA_DEFAULT "."},
     {"--memory", NULL, "Keep everything in memory; it is gone when the server stops."},

@@ -120,7 +120,8 @@ void data_refuse(struct data *data, int status, const char *reason)
 {
     buf_clear(&data->headers);
     data->usage = (struct api_usage){.operation = API_NO_OPERATION};
-    struct data_problem problem = {.kind = status == 413   ? DATA_TOO_LARGE
+    struct data_problem problem = {.kind = status == 403   ? DATA_FORBIDDEN
+                                           : status == 413 ? DATA_TOO_LARGE
                                            : status == 415 ? DATA_MEDIA_TYPE
                                                            : DATA_MALFORMED,
                                    .detail = reason};
@@ -182,16 +183,15 @@ bool data_method_in(struct data *data, const char *allowed)
     return false;
 }
 
+// A body without a type is not taken for JSON: a page may send one without asking first.
 bool data_body_is_json(struct data *data)
 {
     const struct http_request *request = &data->exchange->request;
     const struct slice *sent = http_header(request, HTTP_CONTENT_TYPE);
-    if (sent == NULL || sent->len == 0)
-        return true;
-    const uint8_t *semicolon = memchr(sent->ptr, ';', sent->len);
-    struct slice type = *sent;
+    struct slice type = sent == NULL ? slice_of("", 0) : *sent;
+    const uint8_t *semicolon = memchr(type.ptr, ';', type.len);
     if (semicolon != NULL)
-        type.len = (size_t)(semicolon - sent->ptr);
+        type.len = (size_t)(semicolon - type.ptr);
     while (type.len > 0 && (type.ptr[type.len - 1] == ' ' || type.ptr[type.len - 1] == '\t'))
         type.len--;
     bool patch = slice_is(request->method, "PATCH");
@@ -204,8 +204,9 @@ bool data_body_is_json(struct data *data)
         return true;
     buf_text(&data->headers, patch ? "Accept-Patch: application/merge-patch+json, " TYPE_JSON "\r\n"
                                    : "Accept-Post: " TYPE_JSON "\r\n");
-    data_answer_problem(data, &(struct data_problem){.kind = DATA_MEDIA_TYPE,
-                                                     .detail = "The body must be " TYPE_JSON});
+    data_answer_problem(data,
+                        &(struct data_problem){.kind = DATA_MEDIA_TYPE,
+                                               .detail = "The Content-Type must be " TYPE_JSON});
     return false;
 }
 

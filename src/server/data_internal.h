@@ -29,6 +29,7 @@ struct data_param {
     X(MALFORMED, 400, "The request is malformed")                                                  \
     X(INVALID, 400, "The request does not fit the model")                                          \
     X(CURSOR, 400, "The cursor is not valid")                                                      \
+    X(FORBIDDEN, 403, "The request is not allowed")                                                \
     X(NOT_FOUND, 404, "There is no such thing")                                                    \
     X(METHOD, 405, "The method is not allowed here")                                               \
     X(EXISTS, 409, "The entity exists already")                                                    \

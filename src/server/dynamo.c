@@ -18,15 +18,13 @@
 #include <stdlib.h>
 #include <uv.h>
 
-#define CHECKSUM_HEADER "x-amz-crc32: "
-#define JSON_1_0        "application/x-amz-json-1.0"
-#define JSON_1_1        "application/x-amz-json-1.1"
-#define JSON_PLAIN      "application/json"
-#define ID_HEADER       "x-amzn-RequestId: "
-#define CORS_HEADERS                                                                               \
-    "Access-Control-Allow-Origin: *\r\n"                                                           \
-    "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32\r\n"
-#define DATA_CORS_HEADERS "Access-Control-Expose-Headers: ETag,Location,x-dolmen-warnings\r\n"
+#define CHECKSUM_HEADER   "x-amz-crc32: "
+#define JSON_1_0          "application/x-amz-json-1.0"
+#define JSON_1_1          "application/x-amz-json-1.1"
+#define JSON_PLAIN        "application/json"
+#define ID_HEADER         "x-amzn-RequestId: "
+#define CORS_EXPOSED      "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32"
+#define DATA_CORS_EXPOSED "Access-Control-Expose-Headers: ETag,Location,x-dolmen-warnings\r\n"
 
 enum {
     ID_LENGTH = 52,
@@ -102,8 +100,11 @@ static void headers_begin(struct session *session)
     buf_add(headers, ID_HEADER, sizeof(ID_HEADER) - 1);
     add_request_id(session, headers);
     buf_add(headers, "\r\n", 2);
-    if (http_header(&session->exchange->request, HTTP_ORIGIN) != NULL)
-        buf_add(headers, CORS_HEADERS, sizeof(CORS_HEADERS) - 1);
+    struct slice origin = gate_cors(&session->dynamo->gate, &session->exchange->request);
+    if (origin.len > 0)
+        buf_printf(headers,
+                   "Access-Control-Allow-Origin: %.*s\r\nVary: Origin\r\n" CORS_EXPOSED "\r\n",
+                   SLICE_FMT(origin));
 }
 
 static void answer(struct session *session, int status, struct slice type, struct slice body)
@@ -369,8 +370,8 @@ static void answer_data(struct session *session)
     session->call.error_code = made.error;
     session->counted = true;
     headers_begin(session);
-    if (http_header(&session->exchange->request, HTTP_ORIGIN) != NULL)
-        buf_text(&session->headers, DATA_CORS_HEADERS);
+    if (gate_cors(&session->dynamo->gate, &session->exchange->request).len > 0)
+        buf_text(&session->headers, DATA_CORS_EXPOSED);
     buf_slice(&session->headers, made.headers);
     http_respond(session->exchange, &(struct http_response){
                                         .status = made.status,
@@ -443,6 +444,53 @@ static void account(struct session *session)
         log_request(session, latency_ns);
 }
 
+// ---- The gate --------------------------------------------------------------------------------
+
+// What the layer below or the gate refuses, in the form that the client of the path reads.
+static void answer_refused(struct session *session, int status, enum error_code code,
+                           const char *reason)
+{
+    const struct http_request *request = &session->exchange->request;
+    if (http_header(request, HTTP_AMZ_TARGET) != NULL) {
+        // An SDK reads JSON, whatever went wrong.
+        session->called = true;
+        session->type = json_type(request);
+        api_call_fail(&session->call, code, reason);
+        session->call.status = status;
+        answer_call(session);
+        return;
+    }
+    if (data_owns(request->path)) {
+        if (!open_data(session))
+            return;
+        data_refuse(session->data, status, reason);
+        answer_data(session);
+        return;
+    }
+    headers_begin(session);
+    answer(session, status, SLICE_LIT("text/plain"), slice_str(reason));
+}
+
+// Whether the request may come in; else it has been answered.
+static bool enter(struct session *session)
+{
+    switch (gate_judge(&session->dynamo->gate, &session->exchange->request)) {
+    case GATE_OPEN:
+        return true;
+    case GATE_WRONG_HOST:
+        answer_refused(session, 403, ERR_ACCESS_DENIED,
+                       "The Host of this request is not a name of this server. If it should be, "
+                       "start the server with --allowed-host NAME.");
+        return false;
+    case GATE_FOREIGN_PAGE:
+        answer_refused(session, 403, ERR_ACCESS_DENIED,
+                       "Pages of this origin may not call this server. If they should, start the "
+                       "server with --cors ORIGIN; /admin is never open to them.");
+        return false;
+    }
+    return false;
+}
+
 // ---- The handler -----------------------------------------------------------------------------
 
 static void on_handle(struct http_exchange *exchange, void *context)
@@ -451,8 +499,10 @@ static void on_handle(struct http_exchange *exchange, void *context)
     struct session *session = exchange->user;
     const struct http_request *request = &exchange->request;
     bool root = slice_is(request->path, "/");
-    session->type = json_type(request);
     session->begun_ns = uv_hrtime();
+    if (!enter(session))
+        return;
+    session->type = json_type(request);
     bool typed = request->body.len == 0 || session->type.len > 0;
     if (root && typed && slice_is(request->method, "POST")) {
         post(session);
@@ -497,24 +547,7 @@ static void on_reject(struct http_exchange *exchange, const struct http_problem 
     (void)context;
     struct session *session = exchange->user;
     session->begun_ns = uv_hrtime();
-    if (http_header(&exchange->request, HTTP_AMZ_TARGET) != NULL) {
-        // An SDK reads JSON, whatever went wrong.
-        session->called = true;
-        session->type = json_type(&exchange->request);
-        api_call_fail(&session->call, ERR_SERIALIZATION, problem->reason);
-        session->call.status = problem->status;
-        answer_call(session);
-        return;
-    }
-    if (data_owns(exchange->request.path)) {
-        if (!open_data(session))
-            return;
-        data_refuse(session->data, problem->status, problem->reason);
-        answer_data(session);
-        return;
-    }
-    headers_begin(session);
-    answer(session, problem->status, SLICE_LIT("text/plain"), slice_str(problem->reason));
+    answer_refused(session, problem->status, ERR_SERIALIZATION, problem->reason);
 }
 
 static void on_sent(struct http_exchange *exchange, void *context)

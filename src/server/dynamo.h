@@ -8,6 +8,7 @@
 #include "server/access_log.h"
 #include "server/data.h"
 #include "server/faults.h"
+#include "server/gate.h"
 #include "server/metrics.h"
 #include "server/ticker.h"
 
@@ -18,6 +19,7 @@ struct dynamo {
     struct env env;
     uint64_t started_ns; // by uv_hrtime
     bool admin;          // /admin/… is served
+    struct gate gate;
     struct metrics *metrics;
     struct faults *faults;         // NULL if no fault can come
     struct ticker *ticker;         // not NULL if faults is not

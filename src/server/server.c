@@ -69,6 +69,7 @@ struct server *server_start(const struct server_options *options, char *error, s
         .env = options->env,
         .started_ns = uv_hrtime(),
         .admin = options->admin,
+        .gate = options->gate,
     };
     struct http_options http = {
         .host = options->host,

@@ -8,6 +8,7 @@
 
 #include "api/api.h"
 #include "base/env.h"
+#include "server/gate.h"
 
 struct server;
 
@@ -23,6 +24,7 @@ struct server_options {
     const char *access_log; // a path, or "-" for standard output; NULL for none
     const char *faults;     // rules: see faults.h; NULL for none
     bool admin;             // /admin/… is served
+    struct gate gate;       // what it refers to is borrowed
 };
 
 // NULL with a sentence in `error` if it cannot listen.

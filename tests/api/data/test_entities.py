@@ -218,9 +218,15 @@ class Read(Case):
         self.send(404, 'PATCH', '/shop/User', {'note': 'x'}, query=key)
         self.get(200, '/shop/Counter', name=name)
 
-    def test_cross_origin(self):
-        answer = self.send(200, 'GET', '', headers={'origin': 'https://example.com'})
-        self.assertEqual(answer.headers['access-control-allow-origin'], '*')
+    def test_pages_of_others_stay_out(self):
+        answer = self.send(403, 'GET', '', headers={'origin': 'https://example.com'})
+        self.assertNotIn('access-control-allow-origin', answer.headers)
+
+    def test_a_body_has_a_type(self):
+        for method in ('POST', 'PUT', 'PATCH'):
+            answer = self.send(415, method, '/shop/Counter', b'{"value":1}', {'content-type': ''},
+                               {'name': 'x'} if method != 'POST' else None)
+            self.assertIn('application/json', answer.json['detail'])
 
 
 class Replace(Case):

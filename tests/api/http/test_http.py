@@ -207,18 +207,6 @@ class Headers(Served):
         self.assertEqual(connection.answer(head_only=True).status, 200)
         self.assertEqual(connection.answer().json, {"TableNames": []})
 
-    def test_cors(self):
-        answer = self.ask(Origin="http://app.example")
-        self.assertEqual(answer.headers["access-control-allow-origin"], "*")
-        answer = self.ask(None, b"", method="OPTIONS", Origin="http://app.example",
-                          Access_Control_Request_Headers="x-amz-target,authorization",
-                          Access_Control_Request_Method="POST")
-        self.assertEqual((answer.status, answer.body), (200, b""))
-        self.assertEqual(answer.headers["access-control-allow-origin"], "*")
-        self.assertEqual(answer.headers["access-control-allow-headers"], "x-amz-target,authorization")
-        self.assertEqual(answer.headers["access-control-allow-methods"], "POST")
-        self.assertEqual(answer.headers["access-control-max-age"], "172800")
-
     def test_what_is_no_operation(self):
         for kwargs in ({"method": "PUT"}, {"method": "DELETE"}, {"method": "OPTIONS"},
                        {"path": "/other"}, {"method": "GET", "path": "/other"},
@@ -227,6 +215,107 @@ class Headers(Served):
             self.assertEqual((answer.status, answer.body), (404, b"<UnknownOperationException/>\n"))
             self.assertEqual(answer.headers["x-amz-crc32"], "3552371480")
             self.assertRegex(answer.headers["x-amzn-requestid"], r"^[A-Z0-9]{52}$")
+
+
+PREFLIGHT = {"Access_Control_Request_Headers": "x-amz-target,authorization",
+             "Access_Control_Request_Method": "POST"}
+
+
+class Browsers(Served):
+    """Pages in a browser are strangers, whatever path they ask for."""
+
+    options = ("--memory", "--admin")
+    paths = ("/", "/v1", "/v1/shop/User", "/health", "/metrics", "/admin/clock")
+
+    def refused(self, answer, path):
+        self.assertEqual(answer.status, 403, path)
+        self.assertFalse([name for name in answer.headers if name.startswith("access-control-")])
+
+    def test_pages_may_not_call(self):
+        for path in self.paths:
+            for method in ("GET", "POST", "PUT", "DELETE"):
+                self.refused(self.ask(None, b"{}", method=method, path=path,
+                                      Content_Type="application/json", Origin="http://app.example"), path)
+            self.refused(self.ask(None, b"", method="OPTIONS", path=path,
+                                  Origin="http://app.example", **PREFLIGHT), path)
+        answer = self.ask(Origin="http://app.example")
+        self.refused(answer, "/")
+        self.assertEqual(answer.json["__type"], CORAL + "AccessDeniedException")
+        self.assertIn("--cors", answer.json["message"])
+
+    def test_a_text_post_of_a_page_moves_no_clock(self):
+        before = self.ask(None, b"", method="GET", path="/admin/clock").json
+        for origin in ("http://app.example", "null"):
+            self.refused(self.ask(None, b'{"offset":"1h"}', path="/admin/clock", Origin=origin,
+                                  Content_Type="text/plain"), "/admin/clock")
+        after = self.ask(None, b"", method="GET", path="/admin/clock").json
+        self.assertEqual(before["offset_ms"], after["offset_ms"])
+
+    def test_names_that_point_here_are_not_served(self):
+        for path in self.paths:
+            answer = self.ask(None, b"", method="GET", path=path, Host=f"evil.example:{self.server.port}")
+            self.refused(answer, path)
+        answer = self.ask(Host="evil.example")
+        self.assertEqual(answer.json["__type"], CORAL + "AccessDeniedException")
+        self.assertIn("--allowed-host", answer.json["message"])
+
+    def test_pages_of_the_server_may_call(self):
+        host = f"localhost:{self.server.port}"
+        answer = self.ask(Host=host, Origin=f"http://{host}")
+        self.assertEqual(answer.status, 200)
+        self.assertNotIn("access-control-allow-origin", answer.headers)
+
+
+class Guests(Served):
+    """What --cors and --allowed-host let in."""
+
+    options = ("--memory", "--admin", "--cors", "http://app.example", "--cors", "http://b.example",
+               "--allowed-host", "db.example")
+
+    def test_cors(self):
+        for origin in ("http://app.example", "http://b.example"):
+            answer = self.ask(Origin=origin)
+            self.assertEqual((answer.status, answer.headers["access-control-allow-origin"]), (200, origin))
+            self.assertEqual(answer.headers["vary"], "Origin")
+            answer = self.ask(None, b"", method="OPTIONS", Origin=origin, **PREFLIGHT)
+            self.assertEqual((answer.status, answer.body), (200, b""))
+            self.assertEqual(answer.headers["access-control-allow-origin"], origin)
+            self.assertEqual(answer.headers["access-control-allow-headers"], "x-amz-target,authorization")
+            self.assertEqual(answer.headers["access-control-allow-methods"], "POST")
+            self.assertEqual(answer.headers["access-control-max-age"], "172800")
+
+    def test_others_stay_out(self):
+        for origin in ("https://app.example", "http://app.example:81", "http://c.example"):
+            answer = self.ask(Origin=origin)
+            self.assertEqual(answer.status, 403)
+            self.assertNotIn("access-control-allow-origin", answer.headers)
+
+    def test_admin_is_closed_to_guests(self):
+        for method in ("GET", "POST", "OPTIONS"):
+            answer = self.ask(None, b"", method=method, path="/admin/clock", Origin="http://app.example")
+            self.assertEqual(answer.status, 403)
+            self.assertNotIn("access-control-allow-origin", answer.headers)
+
+    def test_allowed_host(self):
+        self.assertEqual(self.ask(Host="db.example:8000").status, 200)
+        self.assertEqual(self.ask(Host="db2.example").status, 403)
+
+
+class Start(unittest.TestCase):
+    def test_beyond_loopback_is_said_aloud(self):
+        process = subprocess.Popen([BIN, "serve", "--port", "0", "--memory", "--host", "0.0.0.0"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=20)
+        self.assertRegex(errors, "listening on 0.0.0.0 without authentication")
+
+    def test_options_are_checked(self):
+        for option, value in (("--cors", "app.example"), ("--allowed-host", "http://a")):
+            done = subprocess.run([BIN, "serve", "--memory", option, value], capture_output=True, text=True,
+                                  timeout=20)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"{option} {value}: ", done.stderr)
 
 
 class Authentication(Served):

@@ -1,0 +1,177 @@
+// See gate.h.
+#include "server/gate.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+enum { ADDRESS_MAX = 64 };
+
+// Whatever the case of the text.
+static bool ends_with(struct slice text, struct slice lower)
+{
+    return text.len >= lower.len &&
+           http_same(slice_of(text.ptr + text.len - lower.len, lower.len), lower);
+}
+
+static bool same_name(struct slice a, struct slice b)
+{
+    if (a.len != b.len)
+        return false;
+    for (size_t i = 0; i < a.len; i++) {
+        uint8_t one = a.ptr[i] >= 'A' && a.ptr[i] <= 'Z' ? a.ptr[i] | 0x20 : a.ptr[i];
+        uint8_t other = b.ptr[i] >= 'A' && b.ptr[i] <= 'Z' ? b.ptr[i] | 0x20 : b.ptr[i];
+        if (one != other)
+            return false;
+    }
+    return true;
+}
+
+// ---- Hosts -----------------------------------------------------------------------------------
+
+// "localhost:8000" and "[::1]:8000" without port and brackets.
+static struct slice host_name(struct slice host)
+{
+    if (host.len > 0 && host.ptr[0] == '[') {
+        const uint8_t *end = memchr(host.ptr, ']', host.len);
+        return end == NULL ? host : slice_of(host.ptr + 1, (size_t)(end - host.ptr) - 1);
+    }
+    const uint8_t *colon = memchr(host.ptr, ':', host.len);
+    return colon == NULL ? host : slice_of(host.ptr, (size_t)(colon - host.ptr));
+}
+
+enum address { ADDRESS_NONE, ADDRESS_LOOPBACK, ADDRESS_OTHER };
+
+static enum address address_kind(struct slice name)
+{
+    char text[ADDRESS_MAX];
+    if (name.len == 0 || name.len >= sizeof(text))
+        return ADDRESS_NONE;
+    memcpy(text, name.ptr, name.len);
+    text[name.len] = 0;
+    struct in_addr four;
+    struct in6_addr six;
+    if (inet_pton(AF_INET, text, &four) == 1)
+        return ntohl(four.s_addr) >> 24 == 127 ? ADDRESS_LOOPBACK : ADDRESS_OTHER;
+    if (inet_pton(AF_INET6, text, &six) == 1)
+        return IN6_IS_ADDR_LOOPBACK(&six) ? ADDRESS_LOOPBACK : ADDRESS_OTHER;
+    return ADDRESS_NONE;
+}
+
+static bool is_local_name(struct slice name)
+{
+    return http_same(name, SLICE_LIT("localhost")) || ends_with(name, SLICE_LIT(".localhost"));
+}
+
+bool gate_is_loopback(const char *address)
+{
+    struct slice name = slice_str(address);
+    return is_local_name(name) || address_kind(name) == ADDRESS_LOOPBACK;
+}
+
+static bool host_matches(struct slice rule, struct slice name)
+{
+    if (slice_is(rule, "*"))
+        return true;
+    if (rule.len > 1 && rule.ptr[0] == '*') {
+        struct slice below = slice_of(rule.ptr + 1, rule.len - 1);
+        return name.len > below.len &&
+               same_name(slice_of(name.ptr + name.len - below.len, below.len), below);
+    }
+    return same_name(rule, name);
+}
+
+static bool host_listed(const struct gate *gate, struct slice name)
+{
+    for (size_t i = 0; i < gate->host_count; i++) {
+        if (host_matches(gate->hosts[i], name))
+            return true;
+    }
+    return false;
+}
+
+// Beyond loopback, addresses and names without a dot ("dolmen" in a network of containers) are
+// served, too: neither can be a name that a page's owner has made to point here.
+static bool host_served(const struct gate *gate, struct slice host)
+{
+    if (host.ptr == NULL)
+        return true; // HTTP/1.0, which no browser speaks
+    struct slice name = host_name(host);
+    if (is_local_name(name))
+        return true;
+    enum address kind = address_kind(name);
+    if (kind == ADDRESS_LOOPBACK || host_listed(gate, name))
+        return true;
+    return !gate->loopback && name.len > 0 &&
+           (kind == ADDRESS_OTHER || memchr(name.ptr, '.', name.len) == NULL);
+}
+
+bool gate_add_host(struct gate *gate, const char *text, const char **why)
+{
+    struct slice name = slice_str(text);
+    bool address = address_kind(name) != ADDRESS_NONE;
+    if (gate->host_count == GATE_NAMES)
+        *why = "there are too many hosts";
+    else if (name.len == 0 || strpbrk(text, "/ \t") != NULL || (!address && strchr(text, ':')))
+        *why = "a host is a name or an address, without scheme and port";
+    else {
+        gate->hosts[gate->host_count++] = name;
+        return true;
+    }
+    return false;
+}
+
+// ---- Origins ---------------------------------------------------------------------------------
+
+bool gate_add_origin(struct gate *gate, const char *text, const char **why)
+{
+    struct slice origin = slice_str(text);
+    const char *authority = strstr(text, "://");
+    bool word = slice_is(origin, "*") || slice_is(origin, "null");
+    if (gate->origin_count == GATE_NAMES)
+        *why = "there are too many origins";
+    else if (!word && (authority == NULL || authority == text ||
+                       strpbrk(authority + 3, "/ \t") != NULL || authority[3] == 0))
+        *why = "an origin looks like https://app.example or http://localhost:3000, without a path";
+    else {
+        gate->origins[gate->origin_count++] = origin;
+        return true;
+    }
+    return false;
+}
+
+// A page that this server has served itself.
+static bool is_own_page(struct slice origin, struct slice host)
+{
+    struct slice plain = SLICE_LIT("http://");
+    return origin.len > plain.len && slice_begins(origin, plain) &&
+           same_name(slice_of(origin.ptr + plain.len, origin.len - plain.len), host);
+}
+
+static bool is_admin(struct slice path)
+{
+    return slice_begins(path, SLICE_LIT("/admin"));
+}
+
+struct slice gate_cors(const struct gate *gate, const struct http_request *request)
+{
+    const struct slice *origin = http_header(request, HTTP_ORIGIN);
+    if (origin == NULL || is_admin(request->path))
+        return slice_of(NULL, 0);
+    for (size_t i = 0; i < gate->origin_count; i++) {
+        if (slice_is(gate->origins[i], "*"))
+            return gate->origins[i];
+        if (same_name(gate->origins[i], *origin))
+            return *origin;
+    }
+    return slice_of(NULL, 0);
+}
+
+enum gate_word gate_judge(const struct gate *gate, const struct http_request *request)
+{
+    if (!host_served(gate, request->host))
+        return GATE_WRONG_HOST;
+    const struct slice *origin = http_header(request, HTTP_ORIGIN);
+    if (origin == NULL || is_own_page(*origin, request->host) || gate_cors(gate, request).len > 0)
+        return GATE_OPEN;
+    return GATE_FOREIGN_PAGE;
+}
