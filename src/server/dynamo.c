@@ -44,10 +44,11 @@ struct session {
     struct http_exchange *exchange;
     struct dynamo *dynamo;
     struct http_peer peer; // only known for the access log
-    uint64_t random;       // state of the generator of request ids
-    bool called;           // the call holds a request
-    bool counted;          // what is being answered counts as a request for an operation
-    bool delayed;          // the operation waits for the ticker
+    struct gate_memory gate;
+    uint64_t random; // state of the generator of request ids
+    bool called;     // the call holds a request
+    bool counted;    // what is being answered counts as a request for an operation
+    bool delayed;    // the operation waits for the ticker
     struct fault fault;
     struct ticker_delay delay;
     uint64_t begun_ns;      // when the request was complete
@@ -474,7 +475,7 @@ static void answer_refused(struct session *session, int status, enum error_code 
 // Whether the request may come in; else it has been answered.
 static bool enter(struct session *session)
 {
-    switch (gate_judge(&session->dynamo->gate, &session->exchange->request)) {
+    switch (gate_judge(&session->dynamo->gate, &session->gate, &session->exchange->request)) {
     case GATE_OPEN:
         return true;
     case GATE_WRONG_HOST:

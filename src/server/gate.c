@@ -105,6 +105,18 @@ static bool host_served(const struct gate *gate, struct slice host)
            (kind == ADDRESS_OTHER || memchr(name.ptr, '.', name.len) == NULL);
 }
 
+static bool host_passes(const struct gate *gate, struct gate_memory *memory, struct slice host)
+{
+    if (memory->len > 0 && slice_equal(slice_of(memory->host, memory->len), host))
+        return true;
+    if (!host_served(gate, host))
+        return false;
+    memory->len = host.len <= sizeof(memory->host) ? host.len : 0;
+    if (memory->len > 0)
+        memcpy(memory->host, host.ptr, memory->len);
+    return true;
+}
+
 bool gate_add_host(struct gate *gate, const char *text, const char **why)
 {
     struct slice name = slice_str(text);
@@ -166,9 +178,10 @@ struct slice gate_cors(const struct gate *gate, const struct http_request *reque
     return slice_of(NULL, 0);
 }
 
-enum gate_word gate_judge(const struct gate *gate, const struct http_request *request)
+enum gate_word gate_judge(const struct gate *gate, struct gate_memory *memory,
+                          const struct http_request *request)
 {
-    if (!host_served(gate, request->host))
+    if (!host_passes(gate, memory, request->host))
         return GATE_WRONG_HOST;
     const struct slice *origin = http_header(request, HTTP_ORIGIN);
     if (origin == NULL || is_own_page(*origin, request->host) || gate_cors(gate, request).len > 0)

@@ -31,8 +31,16 @@ bool gate_is_loopback(const char *address);
 MUST_CHECK bool gate_add_host(struct gate *gate, const char *text, const char **why);
 MUST_CHECK bool gate_add_origin(struct gate *gate, const char *text, const char **why);
 
+// The host that was last served on a connection: its next request nearly always has the same, and
+// need not be judged again. Zeroed at first.
+struct gate_memory {
+    size_t len;
+    uint8_t host[64];
+};
+
 enum gate_word { GATE_OPEN, GATE_WRONG_HOST, GATE_FOREIGN_PAGE };
-enum gate_word gate_judge(const struct gate *gate, const struct http_request *request);
+enum gate_word gate_judge(const struct gate *gate, struct gate_memory *memory,
+                          const struct http_request *request);
 
 // What to answer in Access-Control-Allow-Origin; empty if there is nothing to allow.
 struct slice gate_cors(const struct gate *gate, const struct http_request *request);

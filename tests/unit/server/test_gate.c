@@ -32,7 +32,10 @@ static enum gate_word judge(const struct gate *gate, const char *path, const cha
         HTTP_DONE);
     struct slice origin = gate_cors(gate, &request);
     (void)snprintf(cors, 64, "%.*s", SLICE_FMT(origin));
-    return gate_judge(gate, &request);
+    struct gate_memory memory = {0};
+    enum gate_word word = gate_judge(gate, &memory, &request);
+    assert_int_equal(gate_judge(gate, &memory, &request), word);
+    return word;
 }
 
 static void test_hosts(void **state)
@@ -81,6 +84,27 @@ static void test_hosts(void **state)
     }
     char cors[64];
     assert_int_equal(judge(&near, "/", "1.0", "", cors), GATE_OPEN);
+}
+
+// What was let in once does not let others in.
+static void test_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *host;
+        enum gate_word word;
+    } rows[] = {
+        {"localhost:8000", GATE_OPEN}, {"localhost:8000", GATE_OPEN},
+        {"localhost:80", GATE_OPEN},   {"evil.example", GATE_WRONG_HOST},
+        {"localhost", GATE_OPEN},      {"localhost.evil.example", GATE_WRONG_HOST},
+        {"l", GATE_WRONG_HOST},
+    };
+    struct gate gate = make(true);
+    struct gate_memory memory = {0};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct http_request request = {.host = slice_str(rows[i].host), .path = SLICE_LIT("/")};
+        assert_int_equal(gate_judge(&gate, &memory, &request), rows[i].word);
+    }
 }
 
 static void test_any_host(void **state)
@@ -172,9 +196,9 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hosts),   cmocka_unit_test(test_any_host),
-        cmocka_unit_test(test_origins), cmocka_unit_test(test_any_origin),
-        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_hosts),      cmocka_unit_test(test_any_host),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_origins),
+        cmocka_unit_test(test_any_origin), cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
