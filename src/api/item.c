@@ -309,7 +309,8 @@ void call_write_item(struct api_call *call, struct json_writer *w,
     buf_release(&projected);
 }
 
-// The one item that was read, until the response is written.
+// The one item that was read, until the response is written: in the call's arena if that is left to
+// the pool.
 struct get_call {
     const struct get_item_request *request;
     struct expr_projection *projection;
@@ -323,9 +324,8 @@ static void drop_get(struct api_call *call)
     item_read_release(call_engine(call), &get->read);
 }
 
-static enum step answer_get(struct api_call *call)
+static enum step answer_get(struct api_call *call, struct get_call *get)
 {
-    struct get_call *get = call->state->own;
     const struct get_item_request *request = get->request;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
@@ -345,6 +345,25 @@ static enum step answer_get(struct api_call *call)
     json_close_object(&w);
     item_read_release(call_engine(call), &get->read);
     return STEP_READY;
+}
+
+static enum step resume_get(struct api_call *call)
+{
+    return answer_get(call, call->state->own);
+}
+
+static enum step answer_get_later(struct api_call *call, struct get_call *get)
+{
+    struct api_state *state = call->state;
+    state->own = call_alloc(call, 1, sizeof(*get));
+    if (state->own == NULL) {
+        item_read_release(call_engine(call), &get->read);
+        return STEP_FAILED;
+    }
+    memcpy(state->own, get, sizeof(*get));
+    state->drop = drop_get;
+    state->resume = resume_get;
+    return STEP_LATER;
 }
 
 static bool compile_get(struct api_call *call, struct get_call *get)
@@ -368,22 +387,18 @@ static bool compile_get(struct api_call *call, struct get_call *get)
 enum step get_item_start(struct api_call *call, const void *decoded)
 {
     const struct get_item_request *request = decoded;
-    struct get_call *get = call_alloc(call, 1, sizeof(*get));
+    struct get_call get = {.request = request};
     struct slice key;
-    if (get == NULL)
+    if (!compile_get(call, &get))
         return STEP_FAILED;
-    get->request = request;
-    if (!compile_get(call, get))
-        return STEP_FAILED;
-    get->table = call_table(call, request->table_name);
+    get.table = call_table(call, request->table_name);
     call->state->subject = request->key.value;
-    if (get->table == NULL || !call_key(call, get->table, request->key.value, &key) ||
-        !params_check_keys(&call->error, get->table,
-                           (struct expressions){.projection = get->projection}) ||
-        !throttle_admit_read(call, get->table, NULL) ||
-        !engine_get(call_engine(call), NULL, key, &get->read, &call->error))
+    if (get.table == NULL || !call_key(call, get.table, request->key.value, &key) ||
+        !params_check_keys(&call->error, get.table,
+                           (struct expressions){.projection = get.projection}) ||
+        !throttle_admit_read(call, get.table, NULL) ||
+        !engine_get(call_engine(call), NULL, key, &get.read, &call->error))
         return STEP_FAILED;
-    call->state->own = get;
-    call->state->drop = drop_get;
-    return call_go_on(call, get->read.item.len, answer_get);
+    return get.read.item.len <= call->state->work ? answer_get(call, &get)
+                                                  : answer_get_later(call, &get);
 }

@@ -372,11 +372,14 @@ static void drop_page(struct api_call *call)
 
 struct page_call *page_call_new(struct api_call *call, size_t size)
 {
-    struct page_call *p = call_alloc(call, 1, size);
-    if (p != NULL) {
-        call->state->own = p;
-        call->state->drop = drop_page;
+    struct page_call *p = arena_alloc(&call->arena, size);
+    if (p == NULL) {
+        (void)error_budget(&call->error);
+        return NULL;
     }
+    p->page.walk = NULL;
+    call->state->own = p;
+    call->state->drop = drop_page;
     return p;
 }
 
