@@ -9,10 +9,10 @@
 #include "api/shapes.h"
 #include "api/stream.h"
 #include "api/sweeper.h"
-#include "api/vector_pool.h"
 #include "base/limits.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 struct api *api_open(const struct api_options *options, struct store_error *error)
@@ -30,7 +30,7 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     backup_resume(api);
     restore_resume(api);
     api->sweeper = sweeper_new(api);
-    api->vectors = vector_pool_new();
+    api->pool = pool_new(0);
     api->insights = insights_new(api);
     api->stream_counts = stream_counts_new();
     janitor_start(api);
@@ -44,7 +44,7 @@ void api_close(struct api *api)
     sweeper_free(api->sweeper);
     janitor_stop(api);
     background_free(api);
-    vector_pool_free(api->vectors);
+    pool_free(api->pool);
     engine_close(api->engine);
     throttle_free(api->throttle);
     free(api->bucket_root);
@@ -62,8 +62,11 @@ void api_call_init(struct api_call *call, struct api *api)
     buf_init(&call->response, LIMIT_RESPONSE);
 }
 
-static void release_state(struct api_state *state)
+static void release_state(struct api_call *call)
 {
+    struct api_state *state = call->state;
+    if (state->drop != NULL)
+        state->drop(call);
     if (state->write != NULL)
         write_job_release(state->write);
     if (state->change != NULL)
@@ -75,8 +78,9 @@ static void release_state(struct api_state *state)
 void api_call_reset(struct api_call *call)
 {
     if (call->state != NULL)
-        release_state(call->state);
+        release_state(call);
     call->state = NULL;
+    call->canceled = false;
     arena_reset(&call->arena);
     error_init(&call->error, &call->arena);
     buf_clear(&call->response);
@@ -227,8 +231,75 @@ void call_respond(struct api_call *call)
     call->error_code = ERR_NONE;
 }
 
-// Finds the operation and decodes its request.
-static bool prepare(struct api_call *call)
+// ---- Slices -------------------------------------------------------------------------------
+
+// Whether there is still somebody to work for. What was written is told in any case.
+static bool may_go_on(struct api_call *call)
+{
+    if (call->state->written)
+        return true;
+    if (atomic_load_explicit(&call->canceled, memory_order_relaxed)) {
+        call->api->canceled++;
+        return error_set(&call->error, ERR_UNAVAILABLE, "The client has hung up");
+    }
+    return !background_hurried(call->api) ||
+           error_set(&call->error, ERR_UNAVAILABLE, "The server is stopping");
+}
+
+// One slice of a call, on a thread of the pool.
+static bool run_slice(struct pool_task *task)
+{
+    struct api_call *call =
+        (struct api_call *)(void *)((uint8_t *)task - offsetof(struct api_call, task));
+    struct api_state *state = call->state;
+    state->work = WORK_SLICE;
+    enum step step = may_go_on(call) ? state->resume(call) : STEP_FAILED;
+    if (step == STEP_LATER)
+        return false;
+    // What is with the writer may be done by now, and the call gone.
+    if (step == STEP_PENDING)
+        return true;
+    state->answered = true;
+    call_respond(call);
+    call->done(call);
+    return true;
+}
+
+static bool submit_rest(struct api_call *call)
+{
+    call->task.run = run_slice;
+    return pool_submit(call->api->pool, &call->task);
+}
+
+// Whether the response is ready; else `done` will be called.
+static bool call_settle(struct api_call *call, enum step step)
+{
+    while (step == STEP_LATER && call->patient) {
+        call->state->work = WORK_SLICE;
+        step = call->state->resume(call);
+    }
+    if (step == STEP_PENDING)
+        return false;
+    if (step == STEP_LATER) {
+        if (submit_rest(call))
+            return false;
+        (void)error_set(&call->error, ERR_THROTTLING, "Too many long requests are waiting");
+    }
+    call_respond(call);
+    return true;
+}
+
+enum step call_go_on(struct api_call *call, uint64_t work, enum step (*rest)(struct api_call *call))
+{
+    struct api_state *state = call->state;
+    if (work <= state->work || state->work == WORK_SLICE)
+        return rest(call);
+    state->resume = rest;
+    return STEP_LATER;
+}
+
+// Finds the operation.
+static bool find(struct api_call *call)
 {
     const struct operation *operation = operation_find(call->operation);
     if (operation == NULL)
@@ -239,17 +310,35 @@ static bool prepare(struct api_call *call)
         return false;
     call->state = state;
     state->operation = operation;
-    state->request = call_alloc(call, 1, operation->shape->size);
+    return true;
+}
+
+static bool decode(struct api_call *call)
+{
+    struct api_state *state = call->state;
+    const struct shape *shape = state->operation->shape;
+    state->request = call_alloc(call, 1, shape->size);
     return state->request != NULL &&
-           request_decode(operation->shape, call->body, state->request, &call->arena, &call->error);
+           request_decode(shape, call->body, state->request, &call->arena, &call->error);
+}
+
+static enum step begin(struct api_call *call)
+{
+    struct api_state *state = call->state;
+    return decode(call) ? state->operation->start(call, state->request) : STEP_FAILED;
 }
 
 bool api_call_start(struct api_call *call)
 {
-    if (prepare(call) && call->state->operation->start(call, call->state->request) == STEP_PENDING)
-        return false;
-    call_respond(call);
-    return true;
+    enum step step = STEP_FAILED;
+    if (find(call)) {
+        struct api_state *state = call->state;
+        state->work = LIMIT_INLINE_WORK;
+        state->resume = begin;
+        bool large = call->body.len > LIMIT_INLINE_BODY || state->operation->wide;
+        step = large ? STEP_LATER : begin(call);
+    }
+    return call_settle(call, step);
 }
 
 // What guards had to say about the actions of a write, together.
@@ -276,7 +365,7 @@ static void gather_warnings(struct api_call *call)
         call->warnings = slice_of(text, len - 1);
 }
 
-void api_call_finish(struct api_call *call)
+static void finish(struct api_call *call)
 {
     struct api_state *state = call->state;
     if (state->write != NULL) {
@@ -290,6 +379,41 @@ void api_call_finish(struct api_call *call)
     if (call->error.code == ERR_NONE)
         state->operation->finish(call, state->request);
     call_respond(call);
+}
+
+void api_call_finish(struct api_call *call)
+{
+    if (!call->state->answered)
+        finish(call);
+}
+
+static enum step finish_written(struct api_call *call)
+{
+    finish(call);
+    return call->error.code == ERR_NONE ? STEP_READY : STEP_FAILED;
+}
+
+// Bytes of the images that the response may show.
+static uint64_t returned_bytes(const struct write_job *job)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < job->count; i++)
+        bytes += job->actions[i].old_item.len + job->actions[i].new_item.len;
+    return bytes;
+}
+
+void call_written(struct api_call *call)
+{
+    struct api_state *state = call->state;
+    state->written = true;
+    state->resume = finish_written;
+    if (call->patient || returned_bytes(state->write) <= LIMIT_INLINE_WORK || !submit_rest(call))
+        call->done(call);
+}
+
+void api_call_cancel(struct api_call *call)
+{
+    atomic_store_explicit(&call->canceled, true, memory_order_relaxed);
 }
 
 struct waiter {
@@ -312,6 +436,7 @@ void api_call_run(struct api_call *call)
     struct waiter waiter = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
     call->done = wake_waiter;
     call->context = &waiter;
+    call->patient = true;
     if (api_call_start(call))
         return;
     ensure(pthread_mutex_lock(&waiter.lock) == 0);
@@ -339,7 +464,7 @@ static size_t transaction_size(const struct api_call *call)
 void api_call_conflict(struct api_call *call)
 {
     static const char why[] = "Transaction is ongoing for the item";
-    if (prepare(call)) {
+    if (find(call) && decode(call)) {
         size_t count = transaction_size(call);
         struct write_job *job = count == 0 ? NULL : call_write_job(call, count);
         if (job != NULL) {
@@ -370,12 +495,23 @@ void api_health(struct api *api, struct api_health *out)
 void api_stats(struct api *api, struct api_stats *out)
 {
     struct engine_stats stats;
+    struct pool_stats pool;
     engine_stats(api->engine, &stats);
+    pool_stats(api->pool, &pool);
     *out = (struct api_stats){
         .commits = stats.commits,
         .commits_failed = stats.commits_failed,
         .commit_bytes = stats.commit_bytes,
         .jobs = stats.jobs,
         .waiting = stats.waiting,
+        .pool_tasks = pool.tasks,
+        .pool_slices = pool.slices,
+        .pool_waiting = pool.waiting,
+        .canceled = api->canceled,
     };
+}
+
+struct pool *api_pool(struct api *api)
+{
+    return api->pool;
 }

@@ -5,9 +5,9 @@
 // Life of a call (all on the owner's thread but `done`):
 //   api_call_init      once; the call and its memory can be reused for many requests
 //   api_call_start     parses, checks, and executes. True: the response is ready. False: it is a
-//   write
-//                      that waits for its commit; `done` will be called exactly once, from the
-//                      writer's thread, and must do no more than tell the owner
+//                      write that waits for its commit, or long and goes on in the pool; `done`
+//                      will be called exactly once, from another thread, and must do no more than
+//                      tell the owner
 //   api_call_finish    after `done`, on the owner's thread: makes the response
 //   api_call_reset     before the next request
 //   api_call_release   at the end; never between start and done
@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/pool.h"
 #include "store/store.h"
 
 struct api;
@@ -43,9 +44,11 @@ MUST_CHECK bool api_kinesis(struct api *api, const char *root, const char *data,
 // directory "buckets" in the data directory; if there is neither, there are no buckets. Goes on
 // with exports and imports that were interrupted. Before the first call, once.
 void api_buckets(struct api *api, const char *root, const char *data);
-// Has requests that read whole tables (DiffModel, ApplyModel) fail soon, because the server is to
-// stop. Any thread.
+// Has requests that are long (in the pool, or reading whole tables) fail soon, because the server
+// is to stop. Any thread.
 void api_hurry(struct api *api);
+// The threads for what is long, for whoever has such work beside the calls.
+struct pool *api_pool(struct api *api);
 // Finishes what is queued, then closes the store. No call may be between start and done.
 void api_close(struct api *api);
 
@@ -83,6 +86,9 @@ struct api_call {
     struct arena arena;
     struct error error;
     struct api_state *state;
+    struct pool_task task;
+    bool patient; // the caller waits: nothing is left to the pool
+    _Atomic bool canceled;
 };
 
 void api_call_init(struct api_call *call, struct api *api);
@@ -90,6 +96,9 @@ MUST_CHECK bool api_call_start(struct api_call *call);
 void api_call_finish(struct api_call *call);
 // Starts, waits if it must, and finishes, on the caller's thread; sets `done` and `context` itself.
 void api_call_run(struct api_call *call);
+// Nobody waits for the response any more: a call in the pool ends soon, with an error. What is with
+// the writer is done all the same. Any thread, between start and `done`.
+void api_call_cancel(struct api_call *call);
 void api_call_reset(struct api_call *call);
 void api_call_release(struct api_call *call);
 
@@ -125,6 +134,10 @@ struct api_stats {
     uint64_t commit_bytes;
     uint64_t jobs;
     size_t waiting;
+    uint64_t pool_tasks;  // what was too long for an event loop
+    uint64_t pool_slices; // that it was done in
+    size_t pool_waiting;  // now
+    uint64_t canceled;    // calls whose clients had hung up
 };
 void api_stats(struct api *api, struct api_stats *out);
 

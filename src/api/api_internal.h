@@ -16,7 +16,6 @@
 #include "json/writer.h"
 
 struct throttle;
-struct vector_pool;
 struct insights;
 struct kinesis;
 struct janitor;
@@ -30,10 +29,11 @@ struct api {
     struct background *background;
     char *bucket_root; // NULL if there is none: see transfer.h
     struct sweeper *sweeper;
-    struct insights *insights;   // see insights.h
-    struct kinesis *kinesis;     // NULL without a destination: see kinesis.h
-    struct vector_pool *vectors; // threads for long searches
-    struct janitor *janitor;     // see janitor.h
+    struct insights *insights; // see insights.h
+    struct kinesis *kinesis;   // NULL without a destination: see kinesis.h
+    struct pool *pool;         // threads for long calls
+    _Atomic uint64_t canceled; // calls
+    struct janitor *janitor;   // see janitor.h
     struct stream_counts *stream_counts;
     _Atomic int64_t look_done; // items that DiffModel or ApplyModel has looked at, of:
     _Atomic int64_t look_total;
@@ -59,11 +59,13 @@ enum step {
     STEP_FAILED,  // call->error is set
     STEP_READY,   // the response is written
     STEP_PENDING, // a job is with the writer; `finish` writes the response
+    STEP_LATER,   // there is more to do than a slice: state->resume goes on
 };
 
 struct operation {
     const char *name;
     bool of_streams; // belongs to DynamoDB Streams, whose requests have a target of their own
+    bool wide;       // looks at many tables or records: not on the thread of a loop
     const struct shape *shape;
     enum step (*start)(struct api_call *call, const void *request);
     void (*finish)(struct api_call *call, const void *request);
@@ -78,7 +80,8 @@ unsigned operation_number(const struct operation *operation);
     void function##_finish(struct api_call *call, const void *request);
 #define OPERATION_DECLARE_START(name, function, shape)                                             \
     enum step function##_start(struct api_call *call, const void *request);
-OPERATION_LIST(OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE_START)
+OPERATION_LIST(OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE,
+               OPERATION_DECLARE_START)
 void model_finish(struct api_call *call, const void *request);
 
 // ---- State of a call -----------------------------------------------------------------------
@@ -95,8 +98,13 @@ struct api_state {
     struct write_job *write;     // NULL, or the job of an item operation
     struct table_change *change; // NULL, or the job of a table operation
     struct record_job *records;  // NULL, or the job of an operation that keeps a record
-    void *own;                   // what start keeps for finish
-    const char *throttle_reason; // of ThrottlingReasons; NULL without
+    void *own;                   // what start keeps for finish, or for resume
+    enum step (*resume)(struct api_call *call); // goes on after STEP_LATER
+    void (*drop)(struct api_call *call); // gives back what is held when the call ends; or NULL
+    uint64_t work;                       // that is left of this slice: see engine.h
+    bool written;                        // the writer has done its part
+    bool answered;                       // the response was made in the pool
+    const char *throttle_reason;         // of ThrottlingReasons; NULL without
     struct slice throttle_resource;
     struct slice subject; // the item that is asked for, or its key, while it may be refused
 };
@@ -113,6 +121,12 @@ void *call_alloc(struct api_call *call, size_t count, size_t size);
 struct json_writer call_writer(struct api_call *call);
 // Completes the response: the error document, if an error was set.
 void call_respond(struct api_call *call);
+// Goes on with `rest`: now, if the slice has as much work left, else in the next one.
+enum step call_go_on(struct api_call *call, uint64_t work,
+                     enum step (*rest)(struct api_call *call));
+// The call's write is done (on the writer's thread): tells the owner, or, if the response will be
+// large, has the pool make it first.
+void call_written(struct api_call *call);
 
 // ---- Tables and keys (keys.c) ------------------------------------------------------------------
 

@@ -33,7 +33,8 @@ struct get_group {
     struct table *table;
     struct expr_projection *projection;
     struct slice *keys; // tree keys, in the order of the request
-    size_t done;        // how many were read before the response was full
+    size_t done;        // how many have been read
+    bool open;          // its array has been begun
     double units;
 };
 
@@ -108,26 +109,43 @@ static struct get_group *prepare_groups(struct api_call *call,
     return groups;
 }
 
-static bool read_group(struct api_call *call, struct json_writer *w, struct get_group *group,
-                       uint64_t *bytes)
+// All groups, and how far they have been read.
+struct get_batch {
+    struct api_call *call;
+    const struct batch_get_item_request *request;
+    struct get_group *groups;
+    size_t group;   // the one being read
+    uint64_t bytes; // that have been read
+    struct json_writer w;
+};
+
+// Reads on in the group until it is done or the response full. READ_MORE is the end of a slice.
+static enum read_step read_group(struct get_batch *batch, struct get_group *group)
 {
+    struct api_call *call = batch->call;
     bool consistent = group->request->consistent_read.value;
     const struct field_value *keys = group->request->keys.items;
-    for (size_t i = 0; i < group->request->keys.count && *bytes < LIMIT_BATCH_BYTES; i++) {
+    while (group->done < group->request->keys.count && batch->bytes < LIMIT_BATCH_BYTES) {
         struct item_read read;
+        size_t i = group->done;
         if (!engine_get(call_engine(call), NULL, group->keys[i], &read, &call->error))
-            return false;
-        if (read.item.len > 0)
-            call_write_item(call, w, group->projection, read.item);
-        *bytes += read.size;
-        double units = capacity_read_units(read.size, consistent);
-        group->units += units;
-        usage_read(call, group->table, NULL, units, read.item.len > 0);
-        insights_read(call, group->table, NULL, keys[i].value);
-        group->done = i + 1;
+            return READ_FAILED;
+        bool spent = work_spend(&call->state->work, read.item.len);
+        if (spent) {
+            if (read.item.len > 0)
+                call_write_item(call, &batch->w, group->projection, read.item);
+            batch->bytes += read.size;
+            double units = capacity_read_units(read.size, consistent);
+            group->units += units;
+            usage_read(call, group->table, NULL, units, read.item.len > 0);
+            insights_read(call, group->table, NULL, keys[i].value);
+            group->done = i + 1;
+        }
         item_read_release(call_engine(call), &read);
+        if (!spent)
+            return READ_MORE;
     }
-    return true;
+    return READ_DONE;
 }
 
 static void write_names(struct json_writer *w, const char *name, const struct field_list *list)
@@ -175,19 +193,11 @@ static void write_unprocessed(struct json_writer *w, const struct get_group *gro
     json_close_object(w);
 }
 
-static bool write_responses(struct api_call *call, struct json_writer *w,
-                            const struct field_map *map, struct get_group *groups)
+static enum step finish_get(struct get_batch *batch)
 {
-    uint64_t bytes = 0;
-    json_name(w, "Responses");
-    json_open_object(w);
-    for (size_t i = 0; i < map->count; i++) {
-        json_name_slice(w, map->names[i]);
-        json_open_array(w);
-        if (!read_group(call, w, &groups[i], &bytes))
-            return false;
-        json_close_array(w);
-    }
+    struct json_writer *w = &batch->w;
+    const struct field_map *map = &batch->request->request_items;
+    const struct get_group *groups = batch->groups;
     json_close_object(w);
     json_name(w, "UnprocessedKeys");
     json_open_object(w);
@@ -198,36 +208,61 @@ static bool write_responses(struct api_call *call, struct json_writer *w,
         }
     }
     json_close_object(w);
-    return true;
+    enum capacity_detail detail = capacity_detail(batch->request->return_consumed_capacity);
+    if (detail != CAPACITY_NONE) {
+        json_name(w, "ConsumedCapacity");
+        json_open_array(w);
+        for (size_t i = 0; i < map->count; i++) {
+            struct capacity capacity = {.table = groups[i].table, .read = groups[i].units};
+            capacity_write_json(w, &capacity, detail);
+        }
+        json_close_array(w);
+    }
+    json_close_object(w);
+    return STEP_READY;
+}
+
+static enum step read_groups(struct api_call *call)
+{
+    struct get_batch *batch = call->state->own;
+    const struct field_map *map = &batch->request->request_items;
+    call->state->resume = read_groups;
+    while (batch->group < map->count) {
+        struct get_group *group = &batch->groups[batch->group];
+        if (!group->open) {
+            json_name_slice(&batch->w, map->names[batch->group]);
+            json_open_array(&batch->w);
+            group->open = true;
+        }
+        enum read_step step = read_group(batch, group);
+        if (step != READ_DONE)
+            return step == READ_MORE ? STEP_LATER : STEP_FAILED;
+        json_close_array(&batch->w);
+        batch->group++;
+    }
+    return finish_get(batch);
 }
 
 enum step batch_get_item_start(struct api_call *call, const void *decoded)
 {
-    const struct batch_get_item_request *request = decoded;
-    const struct field_map *map = &request->request_items;
-    struct get_group *groups = prepare_groups(call, request);
-    if (groups == NULL)
+    struct get_batch *batch = call_alloc(call, 1, sizeof(*batch));
+    if (batch == NULL)
         return STEP_FAILED;
-    for (size_t i = 0; i < map->count; i++) {
-        if (!throttle_admit_read(call, groups[i].table, NULL))
+    batch->call = call;
+    batch->request = decoded;
+    batch->groups = prepare_groups(call, batch->request);
+    if (batch->groups == NULL)
+        return STEP_FAILED;
+    for (size_t i = 0; i < batch->request->request_items.count; i++) {
+        if (!throttle_admit_read(call, batch->groups[i].table, NULL))
             return STEP_FAILED;
     }
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    if (!write_responses(call, &w, map, groups))
-        return STEP_FAILED;
-    enum capacity_detail detail = capacity_detail(request->return_consumed_capacity);
-    if (detail != CAPACITY_NONE) {
-        json_name(&w, "ConsumedCapacity");
-        json_open_array(&w);
-        for (size_t i = 0; i < map->count; i++) {
-            struct capacity capacity = {.table = groups[i].table, .read = groups[i].units};
-            capacity_write_json(&w, &capacity, detail);
-        }
-        json_close_array(&w);
-    }
-    json_close_object(&w);
-    return STEP_READY;
+    call->state->own = batch;
+    batch->w = call_writer(call);
+    json_open_object(&batch->w);
+    json_name(&batch->w, "Responses");
+    json_open_object(&batch->w);
+    return read_groups(call);
 }
 
 // ---- BatchWriteItem -----------------------------------------------------------------

@@ -309,9 +309,66 @@ void call_write_item(struct api_call *call, struct json_writer *w,
     buf_release(&projected);
 }
 
-enum step get_item_start(struct api_call *call, const void *decoded)
+// The one item that was read, until the response is written: in the call's arena if that is left to
+// the pool.
+struct get_call {
+    const struct get_item_request *request;
+    struct expr_projection *projection;
+    struct table *table;
+    struct item_read read;
+};
+
+static void drop_get(struct api_call *call)
 {
-    const struct get_item_request *request = decoded;
+    struct get_call *get = call->state->own;
+    item_read_release(call_engine(call), &get->read);
+}
+
+static enum step answer_get(struct api_call *call, struct get_call *get)
+{
+    const struct get_item_request *request = get->request;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    if (get->read.item.len > 0) {
+        json_name(&w, "Item");
+        call_write_item(call, &w, get->projection, get->read.item);
+    }
+    double units = capacity_read_units(get->read.size, request->consistent_read.value);
+    usage_read(call, get->table, NULL, units, get->read.item.len > 0);
+    insights_read(call, get->table, NULL, request->key.value);
+    enum capacity_detail detail = capacity_detail(request->return_consumed_capacity);
+    if (detail != CAPACITY_NONE) {
+        struct capacity capacity = {.table = get->table, .read = units};
+        json_name(&w, "ConsumedCapacity");
+        capacity_write_json(&w, &capacity, detail);
+    }
+    json_close_object(&w);
+    item_read_release(call_engine(call), &get->read);
+    return STEP_READY;
+}
+
+static enum step resume_get(struct api_call *call)
+{
+    return answer_get(call, call->state->own);
+}
+
+static enum step answer_get_later(struct api_call *call, struct get_call *get)
+{
+    struct api_state *state = call->state;
+    state->own = call_alloc(call, 1, sizeof(*get));
+    if (state->own == NULL) {
+        item_read_release(call_engine(call), &get->read);
+        return STEP_FAILED;
+    }
+    memcpy(state->own, get, sizeof(*get));
+    state->drop = drop_get;
+    state->resume = resume_get;
+    return STEP_LATER;
+}
+
+static bool compile_get(struct api_call *call, struct get_call *get)
+{
+    const struct get_item_request *request = get->request;
     struct param_set set = {
         .expression_count = 1,
         .expressions = {{"ProjectionExpression", is_given(request->projection_expression)}},
@@ -320,38 +377,28 @@ enum step get_item_start(struct api_call *call, const void *decoded)
         .names = &request->expression_attribute_names,
     };
     struct expr_params params;
-    struct expr_projection *projection;
-    if (!params_check_styles(call, &set) || !field_value_check(&request->key, &call->error) ||
-        !params_open(call, &set, &params) ||
-        !params_projection(call, &params, request->projection_expression,
-                           &request->attributes_to_get, &projection) ||
-        !expr_params_finish(&params))
-        return STEP_FAILED;
-    struct table *table = call_table(call, request->table_name);
+    return params_check_styles(call, &set) && field_value_check(&request->key, &call->error) &&
+           params_open(call, &set, &params) &&
+           params_projection(call, &params, request->projection_expression,
+                             &request->attributes_to_get, &get->projection) &&
+           expr_params_finish(&params);
+}
+
+enum step get_item_start(struct api_call *call, const void *decoded)
+{
+    const struct get_item_request *request = decoded;
+    struct get_call get = {.request = request};
     struct slice key;
-    struct item_read read;
-    call->state->subject = request->key.value;
-    if (table == NULL || !call_key(call, table, request->key.value, &key) ||
-        !params_check_keys(&call->error, table, (struct expressions){.projection = projection}) ||
-        !throttle_admit_read(call, table, NULL) ||
-        !engine_get(call_engine(call), NULL, key, &read, &call->error))
+    if (!compile_get(call, &get))
         return STEP_FAILED;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    if (read.item.len > 0) {
-        json_name(&w, "Item");
-        call_write_item(call, &w, projection, read.item);
-    }
-    double units = capacity_read_units(read.size, request->consistent_read.value);
-    usage_read(call, table, NULL, units, read.item.len > 0);
-    insights_read(call, table, NULL, request->key.value);
-    enum capacity_detail detail = capacity_detail(request->return_consumed_capacity);
-    if (detail != CAPACITY_NONE) {
-        struct capacity capacity = {.table = table, .read = units};
-        json_name(&w, "ConsumedCapacity");
-        capacity_write_json(&w, &capacity, detail);
-    }
-    json_close_object(&w);
-    item_read_release(call_engine(call), &read);
-    return STEP_READY;
+    get.table = call_table(call, request->table_name);
+    call->state->subject = request->key.value;
+    if (get.table == NULL || !call_key(call, get.table, request->key.value, &key) ||
+        !params_check_keys(&call->error, get.table,
+                           (struct expressions){.projection = get.projection}) ||
+        !throttle_admit_read(call, get.table, NULL) ||
+        !engine_get(call_engine(call), NULL, key, &get.read, &call->error))
+        return STEP_FAILED;
+    return get.read.item.len <= call->state->work ? answer_get(call, &get)
+                                                  : answer_get_later(call, &get);
 }

@@ -21,8 +21,7 @@ struct call_records {
 
 static void write_done(struct job *job)
 {
-    struct api_call *call = ((struct call_job *)job)->call;
-    call->done(call);
+    call_written(((struct call_job *)job)->call);
 }
 
 static void change_done(struct job *job)

@@ -1,13 +1,14 @@
-// The one list of operations, sorted by name. READ answers at once, on the caller's thread. WRITE
-// hands a job to the writer (SearchVectors: to a thread that searches) and has a `finish` function
-// for afterwards. STREAM is a READ of DynamoDB Streams. MODEL is none of DynamoDB's: it is about
-// models and migrations, and answers at once or on a thread of its own (model.h). Each row: the
+// The one list of operations, sorted by name. READ answers at once, on the caller's thread, and
+// what is longer than a slice in the pool. LIST is a READ that looks at many tables or records: all
+// of it is done in the pool. WRITE hands a job to the writer and has a `finish` function for
+// afterwards. STREAM is a READ of DynamoDB Streams. MODEL is none of DynamoDB's: it is about models
+// and migrations, begins in the pool and may go on on a thread of its own (model.h). Each row: the
 // operation's name, its functions (get_item means get_item_start), and its shape (get_item means
 // shape_get_item_request).
 #ifndef API_OPERATION_LIST_H
 #define API_OPERATION_LIST_H
 
-#define OPERATION_LIST(READ, WRITE, STREAM, MODEL)                                                 \
+#define OPERATION_LIST(READ, LIST, WRITE, STREAM, MODEL)                                           \
     MODEL(AbandonModel, abandon_model, model_table)                                                \
     MODEL(ApplyMigration, apply_migration, apply_migration)                                        \
     MODEL(ApplyModel, apply_model, apply_model)                                                    \
@@ -54,12 +55,12 @@
     READ(GetResourcePolicy, get_resource_policy, get_resource_policy)                              \
     STREAM(GetShardIterator, get_shard_iterator, get_shard_iterator)                               \
     WRITE(ImportTable, import_table, import_table)                                                 \
-    READ(ListBackups, list_backups, list_backups)                                                  \
-    READ(ListBulkOperations, list_bulk_operations, list_bulk_operations)                           \
-    READ(ListContributorInsights, list_contributor_insights, list_contributor_insights)            \
-    READ(ListExports, list_exports, list_exports)                                                  \
-    READ(ListGlobalTables, list_global_tables, list_global_tables)                                 \
-    READ(ListImports, list_imports, list_imports)                                                  \
+    LIST(ListBackups, list_backups, list_backups)                                                  \
+    LIST(ListBulkOperations, list_bulk_operations, list_bulk_operations)                           \
+    LIST(ListContributorInsights, list_contributor_insights, list_contributor_insights)            \
+    LIST(ListExports, list_exports, list_exports)                                                  \
+    LIST(ListGlobalTables, list_global_tables, list_global_tables)                                 \
+    LIST(ListImports, list_imports, list_imports)                                                  \
     MODEL(ListMigrations, list_migrations, model_table)                                            \
     MODEL(ListModelVersions, list_model_versions, model_table)                                     \
     MODEL(ListModels, list_models, empty)                                                          \
@@ -73,7 +74,7 @@
     WRITE(RestoreTableToPointInTime, restore_table_to_point_in_time,                               \
           restore_table_to_point_in_time)                                                          \
     READ(Scan, scan, scan)                                                                         \
-    WRITE(SearchVectors, search_vectors, search_vectors)                                           \
+    READ(SearchVectors, search_vectors, search_vectors)                                            \
     WRITE(StartBulkPutItems, start_bulk_put_items, start_bulk_put_items)                           \
     WRITE(TagResource, tag_resource, tag_resource)                                                 \
     READ(TransactGetItems, transact_get_items, transact_get_items)                                 \

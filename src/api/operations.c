@@ -6,18 +6,20 @@
 #include <stdlib.h>
 
 #define READ_ROW(op, function, shape)                                                              \
-    {#op, false, &shape_##shape##_request, function##_start, NULL},
+    {#op, false, false, &shape_##shape##_request, function##_start, NULL},
+#define LIST_ROW(op, function, shape)                                                              \
+    {#op, false, true, &shape_##shape##_request, function##_start, NULL},
 #define WRITE_ROW(op, function, shape)                                                             \
-    {#op, false, &shape_##shape##_request, function##_start, function##_finish},
+    {#op, false, false, &shape_##shape##_request, function##_start, function##_finish},
 #define STREAM_ROW(op, function, shape)                                                            \
-    {#op, true, &shape_##shape##_request, function##_start, NULL},
+    {#op, true, false, &shape_##shape##_request, function##_start, NULL},
 #define MODEL_ROW(op, function, shape)                                                             \
-    {#op, false, &shape_##shape##_request, function##_start, model_finish},
+    {#op, false, true, &shape_##shape##_request, function##_start, model_finish},
 #define NAME(op, function, shape) #op,
 
 static const struct operation operations[] = {
-    OPERATION_LIST(READ_ROW, WRITE_ROW, STREAM_ROW, MODEL_ROW)};
-static const char *const names[] = {OPERATION_LIST(NAME, NAME, NAME, NAME) NULL};
+    OPERATION_LIST(READ_ROW, LIST_ROW, WRITE_ROW, STREAM_ROW, MODEL_ROW)};
+static const char *const names[] = {OPERATION_LIST(NAME, NAME, NAME, NAME, NAME) NULL};
 
 static int compare_name(const void *key, const void *row)
 {

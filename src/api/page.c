@@ -364,6 +364,59 @@ void page_write_capacity(struct page_call *p)
     capacity_write_json(&p->w, &capacity, detail);
 }
 
+static void drop_page(struct api_call *call)
+{
+    struct page_call *p = call->state->own;
+    engine_page_close(call_engine(call), &p->page);
+}
+
+struct page_call *page_call_new(struct api_call *call, size_t size)
+{
+    struct page_call *p = arena_alloc(&call->arena, size);
+    if (p == NULL) {
+        (void)error_budget(&call->error);
+        return NULL;
+    }
+    p->page.walk = NULL;
+    call->state->own = p;
+    call->state->drop = drop_page;
+    return p;
+}
+
+static enum step finish_page(struct page_call *p)
+{
+    const struct page_request *page = &p->page;
+    if (!slice_is(p->select, "COUNT"))
+        json_close_array(&p->w);
+    json_name(&p->w, "Count");
+    json_i64(&p->w, (int64_t)page->matched);
+    json_name(&p->w, "ScannedCount");
+    json_i64(&p->w, (int64_t)page->scanned);
+    if (page->last.len > 0) {
+        json_name(&p->w, "LastEvaluatedKey");
+        json_item(&p->w, page->last);
+    }
+    page_write_capacity(p);
+    json_close_object(&p->w);
+    return STEP_READY;
+}
+
+static enum step resume_page(struct api_call *call)
+{
+    struct api_state *state = call->state;
+    struct page_call *p = state->own;
+    switch (engine_page_run(call_engine(call), &p->page, &state->work, &call->error)) {
+    case READ_DONE:
+        return finish_page(p);
+    case READ_MORE:
+        state->resume = resume_page;
+        return STEP_LATER;
+    case READ_FAILED:
+        break;
+    }
+    return STEP_FAILED;
+}
+
 static enum step read_page(struct page_call *p)
 {
     struct page_request *page = &p->page;
@@ -379,21 +432,7 @@ static enum step read_page(struct page_call *p)
         json_name(&p->w, "Items");
         json_open_array(&p->w);
     }
-    if (!engine_page(call_engine(p->call), page, &p->call->error))
-        return STEP_FAILED;
-    if (!count_only)
-        json_close_array(&p->w);
-    json_name(&p->w, "Count");
-    json_i64(&p->w, (int64_t)page->matched);
-    json_name(&p->w, "ScannedCount");
-    json_i64(&p->w, (int64_t)page->scanned);
-    if (page->last.len > 0) {
-        json_name(&p->w, "LastEvaluatedKey");
-        json_item(&p->w, page->last);
-    }
-    page_write_capacity(p);
-    json_close_object(&p->w);
-    return STEP_READY;
+    return resume_page(p->call);
 }
 
 // ---- Query --------------------------------------------------------------------------------------
@@ -473,7 +512,10 @@ static struct expr_key *check_query(struct page_call *p, const struct query_requ
 enum step query_start(struct api_call *call, const void *decoded)
 {
     const struct query_request *request = decoded;
-    struct page_call p = {
+    struct page_call *p = page_call_new(call, sizeof(*p));
+    if (p == NULL)
+        return STEP_FAILED;
+    *p = (struct page_call){
         .call = call,
         .page = {.query = true,
                  .consistent = request->consistent_read.value,
@@ -485,15 +527,15 @@ enum step query_start(struct api_call *call, const void *decoded)
         .attributes_to_get = &request->attributes_to_get,
         .start_key = &request->exclusive_start_key,
     };
-    struct expr_key *key = check_query(&p, request);
-    if (key == NULL || !page_find_target(&p, request->table_name, request->index_name) ||
-        !expr_key_resolve(key, target_keys(&p), &p.page.range, &call->error) || !check_start(&p) ||
-        !page_check_keys(&p) ||
-        !expr_key_check_empty(key, target_keys(&p), request->index_name, &call->error) ||
-        !check_filter(&p) || !page_check_filter_projected(&p) || !check_all_attributes(&p) ||
-        !set_start(&p) || !check_select(&p, request->index_name) || !page_check_projected(&p))
+    struct expr_key *key = check_query(p, request);
+    if (key == NULL || !page_find_target(p, request->table_name, request->index_name) ||
+        !expr_key_resolve(key, target_keys(p), &p->page.range, &call->error) || !check_start(p) ||
+        !page_check_keys(p) ||
+        !expr_key_check_empty(key, target_keys(p), request->index_name, &call->error) ||
+        !check_filter(p) || !page_check_filter_projected(p) || !check_all_attributes(p) ||
+        !set_start(p) || !check_select(p, request->index_name) || !page_check_projected(p))
         return STEP_FAILED;
-    return read_page(&p);
+    return read_page(p);
 }
 
 // ---- Scan ---------------------------------------------------------------------------
@@ -552,7 +594,10 @@ static bool check_scan(struct page_call *p, const struct scan_request *request)
 enum step scan_start(struct api_call *call, const void *decoded)
 {
     const struct scan_request *request = decoded;
-    struct page_call p = {
+    struct page_call *p = page_call_new(call, sizeof(*p));
+    if (p == NULL)
+        return STEP_FAILED;
+    *p = (struct page_call){
         .call = call,
         .page = {.consistent = request->consistent_read.value,
                  .limit = request->limit.set ? (uint64_t)request->limit.value : 0},
@@ -562,10 +607,9 @@ enum step scan_start(struct api_call *call, const void *decoded)
         .attributes_to_get = &request->attributes_to_get,
         .start_key = &request->exclusive_start_key,
     };
-    if (!check_scan(&p, request) ||
-        !page_find_target(&p, request->table_name, request->index_name) || !check_start(&p) ||
-        !set_start(&p) || !check_all_attributes(&p) || !page_check_keys(&p) ||
-        !check_select(&p, request->index_name) || !page_check_projected(&p))
+    if (!check_scan(p, request) || !page_find_target(p, request->table_name, request->index_name) ||
+        !check_start(p) || !set_start(p) || !check_all_attributes(p) || !page_check_keys(p) ||
+        !check_select(p, request->index_name) || !page_check_projected(p))
         return STEP_FAILED;
-    return read_page(&p);
+    return read_page(p);
 }

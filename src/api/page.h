@@ -18,6 +18,9 @@ struct page_call {
     bool legacy_filter;
 };
 
+// Room for one, or for a struct of that size that begins with it, to be filled by the caller; the
+// call's state keeps it. NULL when memory is out.
+MUST_CHECK struct page_call *page_call_new(struct api_call *call, size_t size);
 // Finds the table and, if index_name is given, its index; sets them in the page.
 MUST_CHECK bool page_find_target(struct page_call *p, struct slice table_name,
                                  struct slice index_name);

@@ -199,17 +199,31 @@ static bool read_one(struct batch_call *batch, struct call_statement *statement)
     return true;
 }
 
+static void drop_reads(struct api_call *call)
+{
+    struct batch_call *batch = call->state->own;
+    for (size_t i = 0; i < batch->count; i++)
+        item_read_release(call_engine(call), &batch->statements[i].read);
+}
+
+static enum step answer_reads(struct api_call *call)
+{
+    bool ok = write_answer(call->state->own);
+    drop_reads(call);
+    return ok ? STEP_READY : STEP_FAILED;
+}
+
 static enum step read_all(struct batch_call *batch)
 {
+    uint64_t bytes = 0;
+    batch->call->state->drop = drop_reads;
     for (size_t i = 0; i < batch->count; i++) {
         struct call_statement *statement = &batch->statements[i];
         if (statement->failure == ERR_NONE && !read_one(batch, statement))
             statement_fail(batch->call, statement);
+        bytes += statement->read.item.len;
     }
-    bool ok = write_answer(batch);
-    for (size_t i = 0; i < batch->count; i++)
-        item_read_release(call_engine(batch->call), &batch->statements[i].read);
-    return ok ? STEP_READY : STEP_FAILED;
+    return call_go_on(batch->call, bytes, answer_reads);
 }
 
 // ---- Writing ------------------------------------------------------------------------------------

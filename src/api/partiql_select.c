@@ -145,15 +145,34 @@ static bool emit_item(void *context, struct slice item)
     return !call->response.failed || error_budget(&call->error);
 }
 
-// One range after the other, until the page is full.
-static bool read_ranges(struct select_call *s)
+static enum step finish_page(struct select_call *s)
 {
-    struct engine *engine = call_engine(s->p.call);
+    struct json_writer *w = &s->p.w;
+    json_close_array(w);
+    if (s->p.page.last.len > 0) {
+        if (!write_token(s))
+            return STEP_FAILED;
+        json_name(w, "LastEvaluatedKey");
+        json_item(w, s->p.page.last);
+    }
+    page_write_capacity(&s->p);
+    json_close_object(w);
+    return STEP_READY;
+}
+
+// One range after the other, until the page is full.
+static enum step read_ranges(struct api_call *call)
+{
+    struct api_state *state = call->state;
+    struct select_call *s = state->own;
     for (;;) {
-        if (!engine_page(engine, &s->p.page, &s->p.call->error))
-            return false;
+        enum read_step step =
+            engine_page_run(call_engine(call), &s->p.page, &state->work, &call->error);
+        state->resume = read_ranges;
+        if (step != READ_DONE)
+            return step == READ_MORE ? STEP_LATER : STEP_FAILED;
         if (s->p.page.last.len > 0 || s->range + 1 >= s->plan->range_count)
-            return true;
+            return finish_page(s);
         s->range++;
         s->p.page.after = VALUE_NONE;
         use_range(s);
@@ -173,24 +192,16 @@ static enum step read_page(struct select_call *s)
     json_open_object(w);
     json_name(w, "Items");
     json_open_array(w);
-    if (!read_ranges(s))
-        return STEP_FAILED;
-    json_close_array(w);
-    if (page->last.len > 0) {
-        if (!write_token(s))
-            return STEP_FAILED;
-        json_name(w, "LastEvaluatedKey");
-        json_item(w, page->last);
-    }
-    page_write_capacity(&s->p);
-    json_close_object(w);
-    return STEP_READY;
+    return read_ranges(s->p.call);
 }
 
 enum step statement_select(struct api_call *call, const struct execute_statement_request *request,
                            struct call_statement *statement)
 {
-    struct select_call s = {
+    struct select_call *s = (struct select_call *)page_call_new(call, sizeof(*s));
+    if (s == NULL)
+        return STEP_FAILED;
+    *s = (struct select_call){
         .p = {.call = call,
               .page = {.consistent = request->own.consistent_read.value,
                        .segments = 1,
@@ -200,18 +211,18 @@ enum step statement_select(struct api_call *call, const struct execute_statement
         .plan = &statement->plan,
     };
     const struct partiql_statement *parsed = statement->parsed;
-    struct page_request *page = &s.p.page;
-    s.p.start_key = &s.start;
-    if (!page_find_target(&s.p, parsed->table, parsed->index) ||
+    struct page_request *page = &s->p.page;
+    s->p.start_key = &s->start;
+    if (!page_find_target(&s->p, parsed->table, parsed->index) ||
         !partiql_plan(&call->arena, parsed, page->table, page->index, &statement->plan,
                       &call->error))
         return STEP_FAILED;
     page->query = statement->plan.range_count > 0;
     page->reverse = statement->plan.reverse;
     page->filter = statement->plan.filter;
-    s.p.projection = statement->plan.projection;
-    if (!page_check_keys(&s.p) || (page->query && !page_check_filter_projected(&s.p)) ||
-        !page_check_projected(&s.p) || !resume(&s))
+    s->p.projection = statement->plan.projection;
+    if (!page_check_keys(&s->p) || (page->query && !page_check_filter_projected(&s->p)) ||
+        !page_check_projected(&s->p) || !resume(s))
         return STEP_FAILED;
-    return read_page(&s);
+    return read_page(s);
 }

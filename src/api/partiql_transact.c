@@ -12,6 +12,7 @@ struct transaction {
     size_t count;
     struct call_statement *statements;
     struct write_job *job; // also of reads: it carries the reasons of a cancellation
+    size_t total;          // bytes that were read
 };
 
 // ---- Checks -------------------------------------------------------------------------------------
@@ -138,17 +139,16 @@ static bool read_items(struct transaction *t)
     struct engine *engine = call_engine(call);
     struct store_snapshot *snapshot = engine_snapshot(engine);
     bool ok = true;
-    size_t total = 0;
     for (size_t i = 0; ok && i < t->count; i++) {
         struct call_statement *statement = &t->statements[i];
         ok = engine_get(engine, snapshot, statement->key, &statement->read, &call->error);
-        total += statement->read.size;
+        t->total += statement->read.size;
         usage_read(call, statement->table, NULL, read_units(statement),
                    statement->read.item.len > 0);
         insights_read(call, statement->table, NULL, statement->plan.key);
     }
     engine_snapshot_release(engine, snapshot);
-    if (ok && total > LIMIT_TRANSACT_BYTES)
+    if (ok && t->total > LIMIT_TRANSACT_BYTES)
         ok = error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
     return ok;
 }
@@ -175,8 +175,16 @@ static void write_read_capacity(struct transaction *t, struct json_writer *w)
     json_close_array(w);
 }
 
-static void write_items(struct transaction *t)
+static void drop_items(struct api_call *call)
 {
+    struct transaction *t = call->state->own;
+    for (size_t i = 0; i < t->count; i++)
+        item_read_release(call_engine(call), &t->statements[i].read);
+}
+
+static enum step write_items(struct api_call *call)
+{
+    struct transaction *t = call->state->own;
     struct json_writer w = call_writer(t->call);
     json_open_object(&w);
     json_name(&w, "Responses");
@@ -193,6 +201,8 @@ static void write_items(struct transaction *t)
     json_close_array(&w);
     write_read_capacity(t, &w);
     json_close_object(&w);
+    drop_items(call);
+    return STEP_READY;
 }
 
 static enum step read_all(struct transaction *t)
@@ -204,12 +214,9 @@ static enum step read_all(struct transaction *t)
             return STEP_FAILED;
         }
     }
-    bool ok = read_items(t);
-    if (ok)
-        write_items(t);
-    for (size_t i = 0; i < t->count; i++)
-        item_read_release(call_engine(t->call), &t->statements[i].read);
-    return ok ? STEP_READY : STEP_FAILED;
+    t->call->state->own = t;
+    t->call->state->drop = drop_items;
+    return read_items(t) ? call_go_on(t->call, t->total, write_items) : STEP_FAILED;
 }
 
 // ---- Writing ------------------------------------------------------------------------------------
@@ -249,19 +256,23 @@ static bool set_token(struct transaction *t)
 enum step execute_transaction_start(struct api_call *call, const void *decoded)
 {
     const struct execute_transaction_request *request = decoded;
-    struct transaction t = {
-        .call = call, .request = request, .count = request->transact_statements.count};
-    t.statements = call_alloc(call, t.count, sizeof(*t.statements));
-    if (t.statements == NULL || !parse_all(&t))
+    struct transaction *t = call_alloc(call, 1, sizeof(*t));
+    if (t == NULL)
         return STEP_FAILED;
-    t.job = call_write_job(call, t.count);
-    if (t.job == NULL || !plan_all(&t))
+    t->call = call;
+    t->request = request;
+    t->count = request->transact_statements.count;
+    t->statements = call_alloc(call, t->count, sizeof(*t->statements));
+    if (t->statements == NULL || !parse_all(t))
         return STEP_FAILED;
-    if (statement_reads(&t.statements[0]))
-        return read_all(&t);
-    t.job->transaction = true;
-    statement_job(t.job, false);
-    return set_token(&t) ? call_submit(call) : STEP_FAILED;
+    t->job = call_write_job(call, t->count);
+    if (t->job == NULL || !plan_all(t))
+        return STEP_FAILED;
+    if (statement_reads(&t->statements[0]))
+        return read_all(t);
+    t->job->transaction = true;
+    statement_job(t->job, false);
+    return set_token(t) ? call_submit(call) : STEP_FAILED;
 }
 
 void execute_transaction_finish(struct api_call *call, const void *decoded)

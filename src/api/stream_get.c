@@ -168,11 +168,14 @@ enum step get_shard_iterator_start(struct api_call *call, const void *request)
 
 // ---- GetRecords ---------------------------------------------------------------------------------
 
+// What GetRecords reads, and how far it has come.
 struct reading {
     struct api_call *call;
     struct json_writer w;
-    const struct stream *stream;
+    struct iterator from;
+    struct stream stream;
     const struct stream_shard *shard;
+    uint64_t last; // sequence to read
     size_t limit;
     struct store_snapshot *snapshot;
     bool old_image; // what the stream shows
@@ -183,6 +186,7 @@ struct reading {
     size_t bytes;
     uint64_t position; // to go on with
     bool stopped;      // before the last sequence
+    bool paused;       // at the end of a slice
 };
 
 static void write_event_id(struct reading *reading, const struct log_entry *entry)
@@ -191,9 +195,9 @@ static void write_event_id(struct reading *reading, const struct log_entry *entr
     char text[33];
     struct buf source;
     buf_init(&source, 1024);
-    buf_slice(&source, reading->stream->table);
+    buf_slice(&source, reading->stream.table);
     buf_byte(&source, '/');
-    buf_slice(&source, reading->stream->label);
+    buf_slice(&source, reading->stream.label);
     uint8_t sequence[8];
     be64_put(sequence, entry->sequence);
     md5_of(buf_view(&source), slice_of(sequence, sizeof(sequence)), digest);
@@ -229,7 +233,7 @@ static void write_change(struct reading *reading, const struct log_entry *entry,
         write_image(w, "OldImage", entry->old_item);
     member_text(w, "SequenceNumber", sequence);
     member_integer(w, "SizeBytes", (int64_t)size);
-    member_string(w, "StreamViewType", reading->stream->view);
+    member_string(w, "StreamViewType", reading->stream.view);
     json_close_object(w);
 }
 
@@ -268,13 +272,17 @@ static size_t shown_size(const struct reading *reading, const struct log_entry *
 static bool visit_entry(void *context, const struct log_entry *entry)
 {
     struct reading *reading = context;
-    uint64_t hash = stream_hash(reading->stream, entry->keys);
+    uint64_t hash = stream_hash(&reading->stream, entry->keys);
     reading->stopped = reading->count == reading->limit || reading->scanned == SCAN_MAX ||
                        reading->scanned_bytes >= SCAN_BYTES;
     if (reading->stopped)
         return false;
+    size_t bytes = entry->keys.len + entry->old_item.len + entry->new_item.len;
+    reading->paused = !work_spend(&reading->call->state->work, bytes);
+    if (reading->paused)
+        return false;
     reading->scanned++;
-    reading->scanned_bytes += entry->keys.len + entry->old_item.len + entry->new_item.len;
+    reading->scanned_bytes += bytes;
     if (hash >= reading->shard->low && hash <= reading->shard->high) {
         size_t size = shown_size(reading, entry);
         reading->stopped = reading->count > 0 && reading->bytes + size > RECORDS_BYTES;
@@ -288,68 +296,62 @@ static bool visit_entry(void *context, const struct log_entry *entry)
     return true;
 }
 
-static bool read_records(struct reading *reading, uint64_t newest)
+static void drop_reading(struct api_call *call)
 {
-    struct api_call *call = reading->call;
-    const struct stream_shard *shard = reading->shard;
-    uint64_t last = shard->closed_ms != 0 && shard->end < newest ? shard->end : newest;
-    tree_id log = reading->stream->readable;
-    reading->old_image = slice_is(reading->stream->view, "OLD_IMAGE") ||
-                         slice_is(reading->stream->view, "NEW_AND_OLD_IMAGES");
-    reading->new_image = slice_is(reading->stream->view, "NEW_IMAGE") ||
-                         slice_is(reading->stream->view, "NEW_AND_OLD_IMAGES");
-    if (log != 0 && !engine_log_read(call_engine(call), reading->snapshot, log, reading->position,
-                                     last, visit_entry, reading, &call->error))
-        return false;
-    if (!reading->stopped && reading->position <= last)
-        reading->position = last + 1;
-    return true;
+    struct reading *reading = call->state->own;
+    if (reading->snapshot != NULL)
+        engine_snapshot_release(call_engine(call), reading->snapshot);
+    reading->snapshot = NULL;
 }
 
-static enum step answer_records(struct reading *reading, const struct iterator *from,
-                                uint64_t newest)
+static enum step finish_records(struct reading *reading)
 {
-    reading->w = call_writer(reading->call);
-    json_open_object(&reading->w);
-    json_name(&reading->w, "Records");
-    json_open_array(&reading->w);
-    if (!read_records(reading, newest))
-        return STEP_FAILED;
-    json_close_array(&reading->w);
     const struct stream_shard *shard = reading->shard;
+    if (!reading->stopped && reading->position <= reading->last)
+        reading->position = reading->last + 1;
+    json_close_array(&reading->w);
     if (shard->closed_ms == 0 || reading->position <= shard->end) {
-        struct iterator next = *from;
+        struct iterator next = reading->from;
         next.made_ms = api_clock_now(reading->call->api);
         next.position = reading->position;
         iterator_write(&reading->w, "NextShardIterator", &next);
     }
     json_close_object(&reading->w);
     reading->call->usage.items = reading->count;
+    drop_reading(reading->call);
     return STEP_READY;
 }
 
-static enum step get_records(struct api_call *call, const struct get_records_request *get,
-                             struct store_snapshot *snapshot, uint64_t newest)
+static enum step read_records(struct api_call *call)
 {
-    struct stream stream;
-    struct iterator iterator;
-    if (!iterator_read(call, get->shard_iterator, &iterator) ||
-        !stream_find(call, iterator.arn, &stream))
+    struct reading *reading = call->state->own;
+    tree_id log = reading->stream.readable;
+    reading->paused = false;
+    call->state->resume = read_records;
+    if (log != 0 && !engine_log_read(call_engine(call), reading->snapshot, log, reading->position,
+                                     reading->last, visit_entry, reading, &call->error))
         return STEP_FAILED;
-    const struct stream_shard *shard = stream_shard(&stream, iterator.shard);
-    if (shard == NULL || iterator.position < shard->trim) {
-        (void)trimmed(call);
-        return STEP_FAILED;
-    }
-    struct reading reading = {
-        .call = call,
-        .stream = &stream,
-        .shard = shard,
-        .snapshot = snapshot,
-        .limit = get->limit.set ? (size_t)get->limit.value : RECORDS_MAX,
-        .position = iterator.position,
-    };
-    return answer_records(&reading, &iterator, newest);
+    return reading->paused ? STEP_LATER : finish_records(reading);
+}
+
+static bool open_reading(struct reading *reading, const struct get_records_request *get,
+                         uint64_t newest)
+{
+    struct api_call *call = reading->call;
+    if (!iterator_read(call, get->shard_iterator, &reading->from) ||
+        !stream_find(call, reading->from.arn, &reading->stream))
+        return false;
+    const struct stream_shard *shard = stream_shard(&reading->stream, reading->from.shard);
+    if (shard == NULL || reading->from.position < shard->trim)
+        return trimmed(call);
+    reading->shard = shard;
+    reading->last = shard->closed_ms != 0 && shard->end < newest ? shard->end : newest;
+    reading->limit = get->limit.set ? (size_t)get->limit.value : RECORDS_MAX;
+    reading->position = reading->from.position;
+    struct slice view = reading->stream.view;
+    reading->old_image = slice_is(view, "OLD_IMAGE") || slice_is(view, "NEW_AND_OLD_IMAGES");
+    reading->new_image = slice_is(view, "NEW_IMAGE") || slice_is(view, "NEW_AND_OLD_IMAGES");
+    return true;
 }
 
 enum step get_records_start(struct api_call *call, const void *request)
@@ -360,9 +362,19 @@ enum step get_records_start(struct api_call *call, const void *request)
                                RECORDS_MAX);
         return STEP_FAILED;
     }
+    struct reading *reading = call_alloc(call, 1, sizeof(*reading));
+    if (reading == NULL)
+        return STEP_FAILED;
     uint64_t newest = engine_sequence(call_engine(call));
-    struct store_snapshot *snapshot = engine_snapshot(call_engine(call));
-    enum step step = get_records(call, get, snapshot, newest);
-    engine_snapshot_release(call_engine(call), snapshot);
-    return step;
+    reading->call = call;
+    reading->snapshot = engine_snapshot(call_engine(call));
+    call->state->own = reading;
+    call->state->drop = drop_reading;
+    if (!open_reading(reading, get, newest))
+        return STEP_FAILED;
+    reading->w = call_writer(call);
+    json_open_object(&reading->w);
+    json_name(&reading->w, "Records");
+    json_open_array(&reading->w);
+    return read_records(call);
 }

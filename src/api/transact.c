@@ -380,29 +380,46 @@ static bool prepare_gets(struct api_call *call, const struct field_list *list,
     return check_failures(call, entries, list->count);
 }
 
-static bool read_gets(struct api_call *call, struct get_entry *entries, size_t count)
+// The items of a transaction, until they are written.
+struct get_transaction {
+    const struct transact_get_items_request *request;
+    struct get_entry *entries;
+    size_t total; // bytes
+};
+
+static void drop_gets(struct api_call *call)
 {
+    struct get_transaction *gets = call->state->own;
+    for (size_t i = 0; i < gets->request->transact_items.count; i++)
+        item_read_release(call_engine(call), &gets->entries[i].read);
+}
+
+static bool read_gets(struct api_call *call, struct get_transaction *gets)
+{
+    struct get_entry *entries = gets->entries;
+    size_t count = gets->request->transact_items.count;
     struct engine *engine = call_engine(call);
     struct store_snapshot *snapshot = engine_snapshot(engine);
     bool ok = true;
-    size_t total = 0;
     for (size_t i = 0; ok && i < count; i++) {
         ok = engine_get(engine, snapshot, entries[i].key, &entries[i].read, &call->error);
-        total += entries[i].read.size;
+        gets->total += entries[i].read.size;
         usage_read(call, entries[i].table, NULL,
                    2 * capacity_read_units(entries[i].read.size, true),
                    entries[i].read.item.len > 0);
         insights_read(call, entries[i].table, NULL, entries[i].item);
     }
     engine_snapshot_release(engine, snapshot);
-    if (ok && total > LIMIT_TRANSACT_BYTES)
+    if (ok && gets->total > LIMIT_TRANSACT_BYTES)
         ok = error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
     return ok;
 }
 
-static void write_gets(struct api_call *call, const struct transact_get_items_request *request,
-                       const struct get_entry *entries)
+static enum step write_gets(struct api_call *call)
 {
+    const struct get_transaction *gets = call->state->own;
+    const struct transact_get_items_request *request = gets->request;
+    const struct get_entry *entries = gets->entries;
     size_t count = request->transact_items.count;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
@@ -436,14 +453,17 @@ static void write_gets(struct api_call *call, const struct transact_get_items_re
     }
     json_close_array(&w);
     json_close_object(&w);
+    drop_gets(call);
+    return STEP_READY;
 }
 
 enum step transact_get_items_start(struct api_call *call, const void *decoded)
 {
     const struct transact_get_items_request *request = decoded;
     size_t count = request->transact_items.count;
+    struct get_transaction *gets = call_alloc(call, 1, sizeof(*gets));
     struct get_entry *entries = call_alloc(call, count, sizeof(*entries));
-    if (entries == NULL || !prepare_gets(call, &request->transact_items, entries))
+    if (gets == NULL || entries == NULL || !prepare_gets(call, &request->transact_items, entries))
         return STEP_FAILED;
     for (size_t i = 0; i < count; i++) {
         call->state->subject = entries[i].item;
@@ -452,10 +472,8 @@ enum step transact_get_items_start(struct api_call *call, const void *decoded)
             return STEP_FAILED;
         }
     }
-    bool ok = read_gets(call, entries, count);
-    if (ok)
-        write_gets(call, request, entries);
-    for (size_t i = 0; i < count; i++)
-        item_read_release(call_engine(call), &entries[i].read);
-    return ok ? STEP_READY : STEP_FAILED;
+    *gets = (struct get_transaction){.request = request, .entries = entries};
+    call->state->own = gets;
+    call->state->drop = drop_gets;
+    return read_gets(call, gets) ? call_go_on(call, gets->total, write_gets) : STEP_FAILED;
 }

@@ -1,9 +1,10 @@
 // SearchVectors: the nearest vectors of an index or of one of its partitions. Small indexes are
 // searched at once; large ones on a thread of their own (vector_pool.h), so that the connections
 // of this one do not wait.
+#include "api/api_internal.h"
 #include "api/shapes.h"
-#include "api/vector_pool.h"
 #include "engine/layout.h"
+#include "engine/vector.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +12,8 @@
 
 #define INVALID "One or more parameter values were invalid: "
 
-// Dimensions times vectors that are searched at once: about a millisecond.
-static const int64_t small_search = 1 << 20;
-
-// What start keeps for finish.
 struct search_call {
-    struct vector_task task; // first
+    struct vector_search search;
     struct expr_projection *projection;
     enum capacity_detail detail;
 };
@@ -192,14 +189,14 @@ static bool note_missing(void *context, struct slice attribute)
 
 static bool check_projected(struct api_call *call, const struct search_call *own)
 {
-    struct missing missing = {.search = &own->task.search};
+    struct missing missing = {.search = &own->search};
     if (own->projection == NULL)
         return true;
     buf_init(&missing.names, 1 << 20);
     bool ok = expr_projection_each(own->projection, note_missing, &missing);
     if (missing.names.len > 0)
         ok = error_validation(&call->error, INVALID "Vector index %.*s does not project [%.*s]",
-                              SLICE_FMT(own->task.search.index->base.name),
+                              SLICE_FMT(own->search.index->base.name),
                               SLICE_FMT(buf_view(&missing.names)));
     buf_release(&missing.names);
     return ok;
@@ -223,7 +220,7 @@ static void write_score(struct json_writer *w, double score)
 
 static void write_response(struct api_call *call, const struct search_call *own)
 {
-    const struct vector_search *search = &own->task.search;
+    const struct vector_search *search = &own->search;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     json_name(&w, "SearchResults");
@@ -247,6 +244,29 @@ static void write_response(struct api_call *call, const struct search_call *own)
     call->usage.items += search->count;
 }
 
+static void drop_search(struct api_call *call)
+{
+    struct search_call *own = call->state->own;
+    engine_search_close(call_engine(call), &own->search);
+}
+
+static enum step resume_search(struct api_call *call)
+{
+    struct api_state *state = call->state;
+    struct search_call *own = state->own;
+    switch (engine_search_run(call_engine(call), &own->search, &state->work, &call->error)) {
+    case READ_DONE:
+        write_response(call, own);
+        return STEP_READY;
+    case READ_MORE:
+        state->resume = resume_search;
+        return STEP_LATER;
+    case READ_FAILED:
+        break;
+    }
+    return STEP_FAILED;
+}
+
 enum step search_vectors_start(struct api_call *call, const void *decoded)
 {
     const struct search_vectors_request *request = decoded;
@@ -254,10 +274,9 @@ enum step search_vectors_start(struct api_call *call, const void *decoded)
     struct expr_key *key = NULL;
     if (own == NULL)
         return STEP_FAILED;
-    struct vector_search *search = &own->task.search;
+    struct vector_search *search = &own->search;
     search->top = (size_t)request->top_k.value;
     search->arena = &call->arena;
-    own->task.call = call;
     own->detail = capacity_detail(request->return_consumed_capacity);
     if (!read_vector(call, &request->search_vector, search) || !compile(call, request, own, &key) ||
         !find_index(call, request, search) ||
@@ -265,17 +284,6 @@ enum step search_vectors_start(struct api_call *call, const void *decoded)
         !resolve(call, search, key) || !check_projected(call, own))
         return STEP_FAILED;
     call->state->own = own;
-    int64_t numbers = search->index->base.stats->items * (int64_t)search->index->dimensions;
-    if (numbers > small_search && vector_pool_submit(call->api->vectors, &own->task))
-        return STEP_PENDING;
-    if (!engine_search(call_engine(call), search, &call->error))
-        return STEP_FAILED;
-    write_response(call, own);
-    return STEP_READY;
-}
-
-void search_vectors_finish(struct api_call *call, const void *decoded)
-{
-    (void)decoded;
-    write_response(call, call->state->own);
+    call->state->drop = drop_search;
+    return resume_search(call);
 }

@@ -55,7 +55,11 @@ enum {
     LIMIT_RESPONSE = 64 << 20, // a 16 MB BatchGetItem grows in JSON
     LIMIT_REQUEST_MEMORY = 256 << 20, // arena budget of one request
     LIMIT_WRITE_QUEUE = 16384,        // requests waiting for the writer; more are throttled
-    LIMIT_GROUP_BYTES = 16 << 20,     // bytes one group commit gathers before it goes to disk
+    // What a request may do on the thread of an event loop, whose other requests wait for it; the
+    // rest is done in the pool. About 200 µs: bytes read (see engine.h), bytes of a body.
+    LIMIT_INLINE_WORK = 128 << 10,
+    LIMIT_INLINE_BODY = 64 << 10,
+    LIMIT_GROUP_BYTES = 16 << 20, // bytes one group commit gathers before it goes to disk
 
     // Models (ours): far above what people write, so that what is checked pair by pair stays quick.
     LIMIT_MODEL_FILE = 1 << 20,      // bytes of a .dolmen file

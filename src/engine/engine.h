@@ -159,6 +159,26 @@ void write_job_release(struct write_job *request);
 
 // ---- Reading items ---------------------------------------------------------------------
 
+// What can be long is read in slices. *work is what a slice may spend, and then what is left of it:
+// about a unit for each byte that is read, and WORK_ITEM for each item. What costs more than is
+// left waits for the next slice; only one of WORK_SLICE begins with whatever is next.
+enum { WORK_ITEM = 512, WORK_SLICE = 2 << 20 };
+enum read_step {
+    READ_FAILED, // the error is set
+    READ_DONE,
+    READ_MORE, // call it again: it goes on, on the same snapshot
+};
+
+// Spends the work of an item of as many bytes; false if there is not enough left.
+static inline bool work_spend(uint64_t *work, size_t bytes)
+{
+    uint64_t cost = bytes + WORK_ITEM;
+    if (cost > *work && *work < WORK_SLICE)
+        return false;
+    *work -= cost < *work ? cost : *work;
+    return true;
+}
+
 // One view of the store for several reads (TransactGetItems); may be NULL everywhere.
 MUST_CHECK struct store_snapshot *engine_snapshot(struct engine *engine);
 void engine_snapshot_release(struct engine *engine, struct store_snapshot *snapshot);
@@ -191,6 +211,8 @@ struct page_request {
     void *context;
     struct arena *arena;
 
+    struct page_walk *walk; // private: where the reading stands; NULL before and after it
+
     // Out.
     uint64_t scanned;
     uint64_t matched;
@@ -198,6 +220,11 @@ struct page_request {
     uint64_t fetched_units; // 4 KB units of table items fetched through a local index
     struct slice last; // the key (an item with the key attributes) to continue from, or VALUE_NONE
 };
+MUST_CHECK enum read_step engine_page_run(struct engine *engine, struct page_request *page,
+                                          uint64_t *work, struct error *error);
+// Gives up a page of which more was to come; a page that is done has nothing to close.
+void engine_page_close(struct engine *engine, struct page_request *page);
+// A whole page at once.
 MUST_CHECK bool engine_page(struct engine *engine, struct page_request *page, struct error *error);
 
 // Whether the key to continue behind (`after`) is one that this page could have ended at.

@@ -112,33 +112,38 @@ static void scan_bounds(const struct page_request *page, tree_id tree, struct bo
 
 // ---- Pages --------------------------------------------------------------------------------
 
-// The state of one page being read.
-struct walk {
-    struct engine *engine;
-    struct page_request *page;
+// Where the reading of one page stands between two slices.
+struct page_walk {
     struct store_snapshot *snapshot; // only when a local index fetches from its table
     struct store_cursor *cursor;
     struct buf key; // scratch
+};
+
+// One slice of it.
+struct walk {
+    struct engine *engine;
+    struct page_request *page;
+    struct page_walk *at;
+    uint64_t *work;
     struct error *error;
 };
 
-static void start_walk(struct walk *walk)
+static void start_walk(const struct page_request *page, struct store_cursor *cursor)
 {
-    struct slice after = walk->page->after;
-    struct store_cursor *cursor = walk->cursor;
+    struct slice after = page->after;
     if (after.len == 0) {
-        if (walk->page->reverse)
+        if (page->reverse)
             store_cursor_last(cursor);
         else
             store_cursor_first(cursor);
         return;
     }
-    if (walk->page->reverse)
+    if (page->reverse)
         store_cursor_seek_before(cursor, after);
     else
         store_cursor_seek(cursor, after);
     if (store_cursor_valid(cursor) && slice_equal(store_cursor_key(cursor), after)) {
-        if (walk->page->reverse)
+        if (page->reverse)
             store_cursor_prev(cursor);
         else
             store_cursor_next(cursor);
@@ -150,8 +155,8 @@ static bool keep_last(struct walk *walk, struct slice item)
 {
     const struct page_request *page = walk->page;
     struct value_builder builder;
-    buf_clear(&walk->key);
-    value_builder_init(&builder, &walk->key);
+    buf_clear(&walk->at->key);
+    value_builder_init(&builder, &walk->at->key);
     value_open_map(&builder);
     struct value_iter iter;
     value_iter_init(&iter, item);
@@ -164,9 +169,9 @@ static bool keep_last(struct walk *walk, struct slice item)
     }
     (void)value_close(&builder);
     value_builder_release(&builder);
-    if (walk->key.failed)
+    if (walk->at->key.failed)
         return error_budget(walk->error);
-    walk->page->last = arena_copy(page->arena, buf_view(&walk->key));
+    walk->page->last = arena_copy(page->arena, buf_view(&walk->at->key));
     return walk->page->last.ptr != NULL || error_budget(walk->error);
 }
 
@@ -183,39 +188,45 @@ static bool offer(struct walk *walk, struct slice item)
 static bool offer_fetched(struct walk *walk, struct slice entry)
 {
     struct page_request *page = walk->page;
-    buf_clear(&walk->key);
-    layout_item_key(&walk->key, page->table->tree, &page->table->keys, entry);
+    buf_clear(&walk->at->key);
+    layout_item_key(&walk->at->key, page->table->tree, &page->table->keys, entry);
     struct item_read read;
-    if (!engine_get(walk->engine, walk->snapshot, buf_view(&walk->key), &read, walk->error))
+    if (!engine_get(walk->engine, walk->at->snapshot, buf_view(&walk->at->key), &read, walk->error))
         return false;
     page->fetched_units += read.size <= 4096 ? 1 : (read.size + 4095) / 4096;
+    *walk->work -= read.item.len < *walk->work ? read.item.len : *walk->work;
     bool ok = offer(walk, read.item.len > 0 ? read.item : entry);
     item_read_release(walk->engine, &read);
     return ok;
 }
 
-static bool walk_page(struct walk *walk)
+static enum read_step walk_slice(struct walk *walk)
 {
     struct page_request *page = walk->page;
-    start_walk(walk);
-    while (store_cursor_valid(walk->cursor)) {
-        struct slice record = store_cursor_value(walk->cursor);
+    struct store_cursor *cursor = walk->at->cursor;
+    while (store_cursor_valid(cursor)) {
+        struct slice record = store_cursor_value(cursor);
         struct slice item = record_item(record);
+        if (!work_spend(walk->work, record.len))
+            return READ_MORE;
         page->scanned++;
         page->bytes += record_size(record);
         if (!(page->fetch ? offer_fetched(walk, item) : offer(walk, item)))
-            return false;
+            return READ_FAILED;
         // The item that fills the page is part of it, and whether more follow is not looked at:
         // so does AWS.
         if (page->scanned == page->limit || page->bytes >= LIMIT_PAGE)
-            return keep_last(walk, item);
+            return keep_last(walk, item) ? READ_DONE : READ_FAILED;
         if (page->reverse)
-            store_cursor_prev(walk->cursor);
+            store_cursor_prev(cursor);
         else
-            store_cursor_next(walk->cursor);
+            store_cursor_next(cursor);
     }
     struct store_error cause;
-    return store_cursor_ok(walk->cursor, &cause) || engine_store_failed(walk->error, &cause);
+    if (store_cursor_ok(cursor, &cause))
+        return READ_DONE;
+    (void)engine_store_failed(walk->error, &cause);
+    return READ_FAILED;
 }
 
 static void make_bounds(const struct page_request *page, struct bounds *bounds)
@@ -262,26 +273,61 @@ enum page_place engine_page_admits(const struct page_request *page)
     return inside ? PAGE_OUTSIDE_RANGE : PAGE_OTHER_PARTITION;
 }
 
-bool engine_page(struct engine *engine, struct page_request *page, struct error *error)
+// Opens the cursor at the page's beginning. False: there is nothing to read, or (with the error
+// set) no memory.
+static bool open_walk(struct engine *engine, struct page_request *page, struct error *error)
 {
     struct bounds bounds;
     make_bounds(page, &bounds);
-    struct walk walk = {.engine = engine, .page = page, .error = error};
-    buf_init(&walk.key, 1 << 20);
-    bool ok = true;
     // Bounds that cross (a segment without a slot of its own) hold nothing.
-    if (slice_compare(buf_view(&bounds.lower), buf_view(&bounds.upper)) < 0) {
+    bool any = slice_compare(buf_view(&bounds.lower), buf_view(&bounds.upper)) < 0;
+    struct page_walk *walk = any ? arena_zalloc(page->arena, 1, sizeof(*walk)) : NULL;
+    if (walk != NULL) {
         if (page->fetch)
-            walk.snapshot = store_snapshot_take(engine->store);
-        walk.cursor = store_cursor_open(engine->store, walk.snapshot, buf_view(&bounds.lower),
-                                        buf_view(&bounds.upper));
-        ensure(walk.cursor != NULL);
-        ok = walk_page(&walk);
-        store_cursor_close(walk.cursor);
-        if (walk.snapshot != NULL)
-            store_snapshot_release(engine->store, walk.snapshot);
+            walk->snapshot = store_snapshot_take(engine->store);
+        walk->cursor = store_cursor_open(engine->store, walk->snapshot, buf_view(&bounds.lower),
+                                         buf_view(&bounds.upper));
+        ensure(walk->cursor != NULL);
+        buf_init(&walk->key, 1 << 20);
+        start_walk(page, walk->cursor);
+        page->walk = walk;
+    } else if (any) {
+        (void)error_budget(error);
     }
-    buf_release(&walk.key);
     release_bounds(&bounds);
-    return ok;
+    return walk != NULL;
+}
+
+void engine_page_close(struct engine *engine, struct page_request *page)
+{
+    struct page_walk *walk = page->walk;
+    if (walk == NULL)
+        return;
+    store_cursor_close(walk->cursor);
+    if (walk->snapshot != NULL)
+        store_snapshot_release(engine->store, walk->snapshot);
+    buf_release(&walk->key);
+    page->walk = NULL;
+}
+
+enum read_step engine_page_run(struct engine *engine, struct page_request *page, uint64_t *work,
+                               struct error *error)
+{
+    if (page->walk == NULL && !open_walk(engine, page, error))
+        return error->code == ERR_NONE ? READ_DONE : READ_FAILED;
+    struct walk walk = {engine, page, page->walk, work, error};
+    enum read_step step = walk_slice(&walk);
+    if (step != READ_MORE)
+        engine_page_close(engine, page);
+    return step;
+}
+
+bool engine_page(struct engine *engine, struct page_request *page, struct error *error)
+{
+    enum read_step step;
+    do {
+        uint64_t work = WORK_SLICE;
+        step = engine_page_run(engine, page, &work, error);
+    } while (step == READ_MORE);
+    return step == READ_DONE;
 }

@@ -68,9 +68,17 @@ struct vector_search {
     struct vector_hit *hits; // the best first; equal ones in the order of their keys
     uint64_t compared;       // vectors that were compared
     uint64_t bytes;          // what was read of the index
+
+    struct finder *finder; // private: where the search stands; NULL before and after it
 };
 
-// Finds the nearest vectors, exactly, on a snapshot. It takes as long as reading the range does.
+// Finds the nearest vectors, exactly, on a snapshot, in slices (see engine.h). It takes as long as
+// reading the range does.
+MUST_CHECK enum read_step engine_search_run(struct engine *engine, struct vector_search *search,
+                                            uint64_t *work, struct error *error);
+// Gives up a search of which more was to come.
+void engine_search_close(struct engine *engine, struct vector_search *search);
+// All of it at once.
 MUST_CHECK bool engine_search(struct engine *engine, struct vector_search *search,
                               struct error *error);
 

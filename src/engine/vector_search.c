@@ -20,6 +20,7 @@ struct finder {
     struct vector_search *search;
     struct error *error;
     struct store_snapshot *snapshot;
+    struct store_cursor *cursor;
     struct vector_query query;
     size_t prefix; // bytes of an entry's key before the item's
     size_t count;
@@ -98,12 +99,15 @@ static bool passes(const struct vector_search *search, struct slice entry)
     return true;
 }
 
-static bool compare_all(struct finder *finder, struct store_cursor *cursor)
+static enum read_step compare_slice(struct finder *finder, uint64_t *work)
 {
     struct vector_search *search = finder->search;
+    struct store_cursor *cursor = finder->cursor;
     bool smaller = vector_smaller_is_better(search->index->distance);
-    for (store_cursor_first(cursor); store_cursor_valid(cursor); store_cursor_next(cursor)) {
+    for (; store_cursor_valid(cursor); store_cursor_next(cursor)) {
         struct slice entry = store_cursor_value(cursor);
+        if (!work_spend(work, entry.len))
+            return READ_MORE;
         search->bytes += entry.len;
         if (search->filter_count > 0 && !passes(search, entry))
             continue;
@@ -111,11 +115,14 @@ static bool compare_all(struct finder *finder, struct store_cursor *cursor)
         heap_offer(finder, smaller ? score : -score, search->compared++, store_cursor_key(cursor));
     }
     struct store_error cause;
-    return store_cursor_ok(cursor, &cause) || engine_store_failed(finder->error, &cause);
+    if (store_cursor_ok(cursor, &cause))
+        return READ_DONE;
+    (void)engine_store_failed(finder->error, &cause);
+    return READ_FAILED;
 }
 
-// Compares with everything in the index, or in one partition of it.
-static bool compare_range(struct finder *finder)
+// A cursor over everything in the index, or in one partition of it.
+static void open_range(struct finder *finder)
 {
     struct vector_search *search = finder->search;
     struct buf lower;
@@ -132,14 +139,12 @@ static bool compare_range(struct finder *finder)
     finder->prefix = lower.len;
     buf_slice(&upper, buf_view(&lower));
     ensure(!lower.failed && key_successor(&upper) && !upper.failed);
-    struct store_cursor *cursor = store_cursor_open(finder->engine->store, finder->snapshot,
-                                                    buf_view(&lower), buf_view(&upper));
-    ensure(cursor != NULL);
-    bool ok = compare_all(finder, cursor);
-    store_cursor_close(cursor);
+    finder->cursor = store_cursor_open(finder->engine->store, finder->snapshot, buf_view(&lower),
+                                       buf_view(&upper));
+    ensure(finder->cursor != NULL);
+    store_cursor_first(finder->cursor);
     buf_release(&lower);
     buf_release(&upper);
-    return ok;
 }
 
 // ---- Answering ------------------------------------------------------------------------------
@@ -226,7 +231,10 @@ static bool answer(struct finder *finder)
     return true;
 }
 
-bool engine_search(struct engine *engine, struct vector_search *search, struct error *error)
+// ---- Slices ---------------------------------------------------------------------------------
+
+static struct finder *finder_open(struct engine *engine, struct vector_search *search,
+                                  struct error *error)
 {
     ensure(search->top >= 1 && search->top <= LIMIT_TOP_K);
     struct finder *finder = calloc(1, sizeof(*finder));
@@ -239,10 +247,42 @@ bool engine_search(struct engine *engine, struct vector_search *search, struct e
     vector_query_init(&finder->query, search->index->distance, search->vector,
                       search->index->dimensions);
     finder->snapshot = store_snapshot_take(engine->store);
-    bool ok = compare_range(finder) && answer(finder);
+    open_range(finder);
+    return finder;
+}
+
+void engine_search_close(struct engine *engine, struct vector_search *search)
+{
+    struct finder *finder = search->finder;
+    if (finder == NULL)
+        return;
+    store_cursor_close(finder->cursor);
     store_snapshot_release(engine->store, finder->snapshot);
     for (size_t i = 0; i < LIMIT_TOP_K; i++)
         buf_release(&finder->room[i].key);
     free(finder);
-    return ok;
+    search->finder = NULL;
+}
+
+enum read_step engine_search_run(struct engine *engine, struct vector_search *search,
+                                 uint64_t *work, struct error *error)
+{
+    if (search->finder == NULL)
+        search->finder = finder_open(engine, search, error);
+    enum read_step step = compare_slice(search->finder, work);
+    if (step == READ_DONE && !answer(search->finder))
+        step = READ_FAILED;
+    if (step != READ_MORE)
+        engine_search_close(engine, search);
+    return step;
+}
+
+bool engine_search(struct engine *engine, struct vector_search *search, struct error *error)
+{
+    enum read_step step;
+    do {
+        uint64_t work = WORK_SLICE;
+        step = engine_search_run(engine, search, &work, error);
+    } while (step == READ_MORE);
+    return step == READ_DONE;
 }

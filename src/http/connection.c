@@ -5,11 +5,17 @@
 // answered; what the client sends meanwhile lands behind it, as far as there is room, and
 // then reading pauses. So a usual request costs no allocation and no copy.
 //
+// One request is taken in a turn of the loop: those that a client has sent behind it wait for the
+// next turn, so that everybody else comes in between.
+//
 // Invariants: the connection is closed only outside CONNECTION_HANDLING (a client that vanishes
 // in it sets `broken` or `ended`, looked at after the answer); connection_advance never nests.
 #include "http/http_internal.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum { LINGER_BYTES = 64 << 20, COMPRESSED_MAX = 256 << 20 };
@@ -17,7 +23,7 @@ enum { LINGER_BYTES = 64 << 20, COMPRESSED_MAX = 256 << 20 };
 void connection_enter(struct connection *connection, enum connection_state state)
 {
     connection->state = state;
-    connection->since = uv_now(&connection->loop->uv);
+    connection->since = connection->progress = uv_now(&connection->loop->uv);
     connection->moved = 0;
 }
 
@@ -163,31 +169,10 @@ static enum http_parse body_step(struct connection *c, struct http_problem *prob
     return HTTP_DONE;
 }
 
-static enum http_parse inflate_step(struct connection *c, struct http_problem *problem)
-{
-    struct http_request *request = &c->exchange.request;
-    if (!request->gzip || request->body.len == 0)
-        return HTTP_DONE;
-    switch (http_gzip_inflate(c->loop->gzip, request->body, &c->inflated)) {
-    case HTTP_INFLATED:
-        request->body = buf_view(&c->inflated);
-        return HTTP_DONE;
-    case HTTP_INFLATE_TOO_LARGE:
-        return problem_set(problem, 413, "The request body is too large.");
-    case HTTP_INFLATE_BAD:
-        break;
-    }
-    return problem_set(problem, 400, "The request body is not valid gzip.");
-}
-
 static enum http_parse request_step(struct connection *c, struct http_problem *problem)
 {
     enum http_parse result = c->head_done ? HTTP_DONE : head_step(c, problem);
-    if (result == HTTP_DONE)
-        result = body_step(c, problem);
-    if (result == HTTP_DONE)
-        result = inflate_step(c, problem);
-    return result;
+    return result == HTTP_DONE ? body_step(c, problem) : result;
 }
 
 static void request_reject(struct connection *c, const struct http_problem *problem)
@@ -202,52 +187,155 @@ static void request_reject(struct connection *c, const struct http_problem *prob
     ensure(c->state != CONNECTION_HANDLING);
 }
 
-// Takes requests from the buffer until it holds no whole one, or one waits for its answer.
-static void connection_advance(struct connection *c)
+static void request_handle(struct connection *c)
 {
     const struct http_handler *handler = connection_handler(c);
-    c->advancing = true;
-    while (c->state <= CONNECTION_READING && c->begin < c->len) {
-        struct http_problem problem;
-        enum http_parse result = request_step(c, &problem);
-        if (result == HTTP_MORE)
-            break;
-        if (result == HTTP_BAD) {
-            request_reject(c, &problem);
-        } else {
-            connection_enter(c, CONNECTION_HANDLING);
-            handler->handle(&c->exchange, handler->context);
-        }
+    c->handled = true;
+    handler->handle(&c->exchange, handler->context);
+}
+
+// ---- Work in the pool ------------------------------------------------------------------------
+
+bool connection_work(struct connection *c, bool (*work)(struct pool_task *task),
+                     void (*worked)(struct connection *connection))
+{
+    struct pool *pool = c->loop->server->options.pool;
+    if (pool == NULL)
+        return false;
+    c->task.run = work;
+    c->worked = worked;
+    if (pool_submit(pool, &c->task))
+        return true;
+    c->worked = NULL;
+    return false;
+}
+
+static void inflate(struct connection *c, struct http_gzip *gzip)
+{
+    struct http_request *request = &c->exchange.request;
+    c->problem = (struct http_problem){0, NULL};
+    switch (http_gzip_inflate(gzip, request->body, &c->inflated)) {
+    case HTTP_INFLATED:
+        request->body = buf_view(&c->inflated);
+        break;
+    case HTTP_INFLATE_TOO_LARGE:
+        (void)problem_set(&c->problem, 413, "The request body is too large.");
+        break;
+    case HTTP_INFLATE_BAD:
+        (void)problem_set(&c->problem, 400, "The request body is not valid gzip.");
+        break;
     }
-    c->advancing = false;
-    if (c->ended && c->state <= CONNECTION_READING)
+}
+
+static bool inflate_work(struct pool_task *task)
+{
+    struct connection *c = connection_of_task(task);
+    struct http_gzip *gzip = http_gzip_new();
+    if (gzip != NULL)
+        inflate(c, gzip);
+    else
+        (void)problem_set(&c->problem, 503, "The server is short of memory.");
+    http_gzip_free(gzip);
+    http_exchange_resume(&c->exchange);
+    return true;
+}
+
+static void request_inflated(struct connection *c)
+{
+    if (c->broken)
+        connection_close(c);
+    else if (c->problem.status != 0)
+        request_reject(c, &c->problem);
+    else
+        request_handle(c);
+}
+
+// A request is complete. A small compressed body can hold a large one, so that its size says
+// nothing: all are left to the pool.
+static void request_begin(struct connection *c)
+{
+    const struct http_request *request = &c->exchange.request;
+    connection_enter(c, CONNECTION_HANDLING);
+    if (!request->gzip || request->body.len == 0) {
+        request_handle(c);
+        return;
+    }
+    if (connection_work(c, inflate_work, request_inflated))
+        return;
+    inflate(c, c->loop->gzip);
+    request_inflated(c);
+}
+
+// ---- Turns -----------------------------------------------------------------------------------
+
+static bool reading_start(struct connection *c);
+
+// What comes after a request: the next one, in the next turn; more bytes; or the end.
+static void connection_next(struct connection *c)
+{
+    if (c->begin < c->len)
+        loop_queue(c);
+    else if (c->ended || (c->paused && !reading_start(c)))
         connection_close(c);
 }
 
+void connection_advance(struct connection *c)
+{
+    struct http_problem problem;
+    enum http_parse result = request_step(c, &problem);
+    if (result == HTTP_MORE) {
+        if (c->ended || (c->paused && !reading_start(c)))
+            connection_close(c);
+        return;
+    }
+    c->advancing = true;
+    if (result == HTTP_BAD)
+        request_reject(c, &problem);
+    else
+        request_begin(c);
+    c->advancing = false;
+    if (c->state <= CONNECTION_READING)
+        connection_next(c);
+}
+
 // ---- Reading -------------------------------------------------------------------------------
+
+// There is a request already: what comes behind it is read as far as there is room.
+static bool is_busy(const struct connection *c)
+{
+    return c->state == CONNECTION_HANDLING || c->state == CONNECTION_WRITING || c->queued;
+}
+
+// The client is gone; the handler may give its request up.
+static void client_gone(struct connection *c)
+{
+    const struct http_handler *handler = connection_handler(c);
+    if (c->handled && handler->gone != NULL)
+        handler->gone(&c->exchange, handler->context);
+}
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
 {
     (void)suggested;
     struct connection *c = handle->data;
     *out = uv_buf_init(NULL, 0); // which makes the read fail with UV_ENOBUFS
-    bool fixed = c->state == CONNECTION_HANDLING || c->state == CONNECTION_WRITING;
-    if (fixed ? c->cap - c->len < READ_ROOM / 4 : !buffer_make_room(c))
+    if (is_busy(c) ? c->cap - c->len < READ_ROOM / 4 : !buffer_make_room(c))
         return;
     *out = uv_buf_init((char *)c->in + c->len, (unsigned)(c->cap - c->len));
 }
 
 static void reading_failed(struct connection *c, ssize_t why)
 {
-    bool busy = c->state == CONNECTION_HANDLING || c->state == CONNECTION_WRITING;
     (void)uv_read_stop((uv_stream_t *)&c->tcp);
-    if (why == UV_ENOBUFS && busy) {
+    if (why == UV_ENOBUFS && is_busy(c)) {
         c->paused = true;
         return;
     }
     c->ended = true;
     c->broken = why != UV_EOF;
-    if (!busy)
+    if (is_busy(c) && !(c->queued && c->broken))
+        client_gone(c);
+    else
         connection_close(c);
 }
 
@@ -264,13 +352,14 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     if (c->state == CONNECTION_IDLE)
         connection_enter(c, CONNECTION_READING);
     c->moved += (size_t)count;
+    c->progress = uv_now(&c->loop->uv);
     if (c->state == CONNECTION_LINGERING) {
         if (c->moved > LINGER_BYTES)
             connection_close(c);
         return;
     }
     c->len += (size_t)count;
-    if (c->state == CONNECTION_READING)
+    if (c->state == CONNECTION_READING && !c->queued)
         connection_advance(c);
 }
 
@@ -324,28 +413,71 @@ void connection_answered(struct connection *c)
     http_scan_reset(&c->scan);
     buffer_settle(c);
     connection_enter(c, c->begin < c->len ? CONNECTION_READING : CONNECTION_IDLE);
-    if (c->paused && !c->ended && !reading_start(c))
-        connection_close(c);
-    else if (!c->advancing)
-        connection_advance(c);
+    if (!c->advancing)
+        connection_next(c);
 }
 
 // ---- Time ----------------------------------------------------------------------------------
 
+// Bytes that the client has taken since the last look.
+static void note_taken(struct connection *c, uint64_t now)
+{
+    size_t left = uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
+    if (left >= c->left)
+        return;
+    c->moved += c->left - left;
+    c->left = left;
+    c->progress = now;
+}
+
+// Whether the connection has ended, for one that is not being read from.
+static bool is_hung_up(const struct connection *c)
+{
+    struct tcp_info info;
+    socklen_t len = sizeof(info);
+    uv_os_fd_t fd;
+    return uv_fileno((const uv_handle_t *)&c->tcp, &fd) == 0 &&
+           getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+           info.tcpi_state != TCP_ESTABLISHED;
+}
+
+// Too slow: nothing for a while, or less than the pace over all of the time.
+static bool is_slow(const struct connection *c, uint64_t now)
+{
+    const struct http_options *options = &c->loop->server->options;
+    uint64_t stall = options->request_ms < HTTP_STALL_MS ? options->request_ms : HTTP_STALL_MS;
+    return now - c->progress > stall || now - c->since > options->request_ms + c->moved / PACE;
+}
+
 void connection_tick(struct connection *c, uint64_t now)
 {
     static const struct http_problem slow = {408, "The request took too long to arrive."};
-    const struct http_options *options = &c->loop->server->options;
     uint64_t spent = now - c->since;
-    uint64_t allowed = options->request_ms + c->moved / PACE;
-    if (c->state == CONNECTION_IDLE && spent > options->idle_ms)
-        connection_close(c);
-    else if (c->state == CONNECTION_READING && spent > allowed)
-        request_reject(c, &slow);
-    else if (c->state == CONNECTION_WRITING && spent > allowed)
-        connection_close(c);
-    else if (c->state == CONNECTION_LINGERING && spent > LINGER_MS)
-        connection_close(c);
+    switch (c->state) {
+    case CONNECTION_IDLE:
+        if (spent > c->loop->server->options.idle_ms)
+            connection_close(c);
+        break;
+    case CONNECTION_READING:
+        if (!c->queued && is_slow(c, now))
+            request_reject(c, &slow);
+        break;
+    case CONNECTION_HANDLING:
+        if (c->paused && c->handled && is_hung_up(c))
+            client_gone(c);
+        break;
+    case CONNECTION_WRITING:
+        note_taken(c, now);
+        if (is_slow(c, now))
+            connection_close(c);
+        break;
+    case CONNECTION_LINGERING:
+        if (spent > LINGER_MS)
+            connection_close(c);
+        break;
+    case CONNECTION_CLOSED:
+        break;
+    }
 }
 
 void connection_stop(struct connection *c, bool force)
@@ -358,7 +490,7 @@ void connection_stop(struct connection *c, bool force)
 
 static void connection_free(struct connection *c)
 {
-    atomic_fetch_sub(&c->loop->server->connections, 1);
+    loop_connection_gone(c->loop);
     free(c->in);
     buf_release(&c->inflated);
     buf_release(&c->head);
@@ -388,6 +520,8 @@ void connection_close(struct connection *c)
     if (c->state == CONNECTION_CLOSED)
         return;
     ensure(c->state != CONNECTION_HANDLING || c->broken || c->close_after);
+    if (c->queued)
+        loop_unqueue(c);
     c->state = CONNECTION_CLOSED;
     uv_close((uv_handle_t *)&c->tcp, on_closed);
 }
@@ -410,7 +544,7 @@ void connection_open(struct http_loop *loop, int fd)
 {
     struct connection *c = calloc(1, sizeof(*c));
     if (c == NULL || uv_tcp_init(&loop->uv, &c->tcp) != 0) {
-        atomic_fetch_sub(&loop->server->connections, 1);
+        loop_connection_gone(loop);
         (void)close(fd);
         free(c);
         return;

@@ -84,25 +84,41 @@ static bool deflater_begin(struct http_gzip *gzip)
     return gzip->deflater_ready;
 }
 
-bool http_gzip_deflate(struct http_gzip *gzip, struct slice in, struct buf *out)
+// Room for all that may come of the input is made at the beginning.
+static bool deflate_begin(struct http_gzip *gzip, struct slice in, struct buf *out)
 {
-    z_stream *stream = &gzip->deflater;
     if (in.len > UINT32_MAX || !deflater_begin(gzip))
         return false;
-    size_t bound = deflateBound(stream, (uLong)in.len);
-    uint8_t *to = bound > UINT32_MAX ? NULL : buf_reserve(out, bound);
-    if (to == NULL) {
-        buf_clear(out);
-        return false;
+    size_t bound = deflateBound(&gzip->deflater, (uLong)in.len);
+    return bound <= UINT32_MAX && buf_reserve(out, bound) != NULL;
+}
+
+enum http_deflate http_gzip_deflate_some(struct http_gzip *gzip, struct slice in, size_t *from,
+                                         size_t most, struct buf *out)
+{
+    z_stream *stream = &gzip->deflater;
+    bool begun = *from > 0 || deflate_begin(gzip, in, out);
+    if (begun) {
+        bool last = in.len - *from <= most;
+        size_t piece = last ? in.len - *from : most;
+        size_t room = out->cap - out->len;
+        stream->next_in = (Bytef *)(uintptr_t)(in.ptr + *from);
+        stream->avail_in = (uInt)piece;
+        stream->next_out = out->ptr + out->len;
+        stream->avail_out = room < UINT32_MAX ? (uInt)room : UINT32_MAX;
+        size_t offered = stream->avail_out;
+        int result = deflate(stream, last ? Z_FINISH : Z_NO_FLUSH);
+        out->len += offered - stream->avail_out;
+        *from += piece;
+        if (result == (last ? Z_STREAM_END : Z_OK) && stream->avail_in == 0)
+            return last ? HTTP_DEFLATED : HTTP_DEFLATE_MORE;
     }
-    stream->next_in = (Bytef *)(uintptr_t)in.ptr;
-    stream->avail_in = (uInt)in.len;
-    stream->next_out = to;
-    stream->avail_out = (uInt)bound;
-    if (deflate(stream, Z_FINISH) != Z_STREAM_END) {
-        buf_clear(out);
-        return false;
-    }
-    out->len += bound - stream->avail_out;
-    return true;
+    buf_clear(out);
+    return HTTP_DEFLATE_FAILED;
+}
+
+bool http_gzip_deflate(struct http_gzip *gzip, struct slice in, struct buf *out)
+{
+    size_t from = 0;
+    return http_gzip_deflate_some(gzip, in, &from, in.len, out) == HTTP_DEFLATED;
 }

@@ -20,4 +20,9 @@ MUST_CHECK enum http_inflate http_gzip_inflate(struct http_gzip *gzip, struct sl
 // Appends the compressed bytes to `out`; false if there is no memory, and `out` is then cleared.
 MUST_CHECK bool http_gzip_deflate(struct http_gzip *gzip, struct slice in, struct buf *out);
 
+// The same in pieces: at most `most` bytes of `in` from *from, which moves on; it begins with 0.
+enum http_deflate { HTTP_DEFLATED, HTTP_DEFLATE_MORE, HTTP_DEFLATE_FAILED };
+MUST_CHECK enum http_deflate http_gzip_deflate_some(struct http_gzip *gzip, struct slice in,
+                                                    size_t *from, size_t most, struct buf *out);
+
 #endif

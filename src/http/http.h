@@ -10,13 +10,14 @@
 //   2. `handle` when a request is complete, body included. The handler calls http_respond, at
 //      once or later; the next request of the connection waits until it has been answered;
 //   3. `sent` when the answer is with the kernel (or lost): what it pointed to may go;
-//   4. `close` when the connection ends; never between `handle` and http_respond. A client that
-//      hangs up meanwhile is noticed after the answer.
+//   4. `close` when the connection ends; never between `handle` and http_respond. If the client
+//      hangs up meanwhile, `gone` says so; http_respond is still to be called.
 // An answer that needs another thread: remember the exchange, return from `handle`, and from
 // that thread call http_exchange_resume; `resume` then runs on the loop's thread.
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
 
+#include "base/pool.h"
 #include "http/parser.h"
 
 struct http_server;
@@ -27,11 +28,12 @@ struct http_exchange {
     struct http_exchange *next;  // private: the list of the resumed
 };
 
+// Everything is borrowed until `sent`.
 struct http_response {
     int status;
     struct slice content_type; // may be empty
-    struct slice headers;      // further header lines, each with its CR LF; copied
-    struct slice body;         // borrowed until `sent`
+    struct slice headers;      // further header lines, each with its CR LF
+    struct slice body;
     struct slice checksum; // if not empty: "name: ", for a header with the CRC-32 of what is sent
 };
 
@@ -47,6 +49,9 @@ struct http_handler {
     // the connection is closed behind it. exchange->request has no more than was understood.
     void (*reject)(struct http_exchange *exchange, const struct http_problem *problem,
                    void *context);
+    // The client has closed its side, or the connection is broken, while a request is with the
+    // handler: long work for it may be given up. May be NULL.
+    void (*gone)(struct http_exchange *exchange, void *context);
 };
 
 struct http_options {
@@ -57,8 +62,9 @@ struct http_options {
     size_t max_body;          // bytes of a request body, compressed or not
     unsigned idle_ms;         // a kept connection without a request; 0 means the default
     unsigned request_ms;      // a request or the taking of an answer; 0 means the default. Large
-                              // bodies get a second more for each 64 KB
+                              // bodies get a second more for each 64 KB that came or was taken
     const char *server_name;  // the Server header
+    struct pool *pool;        // does what is long, such as compression; NULL: the loops do
     struct http_handler handler;
 };
 
@@ -66,8 +72,9 @@ enum {
     HTTP_CONNECTIONS_DEFAULT = 10000,
     HTTP_IDLE_DEFAULT_MS = 120 * 1000,
     HTTP_REQUEST_DEFAULT_MS = 30 * 1000,
-    HTTP_STOP_GRACE_MS = 5 * 1000, // half-sent requests and half-taken answers get that at a stop
-    HTTP_COMPRESS_MIN = 1024,      // smaller answers are not worth compressing
+    HTTP_STALL_MS = 10 * 1000, // a client that sends or takes nothing for that long is cut
+    HTTP_STOP_GRACE_MS = 500,  // half-sent requests and half-taken answers get that at a stop
+    HTTP_COMPRESS_MIN = 1024,  // smaller answers are not worth compressing
 };
 
 // Binds, starts the loops and serves. NULL with a sentence in `error` if that fails.

@@ -13,6 +13,7 @@
 #include "http/http.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <uv.h>
 
 enum {
@@ -20,9 +21,10 @@ enum {
     READ_BUFFER_KEPT = 64 << 10, // a larger one is given back after its request
     READ_ROOM = 2 << 10,         // a read is not worth its system call for less
     TICK_MS = 250,
-    LINGER_MS = 2000,    // how long a client that is not listened to may go on sending
-    STOP_SETTLE_MS = 50, // what is in the sockets at a stop is still read
-    PACE = 64,           // bytes per ms that a slow client must reach beyond its time
+    LINGER_MS = 2000,       // how long a client that is not listened to may go on sending
+    STOP_SETTLE_MS = 50,    // what is in the sockets at a stop is still read
+    PACE = 64,              // bytes per ms that a slow client must reach beyond its time
+    INLINE_BODY = 64 << 10, // a larger answer is compressed in the pool
 };
 
 enum connection_state {
@@ -43,8 +45,15 @@ struct connection {
     uv_write_t write;
     uv_shutdown_t shut;
     enum connection_state state;
-    uint64_t since; // loop time at which the state began
-    size_t moved;   // bytes received or to be sent in this state
+    uint64_t since;    // loop time at which the state began
+    uint64_t progress; // loop time at which the last byte was received or taken
+    size_t moved;      // bytes received or taken in this state
+    size_t left;       // bytes of the answer that were not taken yet
+
+    // Requests behind the one that was answered wait for the next turn of the loop, in its list.
+    bool queued;
+    struct connection *ready_before;
+    struct connection *ready_after;
 
     // The read buffer: [begin, len) holds the current request and what came behind it. While a
     // request is handled the buffer does not move, since the request points into it.
@@ -60,6 +69,7 @@ struct connection {
     size_t body_len; // decoded bytes behind body_at, if chunked
     bool head_done;
     bool opened;      // the handler has accepted it, and hears of its end
+    bool handled;     // the handler has the request
     bool advancing;   // connection_advance is on the stack
     bool paused;      // reading is stopped: no room while a request is handled
     bool ended;       // the client will send no more
@@ -70,6 +80,15 @@ struct connection {
     struct buf inflated;   // a decompressed request body
     struct buf head;       // of the answer
     struct buf compressed; // body of the answer
+
+    // Work that the pool does for the connection; `worked` runs afterwards, on the loop's thread.
+    struct pool_task task;
+    void (*worked)(struct connection *connection); // NULL if there is none
+    struct http_gzip *gzip;                        // the work's own
+    struct http_problem problem;                   // with the request; status 0 if none
+    struct http_response response;
+    size_t compressed_from; // bytes of the response's body that were compressed
+    uint32_t crc;           // of what is sent
 };
 
 struct http_loop {
@@ -80,6 +99,8 @@ struct http_loop {
     int wake_fd; // an eventfd, written by loop_wake
     uv_poll_t wake;
     uv_timer_t tick;
+    uv_poll_t accepting;
+    bool accept_paused; // no descriptors left: tried again at the next tick
     bool started;
 
     _Atomic(struct http_exchange *) resumed; // newest first
@@ -93,6 +114,10 @@ struct http_loop {
     bool stopping;
     uint64_t stop_since;
     struct connection *connections;
+    atomic_uint connection_count; // or on their way to this loop
+    struct connection *ready;     // the first whose next request may run
+    struct connection *ready_last;
+    uv_idle_t ready_idle; // runs while there is one
     struct http_gzip *gzip;
     // The header lines that all answers have, and the second for which they were made.
     int64_t headers_second;
@@ -104,17 +129,17 @@ struct http_server {
     char *host;
     int listener; // -1 once closed
     unsigned port;
-    uv_poll_t accepting; // in loop 0
-    bool accept_paused;  // no descriptors left: tried again at the next tick
-    unsigned next_loop;
+    atomic_uint listening; // loops that accept
     atomic_uint connections;
     unsigned loop_count;
     struct http_loop *loops;
 };
 
-// server.c, on loop 0.
-void server_accept_again(struct http_server *server);
-void server_accept_stop(struct http_server *server);
+// server.c, on the loop's thread.
+void loop_accept_again(struct http_loop *loop);
+void loop_accept_stop(struct http_loop *loop);
+// A connection of the loop, or on its way to it, is no more.
+void loop_connection_gone(struct http_loop *loop);
 
 // loop.c
 MUST_CHECK bool loop_init(struct http_loop *loop, struct http_server *server, unsigned index);
@@ -124,6 +149,9 @@ void loop_give_socket(struct http_loop *loop, int fd); // any thread
 void loop_ask_stop(struct http_loop *loop);            // any thread
 void loop_maybe_end(struct http_loop *loop);
 struct slice loop_headers(struct http_loop *loop);
+// Has the connection's next request run in the next turn of the loop.
+void loop_queue(struct connection *connection);
+void loop_unqueue(struct connection *connection);
 
 // connection.c
 void connection_open(struct http_loop *loop, int fd);
@@ -131,11 +159,22 @@ void connection_close(struct connection *connection);
 void connection_tick(struct connection *connection, uint64_t now);
 void connection_stop(struct connection *connection, bool force);
 void connection_enter(struct connection *connection, enum connection_state state);
+// Takes one request from the buffer, if it holds a whole one.
+void connection_advance(struct connection *connection);
+// Has the pool do `work`, in slices, and then the loop `worked`. False if there is no pool, or it
+// takes no more.
+MUST_CHECK bool connection_work(struct connection *connection, bool (*work)(struct pool_task *task),
+                                void (*worked)(struct connection *connection));
 // The answer is with the kernel, or cannot be sent.
 void connection_answered(struct connection *connection);
 
 // respond.c
 void connection_send_continue(struct connection *connection);
+
+static inline struct connection *connection_of_task(struct pool_task *task)
+{
+    return (struct connection *)(void *)((uint8_t *)task - offsetof(struct connection, task));
+}
 
 static inline const struct http_handler *connection_handler(const struct connection *connection)
 {

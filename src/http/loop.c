@@ -59,7 +59,7 @@ void loop_give_socket(struct http_loop *loop, int fd)
         loop->arrivals[loop->arrival_count++] = fd;
     uv_mutex_unlock(&loop->lock);
     if (!fits) {
-        atomic_fetch_sub(&loop->server->connections, 1);
+        loop_connection_gone(loop);
         (void)close(fd);
         return;
     }
@@ -109,9 +109,58 @@ static void resumed_run(struct http_loop *loop)
     const struct http_handler *handler = &loop->server->options.handler;
     while (oldest != NULL) {
         struct http_exchange *next = oldest->next;
-        handler->resume(oldest, handler->context);
+        struct connection *c = (struct connection *)oldest;
+        void (*worked)(struct connection *) = c->worked;
+        c->worked = NULL;
+        if (worked != NULL)
+            worked(c);
+        else
+            handler->resume(oldest, handler->context);
         oldest = next;
     }
+}
+
+// Each that was in the list when the turn began gets its turn; those that come back, the next.
+static void on_ready(uv_idle_t *idle)
+{
+    struct http_loop *loop = idle->data;
+    const struct connection *last = loop->ready_last;
+    for (bool more = loop->ready != NULL; more;) {
+        struct connection *c = loop->ready;
+        more = c != last;
+        loop_unqueue(c);
+        connection_advance(c);
+    }
+    if (loop->ready == NULL)
+        (void)uv_idle_stop(idle);
+}
+
+void loop_queue(struct connection *c)
+{
+    struct http_loop *loop = c->loop;
+    c->queued = true;
+    c->ready_after = NULL;
+    c->ready_before = loop->ready_last;
+    if (loop->ready_last != NULL)
+        loop->ready_last->ready_after = c;
+    else
+        loop->ready = c;
+    loop->ready_last = c;
+    (void)uv_idle_start(&loop->ready_idle, on_ready); // nothing, if it runs already
+}
+
+void loop_unqueue(struct connection *c)
+{
+    struct http_loop *loop = c->loop;
+    c->queued = false;
+    if (c->ready_before != NULL)
+        c->ready_before->ready_after = c->ready_after;
+    else
+        loop->ready = c->ready_after;
+    if (c->ready_after != NULL)
+        c->ready_after->ready_before = c->ready_before;
+    else
+        loop->ready_last = c->ready_before;
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -126,8 +175,8 @@ static void on_tick(uv_timer_t *timer)
         connection_tick(c, now);
         c = after;
     }
-    if (loop->index == 0 && !loop->stopping)
-        server_accept_again(loop->server);
+    if (!loop->stopping)
+        loop_accept_again(loop);
     loop_maybe_end(loop);
 }
 
@@ -135,8 +184,7 @@ static void stop_begin(struct http_loop *loop)
 {
     loop->stopping = true;
     loop->stop_since = uv_now(&loop->uv);
-    if (loop->index == 0)
-        server_accept_stop(loop->server);
+    loop_accept_stop(loop);
     ensure(uv_timer_start(&loop->tick, on_tick, STOP_SETTLE_MS, STOP_SETTLE_MS) == 0);
 }
 
@@ -200,9 +248,11 @@ bool loop_init(struct http_loop *loop, struct http_server *server, unsigned inde
     ensure(uv_poll_start(&loop->wake, UV_READABLE, on_wake) == 0);
     ensure(uv_mutex_init(&loop->lock) == 0);
     ensure(uv_timer_init(&loop->uv, &loop->tick) == 0);
+    ensure(uv_idle_init(&loop->uv, &loop->ready_idle) == 0);
     ensure(uv_timer_start(&loop->tick, on_tick, TICK_MS, TICK_MS) == 0);
     loop->wake.data = loop;
     loop->tick.data = loop;
+    loop->ready_idle.data = loop;
     return true;
 }
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-enum { COPIED_BODY = 4 << 10 };
+enum { COPIED_BODY = 4 << 10, COMPRESS_SLICE = 512 << 10 };
 
 #define ADD(buf, literal) buf_add((buf), (literal), sizeof(literal) - 1)
 
@@ -86,20 +86,16 @@ static void head_make(struct connection *c, const struct http_response *response
     buf_slice(head, response->headers);
     if (response->checksum.len > 0) {
         buf_slice(head, response->checksum);
-        buf_u64(head, crc32_of(body));
+        buf_u64(head, c->crc);
         ADD(head, "\r\n\r\n");
     } else {
         ADD(head, "\r\n");
     }
 }
 
-// The body as it will be sent; compressed if the client likes it and it helps.
-static struct slice body_make(struct connection *c, struct slice body, bool *compressed)
+static bool wants_gzip(const struct connection *c, struct slice body)
 {
-    *compressed = c->exchange.request.accepts_gzip && body.len >= HTTP_COMPRESS_MIN &&
-                  http_gzip_deflate(c->loop->gzip, body, &c->compressed) &&
-                  c->compressed.len < body.len;
-    return *compressed ? buf_view(&c->compressed) : body;
+    return c->exchange.request.accepts_gzip && body.len >= HTTP_COMPRESS_MIN;
 }
 
 static void on_written(uv_write_t *write, int status)
@@ -148,38 +144,92 @@ static void send_all(struct connection *c, struct slice head, struct slice body)
     parts[1].len -= sent - of_head;
     unsigned first = parts[0].len == 0 ? 1 : 0;
     connection_enter(c, CONNECTION_WRITING);
-    c->moved = head.len + body.len - sent;
+    c->left = head.len + body.len - sent;
     if (uv_write(&c->write, stream, parts + first, count - first, on_written) != 0) {
         c->broken = true;
         connection_answered(c);
     }
 }
 
-void http_respond(struct http_exchange *exchange, const struct http_response *response)
+// Sends the answer; `body` is what is to be sent of it, compressed or not.
+static void respond_with(struct connection *c, const struct http_response *response,
+                         struct slice body)
 {
-    struct connection *c = (struct connection *)exchange;
-    ensure(c->state == CONNECTION_HANDLING);
-    c->close_after = c->close_after || !exchange->request.keep_alive || c->loop->stopping;
-    if (c->broken) {
-        connection_answered(c);
-        return;
-    }
-    bool compressed;
-    struct slice body = body_make(c, response->body, &compressed);
+    bool compressed = body.ptr != response->body.ptr;
     head_make(c, response, body, compressed);
-    if (c->head.failed) {
+    if (c->head.failed || c->broken) {
         c->broken = true;
         connection_answered(c);
         return;
     }
     // The answer to HEAD is a head: it describes the body that GET would have.
-    if (slice_is(exchange->request.method, "HEAD"))
+    if (slice_is(c->exchange.request.method, "HEAD"))
         body.len = 0;
     if (body.len <= COPIED_BODY && buf_reserve(&c->head, body.len) != NULL) {
         buf_slice(&c->head, body);
         body.len = 0;
     }
     send_all(c, buf_view(&c->head), body);
+}
+
+// What is sent: the compressed body, if there is one and it helps.
+static struct slice body_choose(const struct connection *c, struct slice body)
+{
+    bool smaller = c->compressed.len > 0 && c->compressed.len < body.len;
+    return smaller ? buf_view(&c->compressed) : body;
+}
+
+// ---- Large answers, in the pool --------------------------------------------------------------
+
+static bool body_work(struct pool_task *task)
+{
+    struct connection *c = connection_of_task(task);
+    struct slice body = c->response.body;
+    if (wants_gzip(c, body) && c->gzip == NULL)
+        c->gzip = http_gzip_new();
+    if (c->gzip != NULL &&
+        http_gzip_deflate_some(c->gzip, body, &c->compressed_from, COMPRESS_SLICE,
+                               &c->compressed) == HTTP_DEFLATE_MORE)
+        return false;
+    http_gzip_free(c->gzip);
+    c->gzip = NULL;
+    c->crc = crc32_of(body_choose(c, body));
+    http_exchange_resume(&c->exchange);
+    return true;
+}
+
+static void body_worked(struct connection *c)
+{
+    respond_with(c, &c->response, body_choose(c, c->response.body));
+}
+
+static bool respond_later(struct connection *c, const struct http_response *response)
+{
+    if (response->body.len <= INLINE_BODY)
+        return false;
+    c->response = *response;
+    c->compressed_from = 0;
+    return connection_work(c, body_work, body_worked);
+}
+
+void http_respond(struct http_exchange *exchange, const struct http_response *response)
+{
+    struct connection *c = (struct connection *)exchange;
+    ensure(c->state == CONNECTION_HANDLING);
+    c->handled = false;
+    c->close_after = c->close_after || !exchange->request.keep_alive || c->loop->stopping;
+    if (c->broken) {
+        connection_answered(c);
+        return;
+    }
+    if (respond_later(c, response))
+        return;
+    struct slice body = response->body;
+    if (wants_gzip(c, body) && http_gzip_deflate(c->loop->gzip, body, &c->compressed))
+        body = body_choose(c, body);
+    if (response->checksum.len > 0)
+        c->crc = crc32_of(body);
+    respond_with(c, response, body);
 }
 
 void connection_send_continue(struct connection *c)

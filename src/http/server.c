@@ -1,8 +1,8 @@
 // Listening, accepting, start and stop. See http.h for the contract.
 //
-// One socket listens, watched by loop 0, which hands accepted sockets to all loops in turn: so
-// connections are spread evenly, whatever the kernel thinks of fairness. Memory: the
-// server owns its loops; a loop owns its connections.
+// One socket listens, watched by all loops: whichever is awake accepts, so that a busy loop keeps
+// no new client waiting. The connection goes to the loop that has the fewest. Memory: the server
+// owns its loops; a loop owns its connections.
 #include "http/http_internal.h"
 
 #include "base/log.h"
@@ -15,60 +15,73 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { BACKLOG = 1024, ACCEPT_BURST = 64 };
+enum { BACKLOG = 1024, ACCEPT_BURST = 16 };
 
-// ---- Accepting (loop 0) --------------------------------------------------------------
+// ---- Accepting (on the thread of any loop) -----------------------------------------------
 
 static void on_accept(uv_poll_t *poll, int status, int events);
 
-void server_accept_again(struct http_server *server)
+void loop_accept_again(struct http_loop *loop)
 {
-    if (!server->accept_paused)
+    if (!loop->accept_paused)
         return;
-    server->accept_paused = false;
-    ensure(uv_poll_start(&server->accepting, UV_READABLE, on_accept) == 0);
+    loop->accept_paused = false;
+    ensure(uv_poll_start(&loop->accepting, UV_READABLE, on_accept) == 0);
 }
 
-void server_accept_stop(struct http_server *server)
+// The last loop that stops closes the socket.
+void loop_accept_stop(struct http_loop *loop)
 {
-    if (server->listener < 0)
+    struct http_server *server = loop->server;
+    loop->accept_paused = false;
+    ensure(uv_poll_stop(&loop->accepting) == 0);
+    if (atomic_fetch_sub(&server->listening, 1) != 1)
         return;
-    server->accept_paused = false;
-    ensure(uv_poll_stop(&server->accepting) == 0);
     (void)close(server->listener);
     server->listener = -1;
 }
 
-static void place(struct http_server *server, int fd)
+void loop_connection_gone(struct http_loop *loop)
 {
-    unsigned max = server->options.max_connections;
-    if (atomic_fetch_add(&server->connections, 1) >= max) {
+    atomic_fetch_sub(&loop->connection_count, 1);
+    atomic_fetch_sub(&loop->server->connections, 1);
+}
+
+static void place(struct http_loop *own, int fd)
+{
+    struct http_server *server = own->server;
+    if (atomic_fetch_add(&server->connections, 1) >= server->options.max_connections) {
         atomic_fetch_sub(&server->connections, 1);
         (void)close(fd);
         return;
     }
-    struct http_loop *loop = &server->loops[server->next_loop];
-    server->next_loop = (server->next_loop + 1) % server->loop_count;
-    if (loop->index == 0)
-        connection_open(loop, fd);
+    struct http_loop *best = own;
+    for (unsigned i = 0; i < server->loop_count; i++) {
+        struct http_loop *loop = &server->loops[i];
+        if (atomic_load(&loop->connection_count) < atomic_load(&best->connection_count))
+            best = loop;
+    }
+    atomic_fetch_add(&best->connection_count, 1);
+    if (best == own)
+        connection_open(own, fd);
     else
-        loop_give_socket(loop, fd);
+        loop_give_socket(best, fd);
 }
 
 static void on_accept(uv_poll_t *poll, int status, int events)
 {
     (void)status;
     (void)events;
-    struct http_server *server = poll->data;
+    struct http_loop *loop = poll->data;
     for (int i = 0; i < ACCEPT_BURST; i++) {
-        int fd = accept(server->listener, NULL, NULL);
+        int fd = accept(loop->server->listener, NULL, NULL);
         if (fd >= 0) {
             (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-            place(server, fd);
+            place(loop, fd);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             log_warn("cannot accept a connection for now: %s", strerror(errno));
             (void)uv_poll_stop(poll);
-            server->accept_paused = true;
+            loop->accept_paused = true;
             return;
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
@@ -158,11 +171,15 @@ static bool loops_make(struct http_server *server)
             return false;
         server->loop_count++;
     }
-    server->accepting.data = server;
-    struct http_loop *first = &server->loops[0];
-    if (uv_poll_init(&first->uv, &server->accepting, server->listener) != 0)
-        return false;
-    return uv_poll_start(&server->accepting, UV_READABLE, on_accept) == 0;
+    for (unsigned i = 0; i < server->loop_count; i++) {
+        struct http_loop *loop = &server->loops[i];
+        loop->accepting.data = loop;
+        if (uv_poll_init(&loop->uv, &loop->accepting, server->listener) != 0 ||
+            uv_poll_start(&loop->accepting, UV_READABLE, on_accept) != 0)
+            return false;
+    }
+    atomic_store(&server->listening, server->loop_count);
+    return true;
 }
 
 static bool loops_start(struct http_server *server)

@@ -182,6 +182,7 @@ static bool run_plan(struct data *data, const struct access_plan *plan, struct a
     access_request(plan, &w);
     call->operation = slice_str(plan->operation);
     call->body = buf_view(&body);
+    call->patient = true;
     // Queries and gets are reads, which are done when this returns.
     bool ready = api_call_start(call);
     ensure(ready);

@@ -551,6 +551,15 @@ static void on_reject(struct http_exchange *exchange, const struct http_problem 
     answer_refused(session, problem->status, ERR_SERIALIZATION, problem->reason);
 }
 
+// Nobody waits for the answer any more.
+static void on_gone(struct http_exchange *exchange, void *context)
+{
+    (void)context;
+    struct session *session = exchange->user;
+    if (session->called)
+        api_call_cancel(&session->call);
+}
+
 static void on_sent(struct http_exchange *exchange, void *context)
 {
     (void)context;
@@ -616,5 +625,6 @@ struct http_handler dynamo_handler(struct dynamo *dynamo)
         .sent = on_sent,
         .close = on_close,
         .reject = on_reject,
+        .gone = on_gone,
     };
 }

@@ -79,6 +79,7 @@ struct server *server_start(const struct server_options *options, char *error, s
         .max_body = LIMIT_BODY,
         .request_ms = options->request_timeout_ms,
         .server_name = "Server", // what the service says
+        .pool = api_pool(options->api),
         .handler = dynamo_handler(&server->dynamo),
     };
     if (prepare(&server->dynamo, options, loops, error, error_size)) {

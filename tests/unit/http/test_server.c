@@ -31,6 +31,8 @@ struct fixture {
     atomic_int opened;
     atomic_int closed;
     atomic_int sent;
+    atomic_int gone;
+    struct pool *pool;
 };
 
 static void *resume_main(void *context)
@@ -147,6 +149,13 @@ static void on_reject(struct http_exchange *exchange, const struct http_problem 
     respond(exchange, problem->status, slice_str(problem->reason));
 }
 
+static void on_gone(struct http_exchange *exchange, void *context)
+{
+    (void)exchange;
+    struct fixture *f = context;
+    atomic_fetch_add(&f->gone, 1);
+}
+
 // ---- The fixture -------------------------------------------------------------------------------
 
 static void start_with(struct fixture *f, struct http_options options)
@@ -158,8 +167,10 @@ static void start_with(struct fixture *f, struct http_options options)
     options.host = "127.0.0.1";
     options.max_body = 1 << 20;
     options.threads = 2;
-    options.handler =
-        (struct http_handler){f, on_open, on_handle, on_resume, on_sent, on_close, on_reject};
+    f->pool = pool_new(1);
+    options.pool = f->pool;
+    options.handler = (struct http_handler){f,       on_open,  on_handle, on_resume,
+                                            on_sent, on_close, on_reject, on_gone};
     char error[256] = "";
     f->server = http_server_start(&options, error, sizeof(error));
     assert_non_null(f->server);
@@ -181,6 +192,7 @@ static void finish(struct fixture *f)
     (void)pthread_join(f->thread, NULL);
     http_server_free(f->server);
     assert_int_equal(atomic_load(&f->opened), atomic_load(&f->closed));
+    pool_free(f->pool);
     free(f->big);
     (void)pthread_mutex_destroy(&f->lock);
     (void)pthread_cond_destroy(&f->changed);
