@@ -10,9 +10,7 @@
 
 #include "base/encode.h"
 #include "base/log.h"
-
-#include <errno.h>
-#include <time.h>
+#include "base/wait.h"
 
 enum {
     PIECE_ITEMS = 512,        // items read or deleted in one piece
@@ -402,11 +400,9 @@ static bool work(struct engine *engine)
 
 static void wait_for_work(struct keeper *keeper, bool failed)
 {
-    struct timespec until;
-    ensure(clock_gettime(CLOCK_REALTIME, &until) == 0);
-    until.tv_sec += failed ? 1 : SWEEP_SECONDS;
+    int64_t until_ns = monotonic_ns() + (failed ? 1 : SWEEP_SECONDS) * SECOND_NS;
     while (!keeper->stopping && (!keeper->pending || failed)) {
-        if (pthread_cond_timedwait(&keeper->wake, &keeper->lock, &until) == ETIMEDOUT)
+        if (!wait_until(&keeper->wake, &keeper->lock, until_ns))
             break;
     }
 }
@@ -453,7 +449,7 @@ bool keeper_start(struct engine *engine)
 {
     struct keeper *keeper = &engine->keeper;
     ensure(pthread_mutex_init(&keeper->lock, NULL) == 0);
-    ensure(pthread_cond_init(&keeper->wake, NULL) == 0);
+    wait_init(&keeper->wake);
     ensure(pthread_cond_init(&keeper->settled, NULL) == 0);
     keeper->pending = true;
     return pthread_create(&engine->keeper_thread, NULL, keeper_main, engine) == 0;

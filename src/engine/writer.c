@@ -7,11 +7,9 @@
 #include "engine/engine_internal.h"
 
 #include "base/encode.h"
-#include "base/log.h"
+#include "base/wait.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { GATHER_NS = 150000 };
 
@@ -52,15 +50,9 @@ static void queue_gather(struct queue *queue)
     size_t clients = queue->answered + queue->waiting;
     queue->answered = 0;
     queue->wanted = clients * 5 / 8;
-    struct timespec until;
-    ensure(clock_gettime(CLOCK_REALTIME, &until) == 0);
-    until.tv_nsec += GATHER_NS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    int64_t until_ns = queue->waiting < queue->wanted ? monotonic_ns() + GATHER_NS : 0;
     while (queue->waiting < queue->wanted && !queue->stopping) {
-        if (pthread_cond_timedwait(&queue->wake, &queue->lock, &until) == ETIMEDOUT)
+        if (!wait_until(&queue->wake, &queue->lock, until_ns))
             break;
     }
     queue->wanted = 0;
@@ -339,7 +331,7 @@ static void *writer_main(void *argument)
 bool writer_start(struct engine *engine)
 {
     ensure(pthread_mutex_init(&engine->queue.lock, NULL) == 0);
-    ensure(pthread_cond_init(&engine->queue.wake, NULL) == 0);
+    wait_init(&engine->queue.wake);
     return pthread_create(&engine->writer_thread, NULL, writer_main, engine) == 0;
 }
 
