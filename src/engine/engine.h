@@ -37,6 +37,10 @@ struct engine_health {
     bool writable;
     char reason[512]; // why not
     int64_t since_ms; // when it stopped
+    // What was found to be damaged on disk since the start: reads of it fail, the rest goes on.
+    uint64_t damages;   // how often it was met
+    char damage[512];   // what was met last: file and place
+    int64_t damaged_ms; // when it was met first
 };
 void engine_health(struct engine *engine, struct engine_health *out);
 

@@ -43,6 +43,7 @@ struct keeper {
 struct health {
     pthread_mutex_t lock;
     struct engine_health state;
+    struct store_watch watch;
     int64_t tried_ms; // the writer's: when recovery was last tried
 };
 
