@@ -40,6 +40,7 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
 
 void api_close(struct api *api)
 {
+    background_stop(api);
     kinesis_free(api->kinesis);
     sweeper_free(api->sweeper);
     janitor_stop(api);

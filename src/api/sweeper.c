@@ -75,7 +75,7 @@ static size_t sweep_batch(struct api *api, struct table *table, struct buf *plac
         write_job_init(&job, api->engine, &batch->arena, &batch->error);
         job.count = count;
         job.actions = batch->actions;
-        ok = engine_run(api->engine, &job.job);
+        ok = engine_run_beside(api->engine, &job.job);
         for (size_t i = 0; ok && i < count; i++)
             *deleted += batch->actions[i].changed;
         write_job_release(&job);

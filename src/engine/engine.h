@@ -80,6 +80,7 @@ struct job {
     // On the writer's thread, once, at the very end. It must not block.
     void (*done)(struct job *job);
     bool alone;  // wants a batch of its own: changes of the catalog, backfill
+    bool beside; // work beside the requests: see engine_run_beside()
     bool failed; // set by the writer: look at error
     struct error *error;
 };
@@ -90,6 +91,11 @@ MUST_CHECK bool engine_submit(struct engine *engine, struct job *job);
 
 // Submits and waits; for control operations and the embedded library. False if the job failed.
 MUST_CHECK bool engine_run(struct engine *engine, struct job *job);
+
+// The same for work that nobody waits for. However many there are of such jobs, the writer does one
+// of them at a time, behind the requests that wait: a request waits for one at most, so whoever has
+// much to do does it in small jobs.
+MUST_CHECK bool engine_run_beside(struct engine *engine, struct job *job);
 
 // ---- Writing items ------------------------------------------------------------------
 

@@ -13,8 +13,8 @@
 #include "base/wait.h"
 
 enum {
-    PIECE_ITEMS = 512,        // items read or deleted in one piece
-    PIECE_BYTES = 1 << 20,    // and their size
+    PIECE_ITEMS = 256,        // items read or deleted in one piece: one or two milliseconds
+    PIECE_BYTES = 256 << 10,  // and their size
     RANGE_DELETE_FROM = 4096, // fewer keys are deleted one by one: range tombstones slow reads
     SWEEP_SECONDS = 60,       // how often tokens are looked at without being woken
 };
@@ -42,7 +42,7 @@ static bool run_piece(struct engine *engine, struct piece *piece,
     error_init(&piece->error, &piece->arena);
     piece->job =
         (struct job){.run = run, .committed = committed, .alone = true, .error = &piece->error};
-    bool ok = engine_run(engine, &piece->job);
+    bool ok = engine_run_beside(engine, &piece->job);
     if (!ok && health_writable(engine))
         log_error("background work failed, will try again: %s", piece->error.message);
     if (!ok && piece->next != NULL)
