@@ -40,6 +40,7 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
 
 void api_close(struct api *api)
 {
+    background_stop(api);
     kinesis_free(api->kinesis);
     sweeper_free(api->sweeper);
     janitor_stop(api);
@@ -487,9 +488,12 @@ void api_health(struct api *api, struct api_health *out)
     *out = (struct api_health){
         .writable = health.writable,
         .since_ms = health.since_ms,
+        .damages = health.damages,
+        .damaged_ms = health.damaged_ms,
         .tables = engine_table_count(api->engine),
     };
     memcpy(out->reason, health.reason, sizeof(out->reason));
+    memcpy(out->damage, health.damage, sizeof(out->damage));
 }
 
 void api_stats(struct api *api, struct api_stats *out)

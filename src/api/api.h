@@ -123,6 +123,9 @@ struct api_health {
     bool writable;
     char reason[512]; // why not
     int64_t since_ms; // when it stopped, by the clock of this api
+    uint64_t damages; // how often damage on disk was met; see engine.h
+    char damage[512];
+    int64_t damaged_ms;
     size_t tables;
 };
 void api_health(struct api *api, struct api_health *out);

@@ -80,6 +80,8 @@ struct slice backup_encode(const struct backup *backup, struct arena *arena, str
     map_put_integer(&maker, "expiry", backup->expiry_ms);
     map_put_integer(&maker, "size", backup->size);
     map_put_integer(&maker, "items", backup->items);
+    if (backup->failure.len > 0)
+        map_put_text(&maker, "failure", backup->failure);
     map_put_value(&maker, SLICE_LIT("source"), backup->source);
     return map_end(&maker, arena, error);
 }
@@ -96,6 +98,7 @@ void backup_decode(struct slice record, struct backup *out)
         .expiry_ms = map_integer(record, "expiry"),
         .size = map_integer(record, "size"),
         .items = map_integer(record, "items"),
+        .failure = map_text(record, "failure"),
         .source = map_value(record, SLICE_LIT("source")),
     };
 }
@@ -222,80 +225,6 @@ bool backup_of_deleted(struct api *api, struct arena *arena, struct table *curre
 
 // ---- Copying beside the requests --------------------------------------------------------------
 
-struct backup_task {
-    struct task task; // first
-    struct history *history;
-    char id[BACKUP_ID_MAX];
-};
-
-// Writes the backup's record again, as available and with what it has become.
-static bool finish_backup(struct api *api, struct slice id, const struct table *data,
-                          struct arena *arena, struct error *error)
-{
-    struct record_write write = {.name = backup_record_name(arena, id)};
-    struct slice record;
-    struct backup backup;
-    if (write.name.ptr == NULL)
-        return error_budget(error);
-    if (!engine_record(api->engine, write.name, arena, &record, error) || record.len == 0)
-        return false;
-    backup_decode(record, &backup);
-    backup.status = BACKUP_AVAILABLE;
-    backup.items = data->stats->items;
-    backup.size = data->stats->bytes;
-    write.value = backup_encode(&backup, arena, error);
-    if (write.value.ptr == NULL)
-        return false;
-    bool ok;
-    do {
-        struct record_job job;
-        record_job_init(&job, error);
-        job.count = 1;
-        job.writes = &write;
-        ok = engine_run(api->engine, &job.job);
-    } while (!ok && background_retry(api, error));
-    return ok;
-}
-
-static void run_backup(struct task *task, struct api *api)
-{
-    struct backup_task *backup = (struct backup_task *)task;
-    struct slice id = slice_str(backup->id);
-    struct arena arena;
-    struct error error;
-    arena_init(&arena, 1 << 26);
-    error_init(&error, &arena);
-    struct slice name = backup_data_name(&arena, id);
-    struct table *data = name.ptr == NULL ? NULL : engine_table(api->engine, name);
-    if (data != NULL &&
-        (!copy_items(api, backup->history, data, &error) ||
-         !finish_backup(api, id, data, &arena, &error)) &&
-        !background_stopping(api))
-        log_error("backup %s was not finished, and will be when the server starts again: %s",
-                  backup->id, error.message);
-    table_release(data);
-    history_close(backup->history);
-    arena_release(&arena);
-    free(backup);
-}
-
-bool backup_begin_copy(struct api *api, struct table *source, struct slice id, struct error *error)
-{
-    struct history *history = history_open(api->engine, source, HISTORY_NOW, error);
-    if (history == NULL)
-        return false;
-    struct backup_task *task = calloc(1, sizeof(*task));
-    ensure(task != NULL && id.len < sizeof(task->id));
-    task->task.run = run_backup;
-    task->history = history;
-    memcpy(task->id, id.ptr, id.len);
-    if (background_submit(api, &task->task))
-        return true;
-    history_close(history);
-    free(task);
-    return error_set(error, ERR_UNAVAILABLE, "The server is stopping.");
-}
-
 // ---- CreateBackup -------------------------------------------------------------------------------
 
 struct creation {
@@ -387,19 +316,29 @@ static void write_details(struct json_writer *w, struct slice region, const stru
         json_name(w, "BackupExpiryDateTime");
         json_time(w, backup->expiry_ms);
     }
+    if (backup->failure.len > 0) // no member of DynamoDB's, which never says why
+        member_string(w, "FailureMessage", backup->failure);
 }
 
+// DynamoDB has no name for a backup that failed: its data is not there.
 static const char *status_name(const struct backup *backup)
 {
-    return backup->status == BACKUP_CREATING ? "CREATING" : "AVAILABLE";
+    static const char *const names[] = {"CREATING", "AVAILABLE", "DELETED"};
+    return names[backup->status];
 }
 
 void create_backup_finish(struct api_call *call, const void *request)
 {
     (void)request;
     const struct creation *creation = call->state->own;
-    if (!backup_begin_copy(call->api, creation->source, creation->backup.id, &call->error))
-        return;
+    struct history *history = NULL;
+    if (background_idle(call->api, LANE_BACKUP)) {
+        history =
+            history_open(call_engine(call), creation->source, HISTORY_NOW, NULL, &call->error);
+        error_init(&call->error, &call->arena); // then it is for the task to try, and to tell
+    }
+    // If the api is closing, the next one finds the record.
+    (void)!backup_begin(call->api, creation->backup.id, history);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     json_name(&w, "BackupDetails");

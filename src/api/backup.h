@@ -6,7 +6,7 @@
 #include "api/control.h"
 #include "engine/history.h"
 
-enum backup_status { BACKUP_CREATING, BACKUP_AVAILABLE };
+enum backup_status { BACKUP_CREATING, BACKUP_AVAILABLE, BACKUP_FAILED };
 
 struct backup {
     struct slice id; // 01489602797149-73d8d5bc: the time in ms, and chance
@@ -17,8 +17,9 @@ struct backup {
     int64_t expiry_ms; // 0 if it stays until it is deleted
     int64_t size;      // in bytes
     int64_t items;
-    struct slice source; // catalog record of the table it is a copy of: see table_decode()
-    struct slice table;  // its name
+    struct slice failure; // why it failed; else empty
+    struct slice source;  // catalog record of the table it is a copy of: see table_decode()
+    struct slice table;   // its name
 };
 
 enum { BACKUP_ID_MAX = 40 };
@@ -42,14 +43,17 @@ MUST_CHECK struct table *backup_data_table(const struct table *source, struct sl
 
 // The catalog record of a table, in the arena; without bytes when memory is out.
 struct slice backup_source_record(const struct table *table, struct arena *arena);
-// Begins to copy the table, as it is now, into the backup's data.
-MUST_CHECK bool backup_begin_copy(struct api *api, struct table *source, struct slice id,
-                                  struct error *error);
+// Queues the copy of a backup whose record is there (backup_run.c). The history is what is copied,
+// and taken over in any case; without one it is the table as it is later. False if the api is
+// closing.
+MUST_CHECK bool backup_begin(struct api *api, struct slice id, struct history *history);
 // False, with the error set, if a backup of the table is being made: it cannot be deleted then. On
 // the writer's thread.
 MUST_CHECK bool backup_check_idle(struct api *api, const struct table *table, struct error *error);
 // Whether a table is being restored from the backup. On the writer's thread, nothing changes that.
 bool restore_reads(struct api *api, struct slice id);
+// As backup_check_idle(), for a table whose past another one is being restored from.
+MUST_CHECK bool restore_check_idle(struct api *api, const struct table *table, struct error *error);
 
 // What DeleteTable leaves of a table that can be restored to a point in time: the table itself,
 // hidden, and its record.

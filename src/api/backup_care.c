@@ -9,8 +9,6 @@ static const char record_prefix[] = "backup/";
 struct found_backup {
     struct found_backup *next;
     struct slice id;
-    struct slice table;
-    struct slice table_id;
 };
 
 struct search {
@@ -34,11 +32,6 @@ static bool search_one(void *context, struct slice name, struct slice record)
     if (found == NULL)
         return false;
     found->id = arena_copy(&search->arena, backup.id);
-    found->table = arena_copy(&search->arena, backup.table);
-    struct table *source = table_decode(backup.source);
-    if (source != NULL)
-        found->table_id = arena_copy(&search->arena, source->uuid);
-    table_release(source);
     found->next = search->found;
     search->found = found;
     return true;
@@ -77,66 +70,6 @@ static bool remove_backup(struct api *api, struct slice id, struct arena *arena,
     return ok;
 }
 
-struct renewal {
-    struct table *source;
-    struct backup backup;
-    struct slice data_name;
-};
-
-static bool renew_alter(void *context, struct table *current, struct table **next,
-                        struct error *error)
-{
-    const struct renewal *renewal = context;
-    (void)current; // what had been copied goes with its tree
-    *next = backup_data_table(renewal->source, renewal->data_name);
-    return *next != NULL || error_budget(error);
-}
-
-// Empties the backup's data, and says that it is of this moment.
-static bool renew(struct api *api, struct renewal *renewal, struct slice id, struct arena *arena,
-                  struct error *error)
-{
-    struct record_write record = {.name = backup_record_name(arena, id)};
-    struct slice old;
-    if (!engine_record(api->engine, record.name, arena, &old, error) || old.len == 0)
-        return false;
-    backup_decode(old, &renewal->backup);
-    renewal->backup.created_ms = env_now(engine_env(api->engine));
-    renewal->backup.source = backup_source_record(renewal->source, arena);
-    if (renewal->backup.source.ptr == NULL)
-        return error_budget(error);
-    renewal->data_name = backup_data_name(arena, id);
-    record.value = backup_encode(&renewal->backup, arena, error);
-    if (record.value.ptr == NULL)
-        return false;
-    struct table_change change;
-    table_change_init(&change, api->engine, error);
-    change.name = renewal->data_name;
-    change.alter = renew_alter;
-    change.context = renewal;
-    change.record_count = 1;
-    change.records = &record;
-    bool ok = engine_run(api->engine, &change.job);
-    table_change_release(&change);
-    return ok;
-}
-
-// A copy that a crash has interrupted is made anew, of the table as it is now, settings and all;
-// without that table (another one of its name does not count) the backup goes.
-static bool resume_one(struct api *api, const struct found_backup *found, struct arena *arena,
-                       struct error *error)
-{
-    struct renewal renewal = {.source = engine_table(api->engine, found->table)};
-    if (renewal.source == NULL || !slice_equal(renewal.source->uuid, found->table_id)) {
-        table_release(renewal.source);
-        return remove_backup(api, found->id, arena, error);
-    }
-    bool ok = renew(api, &renewal, found->id, arena, error) &&
-              backup_begin_copy(api, renewal.source, found->id, error);
-    table_release(renewal.source);
-    return ok;
-}
-
 static void for_each_found(struct api *api, bool expired)
 {
     struct search search = {.expired = expired, .now_ms = env_now(engine_env(api->engine))};
@@ -151,7 +84,7 @@ static void for_each_found(struct api *api, bool expired)
          found = found->next) {
         error_init(&error, &search.arena);
         if (!(expired ? remove_backup(api, found->id, &search.arena, &error)
-                      : resume_one(api, found, &search.arena, &error)))
+                      : backup_begin(api, found->id, NULL)))
             log_error("backup %.*s could not be looked after: %s", SLICE_FMT(found->id),
                       error.message);
     }

@@ -9,19 +9,19 @@
 #include "api/put_batch.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/wait.h"
 #include "transfer/files.h"
 #include "transfer/item_reader.h"
 #include "transfer/sink.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum {
-    STATE_EVERY = 16,          // batches after which the counts are written
-    LOOK_EVERY = 1000,         // failed items after which a cancellation is looked for
-    RUN_MEMORY = 1 << 26,      // of what is not of one batch
-    REPORT_BYTES = 1 << 16,    // of a line in the report
-    NAP_NS = 10 * 1000 * 1000, // between looks at a clock
+    STATE_EVERY = 16,       // batches after which the counts are written
+    LOOK_EVERY = 1000,      // failed items after which a cancellation is looked for
+    RUN_MEMORY = 1 << 26,   // of what is not of one batch
+    REPORT_BYTES = 1 << 16, // of a line in the report
+    NAP_MS = 10,            // between looks at a clock
 };
 
 struct bulk_task {
@@ -109,20 +109,14 @@ static bool may_go_on(struct bulk_run *run)
 // Waits until so many units may have been written.
 static bool keep_pace(struct bulk_run *run)
 {
-    const struct timespec nap = {.tv_nsec = NAP_NS};
-    struct timespec now;
     int64_t due_ms = run->bulk.max_units > 0 ? run->units * 1000 / run->bulk.max_units : 0;
-    for (;;) {
-        ensure(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
-        int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-        if (run->began_ms == 0)
-            run->began_ms = now_ms;
-        if (now_ms - run->began_ms >= due_ms)
-            return true;
-        if (!may_go_on(run))
+    if (run->began_ms == 0)
+        run->began_ms = monotonic_ms();
+    while (monotonic_ms() - run->began_ms < due_ms) {
+        if (!may_go_on(run) || !background_pause(run->api, NAP_MS))
             return false;
-        (void)nanosleep(&nap, NULL);
     }
+    return true;
 }
 
 static bool write_batch(struct bulk_run *run)
@@ -378,6 +372,7 @@ bool bulk_begin(struct api *api, struct slice id)
     struct bulk_task *task = calloc(1, sizeof(*task));
     ensure(task != NULL && id.len < sizeof(task->id));
     task->task.run = bulk_run;
+    task->task.lane = LANE_BULK;
     memcpy(task->id, id.ptr, id.len);
     if (background_submit(api, &task->task))
         return true;

@@ -4,11 +4,9 @@
 
 #include "api/backup.h"
 #include "api/stream.h"
+#include "base/wait.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { TICK_MS = 1000 };
 
@@ -33,13 +31,6 @@ struct janitor {
     int64_t due_ms[COUNT_OF(chores)]; // the thread's, by the monotonic clock
 };
 
-static int64_t monotonic_ms(void)
-{
-    struct timespec now;
-    ensure(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void do_chores(struct api *api, bool all)
 {
     struct janitor *janitor = api->janitor;
@@ -57,12 +48,11 @@ static void do_chores(struct api *api, bool all)
 // Sleeps until there may be something to do. The lock is held. Whether to go on.
 static bool wait_for_work(struct janitor *janitor, bool *all)
 {
-    int64_t until_ms = monotonic_ms() + TICK_MS;
-    struct timespec until = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
-    int status = 0;
-    while (status == 0 && !janitor->stopping && !janitor->pending)
-        status = pthread_cond_timedwait(&janitor->wake, &janitor->lock, &until);
-    ensure(status == 0 || status == ETIMEDOUT);
+    int64_t until_ns = monotonic_ns() + TICK_MS * MILLISECOND_NS;
+    while (!janitor->stopping && !janitor->pending) {
+        if (!wait_until(&janitor->wake, &janitor->lock, until_ns))
+            break;
+    }
     *all = janitor->pending;
     janitor->pending = false;
     return !janitor->stopping;
@@ -86,14 +76,10 @@ static void *janitor_main(void *argument)
 void janitor_start(struct api *api)
 {
     struct janitor *janitor = calloc(1, sizeof(*janitor));
-    pthread_condattr_t monotonic;
     ensure(janitor != NULL);
     ensure(pthread_mutex_init(&janitor->lock, NULL) == 0);
     ensure(pthread_mutex_init(&janitor->working, NULL) == 0);
-    ensure(pthread_condattr_init(&monotonic) == 0);
-    ensure(pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) == 0);
-    ensure(pthread_cond_init(&janitor->wake, &monotonic) == 0);
-    ensure(pthread_condattr_destroy(&monotonic) == 0);
+    wait_init(&janitor->wake);
     api->janitor = janitor;
     ensure(pthread_create(&janitor->thread, NULL, janitor_main, api) == 0);
 }

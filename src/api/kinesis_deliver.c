@@ -9,14 +9,13 @@
 #include "api/kinesis.h"
 
 #include "base/log.h"
+#include "base/wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -61,13 +60,6 @@ struct batch {
     bool full;
     const struct kinesis_source *source;
 };
-
-static int64_t monotonic_ms(void)
-{
-    struct timespec now;
-    ensure(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 // ---- Destinations ----------------------------------------------------------------------------
 
@@ -367,18 +359,16 @@ static bool serve(struct kinesis *kinesis, struct destination *destination, uint
 // Sleeps for a tick; whether to go on. Takes notice of changed destinations.
 static bool wait_for_work(struct kinesis *kinesis, bool *changed)
 {
-    int64_t until_ms = monotonic_ms() + TICK_MS;
-    struct timespec until = {.tv_sec = until_ms / 1000, .tv_nsec = until_ms % 1000 * 1000000};
+    int64_t until_ns = monotonic_ns() + TICK_MS * MILLISECOND_NS;
     ensure(pthread_mutex_lock(&kinesis->lock) == 0);
-    int status = 0;
-    while (status == 0 && !kinesis->stopping && !kinesis->changed) {
+    bool waits = true;
+    while (waits && !kinesis->stopping && !kinesis->changed) {
         // Without a destination there is nothing to look at.
         if (kinesis->first == NULL)
-            status = pthread_cond_wait(&kinesis->wake, &kinesis->lock);
+            ensure(pthread_cond_wait(&kinesis->wake, &kinesis->lock) == 0);
         else
-            status = pthread_cond_timedwait(&kinesis->wake, &kinesis->lock, &until);
+            waits = wait_until(&kinesis->wake, &kinesis->lock, until_ns);
     }
-    ensure(status == 0 || status == ETIMEDOUT);
     *changed = kinesis->changed;
     kinesis->changed = false;
     bool go_on = !kinesis->stopping;
@@ -427,7 +417,6 @@ static char *root_of(const char *root, const char *data)
 bool api_kinesis(struct api *api, const char *root, const char *data, const char *endpoint,
                  char *error, size_t error_size)
 {
-    pthread_condattr_t monotonic;
     struct kinesis_http *http = NULL;
     if (root == NULL && data == NULL && endpoint == NULL)
         return true;
@@ -443,10 +432,7 @@ bool api_kinesis(struct api *api, const char *root, const char *data, const char
     kinesis->root = http == NULL ? root_of(root, data) : NULL;
     kinesis->changed = true;
     ensure(pthread_mutex_init(&kinesis->lock, NULL) == 0);
-    ensure(pthread_condattr_init(&monotonic) == 0);
-    ensure(pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) == 0);
-    ensure(pthread_cond_init(&kinesis->wake, &monotonic) == 0);
-    ensure(pthread_condattr_destroy(&monotonic) == 0);
+    wait_init(&kinesis->wake);
     ensure(pthread_create(&kinesis->thread, NULL, kinesis_main, kinesis) == 0);
     api->kinesis = kinesis;
     return true;

@@ -266,6 +266,5 @@ struct model_pace {
     int64_t done;
 };
 MUST_CHECK bool model_pace(struct api *api, struct model_pace *pace, int64_t count);
-int64_t model_monotonic_ms(void);
 
 #endif

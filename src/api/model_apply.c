@@ -131,6 +131,7 @@ static bool attach(struct attachment *a, struct table *live, struct error *error
     a->work.table_id = live->uuid;
     a->work.progress.started_ms = a->version.time_ms;
     bool ok;
+    struct background_patience patience = {.tries = 0};
     do {
         table_change_init(&a->change, api->engine, error);
         a->change.name = live->name;
@@ -138,7 +139,7 @@ static bool attach(struct attachment *a, struct table *live, struct error *error
         a->change.context = a;
         ok = engine_run(api->engine, &a->change.job);
         table_change_release(&a->change);
-    } while (!ok && background_retry(api, error));
+    } while (!ok && background_retry(api, &patience, error));
     if (ok && a->guard != NULL && a->work.status == MODEL_APPLYING)
         (void)!model_work_begin(api, live->name);
     return ok;

@@ -326,12 +326,13 @@ static bool save_new(struct api_call *call, const struct apply_migration_request
     if (write.name.ptr == NULL || write.value.len == 0)
         return error_budget(&call->error);
     bool ok;
+    struct background_patience patience = {.tries = 0};
     do {
         record_job_init(&job, &call->error);
         job.count = 1;
         job.writes = &write;
         ok = engine_run(call_engine(call), &job.job);
-    } while (!ok && background_retry(call->api, &call->error));
+    } while (!ok && background_retry(call->api, &patience, &call->error));
     return ok && (migration_begin(call->api, table->name, name) ||
                   error_set(&call->error, ERR_UNAVAILABLE, "The server is stopping."));
 }

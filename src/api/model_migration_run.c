@@ -4,6 +4,7 @@
 #include "api/model_migration.h"
 
 #include "base/log.h"
+#include "base/wait.h"
 #include "engine/layout.h"
 
 #include <stdlib.h>
@@ -84,18 +85,19 @@ static void save(struct migration_run *run, bool done)
     error_init(&error, &saving.arena);
     saving.writes[0].name = migration_record_name(&saving.arena, run->table_name, run->name);
     bool ok = saving.writes[0].name.ptr != NULL;
+    struct background_patience patience = {.tries = 0};
     do {
         record_job_init(&saving.records, &error);
         saving.records.decide = save_decide;
         saving.records.writes = saving.writes;
         saving.records.count = 1;
         ok = ok && engine_run(run->api->engine, &saving.records.job);
-    } while (!ok && background_retry(run->api, &error));
+    } while (!ok && background_retry(run->api, &patience, &error));
     if (!ok)
         log_error("migration %.*s: how far it is could not be written: %s", SLICE_FMT(run->name),
                   error.message == NULL ? "" : error.message);
     arena_release(&saving.arena);
-    run->saved_ms = model_monotonic_ms();
+    run->saved_ms = monotonic_ms();
 }
 
 // ---- Items ------------------------------------------------------------------------------------
@@ -141,6 +143,7 @@ static bool write_plan(struct migration_run *run, struct error *error)
 {
     struct migration_plan *plan = &run->plan;
     bool ok;
+    struct background_patience patience = {.tries = 0};
     do {
         struct write_job job;
         write_job_init(&job, run->api->engine, &run->item, error);
@@ -149,9 +152,9 @@ static bool write_plan(struct migration_run *run, struct error *error)
         job.transaction = true;
         for (size_t i = 0; i < plan->count; i++)
             plan->actions[i].failure = ERR_NONE;
-        ok = engine_run(run->api->engine, &job.job);
+        ok = engine_run_beside(run->api->engine, &job.job);
         write_job_release(&job);
-    } while (!ok && background_retry(run->api, error));
+    } while (!ok && background_retry(run->api, &patience, error));
     return ok;
 }
 
@@ -234,7 +237,7 @@ static bool run_page(struct migration_run *run, bool *ended)
             return false;
         run->work.progress.done++;
     }
-    if (model_monotonic_ms() - run->saved_ms >= SAVE_EVERY_MS)
+    if (monotonic_ms() - run->saved_ms >= SAVE_EVERY_MS)
         save(run, false);
     return model_pace(run->api, &run->pace, (int64_t)run->count) || *ended;
 }
@@ -341,6 +344,7 @@ bool migration_begin(struct api *api, struct slice table, struct slice name)
     task->task.run = task_run;
     task->task.lane = LANE_MODEL;
     memcpy(task->table, table.ptr, table.len);
+    task->task.subject = slice_of(task->table, table.len);
     memcpy(task->name, name.ptr, name.len);
     if (background_submit(api, &task->task))
         return true;

@@ -56,6 +56,7 @@ bool model_inner_call(struct api *api, struct slice region, const char *operatio
 {
     struct api_call call;
     bool ok;
+    struct background_patience patience = {.tries = 0};
     do {
         api_call_init(&call, api);
         call.operation = slice_str(operation);
@@ -67,7 +68,7 @@ bool model_inner_call(struct api *api, struct slice region, const char *operatio
         if (!ok)
             (void)error_set(error, call.error.code, "%s", call.error.message);
         api_call_release(&call);
-    } while (!ok && background_retry(api, error));
+    } while (!ok && background_retry(api, &patience, error));
     return ok;
 }
 

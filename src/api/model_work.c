@@ -9,10 +9,10 @@
 #include "api/model_migration.h"
 
 #include "base/log.h"
+#include "base/wait.h"
 #include "engine/layout.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     BATCH_ITEMS = 192,
@@ -50,28 +50,14 @@ struct work_run {
 
 // ---- Time -------------------------------------------------------------------------------------
 
-int64_t model_monotonic_ms(void)
-{
-    struct timespec now;
-    ensure(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void nap(void)
-{
-    const struct timespec pause = {.tv_nsec = WAIT_MS * 1000000};
-    (void)nanosleep(&pause, NULL);
-}
-
 bool model_pace(struct api *api, struct model_pace *pace, int64_t count)
 {
     if (pace->began_ms == 0)
-        pace->began_ms = model_monotonic_ms();
+        pace->began_ms = monotonic_ms();
     pace->done += count;
-    while (model_monotonic_ms() - pace->began_ms < pace->done * 1000 / pace->rate) {
-        if (background_stopping(api))
+    while (monotonic_ms() - pace->began_ms < pace->done * 1000 / pace->rate) {
+        if (!background_pause(api, WAIT_MS))
             return false;
-        nap();
     }
     return !background_stopping(api);
 }
@@ -113,18 +99,19 @@ static void save(struct work_run *run)
     error_init(&error, &saving.arena);
     write.name = model_work_name(&saving.arena, run->name);
     bool ok = write.name.ptr != NULL;
+    struct background_patience patience = {.tries = 0};
     do {
         record_job_init(&saving.records, &error);
         saving.records.decide = save_decide;
         saving.records.count = 1;
         saving.records.writes = &write;
         ok = ok && engine_run(run->api->engine, &saving.records.job);
-    } while (!ok && background_retry(run->api, &error));
+    } while (!ok && background_retry(run->api, &patience, &error));
     if (!ok)
         log_error("table %.*s: how far its backfill is could not be written: %s",
                   SLICE_FMT(run->name), error.message == NULL ? "" : error.message);
     arena_release(&saving.arena);
-    run->saved_ms = model_monotonic_ms();
+    run->saved_ms = monotonic_ms();
 }
 
 // Takes the table as it is now. False if it is gone, or has another model.
@@ -192,13 +179,14 @@ static bool do_indexes(struct work_run *run)
     while (!done) {
         if (background_stopping(run->api) || !refresh(run))
             return false;
-        if (is_busy(run->table))
-            nap();
-        else if (!index_step(run, &done)) {
-            if (!must_wait(run))
+        bool busy = is_busy(run->table);
+        if (!busy && !index_step(run, &done)) {
+            busy = must_wait(run);
+            if (!busy)
                 return false;
-            nap();
         }
+        if (busy && !background_pause(run->api, WAIT_MS))
+            return false;
     }
     return true;
 }
@@ -258,16 +246,17 @@ static bool visit(void *context, struct slice item)
 static bool write_some(struct work_run *run, struct write_action *actions, size_t count)
 {
     bool ok;
+    struct background_patience patience = {.tries = 0};
     do {
         struct write_job job;
         write_job_init(&job, run->api->engine, &run->batch, &run->error);
         job.count = count;
         job.actions = actions;
-        ok = engine_run(run->api->engine, &job.job);
+        ok = engine_run_beside(run->api->engine, &job.job);
         for (size_t i = 0; ok && i < count; i++)
             run->work.written += actions[i].changed;
         write_job_release(&job);
-    } while (!ok && background_retry(run->api, &run->error));
+    } while (!ok && background_retry(run->api, &patience, &run->error));
     return ok;
 }
 
@@ -322,7 +311,7 @@ static bool do_items(struct work_run *run)
                         &run->error) ||
             !write_batch(run))
             return false;
-        if (model_monotonic_ms() - run->saved_ms >= SAVE_EVERY_MS)
+        if (monotonic_ms() - run->saved_ms >= SAVE_EVERY_MS)
             save(run);
         if (!model_pace(run->api, &run->pace, run->work.progress.done - before) && !ended)
             return false;
@@ -419,6 +408,7 @@ bool model_work_begin(struct api *api, struct slice table)
     task->task.run = work_run;
     task->task.lane = LANE_MODEL;
     memcpy(task->table, table.ptr, table.len);
+    task->task.subject = slice_of(task->table, table.len);
     if (background_submit(api, &task->task))
         return true;
     free(task);

@@ -2,6 +2,7 @@
 // log with old images (engine/log.h); the janitor takes away what is older than the period.
 #include "api/backup.h"
 #include "api/requests_backup.h"
+#include "engine/log.h"
 
 static const int64_t day_ms = 24LL * 3600 * 1000;
 
@@ -22,7 +23,7 @@ int64_t pitr_earliest_ms(const struct table_settings *settings, int64_t now_ms)
 // Every table has continuous backups; what can be turned on is recovery from them.
 static void write_description(struct api_call *call, const struct table_settings *settings)
 {
-    int64_t now_ms = env_now(engine_env(call_engine(call)));
+    int64_t now_ms = engine_log_time(call_engine(call));
     bool enabled = settings->pitr_days > 0;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
@@ -68,7 +69,7 @@ enum step describe_continuous_backups_start(struct api_call *call, const void *r
 
 struct pitr_update {
     const struct update_continuous_backups_request *request;
-    const struct env *env; // for the writer's thread: it counts from when it is done
+    struct engine *engine;
 };
 
 static bool pitr_alter(void *context, struct table *current, struct table **next,
@@ -90,7 +91,7 @@ static bool pitr_alter(void *context, struct table *current, struct table **next
     bool was = settings.pitr_days > 0;
     // A longer period does not bring back what is gone already.
     if (was)
-        settings.pitr_ms = pitr_earliest_ms(&settings, env_now(update->env));
+        settings.pitr_ms = pitr_earliest_ms(&settings, engine_log_time(update->engine));
     if (!wanted->point_in_time_recovery_enabled.value) {
         settings.pitr_days = 0;
         settings.pitr_ms = 0;
@@ -100,7 +101,7 @@ static bool pitr_alter(void *context, struct table *current, struct table **next
         settings.pitr_days = PERIOD_DEFAULT;
     }
     if (!was && settings.pitr_days > 0)
-        settings.pitr_ms = env_now(update->env);
+        settings.pitr_ms = engine_log_time(update->engine);
     return table_end(table, &settings, next, error);
 }
 
@@ -118,7 +119,7 @@ enum step update_continuous_backups_start(struct api_call *call, const void *dec
     struct pitr_update *update = call_alloc(call, 1, sizeof(*update));
     if (update == NULL)
         return STEP_FAILED;
-    *update = (struct pitr_update){request, engine_env(call_engine(call))};
+    *update = (struct pitr_update){request, call_engine(call)};
     return call_alter(call, table_name_plain(request->table_name), pitr_alter, update);
 }
 

@@ -19,7 +19,7 @@ void put_batch_release(struct put_batch *batch)
 
 bool put_batch_full(const struct put_batch *batch)
 {
-    return batch->count == PUT_BATCH_ITEMS || batch->bytes >= PUT_BATCH_BYTES;
+    return batch->count == PUT_BATCH_ITEMS || batch->work >= PUT_BATCH_WORK;
 }
 
 bool put_batch_add(struct put_batch *batch, struct slice item)
@@ -40,7 +40,8 @@ bool put_batch_add(struct put_batch *batch, struct slice item)
         return error_budget(batch->error);
     ensure(batch->count < PUT_BATCH_ITEMS);
     batch->actions[batch->count++] = action;
-    batch->bytes += item.len;
+    size_t trees = 1 + batch->table->index_count + batch->table->vector_count;
+    batch->work += trees * (item.len + PUT_ENTRY_WORK);
     return true;
 }
 
@@ -49,17 +50,18 @@ bool put_batch_write(struct put_batch *batch)
     if (batch->count == 0)
         return true;
     bool ok;
+    struct background_patience patience = {.tries = 0};
     do {
         struct write_job job;
         write_job_init(&job, batch->api->engine, &batch->arena, batch->error);
         job.count = batch->count;
         job.actions = batch->actions;
-        ok = engine_run(batch->api->engine, &job.job);
+        ok = engine_run_beside(batch->api->engine, &job.job);
         write_job_release(&job);
-    } while (!ok && background_retry(batch->api, batch->error));
+    } while (!ok && background_retry(batch->api, &patience, batch->error));
     arena_reset(&batch->arena);
     batch->count = 0;
-    batch->bytes = 0;
+    batch->work = 0;
     return ok;
 }
 

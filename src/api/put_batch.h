@@ -1,11 +1,16 @@
 // Putting many items into one table beside the requests (restores, imports, bulk operations): by
-// ordinary write jobs, a few hundred items at a time.
+// ordinary write jobs. Requests that write may have to wait for one of these, so each is small: one
+// or two milliseconds of the writer's time.
 #ifndef API_PUT_BATCH_H
 #define API_PUT_BATCH_H
 
 #include "api/api_internal.h"
 
-enum { PUT_BATCH_ITEMS = 256, PUT_BATCH_BYTES = 2 << 20 };
+enum {
+    PUT_BATCH_ITEMS = 256,
+    PUT_BATCH_WORK = 256 << 10, // bytes to be written, for the table and each of its indexes
+    PUT_ENTRY_WORK = 512,       // what an entry costs beside its bytes, in bytes
+};
 
 struct put_batch {
     struct api *api;
@@ -14,7 +19,7 @@ struct put_batch {
     struct error *error;
     struct arena arena; // of the items
     size_t count;
-    size_t bytes;
+    size_t work;
     struct write_action actions[PUT_BATCH_ITEMS];
 };
 

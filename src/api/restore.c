@@ -7,6 +7,7 @@
 #include "api/requests_backup.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "engine/log.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +17,7 @@
 // ---- Filling the table ------------------------------------------------------------------------
 
 struct restore_task {
-    struct task task;        // first
-    struct history *history; // or NULL: the source was gone, and the target is to go, too
+    struct task task; // first
     struct table *target;
 };
 
@@ -38,6 +38,7 @@ static bool activate_alter(void *context, struct table *current, struct table **
 static bool activate(struct api *api, struct table *target, struct error *error)
 {
     bool ok;
+    struct background_patience patience = {.tries = 0};
     do {
         struct table_change change;
         table_change_init(&change, api->engine, error);
@@ -46,7 +47,7 @@ static bool activate(struct api *api, struct table *target, struct error *error)
         change.context = target;
         ok = engine_run(api->engine, &change.job);
         table_change_release(&change);
-    } while (!ok && background_retry(api, error));
+    } while (!ok && background_retry(api, &patience, error));
     return ok;
 }
 
@@ -59,69 +60,13 @@ static bool abandon_alter(void *context, struct table *current, struct table **n
            error_set(error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
 }
 
-// A table that can never be filled goes: nobody could delete it while it is CREATING.
-static void abandon(struct api *api, struct table *target, struct error *error)
-{
-    struct table_change change;
-    log_error("the restore of table %.*s cannot go on, the table is removed: its source is gone",
-              SLICE_FMT(target->name));
-    error_init(error, error->arena);
-    table_change_init(&change, api->engine, error);
-    change.name = target->name;
-    change.alter = abandon_alter;
-    change.context = target;
-    if (!engine_run(api->engine, &change.job))
-        log_error("table %.*s could not be removed: %s", SLICE_FMT(target->name), error->message);
-    table_change_release(&change);
-}
-
-static void run_restore(struct task *task, struct api *api)
-{
-    struct restore_task *restore = (struct restore_task *)task;
-    struct arena arena;
-    struct error error;
-    arena_init(&arena, 1 << 20);
-    error_init(&error, &arena);
-    if (restore->history == NULL)
-        abandon(api, restore->target, &error);
-    else if ((!copy_items(api, restore->history, restore->target, &error) ||
-              !activate(api, restore->target, &error)) &&
-             !background_stopping(api) && error.code != ERR_RESOURCE_NOT_FOUND)
-        log_error("the restore of table %.*s was not finished, and will be when the server starts "
-                  "again: %s",
-                  SLICE_FMT(restore->target->name), error.message);
-    if (restore->history != NULL)
-        history_close(restore->history);
-    table_release(restore->target);
-    arena_release(&arena);
-    free(restore);
-}
-
-// Takes the history over.
-static bool begin_restore(struct api *api, struct history *history, struct table *target,
-                          struct error *error)
-{
-    struct restore_task *task = calloc(1, sizeof(*task));
-    ensure(task != NULL);
-    task->task.run = run_restore;
-    task->history = history;
-    task->target = table_hold(target);
-    if (background_submit(api, &task->task))
-        return true;
-    if (history != NULL)
-        history_close(history);
-    table_release(target);
-    free(task);
-    return error_set(error, ERR_UNAVAILABLE, "The server is stopping.");
-}
-
 // Whether a table still has the past that a restore to that instant needs. A later table of the
 // same name has not.
 static bool has_past(struct api *api, const struct table *table, int64_t at_ms)
 {
     struct table_settings settings;
     table_settings_read(table, &settings);
-    return pitr_has(&settings, at_ms, env_now(engine_env(api->engine)));
+    return pitr_has(&settings, at_ms, engine_log_time(api->engine));
 }
 
 // The items that the table with these settings is to be filled with.
@@ -134,13 +79,82 @@ static struct history *open_source(struct api *api, const struct table_settings 
     struct table *source = engine_table(api->engine, name);
     if (source == NULL || (!backup && !has_past(api, source, settings->restore_ms))) {
         table_release(source);
-        (void)error_set(error, ERR_RESOURCE_NOT_FOUND, "The source of the restore is gone");
+        (void)error_set(error, ERR_TABLE_NOT_FOUND, "its source is gone");
         return NULL;
     }
-    struct history *history =
-        history_open(api->engine, source, backup ? HISTORY_NOW : settings->restore_ms, error);
+    struct history_limits limits = {api->work_bytes, background_stops, api};
+    struct history *history = history_open(
+        api->engine, source, backup ? HISTORY_NOW : settings->restore_ms, &limits, error);
     table_release(source);
     return history;
+}
+
+static bool fill(struct api *api, struct table *target, struct arena *arena, struct error *error)
+{
+    struct table_settings settings;
+    table_settings_read(target, &settings);
+    struct history *history = open_source(api, &settings, arena, error);
+    if (history == NULL)
+        return false;
+    bool ok = copy_items(api, history, target, error) && activate(api, target, error);
+    history_close(history);
+    return ok;
+}
+
+// A table that can never be filled goes: nobody could delete it while it is CREATING.
+static void abandon(struct api *api, struct table *target, const char *why, struct arena *arena)
+{
+    struct background_patience patience = {.tries = 0};
+    struct error error;
+    bool ok;
+    log_error("the restore of table %.*s failed, the table is removed: %s", SLICE_FMT(target->name),
+              why);
+    error_init(&error, arena);
+    do {
+        struct table_change change;
+        table_change_init(&change, api->engine, &error);
+        change.name = target->name;
+        change.alter = abandon_alter;
+        change.context = target;
+        ok = engine_run(api->engine, &change.job);
+        table_change_release(&change);
+    } while (!ok && background_retry(api, &patience, &error));
+    if (!ok)
+        log_error("table %.*s could not be removed: %s", SLICE_FMT(target->name), error.message);
+}
+
+static void run_restore(struct task *task, struct api *api)
+{
+    struct restore_task *restore = (struct restore_task *)task;
+    struct background_patience patience = {.tries = 0};
+    struct arena arena;
+    struct error error;
+    bool ok;
+    arena_init(&arena, 1 << 20);
+    error_init(&error, &arena);
+    do {
+        ok = background_stopping(api) || fill(api, restore->target, &arena, &error);
+    } while (!ok && background_retry(api, &patience, &error));
+    // Interrupted work is begun again by the next api; ERR_RESOURCE_NOT_FOUND is the target's.
+    if (!ok && !background_stopping(api) && error.code != ERR_RESOURCE_NOT_FOUND)
+        abandon(api, restore->target, error.message, &arena);
+    table_release(restore->target);
+    arena_release(&arena);
+    free(restore);
+}
+
+// If the api is closing, the next one finds the table.
+static void begin_restore(struct api *api, struct table *target)
+{
+    struct restore_task *task = calloc(1, sizeof(*task));
+    ensure(task != NULL);
+    task->task.run = run_restore;
+    task->task.lane = LANE_RESTORE;
+    task->target = table_hold(target);
+    if (background_submit(api, &task->task))
+        return;
+    table_release(target);
+    free(task);
 }
 
 // ---- The new table ----------------------------------------------------------------------------
@@ -407,13 +421,7 @@ static enum step start_restore(struct api_call *call, struct restore *restore)
 
 static void finish_restore(struct api_call *call)
 {
-    struct table *target = call->state->change->after;
-    struct table_settings settings;
-    table_settings_read(target, &settings);
-    struct history *history = open_source(call->api, &settings, &call->arena, &call->error);
-    bool begun = begin_restore(call->api, history, target, &call->error);
-    if (history == NULL || !begun)
-        return;
+    begin_restore(call->api, call->state->change->after);
     call_write_change(call, DESCRIBE_CREATED);
 }
 
@@ -439,7 +447,12 @@ enum step restore_table_from_backup_start(struct api_call *call, const void *dec
     struct backup backup;
     if (restore == NULL || !backup_find(call, request->backup_arn, &backup))
         return STEP_FAILED;
-    if (backup.status != BACKUP_AVAILABLE) {
+    if (backup.status == BACKUP_FAILED) {
+        (void)error_set(&call->error, ERR_BACKUP_NOT_FOUND, "Backup not found: %.*s",
+                        SLICE_FMT(request->backup_arn));
+        return STEP_FAILED;
+    }
+    if (backup.status == BACKUP_CREATING) {
         (void)error_set(&call->error, ERR_BACKUP_IN_USE, "Backup is being created: %.*s",
                         SLICE_FMT(request->backup_arn));
         return STEP_FAILED;
@@ -466,7 +479,7 @@ static bool choose_time(struct api_call *call,
                         const struct restore_table_to_point_in_time_request *request,
                         const struct table_settings *settings, int64_t *at_ms)
 {
-    int64_t now_ms = env_now(engine_env(call_engine(call)));
+    int64_t now_ms = engine_log_time(call_engine(call));
     int64_t earliest = pitr_earliest_ms(settings, now_ms);
     if (request->use_latest_restorable_time.value) {
         if (request->restore_date_time.set)
@@ -533,7 +546,8 @@ void restore_table_to_point_in_time_finish(struct api_call *call, const void *re
 
 // ---- After a restart --------------------------------------------------------------
 
-bool restore_reads(struct api *api, struct slice id)
+// Whether a table is being restored from the backup, or else from the table.
+static bool is_read(struct api *api, struct slice backup, struct slice source)
 {
     struct table_names names;
     struct slice name;
@@ -542,45 +556,47 @@ bool restore_reads(struct api *api, struct slice id)
     while (!reads && table_names_next(&names, &name)) {
         struct table_settings settings;
         struct table *table = engine_table(api->engine, name);
-        if (table == NULL)
-            continue;
-        table_settings_read(table, &settings);
-        reads = table->status == TABLE_CREATING && slice_equal(settings.restore_backup, id);
+        if (table != NULL && table->status == TABLE_CREATING) {
+            table_settings_read(table, &settings);
+            reads = settings.restore_ms != 0 && slice_equal(settings.restore_backup, backup) &&
+                    (backup.len > 0 || slice_equal(settings.restore_table, source));
+        }
         table_release(table);
     }
     table_names_release(&names);
     return reads;
 }
 
-static void resume_table(struct api *api, struct table *table, struct arena *arena)
+bool restore_reads(struct api *api, struct slice id)
+{
+    return is_read(api, id, slice_of(NULL, 0));
+}
+
+bool restore_check_idle(struct api *api, const struct table *table, struct error *error)
 {
     struct table_settings settings;
-    struct error error;
-    error_init(&error, arena);
     table_settings_read(table, &settings);
-    if (table->status != TABLE_CREATING || settings.restore_ms == 0)
-        return;
-    struct history *history = open_source(api, &settings, arena, &error);
-    if (history == NULL && error.code == ERR_RESOURCE_NOT_FOUND)
-        abandon(api, table, &error);
-    else if (history == NULL || !begin_restore(api, history, table, &error))
-        log_error("the restore of table %.*s cannot go on: %s", SLICE_FMT(table->name),
-                  error.message);
+    return settings.pitr_days == 0 || !is_read(api, slice_of(NULL, 0), table->name) ||
+           error_set(error, ERR_RESOURCE_IN_USE,
+                     "Attempt to change a resource which is still in use: Table is being restored "
+                     "from: %.*s",
+                     SLICE_FMT(table->name));
 }
 
 void restore_resume(struct api *api)
 {
     struct table_names names;
     struct slice name;
-    struct arena arena;
-    arena_init(&arena, SIZE_MAX);
     table_names_init(&names, api->engine, slice_of(NULL, 0));
     while (table_names_next(&names, &name)) {
+        struct table_settings settings;
         struct table *table = engine_table(api->engine, name);
-        if (table != NULL)
-            resume_table(api, table, &arena);
+        if (table != NULL && table->status == TABLE_CREATING) {
+            table_settings_read(table, &settings);
+            if (settings.restore_ms != 0)
+                begin_restore(api, table);
+        }
         table_release(table);
     }
     table_names_release(&names);
-    arena_release(&arena);
 }

@@ -1,6 +1,7 @@
 // The record of a stream: its bytes, its names, finding it.
 #include "api/stream.h"
 
+#include "engine/log.h"
 #include "value/number.h"
 
 #include <stdio.h>
@@ -277,7 +278,7 @@ bool stream_read(struct api *api, struct slice name, struct arena *arena, struct
     if (!stream_decode(record, arena, out, error))
         return false;
     out->readable = out->log != 0 ? out->log : log;
-    *found = !stream_gone(out, api_clock_now(api));
+    *found = !stream_gone(out, engine_log_time(api->engine));
     return true;
 }
 

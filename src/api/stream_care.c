@@ -192,7 +192,7 @@ static bool each_stream(struct api *api, int64_t now_ms,
 
 void streams_roll_due(struct api *api)
 {
-    (void)each_stream(api, api_clock_now(api), roll_stream);
+    (void)each_stream(api, engine_log_time(api->engine), roll_stream);
     counts_sweep(api->stream_counts);
 }
 
@@ -201,7 +201,7 @@ void streams_roll_due(struct api *api)
 // A stream whose time is up, or whose table went without it.
 static bool stream_over(struct api *api, const struct stream *stream)
 {
-    if (stream_gone(stream, api_clock_now(api)))
+    if (stream_gone(stream, engine_log_time(api->engine)))
         return true;
     if (stream->log != 0)
         return false;
@@ -381,7 +381,7 @@ void streams_trim(struct api *api)
     struct error error;
     struct table_names names;
     struct slice name;
-    int64_t now_ms = api_clock_now(api); // the same for streams and logs
+    int64_t now_ms = engine_log_time(api->engine); // the same for streams and logs
     if (!each_stream(api, now_ms, trim_stream))
         return;
     arena_init(&arena, LIMIT_REQUEST_MEMORY);

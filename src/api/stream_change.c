@@ -58,7 +58,7 @@ static bool stream_open(struct stream *stream, const struct table *table, struct
                         struct arena *arena)
 {
     uint64_t first = engine_sequence(api->engine) + 1;
-    int64_t now_ms = api_clock_now(api);
+    int64_t now_ms = engine_log_time(api->engine);
     stream->hash_count = table->keys.hash_count;
     stream->key_count = table->keys.hash_count + table->keys.range_count;
     for (size_t i = 0; i < stream->key_count; i++)
@@ -73,7 +73,7 @@ static bool stream_open(struct stream *stream, const struct table *table, struct
 static void stream_close(struct stream *stream, struct api *api)
 {
     uint64_t sequence = engine_sequence(api->engine);
-    int64_t now_ms = api_clock_now(api);
+    int64_t now_ms = engine_log_time(api->engine);
     for (size_t i = 0; i < stream->shard_count; i++)
         if (stream->shards[i].closed_ms == 0)
             shard_close(&stream->shards[i], sequence, now_ms);
@@ -247,7 +247,7 @@ static bool roll_one(struct stream *stream, size_t at, bool split, struct api *a
                      struct arena *arena)
 {
     uint64_t sequence = engine_sequence(api->engine);
-    int64_t now_ms = api_clock_now(api);
+    int64_t now_ms = engine_log_time(api->engine);
     if (!shards_reserve(stream, arena, 2))
         return false;
     struct stream_shard *parent = &stream->shards[at];

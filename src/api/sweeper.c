@@ -4,13 +4,11 @@
 
 #include "api/api_internal.h"
 #include "base/log.h"
+#include "base/wait.h"
 #include "engine/layout.h"
 #include "engine/ttl.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     SWEEP_EVERY_MS = 1000,
@@ -77,7 +75,7 @@ static size_t sweep_batch(struct api *api, struct table *table, struct buf *plac
         write_job_init(&job, api->engine, &batch->arena, &batch->error);
         job.count = count;
         job.actions = batch->actions;
-        ok = engine_run(api->engine, &job.job);
+        ok = engine_run_beside(api->engine, &job.job);
         for (size_t i = 0; ok && i < count; i++)
             *deleted += batch->actions[i].changed;
         write_job_release(&job);
@@ -96,29 +94,15 @@ static size_t sweep_batch(struct api *api, struct table *table, struct buf *plac
 // Waits; true if the api is closing.
 static bool pause_ms(struct sweeper *sweeper, int64_t ms, bool until_asked)
 {
-    struct timespec until;
-    ensure(clock_gettime(CLOCK_REALTIME, &until) == 0);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    int64_t until_ns = monotonic_ns() + ms * MILLISECOND_NS;
     ensure(pthread_mutex_lock(&sweeper->lock) == 0);
     while (!sweeper->stopping && !(until_asked && sweeper->asked)) {
-        if (pthread_cond_timedwait(&sweeper->wake, &sweeper->lock, &until) == ETIMEDOUT)
+        if (!wait_until(&sweeper->wake, &sweeper->lock, until_ns))
             break;
     }
     bool stopping = sweeper->stopping;
     ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
     return stopping;
-}
-
-static int64_t monotonic_ms(void)
-{
-    struct timespec now;
-    ensure(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 // Deletes all that is due in one table. False if the api is closing.
@@ -212,7 +196,7 @@ struct sweeper *sweeper_new(struct api *api)
     sweeper->api = api;
     sweeper->rate = API_TTL_RATE;
     ensure(pthread_mutex_init(&sweeper->lock, NULL) == 0);
-    ensure(pthread_cond_init(&sweeper->wake, NULL) == 0);
+    wait_init(&sweeper->wake);
     ensure(pthread_create(&sweeper->thread, NULL, sweeper_main, sweeper) == 0);
     return sweeper;
 }

@@ -66,7 +66,8 @@ static bool delete_alter(void *context, struct table *current, struct table **ne
     struct table_settings settings;
     if (current == NULL)
         return table_not_found(error, deletion->name);
-    if (!table_check_ready(current, error) || !backup_check_idle(call->api, current, error))
+    if (!table_check_ready(current, error) || !backup_check_idle(call->api, current, error) ||
+        !restore_check_idle(call->api, current, error))
         return false;
     table_settings_read(current, &settings);
     if (settings.protected)

@@ -91,7 +91,7 @@ MUST_CHECK bool work_by_token(struct engine *engine, const char *kind, struct sl
                               int64_t now_ms, struct arena *arena, struct slice *record,
                               struct error *error);
 
-// Writes one record, and waits for it. Not on the writer's thread.
+// Writes one record, and waits for it, as long as the store refuses. For tasks.
 MUST_CHECK bool work_write(struct api *api, const char *kind, struct slice id, struct slice value,
                            struct error *error);
 
@@ -116,8 +116,6 @@ void import_write_json(struct json_writer *w, struct arena *arena, const struct 
 
 // Queues the work of the record with this id. False if the api is closing.
 MUST_CHECK bool export_begin(struct api *api, struct slice id);
-// The same with the items to export; it is taken over in any case.
-MUST_CHECK bool export_begin_with(struct api *api, struct slice id, struct history *history);
 MUST_CHECK bool import_begin(struct api *api, struct slice id);
 
 // Where changes go: to the files, through the filter.

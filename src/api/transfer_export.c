@@ -1,6 +1,7 @@
 // ExportTableToPointInTime: checks the request, keeps its record, and leaves the work to a task.
 #include "api/backup.h"
 #include "api/transfer.h"
+#include "engine/log.h"
 
 #include <math.h>
 
@@ -11,9 +12,7 @@ static const int64_t window_max_ms = 24LL * 3600 * 1000;
 struct exporting {
     struct export_work work;
     struct api_call *call;
-    struct table *table; // held by the call
     struct record_write write;
-    bool now;      // full, without ExportTime: the table as it is
     bool repeated; // the token has been used before: nothing is begun
 };
 
@@ -192,14 +191,13 @@ enum step export_table_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     }
     int64_t now_ms = env_now(engine_env(call_engine(call)));
-    if (!choose_time(call, request, &settings, now_ms, &exporting->work) ||
+    if (!choose_time(call, request, &settings, engine_log_time(call_engine(call)),
+                     &exporting->work) ||
         !export_filter_check(call, request->filter_specification, table, &exporting->work.filter) ||
         !work_check_place(call, request->s3_prefix) ||
         !fill_work(call, request, table, now_ms, &exporting->work))
         return STEP_FAILED;
     exporting->call = call;
-    exporting->table = table;
-    exporting->now = !exporting->work.incremental && !request->export_time.set;
     exporting->write.name = work_name(&call->arena, "export", exporting->work.work.id);
     exporting->write.value = export_encode(&exporting->work, &call->arena, &call->error);
     struct record_job *job = call_record_job(call, 1);
@@ -212,25 +210,13 @@ enum step export_table_start(struct api_call *call, const void *decoded)
     return call_submit(call);
 }
 
-// The table as it is needs no look into the log, if its snapshot is taken now and not when the task
-// has its turn. Where the snapshot fails the task goes by the time in the record, and tells.
-static void begin(struct api_call *call, const struct exporting *exporting)
-{
-    struct history *history = NULL;
-    struct error error;
-    error_init(&error, &call->arena);
-    if (exporting->now)
-        history = history_open(call_engine(call), exporting->table, HISTORY_NOW, &error);
-    // If the api is closing, the next one finds the record.
-    (void)!export_begin_with(call->api, exporting->work.work.id, history);
-}
-
 void export_table_finish(struct api_call *call, const void *request)
 {
     (void)request;
     const struct exporting *exporting = call->state->own;
+    // If the api is closing, the next one finds the record.
     if (!exporting->repeated)
-        begin(call, exporting);
+        (void)!export_begin(call->api, exporting->work.work.id);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     json_name(&w, "ExportDescription");

@@ -4,20 +4,13 @@
 // The change log is read twice. The first time the items that were changed in the window are noted,
 // with the sequence of their first change; the second time the first change after the window. The
 // log keeps old images: that of the first change is the item before the window, that of the change
-// after it the item at its end; without one the item is as it is now. Memory: a note for each item.
+// after it the item at its end; without one the item is as it is now. If there are more notes than
+// there is room for, all of that is done for one part of the keys after the other (engine/notes.h).
 #include "api/transfer.h"
 
 #include "engine/layout.h"
 #include "engine/log.h"
-
-#include <stdlib.h>
-
-struct note {
-    struct slice key; // tree key, in the arena
-    uint64_t first;   // sequence of the first change in the window
-    uint64_t after;   // and of the first one behind it; 0 if there is none
-    int64_t time_ms;  // of the last change in the window
-};
+#include "engine/notes.h"
 
 struct changes {
     struct api *api;
@@ -25,61 +18,12 @@ struct changes {
     const struct export_work *work;
     struct store_snapshot *snapshot;
     struct error *error;
-    struct arena arena;
     struct buf key;
-    size_t count;
-    size_t sorted; // so many at the front are sorted and have different keys
-    size_t capacity;
-    struct note *notes;
+    struct notes notes;
     struct arena images; // of one line
     struct slice old_item;
     struct slice keys;
 };
-
-static int compare_notes(const void *a, const void *b)
-{
-    const struct note *left = a;
-    const struct note *right = b;
-    int order = slice_compare(left->key, right->key);
-    if (order != 0)
-        return order;
-    return left->first < right->first ? -1 : left->first > right->first;
-}
-
-// One note for each key.
-static void merge_notes(struct changes *changes)
-{
-    if (changes->count == 0)
-        return;
-    qsort(changes->notes, changes->count, sizeof(*changes->notes), compare_notes);
-    size_t kept = 1;
-    for (size_t i = 1; i < changes->count; i++) {
-        struct note *last = &changes->notes[kept - 1];
-        if (!slice_equal(changes->notes[i].key, last->key))
-            changes->notes[kept++] = changes->notes[i];
-        else if (changes->notes[i].time_ms > last->time_ms)
-            last->time_ms = changes->notes[i].time_ms;
-    }
-    changes->count = kept;
-    changes->sorted = kept;
-}
-
-static struct note *find_note(const struct changes *changes, struct slice key)
-{
-    struct note wanted = {.key = key};
-    size_t low = 0;
-    for (size_t high = changes->sorted; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        int order = slice_compare(changes->notes[middle].key, wanted.key);
-        if (order == 0)
-            return &changes->notes[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
 
 static void make_key(struct changes *changes, const struct log_entry *entry)
 {
@@ -95,27 +39,7 @@ static bool note_window(void *context, const struct log_entry *entry)
     if (entry->time_ms < changes->work->from_ms || entry->time_ms >= changes->work->to_ms)
         return true;
     make_key(changes, entry);
-    struct note *known = find_note(changes, buf_view(&changes->key));
-    if (known != NULL) {
-        known->time_ms = entry->time_ms;
-        return true;
-    }
-    if (changes->count == changes->capacity) {
-        merge_notes(changes);
-        if (changes->count >= changes->capacity / 2) {
-            size_t capacity = changes->capacity == 0 ? 1024 : 2 * changes->capacity;
-            struct note *notes = realloc(changes->notes, capacity * sizeof(*notes));
-            if (notes == NULL)
-                return error_budget(changes->error);
-            changes->notes = notes;
-            changes->capacity = capacity;
-        }
-    }
-    struct slice key = arena_copy(&changes->arena, buf_view(&changes->key));
-    if (key.ptr == NULL)
-        return error_budget(changes->error);
-    changes->notes[changes->count++] =
-        (struct note){.key = key, .first = entry->sequence, .time_ms = entry->time_ms};
+    notes_add(&changes->notes, buf_view(&changes->key), entry->sequence, entry->time_ms);
     return true;
 }
 
@@ -127,7 +51,7 @@ static bool note_after(void *context, const struct log_entry *entry)
     if (entry->time_ms < changes->work->to_ms)
         return true;
     make_key(changes, entry);
-    struct note *note = find_note(changes, buf_view(&changes->key));
+    struct note *note = notes_find(&changes->notes, buf_view(&changes->key));
     if (note != NULL && note->after == 0)
         note->after = entry->sequence;
     return true;
@@ -191,7 +115,7 @@ static bool write_note(struct changes *changes, const struct note *note,
     struct change_images line = {.time_micros = note->time_ms * 1000};
     struct item_read read = {.item = VALUE_NONE};
     arena_reset(&changes->images);
-    if (!read_image(changes, note->first, &line.old_image))
+    if (!read_image(changes, note->sequence, &line.old_image))
         return false;
     line.keys = changes->keys;
     if (note->after != 0) {
@@ -207,27 +131,33 @@ static bool write_note(struct changes *changes, const struct note *note,
     return ok;
 }
 
-static bool write_all(struct changes *changes, const struct export_target *target, int64_t *bytes)
+// Reads the log from the first entry that is not before `from_ms`.
+static bool read_log(struct changes *changes, int64_t from_ms,
+                     bool (*visit)(void *context, const struct log_entry *entry))
 {
     struct engine *engine = changes->api->engine;
-    tree_id log = changes->table->log;
-    if (log == 0)
-        return true;
-    if (!engine_log_read(engine, changes->snapshot, log, 0, UINT64_MAX, note_window, changes,
-                         changes->error) ||
-        changes->error->code != ERR_NONE)
+    uint64_t first;
+    return engine_log_after(engine, changes->snapshot, changes->table->log, from_ms - 1, &first,
+                            changes->error) &&
+           engine_log_read(engine, changes->snapshot, changes->table->log, first, UINT64_MAX, visit,
+                           changes, changes->error) &&
+           changes->error->code == ERR_NONE;
+}
+
+// Writes the changes of one part of the keys.
+static bool write_part(struct changes *changes, const struct export_target *target, int64_t *bytes)
+{
+    if (!read_log(changes, changes->work->from_ms, note_window))
         return false;
-    merge_notes(changes);
-    if (changes->count == 0)
+    notes_sort(&changes->notes);
+    if (changes->notes.count == 0)
         return true;
-    if (!engine_log_read(engine, changes->snapshot, log, 0, UINT64_MAX, note_after, changes,
-                         changes->error) ||
-        changes->error->code != ERR_NONE)
+    if (!read_log(changes, changes->work->to_ms, note_after))
         return false;
-    for (size_t i = 0; i < changes->count; i++) {
+    for (size_t i = 0; i < changes->notes.count; i++) {
         if (background_stopping(changes->api))
             return error_set(changes->error, ERR_UNAVAILABLE, "The server is stopping.");
-        if (!write_note(changes, &changes->notes[i], target, bytes))
+        if (!write_note(changes, &changes->notes.list[i], target, bytes))
             return false;
     }
     return true;
@@ -238,14 +168,18 @@ bool export_changes(struct api *api, struct table *table, const struct export_wo
 {
     struct changes changes = {.api = api, .table = table, .work = work, .error = error};
     changes.snapshot = engine_snapshot(api->engine);
-    arena_init(&changes.arena, SIZE_MAX);
+    notes_init(&changes.notes, api->work_bytes > 0 ? api->work_bytes : NOTES_BYTES);
     arena_init(&changes.images, SIZE_MAX);
     buf_init(&changes.key, STORE_KEY_MAX);
-    bool ok = write_all(&changes, target, bytes);
+    bool ok = true;
+    if (table->log != 0) {
+        do
+            ok = write_part(&changes, target, bytes);
+        while (ok && notes_next(&changes.notes));
+    }
     buf_release(&changes.key);
     arena_release(&changes.images);
-    arena_release(&changes.arena);
-    free(changes.notes);
+    notes_release(&changes.notes);
     engine_snapshot_release(api->engine, changes.snapshot);
     return ok;
 }

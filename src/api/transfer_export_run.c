@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 struct export_task {
-    struct task task;        // first
-    struct history *history; // the items of a full export, or NULL: from the record
+    struct task task; // first
     char id[EXPORT_ID_MAX];
 };
 
@@ -23,7 +22,6 @@ struct export_run {
     struct export_work work;
     struct table *table;
     struct export_target target;
-    struct history *history; // or NULL
 };
 
 static bool stopping(struct export_run *run)
@@ -45,15 +43,18 @@ static bool write_item(struct export_run *run, struct slice item)
 
 static bool write_items(struct export_run *run)
 {
-    if (run->history == NULL)
-        run->history = history_open(run->api->engine, run->table, run->work.at_ms, &run->error);
-    if (run->history == NULL)
+    struct history_limits limits = {run->api->work_bytes, background_stops, run->api};
+    struct history *history =
+        history_open(run->api->engine, run->table, run->work.at_ms, &limits, &run->error);
+    if (history == NULL)
         return false;
     struct slice item;
     bool ok = true;
-    while (ok && history_next(run->history, &item))
+    while (ok && history_next(history, &item))
         ok = !stopping(run) && write_item(run, item);
-    return ok && history_ok(run->history, &run->error);
+    ok = ok && history_ok(history, &run->error);
+    history_close(history);
+    return ok;
 }
 
 static bool write_summary(struct export_run *run)
@@ -159,7 +160,8 @@ static void finish(struct export_run *run, bool ok)
     work->ended_ms = env_now(engine_env(run->api->engine));
     if (!ok) {
         work->failure_code = run->error.code == ERR_RESOURCE_NOT_FOUND ? SLICE_LIT("TableNotFound")
-                                                                       : SLICE_LIT("S3Error");
+                             : run->error.code == ERR_DAMAGED ? SLICE_LIT("InternalServerError")
+                                                              : SLICE_LIT("S3Error");
         work->failure_message = slice_str(run->error.message);
         log_warn("export %.*s failed: %s", SLICE_FMT(work->id), run->error.message);
     }
@@ -174,36 +176,27 @@ static void finish(struct export_run *run, bool ok)
 static void export_run(struct task *task, struct api *api)
 {
     struct export_task *own = (struct export_task *)task;
-    struct export_run run = {.api = api, .history = own->history};
+    struct export_run run = {.api = api};
     arena_init(&run.arena, SIZE_MAX);
     error_init(&run.error, &run.arena);
     bool ok = !stopping(&run) && load(&run, own->id) && write_export(&run, own->id);
     // Interrupted work stays in progress, and is begun again by the next api.
     if (!background_stopping(api) && (ok || run.error.code != ERR_NONE) && run.work.work.id.len > 0)
         finish(&run, ok);
-    if (run.history != NULL)
-        history_close(run.history);
     table_release(run.table);
     arena_release(&run.arena);
     free(own);
 }
 
-bool export_begin_with(struct api *api, struct slice id, struct history *history)
+bool export_begin(struct api *api, struct slice id)
 {
     struct export_task *task = calloc(1, sizeof(*task));
     ensure(task != NULL && id.len < sizeof(task->id));
     task->task.run = export_run;
-    task->history = history;
+    task->task.lane = LANE_EXPORT;
     memcpy(task->id, id.ptr, id.len);
     if (background_submit(api, &task->task))
         return true;
-    if (history != NULL)
-        history_close(history);
     free(task);
     return false;
-}
-
-bool export_begin(struct api *api, struct slice id)
-{
-    return export_begin_with(api, id, NULL);
 }

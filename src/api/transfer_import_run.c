@@ -324,6 +324,7 @@ bool import_begin(struct api *api, struct slice id)
     struct import_task *task = calloc(1, sizeof(*task));
     ensure(task != NULL && id.len < sizeof(task->id));
     task->task.run = import_run;
+    task->task.lane = LANE_IMPORT;
     memcpy(task->id, id.ptr, id.len);
     if (background_submit(api, &task->task))
         return true;

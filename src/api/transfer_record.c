@@ -223,11 +223,18 @@ bool work_write(struct api *api, const char *kind, struct slice id, struct slice
     char text[64];
     (void)snprintf(text, sizeof(text), "%s/%.*s", kind, SLICE_FMT(id));
     struct record_write write = {.name = slice_str(text), .value = value};
-    struct record_job job;
-    record_job_init(&job, error);
-    job.count = 1;
-    job.writes = &write;
-    return value.len > 0 && engine_run(api->engine, &job.job);
+    struct background_patience patience = {.tries = 0};
+    bool ok;
+    if (value.len == 0)
+        return false;
+    do {
+        struct record_job job;
+        record_job_init(&job, error);
+        job.count = 1;
+        job.writes = &write;
+        ok = engine_run(api->engine, &job.job);
+    } while (!ok && background_retry(api, &patience, error));
+    return ok;
 }
 
 struct slice work_digest(struct arena *arena, const struct slice *parts, size_t count)

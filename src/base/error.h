@@ -62,6 +62,8 @@
     X(LIMIT_EXCEEDED, ERROR_DYNAMO, "LimitExceededException", 400, false)                          \
     X(INTERNAL, ERROR_DYNAMO, "InternalServerError", 500, true)                                    \
     X(UNAVAILABLE, ERROR_DYNAMO, "ServiceUnavailable", 503, true)                                  \
+    /* A file is damaged: unlike INTERNAL, trying again cannot help. */                            \
+    X(DAMAGED, ERROR_DYNAMO, "InternalServerError", 500, false)                                    \
     X(BUDGET, ERROR_DYNAMO, "InternalServerError", 500, false)
 
 enum error_code {

@@ -31,6 +31,7 @@ struct engine *engine_open(struct store *store, struct env env, const struct gua
     health_init(engine);
     if (!catalog_load(engine, error) || !log_load(engine, error)) {
         catalog_release(&engine->catalog);
+        store_set_watch(store, NULL);
         health_release(engine);
         free(engine);
         return NULL;
@@ -46,8 +47,8 @@ void engine_close(struct engine *engine)
     keeper_stop(engine);
     writer_stop(engine);
     catalog_release(&engine->catalog);
-    health_release(engine);
     store_close(engine->store);
+    health_release(engine);
     free(engine);
 }
 
@@ -58,7 +59,10 @@ const struct env *engine_env(const struct engine *engine)
 
 bool engine_store_failed(struct error *error, const struct store_error *cause)
 {
-    log_error("store: %s", cause->text);
+    if (cause->damaged)
+        return error_set(error, ERR_DAMAGED,
+                         "The request could not be completed: data on disk is damaged. %s",
+                         cause->text);
     return error_set(error, ERR_INTERNAL, "The request could not be completed: the store failed.");
 }
 

@@ -37,6 +37,10 @@ struct engine_health {
     bool writable;
     char reason[512]; // why not
     int64_t since_ms; // when it stopped
+    // What was found to be damaged on disk since the start: reads of it fail, the rest goes on.
+    uint64_t damages;   // how often it was met
+    char damage[512];   // what was met last: file and place
+    int64_t damaged_ms; // when it was met first
 };
 void engine_health(struct engine *engine, struct engine_health *out);
 
@@ -76,6 +80,7 @@ struct job {
     // On the writer's thread, once, at the very end. It must not block.
     void (*done)(struct job *job);
     bool alone;  // wants a batch of its own: changes of the catalog, backfill
+    bool beside; // work beside the requests: see engine_run_beside()
     bool failed; // set by the writer: look at error
     struct error *error;
 };
@@ -86,6 +91,11 @@ MUST_CHECK bool engine_submit(struct engine *engine, struct job *job);
 
 // Submits and waits; for control operations and the embedded library. False if the job failed.
 MUST_CHECK bool engine_run(struct engine *engine, struct job *job);
+
+// The same for work that nobody waits for. However many there are of such jobs, the writer does one
+// of them at a time, behind the requests that wait: a request waits for one at most, so whoever has
+// much to do does it in small jobs.
+MUST_CHECK bool engine_run_beside(struct engine *engine, struct job *job);
 
 // ---- Writing items ------------------------------------------------------------------
 

@@ -19,14 +19,19 @@ struct catalog {
     tree_id next_tree;     // the writer's
 };
 
+struct job_list {
+    struct job *first;
+    struct job *last;
+    size_t waiting; // in the list, or in progress
+};
+
 struct queue {
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    struct job *first;
-    struct job *last;
-    size_t waiting;
-    size_t answered; // since the writer last took jobs
-    size_t wanted;   // while the writer gathers: how many it waits for; else 0
+    struct job_list jobs;
+    struct job_list beside; // of which the writer takes one at a time
+    size_t answered;        // since the writer last took jobs
+    size_t wanted;          // while the writer gathers: how many it waits for; else 0
     bool stopping;
 };
 
@@ -43,6 +48,7 @@ struct keeper {
 struct health {
     pthread_mutex_t lock;
     struct engine_health state;
+    struct store_watch watch;
     int64_t tried_ms; // the writer's: when recovery was last tried
 };
 
@@ -55,8 +61,11 @@ struct writer_counts {
 };
 
 struct change_log {
-    uint64_t last;            // the writer's: the last sequence given out
-    _Atomic uint64_t visible; // the last one that is committed
+    uint64_t last;                // the writer's: the last sequence given out
+    int64_t time_ms;              // the writer's: the time given out with it
+    uint64_t ordered;             // from this sequence on times do not fall
+    _Atomic uint64_t visible;     // the last sequence that is committed
+    _Atomic int64_t visible_time; // and its time
 };
 
 struct engine {
@@ -147,7 +156,7 @@ enum {
     META_PROBE = 'P',    // -> nothing: written to see whether the store takes writes again
     META_EXPIRY = 'X',   // + time, token -> nothing: when to forget it
     META_RECORD = 'R',   // + name -> what the API keeps there
-    META_SEQUENCE = 'S', // -> the last sequence of the change log
+    META_SEQUENCE = 'S', // -> the last sequence of the change log, and its time: see log.c
 };
 
 // ---- Records (record.c) ------------------------------------------------------------------

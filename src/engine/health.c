@@ -1,6 +1,7 @@
 // Whether the store takes writes. A commit that fails (no room, an I/O error, a failed sync) makes
 // the engine refuse writes until the store has been brought back, so that nothing is acknowledged
-// that might not be there tomorrow. Reads are not concerned.
+// that might not be there tomorrow. Reads are not concerned. Damage that the store finds in its
+// files is noted beside it: that concerns whoever reads there, and nobody else.
 //
 // The log tells the change, not every refused request.
 #include "engine/engine_internal.h"
@@ -11,10 +12,27 @@
 
 enum { RETRY_MS = 1000 };
 
+// Every read of a damaged block finds it again: the log has a line for each that is not the last.
+static void note_damage(void *context, const char *text)
+{
+    struct engine *engine = context;
+    struct engine_health *state = &engine->health.state;
+    ensure(pthread_mutex_lock(&engine->health.lock) == 0);
+    bool known = strncmp(state->damage, text, sizeof(state->damage) - 1) == 0;
+    if (state->damages++ == 0)
+        state->damaged_ms = env_now(&engine->env);
+    (void)snprintf(state->damage, sizeof(state->damage), "%s", text);
+    ensure(pthread_mutex_unlock(&engine->health.lock) == 0);
+    if (!known)
+        log_error("damage on disk; what is there cannot be read, the rest can: %s", text);
+}
+
 void health_init(struct engine *engine)
 {
     ensure(pthread_mutex_init(&engine->health.lock, NULL) == 0);
     engine->health.state.writable = true;
+    engine->health.watch = (struct store_watch){note_damage, engine};
+    store_set_watch(engine->store, &engine->health.watch);
 }
 
 void health_release(struct engine *engine)

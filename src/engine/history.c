@@ -1,33 +1,29 @@
-// A table as it was, see history.h. The log is read once, before the first item, and what was
-// changed after the instant is noted: key, and the sequence of the first change. Going through the
-// items is then a merge of two sorted sequences: the snapshot's tree, and the notes, whose images
-// are fetched from the log when their turn comes.
+// A table as it was, see history.h. The log is read before the first item, and what was changed
+// after the instant is noted: key, and the sequence of the first change. Going through the items is
+// then a merge of two sorted sequences: the snapshot's tree, and the notes, whose images are
+// fetched from the log when their turn comes. If there are more notes than there is room for, that
+// is done for one part of the keys after the other.
 #include "engine/history.h"
 
 #include "base/encode.h"
 #include "engine/engine_internal.h"
 #include "engine/log.h"
+#include "engine/notes.h"
 
 #include <stdlib.h>
-
-struct note {
-    struct slice key; // in the arena
-    uint64_t sequence;
-};
 
 struct history {
     struct engine *engine;
     struct table *table;
     int64_t at_ms;
+    struct history_limits limits;
     struct store_snapshot *snapshot;
     struct store_cursor *cursor;
-    bool ready; // the log has been read, and the cursor stands at an item
+    bool ready; // the log has been read for the first part, and the cursor stands at an item
     bool moved; // the cursor has given its item: go on before the next look
     uint64_t sequence;
-    struct arena arena;
-    size_t note_count;
-    size_t note_capacity;
-    struct note *notes; // sorted by key
+    struct arena arena; // of the error
+    struct notes notes;
     size_t next_note;
     struct buf image; // of the note that was given last
     struct error error;
@@ -38,55 +34,31 @@ struct history {
 static bool add_note(void *context, const struct log_entry *entry)
 {
     struct history *history = context;
+    const struct history_limits *limits = &history->limits;
+    if (limits->stops != NULL && limits->stops(limits->context))
+        return error_set(&history->error, ERR_UNAVAILABLE, "The server is stopping.");
     if (entry->time_ms <= history->at_ms)
         return true;
     buf_clear(&history->image);
     layout_item_key(&history->image, history->table->tree, &history->table->keys, entry->keys);
-    if (history->note_count == history->note_capacity) {
-        history->note_capacity = history->note_capacity == 0 ? 256 : history->note_capacity * 2;
-        history->notes = realloc(history->notes, history->note_capacity * sizeof(*history->notes));
-        ensure(history->notes != NULL);
-    }
-    struct slice key = arena_copy(&history->arena, buf_view(&history->image));
-    if (key.ptr == NULL)
-        return error_budget(&history->error);
-    history->notes[history->note_count++] = (struct note){key, entry->sequence};
+    notes_add(&history->notes, buf_view(&history->image), entry->sequence, entry->time_ms);
     return true;
 }
 
-static int compare_notes(const void *a, const void *b)
-{
-    const struct note *left = a;
-    const struct note *right = b;
-    int order = slice_compare(left->key, right->key);
-    if (order != 0)
-        return order;
-    return left->sequence < right->sequence ? -1 : left->sequence > right->sequence;
-}
-
-// Keeps the first change of each key.
-static void sort_notes(struct history *history)
-{
-    if (history->note_count == 0)
-        return;
-    qsort(history->notes, history->note_count, sizeof(*history->notes), compare_notes);
-    size_t kept = 1;
-    for (size_t i = 1; i < history->note_count; i++) {
-        if (!slice_equal(history->notes[i].key, history->notes[kept - 1].key))
-            history->notes[kept++] = history->notes[i];
-    }
-    history->note_count = kept;
-}
-
+// Notes what was changed after the instant, of the next part of the keys.
 static bool read_notes(struct history *history)
 {
+    uint64_t first;
+    history->next_note = 0;
     if (history->at_ms == HISTORY_NOW || history->table->log == 0)
         return true;
-    if (!engine_log_read(history->engine, history->snapshot, history->table->log, 0,
+    if (!engine_log_after(history->engine, history->snapshot, history->table->log, history->at_ms,
+                          &first, &history->error) ||
+        !engine_log_read(history->engine, history->snapshot, history->table->log, first,
                          history->sequence, add_note, history, &history->error) ||
         history->error.code != ERR_NONE)
         return false;
-    sort_notes(history);
+    notes_sort(&history->notes);
     return true;
 }
 
@@ -113,14 +85,17 @@ static bool read_sequence(struct history *history, struct error *error)
 }
 
 struct history *history_open(struct engine *engine, struct table *table, int64_t at_ms,
-                             struct error *error)
+                             const struct history_limits *limits, struct error *error)
 {
     struct history *history = calloc(1, sizeof(*history));
     ensure(history != NULL);
     history->engine = engine;
     history->table = table_hold(table);
     history->at_ms = at_ms;
-    arena_init(&history->arena, SIZE_MAX);
+    if (limits != NULL)
+        history->limits = *limits;
+    notes_init(&history->notes, history->limits.bytes > 0 ? history->limits.bytes : NOTES_BYTES);
+    arena_init(&history->arena, 1 << 20);
     error_init(&history->error, &history->arena);
     buf_init(&history->image, 64 << 20);
     history->snapshot = store_snapshot_take(engine->store);
@@ -145,7 +120,7 @@ void history_close(struct history *history)
     table_release(history->table);
     buf_release(&history->image);
     arena_release(&history->arena);
-    free(history->notes);
+    notes_release(&history->notes);
     free(history);
 }
 
@@ -184,11 +159,15 @@ bool history_next(struct history *history, struct slice *item)
         if (history->moved)
             store_cursor_next(history->cursor);
         history->moved = false;
-        bool live = store_cursor_valid(history->cursor);
-        bool noted = history->next_note < history->note_count;
-        if (!live && !noted)
-            return false;
-        const struct note *note = noted ? &history->notes[history->next_note] : NULL;
+        bool live = store_cursor_valid(history->cursor) &&
+                    notes_cover(&history->notes, store_cursor_key(history->cursor));
+        bool noted = history->next_note < history->notes.count;
+        if (!live && !noted) {
+            if (!notes_next(&history->notes) || !read_notes(history))
+                return false;
+            continue;
+        }
+        const struct note *note = noted ? &history->notes.list[history->next_note] : NULL;
         int order = !live    ? 1
                     : !noted ? -1
                              : slice_compare(store_cursor_key(history->cursor), note->key);

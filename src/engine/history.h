@@ -3,7 +3,7 @@
 //
 // For an instant in the past the change log must have kept old images since (LOG_OLD): the items
 // of the snapshot are taken, except that an item that was changed after the instant is taken from
-// the old image of its first change after it. Memory: a key and a sequence for each such item.
+// the old image of its first change after it. Memory is bounded: see notes.h.
 #ifndef ENGINE_HISTORY_H
 #define ENGINE_HISTORY_H
 
@@ -13,11 +13,18 @@ struct history;
 
 enum { HISTORY_NOW = -1 };
 
+// How the log is read, which may take long.
+struct history_limits {
+    size_t bytes;                 // of memory; 0 for what is usual
+    bool (*stops)(void *context); // asked for each entry: true gives it up. Or NULL.
+    void *context;
+};
+
 // Opens the table as it was after all writes of the millisecond `at_ms`, or as it is
 // (HISTORY_NOW). NULL with the error set. The table is held until history_close. This only takes
-// the snapshot; the first history_next() reads the log, which may take long.
+// the snapshot; history_next() reads the log. The limits may be NULL.
 MUST_CHECK struct history *history_open(struct engine *engine, struct table *table, int64_t at_ms,
-                                        struct error *error);
+                                        const struct history_limits *limits, struct error *error);
 // The next item: false at the end, and when the store failed. The slice is valid until the next
 // call.
 MUST_CHECK bool history_next(struct history *history, struct slice *item);

@@ -10,13 +10,11 @@
 
 #include "base/encode.h"
 #include "base/log.h"
-
-#include <errno.h>
-#include <time.h>
+#include "base/wait.h"
 
 enum {
-    PIECE_ITEMS = 512,        // items read or deleted in one piece
-    PIECE_BYTES = 1 << 20,    // and their size
+    PIECE_ITEMS = 256,        // items read or deleted in one piece: one or two milliseconds
+    PIECE_BYTES = 256 << 10,  // and their size
     RANGE_DELETE_FROM = 4096, // fewer keys are deleted one by one: range tombstones slow reads
     SWEEP_SECONDS = 60,       // how often tokens are looked at without being woken
 };
@@ -44,7 +42,7 @@ static bool run_piece(struct engine *engine, struct piece *piece,
     error_init(&piece->error, &piece->arena);
     piece->job =
         (struct job){.run = run, .committed = committed, .alone = true, .error = &piece->error};
-    bool ok = engine_run(engine, &piece->job);
+    bool ok = engine_run_beside(engine, &piece->job);
     if (!ok && health_writable(engine))
         log_error("background work failed, will try again: %s", piece->error.message);
     if (!ok && piece->next != NULL)
@@ -402,11 +400,9 @@ static bool work(struct engine *engine)
 
 static void wait_for_work(struct keeper *keeper, bool failed)
 {
-    struct timespec until;
-    ensure(clock_gettime(CLOCK_REALTIME, &until) == 0);
-    until.tv_sec += failed ? 1 : SWEEP_SECONDS;
+    int64_t until_ns = monotonic_ns() + (failed ? 1 : SWEEP_SECONDS) * SECOND_NS;
     while (!keeper->stopping && (!keeper->pending || failed)) {
-        if (pthread_cond_timedwait(&keeper->wake, &keeper->lock, &until) == ETIMEDOUT)
+        if (!wait_until(&keeper->wake, &keeper->lock, until_ns))
             break;
     }
 }
@@ -453,7 +449,7 @@ bool keeper_start(struct engine *engine)
 {
     struct keeper *keeper = &engine->keeper;
     ensure(pthread_mutex_init(&keeper->lock, NULL) == 0);
-    ensure(pthread_cond_init(&keeper->wake, NULL) == 0);
+    wait_init(&keeper->wake);
     ensure(pthread_cond_init(&keeper->settled, NULL) == 0);
     keeper->pending = true;
     return pthread_create(&engine->keeper_thread, NULL, keeper_main, engine) == 0;

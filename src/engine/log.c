@@ -4,7 +4,9 @@
 //   8 bytes time in ms
 //   three times: 4 bytes length, and the keys, the old item, the new item
 //
-// The writer gives out sequences and writes the last one with every batch that used some.
+// The writer gives out sequences and writes the last one with every batch that used some (8 bytes),
+// with its time in ms (8 bytes) and the first sequence since which times have not fallen (8 bytes).
+// The latter two are missing in databases of an older version, whose times may have.
 #include "engine/log.h"
 
 #include "base/encode.h"
@@ -14,7 +16,8 @@ enum {
     LOG_EXPIRED = 4,
     LOG_HEAD = 9,
     LOG_KEY = 12,
-    TRIM_PIECE = 4096, // entries removed in one batch
+    LOG_STATE = 24,
+    TRIM_PIECE = 512, // entries removed in one batch
 };
 
 // ---- Writing ------------------------------------------------------------------------
@@ -48,6 +51,15 @@ static struct slice keys_of(struct txn *txn, const struct key_schema *keys, stru
     return buf_view(&txn->image);
 }
 
+// The clock's time, unless it has stepped back.
+static int64_t next_time(struct engine *engine)
+{
+    int64_t now_ms = env_now(&engine->env);
+    if (engine->log.time_ms < now_ms)
+        engine->log.time_ms = now_ms;
+    return engine->log.time_ms;
+}
+
 void log_append(struct txn *txn, const struct table *table, struct slice before, struct slice after,
                 bool expired)
 {
@@ -56,7 +68,7 @@ void log_append(struct txn *txn, const struct table *table, struct slice before,
     enum log_event event = before.len == 0 ? LOG_INSERT : after.len == 0 ? LOG_REMOVE : LOG_MODIFY;
     uint8_t head[LOG_HEAD];
     head[0] = (uint8_t)(event | (expired ? LOG_EXPIRED : 0));
-    be64_put(head + 1, (uint64_t)env_now(&txn->engine->env));
+    be64_put(head + 1, (uint64_t)next_time(txn->engine));
     struct slice keys = keys_of(txn, &table->keys, after.len > 0 ? after : before);
     buf_clear(&txn->record);
     buf_add(&txn->record, head, sizeof(head));
@@ -74,8 +86,10 @@ void log_before_commit(struct txn *txn)
     struct change_log *log = &txn->engine->log;
     if (log->last == atomic_load_explicit(&log->visible, memory_order_relaxed))
         return;
-    uint8_t value[8];
+    uint8_t value[LOG_STATE];
     be64_put(value, log->last);
+    be64_put(value + 8, (uint64_t)log->time_ms);
+    be64_put(value + 16, log->ordered);
     meta_key(&txn->key, META_SEQUENCE, slice_of(NULL, 0));
     store_batch_put(txn->batch, buf_view(&txn->key), slice_of(value, sizeof(value)));
 }
@@ -83,8 +97,10 @@ void log_before_commit(struct txn *txn)
 // The sequences of a batch that failed are not given out again: a crash could bring it back.
 void log_after_commit(struct engine *engine, bool committed)
 {
-    if (committed)
-        atomic_store_explicit(&engine->log.visible, engine->log.last, memory_order_release);
+    if (!committed)
+        return;
+    atomic_store_explicit(&engine->log.visible_time, engine->log.time_ms, memory_order_relaxed);
+    atomic_store_explicit(&engine->log.visible, engine->log.last, memory_order_release);
 }
 
 bool log_load(struct engine *engine, struct store_error *error)
@@ -97,13 +113,25 @@ bool log_load(struct engine *engine, struct store_error *error)
     buf_release(&key);
     if (result == STORE_FAILED)
         return false;
+    struct change_log *log = &engine->log;
     if (result == STORE_FOUND) {
-        ensure(value.bytes.len == 8);
-        engine->log.last = be64_get(value.bytes.ptr);
-        engine->log.visible = engine->log.last;
+        ensure(value.bytes.len == 8 || value.bytes.len == LOG_STATE);
+        bool timed = value.bytes.len == LOG_STATE;
+        log->last = be64_get(value.bytes.ptr);
+        log->time_ms = timed ? (int64_t)be64_get(value.bytes.ptr + 8) : 0;
+        log->ordered = timed ? be64_get(value.bytes.ptr + 16) : log->last + 1;
+        log->visible = log->last;
+        log->visible_time = log->time_ms;
         store_value_release(engine->store, &value);
     }
     return true;
+}
+
+int64_t engine_log_time(struct engine *engine)
+{
+    int64_t newest = atomic_load_explicit(&engine->log.visible_time, memory_order_acquire);
+    int64_t now_ms = env_now(&engine->env);
+    return newest > now_ms ? newest : now_ms;
 }
 
 uint64_t engine_sequence(struct engine *engine)
@@ -180,6 +208,40 @@ bool engine_log_read(struct engine *engine, struct store_snapshot *snapshot, tre
     return ok;
 }
 
+// The times are in order, so it is found by halving.
+bool engine_log_after(struct engine *engine, struct store_snapshot *snapshot, tree_id log,
+                      int64_t at_ms, uint64_t *first, struct error *error)
+{
+    uint64_t low = engine->log.ordered;
+    uint64_t high = UINT64_MAX;
+    struct store_cursor *cursor = open_range(engine, snapshot, log, 0, UINT64_MAX);
+    if (store_cursor_valid(cursor) && be64_get(store_cursor_key(cursor).ptr + 4) < low)
+        low = high = 0;
+    if (low < high) {
+        store_cursor_last(cursor);
+        high = store_cursor_valid(cursor) ? be64_get(store_cursor_key(cursor).ptr + 4) + 1 : low;
+    }
+    while (low < high) {
+        uint8_t key[LOG_KEY];
+        uint64_t middle = low + (high - low) / 2;
+        log_key(key, log, middle);
+        store_cursor_seek(cursor, slice_of(key, sizeof(key)));
+        if (!store_cursor_valid(cursor))
+            break;
+        struct log_entry entry = entry_of(store_cursor_key(cursor), store_cursor_value(cursor));
+        if (entry.time_ms > at_ms)
+            high = middle;
+        else
+            low = entry.sequence + 1;
+    }
+    *first = low;
+    struct store_error cause;
+    bool ok = store_cursor_valid(cursor) || store_cursor_ok(cursor, &cause) ||
+              engine_store_failed(error, &cause);
+    store_cursor_close(cursor);
+    return ok;
+}
+
 // ---- Removing -----------------------------------------------------------------------
 
 struct trim_job {
@@ -221,7 +283,7 @@ bool engine_log_trim(struct engine *engine, tree_id log, int64_t before_ms, uint
                             .log = log,
                             .before_ms = before_ms};
     do {
-        if (!engine_run(engine, &trim.job))
+        if (!engine_run_beside(engine, &trim.job))
             return false;
     } while (trim.more);
     *first = trim.first;

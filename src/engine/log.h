@@ -25,6 +25,16 @@ struct log_entry {
 // The sequence of the newest write that is visible; all later ones are greater.
 uint64_t engine_sequence(struct engine *engine);
 
+// The time of the change logs: the clock's, but never earlier than that of the newest entry. It
+// does not step back if the clock does, also not over a restart, so entries are in the order of
+// their times, and what is visible now is not later than now. Whoever compares with the times of
+// entries takes it from here.
+int64_t engine_log_time(struct engine *engine);
+
+// The first sequence of a log that may be later than `at_ms`: all entries below it are not.
+MUST_CHECK bool engine_log_after(struct engine *engine, struct store_snapshot *snapshot,
+                                 tree_id log, int64_t at_ms, uint64_t *first, struct error *error);
+
 // Calls back with the entries of a log from `first` to `last` (both inclusive), in order, until
 // `visit` returns false. The entry is valid during the call. `snapshot` may be NULL.
 MUST_CHECK bool engine_log_read(struct engine *engine, struct store_snapshot *snapshot, tree_id log,

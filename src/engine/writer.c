@@ -7,33 +7,45 @@
 #include "engine/engine_internal.h"
 
 #include "base/encode.h"
-#include "base/log.h"
+#include "base/wait.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { GATHER_NS = 150000 };
 
 // ---- Queue --------------------------------------------------------------------------
 
+static void list_add(struct job_list *list, struct job *job)
+{
+    job->next = NULL;
+    if (list->first == NULL)
+        list->first = job;
+    else
+        list->last->next = job;
+    list->last = job;
+}
+
+static struct job *list_take(struct job_list *list)
+{
+    struct job *job = list->first;
+    if (job != NULL)
+        list->first = job->next;
+    return job;
+}
+
 bool engine_submit(struct engine *engine, struct job *job)
 {
     struct queue *queue = &engine->queue;
-    job->next = NULL;
+    struct job_list *list = job->beside ? &queue->beside : &queue->jobs;
     job->failed = false;
     ensure(pthread_mutex_lock(&queue->lock) == 0);
-    bool full = queue->waiting >= LIMIT_WRITE_QUEUE;
-    bool was_empty = queue->first == NULL;
+    bool full = list->waiting >= LIMIT_WRITE_QUEUE;
+    bool was_empty = list->first == NULL;
     if (!full) {
-        if (was_empty)
-            queue->first = job;
-        else
-            queue->last->next = job;
-        queue->last = job;
-        queue->waiting++;
+        list_add(list, job);
+        list->waiting++;
     }
-    bool enough = queue->waiting == queue->wanted;
+    bool enough = queue->jobs.waiting == queue->wanted;
     ensure(pthread_mutex_unlock(&queue->lock) == 0);
     if (full)
         return error_set(job->error, ERR_THROTTLING,
@@ -49,42 +61,40 @@ bool engine_submit(struct engine *engine, struct job *job)
 // alone never waits.
 static void queue_gather(struct queue *queue)
 {
-    size_t clients = queue->answered + queue->waiting;
+    size_t clients = queue->answered + queue->jobs.waiting;
     queue->answered = 0;
     queue->wanted = clients * 5 / 8;
-    struct timespec until;
-    ensure(clock_gettime(CLOCK_REALTIME, &until) == 0);
-    until.tv_nsec += GATHER_NS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    while (queue->waiting < queue->wanted && !queue->stopping) {
-        if (pthread_cond_timedwait(&queue->wake, &queue->lock, &until) == ETIMEDOUT)
+    int64_t until_ns = queue->jobs.waiting < queue->wanted ? monotonic_ns() + GATHER_NS : 0;
+    while (queue->jobs.waiting < queue->wanted && !queue->stopping) {
+        if (!wait_until(&queue->wake, &queue->lock, until_ns))
             break;
     }
     queue->wanted = 0;
 }
 
-// Everything that waits, or NULL when the engine stops and nothing is left.
+// All requests that wait and one job beside them, or NULL when the engine stops and nothing is
+// left.
 static struct job *queue_take(struct queue *queue)
 {
     ensure(pthread_mutex_lock(&queue->lock) == 0);
-    while (queue->first == NULL && !queue->stopping)
+    while (queue->jobs.first == NULL && queue->beside.first == NULL && !queue->stopping)
         ensure(pthread_cond_wait(&queue->wake, &queue->lock) == 0);
     queue_gather(queue);
-    struct job *jobs = queue->first;
-    queue->first = NULL;
-    queue->last = NULL;
+    struct job *beside = list_take(&queue->beside);
+    if (beside != NULL)
+        list_add(&queue->jobs, beside);
+    struct job *jobs = queue->jobs.first;
+    queue->jobs.first = NULL;
     ensure(pthread_mutex_unlock(&queue->lock) == 0);
     return jobs;
 }
 
-static void queue_finished(struct queue *queue, size_t count)
+static void queue_finished(struct queue *queue, size_t count, size_t beside)
 {
     ensure(pthread_mutex_lock(&queue->lock) == 0);
-    queue->waiting -= count;
-    queue->answered += count;
+    queue->jobs.waiting -= count - beside;
+    queue->beside.waiting -= beside;
+    queue->answered += count - beside;
     ensure(pthread_mutex_unlock(&queue->lock) == 0);
 }
 
@@ -106,7 +116,7 @@ void engine_stats(struct engine *engine, struct engine_stats *out)
         .jobs = atomic_load_explicit(&counts->jobs, memory_order_relaxed),
     };
     ensure(pthread_mutex_lock(&engine->queue.lock) == 0);
-    out->waiting = engine->queue.waiting;
+    out->waiting = engine->queue.jobs.waiting + engine->queue.beside.waiting;
     ensure(pthread_mutex_unlock(&engine->queue.lock) == 0);
 }
 
@@ -153,6 +163,7 @@ bool engine_run(struct engine *engine, struct job *job)
                 .committed = inner_committed,
                 .done = wake_waiter,
                 .alone = job->alone,
+                .beside = job->beside,
                 .error = job->error},
         .inner = job,
         .waiter = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false}};
@@ -164,6 +175,12 @@ bool engine_run(struct engine *engine, struct job *job)
     ensure(pthread_mutex_unlock(&outer.waiter.lock) == 0);
     job->failed = outer.job.failed;
     return !job->failed;
+}
+
+bool engine_run_beside(struct engine *engine, struct job *job)
+{
+    job->beside = true;
+    return engine_run(engine, job);
 }
 
 // ---- Transaction ---------------------------------------------------------------------
@@ -266,10 +283,11 @@ static void settle_counters(struct txn *txn, bool committed)
 // ---- Groups -------------------------------------------------------------------------
 
 // Runs jobs from the front of the list until the batch is full or a job wants one of its own.
-// Returns how many ran; *rest is what follows them.
-static size_t run_group(struct txn *txn, struct job *jobs, struct job **rest)
+// Returns how many ran, *beside how many of those are no requests; *rest is what follows them.
+static size_t run_group(struct txn *txn, struct job *jobs, struct job **rest, size_t *beside)
 {
     size_t count = 0;
+    *beside = 0;
     struct job *job = jobs;
     while (job != NULL) {
         bool alone = job->alone;
@@ -277,6 +295,7 @@ static size_t run_group(struct txn *txn, struct job *jobs, struct job **rest)
             break;
         job->failed = !job->run(job, txn);
         count++;
+        *beside += job->beside;
         job = job->next;
         if (alone || store_batch_bytes(txn->batch) >= LIMIT_GROUP_BYTES)
             break;
@@ -326,9 +345,10 @@ static void *writer_main(void *argument)
     while ((jobs = queue_take(&engine->queue)) != NULL) {
         while (jobs != NULL) {
             struct job *rest;
-            size_t count = run_group(&txn, jobs, &rest);
+            size_t beside;
+            size_t count = run_group(&txn, jobs, &rest, &beside);
             commit_group(&txn, jobs, count);
-            queue_finished(&engine->queue, count);
+            queue_finished(&engine->queue, count, beside);
             jobs = rest;
         }
     }
@@ -339,7 +359,7 @@ static void *writer_main(void *argument)
 bool writer_start(struct engine *engine)
 {
     ensure(pthread_mutex_init(&engine->queue.lock, NULL) == 0);
-    ensure(pthread_cond_init(&engine->queue.wake, NULL) == 0);
+    wait_init(&engine->queue.wake);
     return pthread_create(&engine->writer_thread, NULL, writer_main, engine) == 0;
 }
 

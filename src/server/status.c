@@ -24,27 +24,41 @@ static int64_t uptime_seconds(const struct dynamo *dynamo)
 
 // ---- /health ---------------------------------------------------------------------------------
 
+static void write_reason(struct json_writer *w, const char *reason, int64_t since_ms)
+{
+    char since[TIME_TEXT];
+    time_text(since_ms, since);
+    json_name(w, "reason");
+    json_text(w, reason);
+    json_name(w, "since");
+    json_text(w, since);
+}
+
+// 200 only if nothing is wrong: who looks at the code alone shall not miss damaged data.
 static int health(struct dynamo *dynamo, struct buf *out)
 {
     struct api_health health;
     api_health(dynamo->api, &health);
+    bool damaged = health.damages > 0;
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
     json_name(&w, "status");
-    json_text(&w, health.writable ? "ok" : "degraded");
+    json_text(&w, damaged ? "damaged" : health.writable ? "ok" : "degraded");
     json_name(&w, "writes");
     json_open_object(&w);
     json_name(&w, "accepted");
     json_bool(&w, health.writable);
-    if (!health.writable) {
-        char since[TIME_TEXT];
-        time_text(health.since_ms, since);
-        json_name(&w, "reason");
-        json_text(&w, health.reason);
-        json_name(&w, "since");
-        json_text(&w, since);
-    }
+    if (!health.writable)
+        write_reason(&w, health.reason, health.since_ms);
     json_close_object(&w);
+    if (damaged) {
+        json_name(&w, "damage");
+        json_open_object(&w);
+        json_name(&w, "met");
+        json_i64(&w, (int64_t)health.damages);
+        write_reason(&w, health.damage, health.damaged_ms);
+        json_close_object(&w);
+    }
     json_name(&w, "version");
     json_text(&w, dolmen_version());
     json_name(&w, "uptime_seconds");
@@ -52,7 +66,7 @@ static int health(struct dynamo *dynamo, struct buf *out)
     json_name(&w, "tables");
     json_i64(&w, (int64_t)health.tables);
     json_close_object(&w);
-    return health.writable ? 200 : 503;
+    return health.writable && !damaged ? 200 : 503;
 }
 
 // ---- /metrics --------------------------------------------------------------------------------
@@ -121,6 +135,9 @@ static void metrics(struct dynamo *dynamo, struct buf *out)
           "Writes in all groups; divided by the groups it is their mean size", stats.jobs);
     value(out, "store_queue_length", "gauge", "Writes that wait or are being done", stats.waiting);
     value(out, "store_writable", "gauge", "1 if writes are accepted, see /health", health.writable);
+    value(out, "store_damage_total", "counter",
+          "How often damage on disk was met, by reads and compactions; see /health",
+          health.damages);
     ttl_metrics(dynamo, out);
     store_metrics(dynamo, out);
     value(out, "tables", "gauge", "Tables", health.tables);

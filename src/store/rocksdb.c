@@ -88,6 +88,7 @@ static const char *chars(struct slice bytes)
 static bool fail(struct store_error *error, const char *doing, char *message)
 {
     (void)store_fail(error, "%s failed: %s", doing, message);
+    error->damaged = strncmp(message, "Corruption", 10) == 0;
     rocksdb_free(message);
     return false;
 }
@@ -287,6 +288,8 @@ static bool flush(struct rocks_store *rocks, struct store_error *error)
 // rocksdb_extras.cc
 bool rocks_resume(rocksdb_t *db, char *text, size_t size);
 void rocks_flush_at_once(rocksdb_flushoptions_t *options);
+void rocks_tell_damage(rocksdb_t *db, void (*damaged)(void *context, const char *text),
+                       void *context);
 
 // A log that only could not be written needs no more than another try. A broken one is replaced,
 // once everything that was applied is safe without it.
@@ -396,6 +399,11 @@ static void sync_log(void *context)
     struct store_error error;
     if (!wal_broken(rocks->wal) && !wal_sync(rocks->wal, &error))
         log_error("store: %s", error.text);
+}
+
+static void compaction_damaged(void *context, const char *text)
+{
+    store_report_damage(context, text);
 }
 
 static void flush_and_drop(void *context)
@@ -563,6 +571,7 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
         release_objects(rocks);
         return NULL;
     }
+    rocks_tell_damage(db, compaction_damaged, rocks);
     worker_start(&rocks->flusher, 0, flush_and_drop, rocks);
     if (wal_replayed(rocks->wal))
         worker_ask(&rocks->flusher);

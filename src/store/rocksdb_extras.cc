@@ -5,8 +5,10 @@
 //
 // The C handles are structs around the C++ objects; their layout is repeated here, which is safe
 // because RocksDB is linked statically: header and library are of one build.
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
@@ -35,6 +37,8 @@ struct rocksdb_block_based_table_options_t {
 extern "C" bool rocks_resume(struct rocksdb_t *db, char *text, size_t size);
 extern "C" void rocks_log_to_us(struct rocksdb_options_t *options);
 extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options);
+extern "C" void rocks_tell_damage(struct rocksdb_t *db,
+                                  void (*damaged)(void *context, const char *text), void *context);
 extern "C" void rocks_flush_at_once(struct rocksdb_flushoptions_t *options);
 extern "C" void rocks_pin_metadata(struct rocksdb_block_based_table_options_t *options);
 
@@ -66,6 +70,9 @@ class our_logger : public rocksdb::Logger
             return;
         char text[512];
         (void)std::vsnprintf(text, sizeof(text), format, args);
+        // Damage is told by who meets it (background_errors), and RocksDB meets it every second.
+        if (std::strstr(text, "Corruption") != nullptr)
+            return;
         log_line(LOG_WARN, "rocksdb: %s", text);
     }
 
@@ -79,13 +86,29 @@ class our_logger : public rocksdb::Logger
 // An I/O error while a table is written stops all writes. RocksDB calls it fatal, which cannot be
 // resumed from, because with a log of its own nobody would know what that log is worth. Ours is
 // separate and knows; the memtable that could not be written is still there, and so are the tables
-// that were being merged. So the error is one that stops writes until rocks_resume. Damaged data is
-// another matter: that stays fatal.
-class io_errors_are_not_fatal : public rocksdb::EventListener
+// that were being merged. So the error is one that stops writes until rocks_resume.
+//
+// A compaction that meets a damaged block gives up and leaves its tables as they were: nothing is
+// worse than before, so writes go on, and it is only told. RocksDB tries the compaction again after
+// a second. Damage met by a flush is another matter: it is in memory, and stays fatal.
+class background_errors : public rocksdb::EventListener
 {
   public:
+    void tell(void (*damaged)(void *context, const char *text), void *context)
+    {
+        context_ = context;
+        damaged_.store(damaged);
+    }
+
     void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status *error) override
     {
+        if (reason == rocksdb::BackgroundErrorReason::kCompaction && error->IsCorruption()) {
+            auto damaged = damaged_.load();
+            if (damaged != nullptr)
+                damaged(context_, ("compacting failed: " + error->ToString()).c_str());
+            *error = rocksdb::Status::OK();
+            return;
+        }
         bool of_table = reason == rocksdb::BackgroundErrorReason::kFlush ||
                         reason == rocksdb::BackgroundErrorReason::kFlushNoWAL ||
                         reason == rocksdb::BackgroundErrorReason::kCompaction;
@@ -93,13 +116,25 @@ class io_errors_are_not_fatal : public rocksdb::EventListener
             error->severity() == rocksdb::Status::Severity::kFatalError)
             *error = rocksdb::Status(*error, rocksdb::Status::Severity::kHardError);
     }
+
+  private:
+    void *context_ = nullptr;
+    std::atomic<void (*)(void *context, const char *text)> damaged_{nullptr};
 };
 
 } // namespace
 
 extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options)
 {
-    options->rep.listeners.push_back(std::make_shared<io_errors_are_not_fatal>());
+    options->rep.listeners.push_back(std::make_shared<background_errors>());
+}
+
+// Has damage that a compaction meets told. All listeners of our databases are of our class.
+extern "C" void rocks_tell_damage(struct rocksdb_t *db,
+                                  void (*damaged)(void *context, const char *text), void *context)
+{
+    for (const auto &listener : db->rep->GetOptions().listeners)
+        std::static_pointer_cast<background_errors>(listener)->tell(damaged, context);
 }
 
 // A flush usually waits while there are many tables in level 0. The log cannot be cut until then,

@@ -1,10 +1,11 @@
-// The front of the store: checks arguments, calls the driver, logs failures.
+// The front of the store: checks arguments, calls the driver, reports failures.
 // It owns nothing; what each function returns belongs to the caller as store.h says.
 #include "store/store_driver.h"
 
 #include "base/log.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 bool store_fail(struct store_error *error, const char *format, ...)
@@ -13,7 +14,31 @@ bool store_fail(struct store_error *error, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(error->text, sizeof(error->text), format, args);
     va_end(args);
+    error->damaged = false;
     return false;
+}
+
+void store_set_watch(struct store *store, const struct store_watch *watch)
+{
+    atomic_store(&store->watch, watch);
+}
+
+void store_report_damage(struct store *store, const char *text)
+{
+    const struct store_watch *watch = atomic_load(&store->watch);
+    if (watch != NULL)
+        watch->damaged(watch->context, text);
+    else
+        log_error("store: %s", text);
+}
+
+// Damage is there for ever and found again by every read: the watch decides what is logged of it.
+static void report(struct store *store, const struct store_error *error)
+{
+    if (error->damaged)
+        store_report_damage(store, error->text);
+    else
+        log_error("store: %s", error->text);
 }
 
 static bool key_fits(struct slice key)
@@ -33,7 +58,7 @@ enum store_result store_get(struct store *store, struct store_snapshot *snapshot
     ensure(key_fits(key));
     enum store_result result = store->driver->get(store, snapshot, key, out, error);
     if (result == STORE_FAILED)
-        log_error("store: %s", error->text);
+        report(store, error);
     return result;
 }
 
@@ -60,6 +85,7 @@ struct store_cursor *store_cursor_open(struct store *store, struct store_snapsho
 {
     struct store_cursor *cursor = store->driver->cursor_open(store, snapshot, lower, upper);
     cursor->driver = store->driver;
+    cursor->store = store;
     return cursor;
 }
 
@@ -122,7 +148,7 @@ bool store_cursor_ok(const struct store_cursor *cursor, struct store_error *erro
 {
     if (cursor->driver->cursor_ok(cursor, error))
         return true;
-    log_error("store: %s", error->text);
+    report(cursor->store, error);
     return false;
 }
 

@@ -42,12 +42,22 @@ struct store_options {
 // What went wrong, in words for the log. Empty when nothing did.
 struct store_error {
     char text[512];
-    bool in_use; // another process has the directory open
+    bool in_use;  // another process has the directory open
+    bool damaged; // bytes on disk are not what was written: trying again cannot help
 };
 
 MUST_CHECK struct store *store_open_rocksdb(const struct store_options *options,
                                             struct store_error *error);
 MUST_CHECK struct store *store_open_memory(struct store_error *error);
+// Who is told when the store finds damage in its files, by a read or beside the requests. It is
+// called on whatever thread finds it, as often as it does; the text names the file. The watch is
+// borrowed until the store is closed.
+struct store_watch {
+    void (*damaged)(void *context, const char *text);
+    void *context;
+};
+void store_set_watch(struct store *store, const struct store_watch *watch);
+
 // No snapshot, cursor or value may be left.
 void store_close(struct store *store);
 
@@ -58,7 +68,8 @@ struct store_value {
     void *pin; // the driver's; NULL if nothing is held
 };
 
-// `snapshot` may be NULL: the newest commit. On STORE_FAILED the error is logged and in `error`.
+// `snapshot` may be NULL: the newest commit. On STORE_FAILED the error is in `error`, and it
+// is logged, or it is damage and the watch knows.
 MUST_CHECK enum store_result store_get(struct store *store, struct store_snapshot *snapshot,
                                        struct slice key, struct store_value *out,
                                        struct store_error *error);

@@ -3,7 +3,7 @@
 //
 // A driver's store and cursor begin with `struct store` and `struct store_cursor`
 // (so that a pointer to one is a pointer to the other); its snapshot is its own
-// affair. store.c checks arguments and logs failures before and after it calls a
+// affair. store.c checks arguments and reports failures before and after it calls a
 // driver, so a driver does neither. The rules at the top of store.h are the
 // driver's to keep; tests/unit/store/test_conformance.c holds it to them.
 #ifndef STORE_STORE_DRIVER_H
@@ -37,11 +37,16 @@ struct store_driver {
 
 struct store {
     const struct store_driver *driver;
+    _Atomic(const struct store_watch *) watch; // or NULL
 };
+
+// Tells the watch; store.c does it for reads.
+void store_report_damage(struct store *store, const char *text);
 
 // Every move of a cursor leaves the new position here, so that reading it calls no driver.
 struct store_cursor {
     const struct store_driver *driver;
+    struct store *store;
     bool valid;
     struct slice key;
     struct slice value;

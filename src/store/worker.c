@@ -1,17 +1,13 @@
 // See worker.h.
 #include "store/worker.h"
 
-#include <time.h>
+#include "base/wait.h"
 
 // Waits until the delay has passed or the worker is stopped. The lock is held.
 static void pause_first(struct worker *worker)
 {
-    struct timespec until;
-    ensure(clock_gettime(CLOCK_MONOTONIC, &until) == 0);
-    until.tv_nsec += worker->delay_ms * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    while (!worker->stopping && pthread_cond_timedwait(&worker->wake, &worker->lock, &until) == 0)
+    int64_t until_ns = monotonic_ns() + worker->delay_ms * MILLISECOND_NS;
+    while (!worker->stopping && wait_until(&worker->wake, &worker->lock, until_ns))
         continue;
 }
 
@@ -38,11 +34,7 @@ static void *worker_main(void *argument)
 void worker_start(struct worker *worker, long delay_ms, void (*work)(void *context), void *context)
 {
     *worker = (struct worker){.delay_ms = delay_ms, .work = work, .context = context};
-    pthread_condattr_t attributes;
-    ensure(pthread_condattr_init(&attributes) == 0);
-    ensure(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0);
-    ensure(pthread_cond_init(&worker->wake, &attributes) == 0);
-    ensure(pthread_condattr_destroy(&attributes) == 0);
+    wait_init(&worker->wake);
     ensure(pthread_mutex_init(&worker->lock, NULL) == 0);
     ensure(pthread_create(&worker->thread, NULL, worker_main, worker) == 0);
 }

@@ -6,6 +6,7 @@
 #include "api/janitor.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -239,8 +240,10 @@ static void test_restore_from_backups(void **state)
         call_ok(world, "CreateBackup", "{\"TableName\":\"tab\",\"BackupName\":\"one\"}");
         keep_arn(world, arns[b], sizeof(arns[b]));
         world->clock.now_ms += 10;
+        for (int i = 0; i < 10; i++)
+            write_one(world);
+        background_wait(world->api);
     }
-    background_wait(world->api);
     for (size_t b = 0; b < 4; b++)
         restore_from(world, arns[b], times[b]);
     // Deleting a table that can be restored leaves a backup of it.
@@ -265,30 +268,35 @@ static void test_restore_from_backups(void **state)
 
 // ---- While something is being made --------------------------------------------------------------
 
-// A task that keeps those behind it waiting.
+// Tasks that keep all threads of a lane busy, and those behind them waiting.
+enum { THREADS_MAX = 16 };
+
 struct blocker {
-    struct task task; // first
-    pthread_mutex_t lock;
+    struct task tasks[THREADS_MAX];
 };
+
+static atomic_bool blocked;
 
 static void run_blocker(struct task *task, struct api *api)
 {
-    (void)api;
-    struct blocker *blocker = (struct blocker *)task;
-    assert_int_equal(pthread_mutex_lock(&blocker->lock), 0);
-    assert_int_equal(pthread_mutex_unlock(&blocker->lock), 0);
+    (void)task;
+    while (atomic_load(&blocked) && background_pause(api, 1))
+        continue;
 }
 
-static void block(struct world *world, struct blocker *blocker)
+static void block(struct world *world, struct blocker *blocker, enum background_lane lane)
 {
-    *blocker = (struct blocker){.task.run = run_blocker, .lock = PTHREAD_MUTEX_INITIALIZER};
-    assert_int_equal(pthread_mutex_lock(&blocker->lock), 0);
-    assert_true(background_submit(world->api, &blocker->task));
+    atomic_store(&blocked, true);
+    for (size_t i = 0; background_idle(world->api, lane); i++) {
+        assert_true(i < THREADS_MAX);
+        blocker->tasks[i] = (struct task){.lane = lane, .run = run_blocker};
+        assert_true(background_submit(world->api, &blocker->tasks[i]));
+    }
 }
 
-static void unblock(struct world *world, struct blocker *blocker)
+static void unblock(struct world *world)
 {
-    assert_int_equal(pthread_mutex_unlock(&blocker->lock), 0);
+    atomic_store(&blocked, false);
     background_wait(world->api);
 }
 
@@ -331,8 +339,7 @@ static void test_busy(void **state)
     char arn[200];
     char body[1000];
     struct blocker blocker;
-    int64_t then_ms = world->clock.now_ms;
-    block(world, &blocker);
+    block(world, &blocker, LANE_BACKUP);
     call_ok(world, "CreateBackup", "{\"TableName\":\"tab\",\"BackupName\":\"one\"}");
     keep_arn(world, arn, sizeof(arn));
     world->clock.now_ms += 10;
@@ -341,21 +348,26 @@ static void test_busy(void **state)
     call_fails(world, "DeleteTable", "{\"TableName\":\"tab\"}", ERR_RESOURCE_IN_USE);
     snprintf(body, sizeof(body), "{\"BackupArn\":\"%s\"}", arn);
     call_fails(world, "DeleteBackup", body, ERR_BACKUP_IN_USE);
-    unblock(world, &blocker);
-    block(world, &blocker);
+    // It had to wait, so it is of the moment when it had its turn.
+    int64_t then_ms = world->clock.now_ms;
+    unblock(world);
+    world->clock.now_ms += 10;
+    for (int i = 0; i < 100; i++)
+        write_one(world);
+    block(world, &blocker, LANE_RESTORE);
     snprintf(body, sizeof(body), "{\"TargetTableName\":\"then\",\"BackupArn\":\"%s\"}", arn);
     call_ok(world, "RestoreTableFromBackup", body);
     check_busy_table(world);
     snprintf(body, sizeof(body), "{\"BackupArn\":\"%s\"}", arn);
     call_fails(world, "DeleteBackup", body, ERR_BACKUP_IN_USE);
-    unblock(world, &blocker);
+    unblock(world);
     check_table(world, "then", then_ms);
     call_ok(world, "DeleteBackup", body);
     call_ok(world, "DeleteTable", "{\"TableName\":\"tab\"}");
     world_close(world);
 }
 
-// A restore to a point in time reads the log as it was when it was asked for, however late it runs.
+// A restore to a point in time is of that point, however late it runs.
 static void test_late_restore(void **state)
 {
     (void)state;
@@ -372,16 +384,20 @@ static void test_late_restore(void **state)
     world->clock.now_ms += 1000;
     for (int i = 0; i < 300; i++)
         write_one(world);
-    block(world, &blocker);
+    block(world, &blocker, LANE_RESTORE);
     char body[1000];
     snprintf(body, sizeof(body),
              "{\"SourceTableName\":\"tab\",\"TargetTableName\":\"then\",\"RestoreDateTime\":%lld}",
              (long long)(then_ms / 1000));
     call_ok(world, "RestoreTableToPointInTime", body);
+    for (int i = 0; i < 300; i++)
+        write_one(world);
+    // What it reads must stay until it is done.
+    call_fails(world, "DeleteTable", "{\"TableName\":\"tab\"}", ERR_RESOURCE_IN_USE);
+    unblock(world);
+    check_table(world, "then", then_ms);
     call_ok(world, "DeleteTable", "{\"TableName\":\"tab\"}");
     engine_settle(world->api->engine);
-    unblock(world, &blocker);
-    check_table(world, "then", then_ms);
     // What the table left goes when its time is up.
     call_ok(world, "ListBackups", "{\"BackupType\":\"SYSTEM\"}");
     buf_byte(&world->call.response, 0);

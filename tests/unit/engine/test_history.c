@@ -57,7 +57,7 @@ static int number_in(struct world *world, struct slice item, const char *name)
 static void compare(struct world *world, int64_t at_ms, const int *values)
 {
     struct table *table = table_of(world);
-    struct history *history = history_open(world->engine, table, at_ms, &world->error);
+    struct history *history = history_open(world->engine, table, at_ms, NULL, &world->error);
     assert_non_null(history);
     size_t expected = 0;
     size_t found = 0;
@@ -139,8 +139,8 @@ static void test_is_one_snapshot(void **state)
         assert_true(put_item(&world, "music", item_for(&world, key, 1)));
     struct table *table = table_of(&world);
     int64_t then = world.clock.now_ms;
-    struct history *now = history_open(world.engine, table, HISTORY_NOW, &world.error);
-    struct history *past = history_open(world.engine, table, then, &world.error);
+    struct history *now = history_open(world.engine, table, HISTORY_NOW, NULL, &world.error);
+    struct history *past = history_open(world.engine, table, then, NULL, &world.error);
     assert_non_null(now);
     assert_non_null(past);
     assert_int_equal(history_sequence(now), KEYS);
