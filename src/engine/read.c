@@ -188,6 +188,15 @@ static bool offer(struct walk *walk, struct slice item)
     return page->emit(page->context, item);
 }
 
+static bool is_current(struct engine *engine, const struct table *table)
+{
+    struct table *current = engine_table(engine, table->name);
+    bool same = current != NULL && current->tree == table->tree;
+    if (current != NULL)
+        table_release(current);
+    return same;
+}
+
 // The table's item that an entry refers to, or is of, in the same snapshot.
 static bool fetch(struct walk *walk, struct slice record, struct item_read *read)
 {
@@ -202,6 +211,8 @@ static bool fetch(struct walk *walk, struct slice record, struct item_read *read
         return false;
     if (read->item.len > 0)
         return true;
+    if (!is_current(walk->engine, page->table)) // its trees are being emptied
+        return error_set(walk->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
     log_error("index %.*s of table %.*s has an entry without an item", SLICE_FMT(page->index->name),
               SLICE_FMT(page->table->name));
     return error_set(walk->error, ERR_INTERNAL, "The index does not agree with its table.");
