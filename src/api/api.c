@@ -38,6 +38,11 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     return api;
 }
 
+void api_index_copy_max(struct api *api, size_t bytes)
+{
+    engine_index_copy_max(api->engine, bytes);
+}
+
 void api_close(struct api *api)
 {
     background_stop(api);

@@ -60,6 +60,7 @@ enum {
     LIMIT_INLINE_WORK = 128 << 10,
     LIMIT_INLINE_BODY = 64 << 10,
     LIMIT_GROUP_BYTES = 16 << 20, // bytes one group commit gathers before it goes to disk
+    LIMIT_INDEX_COPY = 2 << 10,   // a larger index entry refers to its item (ADR 014)
 
     // Models (ours): far above what people write, so that what is checked pair by pair stays quick.
     LIMIT_MODEL_FILE = 1 << 20,      // bytes of a .dolmen file

@@ -27,6 +27,7 @@ struct engine *engine_open(struct store *store, struct env env, const struct gua
     ensure(engine != NULL);
     engine->store = store;
     engine->env = env;
+    engine->index_copy_max = LIMIT_INDEX_COPY;
     ensure(pthread_rwlock_init(&engine->catalog.lock, NULL) == 0);
     health_init(engine);
     if (!catalog_load(engine, error) || !log_load(engine, error)) {
@@ -55,6 +56,11 @@ void engine_close(struct engine *engine)
 const struct env *engine_env(const struct engine *engine)
 {
     return &engine->env;
+}
+
+void engine_index_copy_max(struct engine *engine, size_t bytes)
+{
+    engine->index_copy_max = bytes;
 }
 
 bool engine_store_failed(struct error *error, const struct store_error *cause)

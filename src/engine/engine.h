@@ -29,6 +29,10 @@ MUST_CHECK struct engine *engine_open(struct store *store, struct env env,
 // Runs every queued job, stops the threads, closes the store.
 void engine_close(struct engine *engine);
 
+// The largest projected item that an index holds a copy of; a larger one is a reference to the
+// table's item. Only before the first write. Default: LIMIT_INDEX_COPY.
+void engine_index_copy_max(struct engine *engine, size_t bytes);
+
 const struct env *engine_env(const struct engine *engine);
 
 // Whether writes work. They stop when the store cannot make them durable (a full disk, a failed

@@ -77,6 +77,8 @@ struct engine {
     struct writer_counts counts;
     struct change_log log;
     struct keeper keeper;
+    _Atomic int64_t freed; // bytes that were deleted since the store was last asked to reclaim them
+    size_t index_copy_max; // see engine_index_copy_max
     pthread_t writer_thread;
     pthread_t keeper_thread;
 };

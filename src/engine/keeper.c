@@ -13,10 +13,12 @@
 #include "base/wait.h"
 
 enum {
-    PIECE_ITEMS = 256,        // items read or deleted in one piece: one or two milliseconds
-    PIECE_BYTES = 256 << 10,  // and their size
-    RANGE_DELETE_FROM = 4096, // fewer keys are deleted one by one: range tombstones slow reads
-    SWEEP_SECONDS = 60,       // how often tokens are looked at without being woken
+    PIECE_ITEMS = 256,       // items read or deleted in one piece: one or two milliseconds
+    PIECE_BYTES = 256 << 10, // and their size
+    RANGE_DELETE_FROM =
+        4096, // fewer keys (of PIECE_BYTES) are deleted one by one: ranges slow reads
+    RECLAIM_BYTES = 64 << 20, // deleted, and the store is asked to give the space back
+    SWEEP_SECONDS = 60,       // how often tokens and space are looked at without being woken
 };
 
 struct piece {
@@ -28,6 +30,7 @@ struct piece {
     struct slice index;  // name
     tree_id tree;
     bool more;
+    bool large; // the tree that was emptied
     struct table *next;
 };
 
@@ -256,7 +259,8 @@ static bool remove_index(struct job *job, struct txn *txn)
     return true;
 }
 
-// Empties a tree that nothing refers to any more. Small ones key by key, large ones at once.
+// Empties a tree that nothing refers to any more. Small ones key by key, large ones at once; what
+// they take on disk goes soon after (store_reclaim).
 static bool empty_tree(struct job *job, struct txn *txn)
 {
     struct piece *piece = (struct piece *)job;
@@ -267,10 +271,14 @@ static bool empty_tree(struct job *job, struct txn *txn)
         store_cursor_open(txn->engine->store, NULL, slice_of(lower, 4), slice_of(upper, 4));
     ensure(cursor != NULL);
     size_t count = 0;
-    for (store_cursor_first(cursor); store_cursor_valid(cursor) && count < RANGE_DELETE_FROM;
-         store_cursor_next(cursor), count++)
+    size_t bytes = 0;
+    for (store_cursor_first(cursor);
+         store_cursor_valid(cursor) && count < RANGE_DELETE_FROM && bytes < PIECE_BYTES;
+         store_cursor_next(cursor), count++) {
         store_batch_delete(txn->batch, store_cursor_key(cursor));
-    bool large = store_cursor_valid(cursor);
+        bytes += store_cursor_value(cursor).len;
+    }
+    bool large = piece->large = store_cursor_valid(cursor);
     struct store_error cause;
     bool ok = store_cursor_ok(cursor, &cause) || engine_store_failed(&piece->error, &cause);
     store_cursor_close(cursor);
@@ -280,6 +288,23 @@ static bool empty_tree(struct job *job, struct txn *txn)
         store_batch_delete_range(txn->batch, slice_of(lower, 4), slice_of(upper, 4));
     catalog_forget_drop(txn, piece->tree);
     return true;
+}
+
+// A flush, and the merging of tables that follows it, has to be worth it.
+static void reclaim(struct engine *engine)
+{
+    if (engine->freed < RECLAIM_BYTES)
+        return;
+    engine->freed = 0;
+    store_reclaim(engine->store);
+}
+
+static void discard_tree(struct engine *engine, tree_id tree)
+{
+    uint8_t lower[4];
+    uint8_t upper[4];
+    layout_tree_bounds(tree, lower, upper);
+    store_discard(engine->store, slice_of(lower, 4), slice_of(upper, 4));
 }
 
 static bool sweep_tokens(struct job *job, struct txn *txn)
@@ -388,9 +413,13 @@ static bool work(struct engine *engine)
             return false;
     }
     while (!is_stopping(engine) && (piece.tree = tree_to_empty(engine)) != 0) {
+        discard_tree(engine, piece.tree);
         if (!run_piece(engine, &piece, empty_tree, NULL))
             return false;
+        if (piece.large)
+            engine->freed += RECLAIM_BYTES;
     }
+    reclaim(engine);
     do {
         if (!run_piece(engine, &piece, sweep_tokens, NULL))
             return false;

@@ -274,6 +274,8 @@ static void settle_counters(struct txn *txn, bool committed)
         if (committed) {
             delta->stats->items += delta->items;
             delta->stats->bytes += delta->bytes;
+            if (delta->bytes < 0)
+                txn->engine->freed -= delta->bytes;
         }
         tree_stats_release(delta->stats);
     }

@@ -23,7 +23,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FORMAT_NUMBER = 1 };
+// What this version writes. It reads all before it: 1 has no index entries that are references, and
+// no compressed records in the log.
+enum { FORMAT_NUMBER = 2 };
 #define FORMAT_FILE    "FORMAT"
 #define FORMAT_DRAFT   "FORMAT.tmp"
 #define FORMAT_PATTERN "dolmen format %d\n"
@@ -192,21 +194,30 @@ static bool write_format(int dir_fd, const char *path, struct store_error *error
     return ok || fail_errno("write FORMAT in", path, error);
 }
 
-static bool judge_format(char *text, const char *path, struct store_error *error)
+// The number in a format file; 0 if it is none.
+static int format_of(const char *text)
 {
     char canonical[64];
     int number = 0;
-    if (sscanf(text, "dolmen format %9d", &number) == 1) {
-        (void)snprintf(canonical, sizeof(canonical), FORMAT_PATTERN, number);
-        if (strcmp(text, canonical) == 0 && number == FORMAT_NUMBER)
-            return true;
-        if (number > FORMAT_NUMBER)
-            return store_fail(error,
-                              "%s was written by a newer dolmen (format %d; this one reads up to "
-                              "format %d): use that version",
-                              path, number, FORMAT_NUMBER);
-    }
-    return store_fail(error, "%s/FORMAT is not a format file of dolmen", path);
+    if (sscanf(text, "dolmen format %9d", &number) != 1)
+        return 0;
+    (void)snprintf(canonical, sizeof(canonical), FORMAT_PATTERN, number);
+    return strcmp(text, canonical) == 0 || number > FORMAT_NUMBER ? number : 0;
+}
+
+// An older directory becomes one of ours before anything is written into it: the version that made
+// it must not open it any more.
+static bool judge_format(int dir_fd, const char *text, const char *path, struct store_error *error)
+{
+    int number = format_of(text);
+    if (number > FORMAT_NUMBER)
+        return store_fail(error,
+                          "%s was written by a newer dolmen (format %d; this one reads up to "
+                          "format %d): use that version",
+                          path, number, FORMAT_NUMBER);
+    if (number <= 0)
+        return store_fail(error, "%s/FORMAT is not a format file of dolmen", path);
+    return number == FORMAT_NUMBER || write_format(dir_fd, path, error);
 }
 
 static bool check_format(int dir_fd, const char *path, struct store_error *error)
@@ -223,7 +234,7 @@ static bool check_format(int dir_fd, const char *path, struct store_error *error
     if (length < 0)
         return false;
     text[length] = 0;
-    return judge_format(text, path, error);
+    return judge_format(dir_fd, text, path, error);
 }
 
 // The directories inside, on disk with their names before anything is written into them.

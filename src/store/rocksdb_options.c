@@ -26,6 +26,7 @@ enum {
 void rocks_log_to_us(rocksdb_options_t *options);
 void rocks_errors_can_be_resumed(rocksdb_options_t *options);
 void rocks_use_our_memtable(rocksdb_options_t *options);
+void rocks_compact_deletions(rocksdb_options_t *options);
 void rocks_pin_metadata(rocksdb_block_based_table_options_t *options);
 
 // Tables of 4 KB blocks: about four items of 1 KB. A read that misses the cache must check all of a
@@ -92,6 +93,7 @@ static void set_levels(rocksdb_options_t *set, size_t segment_bytes)
     rocksdb_options_set_max_bytes_for_level_base(set, 8 * segment_bytes);
     rocksdb_options_set_target_file_size_base(set, 32 * MEGABYTE);
     rocksdb_options_set_max_background_jobs(set, 2);
+    rocks_compact_deletions(set);
     // Hands a new table to the disk piece by piece, so that its fsync does not hold up the log's.
     rocksdb_options_set_bytes_per_sync(set, MEGABYTE);
 }

@@ -96,6 +96,12 @@ void store_cursor_prev(struct store_cursor *cursor);
 bool store_cursor_valid(const struct store_cursor *cursor);
 struct slice store_cursor_key(const struct store_cursor *cursor);
 struct slice store_cursor_value(const struct store_cursor *cursor);
+// A move passes over what was deleted and is not gone yet, which can take long. A cursor that may
+// pause stops on such a way: it is neither valid nor at its end, and goes on when it is resumed.
+// One that may not goes all the way.
+void store_cursor_may_pause(struct store_cursor *cursor);
+bool store_cursor_paused(const struct store_cursor *cursor);
+void store_cursor_resume(struct store_cursor *cursor);
 // After the cursor became invalid: true if it ended, false (and error) if it failed.
 MUST_CHECK bool store_cursor_ok(const struct store_cursor *cursor, struct store_error *error);
 
@@ -140,6 +146,20 @@ MUST_CHECK bool store_recover(struct store *store, struct store_error *error);
 
 // The log on disk up to here, whatever the durability.
 MUST_CHECK bool store_sync(struct store *store, struct store_error *error);
+
+// ---- Space ------------------------------------------------------------------------
+//
+// What is deleted gives its space back when tables are merged, by and by. Any thread may ask.
+
+// The caller is about to delete [lower, upper) for good, and nobody else reads it any more: what of
+// it can go at once goes. It still has to be deleted.
+void store_discard(struct store *store, struct slice lower, struct slice upper);
+// Has what was deleted since the last time merged away, in the background. It costs rewriting some
+// hundred MB of other data, so it should be worth it.
+void store_reclaim(struct store *store);
+// Waits until the work in the background that is there to do is done, for at most so long. For
+// tests and tools: false if it took longer.
+MUST_CHECK bool store_settle(struct store *store, unsigned timeout_ms);
 
 // What the store can tell of itself; all zeros in memory. Any thread may ask.
 struct store_stats {

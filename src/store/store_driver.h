@@ -28,10 +28,14 @@ struct store_driver {
     void (*cursor_last)(struct store_cursor *cursor);
     void (*cursor_next)(struct store_cursor *cursor);
     void (*cursor_prev)(struct store_cursor *cursor);
+    void (*cursor_resume)(struct store_cursor *cursor);
     bool (*cursor_ok)(const struct store_cursor *cursor, struct store_error *error);
     bool (*commit)(struct store *store, const struct store_batch *batch, struct store_error *error);
     bool (*sync)(struct store *store, struct store_error *error);
     bool (*recover)(struct store *store, struct store_error *error);
+    void (*discard)(struct store *store, struct slice lower, struct slice upper);
+    void (*reclaim)(struct store *store);
+    bool (*settle)(struct store *store, unsigned timeout_ms);
     void (*stats)(struct store *store, struct store_stats *out); // *out is all zeros
 };
 
@@ -48,6 +52,8 @@ struct store_cursor {
     const struct store_driver *driver;
     struct store *store;
     bool valid;
+    bool may_pause;
+    bool paused;
     struct slice key;
     struct slice value;
 };
