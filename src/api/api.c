@@ -258,7 +258,7 @@ static bool run_slice(struct pool_task *task)
     struct api_call *call =
         (struct api_call *)(void *)((uint8_t *)task - offsetof(struct api_call, task));
     struct api_state *state = call->state;
-    state->work = WORK_SLICE;
+    state->work = LIMIT_SLICE_WORK;
     enum step step = may_go_on(call) ? state->resume(call) : STEP_FAILED;
     if (step == STEP_LATER)
         return false;
@@ -281,7 +281,7 @@ static bool submit_rest(struct api_call *call)
 static bool call_settle(struct api_call *call, enum step step)
 {
     while (step == STEP_LATER && call->patient) {
-        call->state->work = WORK_SLICE;
+        call->state->work = LIMIT_SLICE_WORK;
         step = call->state->resume(call);
     }
     if (step == STEP_PENDING)
@@ -298,7 +298,7 @@ static bool call_settle(struct api_call *call, enum step step)
 enum step call_go_on(struct api_call *call, uint64_t work, enum step (*rest)(struct api_call *call))
 {
     struct api_state *state = call->state;
-    if (work <= state->work || state->work == WORK_SLICE)
+    if (work <= state->work || state->work == LIMIT_SLICE_WORK)
         return rest(call);
     state->resume = rest;
     return STEP_LATER;

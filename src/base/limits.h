@@ -55,10 +55,12 @@ enum {
     LIMIT_RESPONSE = 64 << 20, // a 16 MB BatchGetItem grows in JSON
     LIMIT_REQUEST_MEMORY = 256 << 20, // arena budget of one request
     LIMIT_WRITE_QUEUE = 16384,        // requests waiting for the writer; more are throttled
-    // What a request may do on the thread of an event loop, whose other requests wait for it; the
-    // rest is done in the pool. About 200 µs: bytes read (see engine.h), bytes of a body.
+    // What a request may do on the thread of an event loop, whose other requests wait for it, about
+    // 200 µs: bytes read (see engine.h), bytes of a body. The rest is done in the pool, where long
+    // requests take turns after a few milliseconds.
     LIMIT_INLINE_WORK = 128 << 10,
     LIMIT_INLINE_BODY = 64 << 10,
+    LIMIT_SLICE_WORK = 2 << 20,
     LIMIT_GROUP_BYTES = 16 << 20, // bytes one group commit gathers before it goes to disk
     LIMIT_INDEX_COPY = 2 << 10,   // a larger index entry refers to its item (ADR 014)
 

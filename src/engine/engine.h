@@ -175,8 +175,8 @@ void write_job_release(struct write_job *request);
 
 // What can be long is read in slices. *work is what a slice may spend, and then what is left of it:
 // about a unit for each byte that is read, and WORK_ITEM for each item. What costs more than is
-// left waits for the next slice; only one of WORK_SLICE begins with whatever is next.
-enum { WORK_ITEM = 512, WORK_SLICE = 2 << 20 };
+// left waits for the next slice; only one of LIMIT_SLICE_WORK begins with whatever is next.
+enum { WORK_ITEM = 512 };
 enum read_step {
     READ_FAILED, // the error is set
     READ_DONE,
@@ -187,7 +187,7 @@ enum read_step {
 static inline bool work_spend(uint64_t *work, size_t bytes)
 {
     uint64_t cost = bytes + WORK_ITEM;
-    if (cost > *work && *work < WORK_SLICE)
+    if (cost > *work && *work < LIMIT_SLICE_WORK)
         return false;
     *work -= cost < *work ? cost : *work;
     return true;

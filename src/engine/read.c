@@ -383,7 +383,7 @@ bool engine_page(struct engine *engine, struct page_request *page, struct error 
 {
     enum read_step step;
     do {
-        uint64_t work = WORK_SLICE;
+        uint64_t work = LIMIT_SLICE_WORK;
         step = engine_page_run(engine, page, &work, error);
     } while (step == READ_MORE);
     return step == READ_DONE;
