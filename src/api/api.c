@@ -86,7 +86,8 @@ void api_call_reset(struct api_call *call)
     if (call->state != NULL)
         release_state(call);
     call->state = NULL;
-    call->canceled = false;
+    if (atomic_load_explicit(&call->canceled, memory_order_relaxed))
+        call->canceled = false;
     arena_reset(&call->arena);
     error_init(&call->error, &call->arena);
     buf_clear(&call->response);
@@ -239,12 +240,14 @@ void call_respond(struct api_call *call)
 
 // ---- Slices -------------------------------------------------------------------------------
 
-// Whether there is still somebody to work for. What was written is told in any case.
+// Whether there is still somebody to work for. What was written is told in any case; and what is
+// not decoded yet may be a write, which is done even if the client has hung up.
 static bool may_go_on(struct api_call *call)
 {
-    if (call->state->written)
+    const struct api_state *state = call->state;
+    if (state->written)
         return true;
-    if (atomic_load_explicit(&call->canceled, memory_order_relaxed)) {
+    if (state->request != NULL && atomic_load_explicit(&call->canceled, memory_order_relaxed)) {
         call->api->canceled++;
         return error_set(&call->error, ERR_UNAVAILABLE, "The client has hung up");
     }

@@ -287,7 +287,7 @@ static enum data_step read_refused(struct session *session)
     return DATA_READY;
 }
 
-static void answer_refused(struct session *session)
+static void answer_refusal(struct session *session)
 {
     if (!session->well_formed)
         answer_error(session, ERR_SERIALIZATION, NULL);
@@ -302,11 +302,11 @@ static void answer_refused(struct session *session)
 static void refuse(struct session *session)
 {
     if (session->exchange->request.body.len > LIMIT_INLINE_BODY) {
-        leave_to_pool(session, read_refused, answer_refused);
+        leave_to_pool(session, read_refused, answer_refusal);
         return;
     }
     (void)read_refused(session);
-    answer_refused(session);
+    answer_refusal(session);
 }
 
 // ---- Starting ------------------------------------------------------------------------------
