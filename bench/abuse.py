@@ -19,15 +19,15 @@ fork = multiprocessing.get_context("fork")
 
 
 class Row:
-    def __init__(self, attack, name, title, server, needs, seconds, options, before, once):
+    def __init__(self, attack, name, title, server, needs, seconds, options, once):
         self.attack, self.name, self.title, self.server = attack, name, title, server
-        self.needs, self.seconds, self.options, self.before, self.once = needs, seconds, options, before, once
+        self.needs, self.seconds, self.options, self.once = needs, seconds, options, once
 
 
-def row(name, title, server, *needs, seconds=None, options=(), before=None, once=False):
-    """`before` prepares each run, untimed; `once`: another run would not find the same data."""
+def row(name, title, server, *needs, seconds=None, options=(), once=False):
+    """`once`: another run would not find the same data. `options` are the server's, and those of its first row count."""
     def add(attack):
-        ROWS.append(Row(attack, name, title, server, needs, seconds, options, before, once))
+        ROWS.append(Row(attack, name, title, server, needs, seconds, options, once))
         return attack
     return add
 

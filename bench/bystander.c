@@ -9,8 +9,8 @@
 //
 //     OLDEST ERRORS OVERSLEPT  GET_COUNT GET_MAX GET_P999  PUT_…  NEW_…
 //
-// times in microseconds. OLDEST is the age of the oldest unanswered request; what is unanswered counts
-// with its age. A late answer also counts for the requests that would have been sent in the
+// times in microseconds. OLDEST is the age of the oldest unanswered request; what is unanswered
+// counts with its age. A late answer also counts for the requests that would have been sent in the
 // meantime, or the percentile would not see it. OVERSLEPT is how much later than asked this process
 // itself was woken at worst: what the machine adds to all figures.
 #include <arpa/inet.h>
@@ -143,17 +143,22 @@ static void figures_print(const struct connection *all)
 static void connection_frame(struct connection *c)
 {
     char body[256];
-    const char *item = c->kind == PUT ? "Item\":{\"text\":{\"S\":\"some hundred bytes, as a counter or a "
-                                        "session of a user may have them in a small table\"},"
-                                      : "Key\":{";
-    int len = snprintf(body, sizeof(body), "{\"TableName\":\"bystander\",\"%s\"pk\":{\"S\":\"00000000\"}}}", item);
-    len = snprintf(c->request, REQUEST_MAX,
-                   "POST / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/x-amz-json-1.0\r\n"
-                   "X-Amz-Target: DynamoDB_20120810.%s\r\nX-Amz-Date: 20260101T000000Z\r\n"
-                   "Authorization: AWS4-HMAC-SHA256 Credential=BENCH/20260101/us-east-1/dynamodb/aws4_request, "
-                   "SignedHeaders=host;x-amz-date;x-amz-target, Signature=%064d\r\n%sContent-Length: %d\r\n\r\n%s",
-                   ntohs(server.sin_port), c->kind == PUT ? "PutItem" : "GetItem", 0,
-                   c->kind == NEW ? "Connection: close\r\n" : "", len, body);
+    const char *item = c->kind == PUT
+                           ? "Item\":{\"text\":{\"S\":\"some hundred bytes, as a counter or a "
+                             "session of a user may have them in a small table\"},"
+                           : "Key\":{";
+    int len = snprintf(body, sizeof(body),
+                       "{\"TableName\":\"bystander\",\"%s\"pk\":{\"S\":\"00000000\"}}}", item);
+    len = snprintf(
+        c->request, REQUEST_MAX,
+        "POST / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/x-amz-json-1.0\r\n"
+        "X-Amz-Target: DynamoDB_20120810.%s\r\nX-Amz-Date: 20260101T000000Z\r\n"
+        "Authorization: AWS4-HMAC-SHA256 "
+        "Credential=BENCH/20260101/us-east-1/dynamodb/aws4_request, "
+        "SignedHeaders=host;x-amz-date;x-amz-target, Signature=%064d\r\n%sContent-Length: "
+        "%d\r\n\r\n%s",
+        ntohs(server.sin_port), c->kind == PUT ? "PutItem" : "GetItem", 0,
+        c->kind == NEW ? "Connection: close\r\n" : "", len, body);
     c->request_len = (size_t)len;
     c->key = c->request + len - 12; // of: 00000000"}}}
 }
