@@ -284,7 +284,7 @@ int main(int argc, char **argv)
     // Whoever may does so: a figure is then the server's, not the queue's for a processor.
     if (sched_setscheduler(0, SCHED_FIFO, &first) != 0)
         (void)setpriority(PRIO_PROCESS, 0, -10);
-    server.sin_port = htons((uint16_t)atoi(argv[1]));
+    server.sin_port = htons((uint16_t)strtol(argv[1], NULL, 10));
     server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     for (int i = 0; i < CONNECTIONS; i++) {
         all[i].kind = i < GETS ? GET : i < GETS + PUTS ? PUT : NEW;
