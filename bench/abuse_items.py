@@ -4,7 +4,7 @@ import random
 import string
 
 from abuse import checks, create, key, keys_of, missing_in, names, or_of, put_all, row, table
-from abuse_client import request
+from abuse_client import head, request
 
 X = {":x": {"S": "x"}}
 
@@ -73,10 +73,10 @@ def wide_expected(attack):
     attack.repeat(request("DeleteItem", {"TableName": "wide", "Key": key(3), "Expected": absent}))
 
 
-@row("wide-all-old", "UpdateItem: ReturnValues ALL_NEW of 66,000 attributes, 100 connections", "wide", wide)
-def wide_all_old(attack):
+@row("wide-all-new", "UpdateItem: ReturnValues ALL_NEW of 66,000 attributes, 100 connections", "wide", wide)
+def wide_all_new(attack):
     attack.repeat(*[request("UpdateItem", {"TableName": "wide", "Key": key(n), "ReturnValues": "ALL_NEW",
-                                           "UpdateExpression": "SET aaaa = :v", "ExpressionAttributeValues": {":v": {"N": "3"}}})
+                                           "UpdateExpression": "ADD aaaa :v", "ExpressionAttributeValues": {":v": {"N": "1"}}})
                     for n in range(100)], connections=100, least=0)
 
 
@@ -95,9 +95,9 @@ def wide_partiql_batch(attack):
 
 @row("wide-put", "PutItem of 66,000 attributes, 4 connections", "wide", wide)
 def wide_put(attack):
-    item = ",".join('"%s":{"N":"1"}' % name for name in names(WIDE, 4))
-    attack.repeat(*[request("PutItem", '{"TableName":"wide","Item":{"pk":{"S":"%08d"},%s}}' % (n, item)) for n in range(90, 94)],
-                  connections=4)
+    items = [",".join('"%s":{"N":"%d"}' % (name, value) for name in names(WIDE, 4)) for value in (2, 3)]
+    attack.repeat(*[request("PutItem", '{"TableName":"wide","Item":{"pk":{"S":"%08d"},%s}}' % (n, item))
+                    for item in items for n in range(90, 94)], connections=4)
 
 
 # ---- Deep nesting ----------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def texts_needle(attack):
 @row("texts-all-old", "UpdateItem: ReturnValues ALL_OLD of 390 KB, 100 connections", "texts", texts)
 def texts_all_old(attack, _):
     attack.repeat(*[request("UpdateItem", {"TableName": "texts", "Key": key(n), "ReturnValues": "ALL_OLD",
-                                           "UpdateExpression": "SET c = :v", "ExpressionAttributeValues": {":v": {"N": "3"}}})
+                                           "UpdateExpression": "ADD c :v", "ExpressionAttributeValues": {":v": {"N": "1"}}})
                     for n in range(100)], connections=100, least=0)
 
 
@@ -283,8 +283,9 @@ def texts_scan(attack, _):
 
 @row("texts-batch-write", "BatchWriteItem: 25 × 390 KB, 4 connections", "texts", texts)
 def texts_batch_write(attack, text):
-    puts = ",".join('{"PutRequest":{"Item":{"pk":{"S":"b%d"},"s":{"S":"%s"}}}}' % (n, text) for n in range(25))
-    attack.repeat(request("BatchWriteItem", '{"RequestItems":{"texts":[%s]}}' % puts), connections=4)
+    batches = [",".join('{"PutRequest":{"Item":{"pk":{"S":"b%d"},"%s":{"S":"%s"}}}}' % (n, name, text) for n in range(25))
+               for name in "st"]
+    attack.repeat(*[request("BatchWriteItem", '{"RequestItems":{"texts":[%s]}}' % puts) for puts in batches], connections=4)
 
 
 @row("texts-pipelined", "300 pipelined Scans of 1 MB from a client that never reads", "texts", texts)
@@ -295,7 +296,7 @@ def texts_pipelined(attack, _):
     attack.wait()
 
 
-def stream(scene, text=None):
+def stream(scene):
     """A table with a stream of both images, and 40 changes of items of 390 KB in it."""
     client = scene.connect()
     client.call("CreateTable", table("stream", StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}))

@@ -17,16 +17,17 @@ def indexed(scene):
 
 @row("indexed-updates", "TransactWriteItems: 75 small updates of 390 KB items in 20 indexes", "indexed", indexed)
 def indexed_updates(attack):
-    attack.repeat(request("TransactWriteItems", {"TransactItems": [{"Update": {
+    attack.repeat(*[request("TransactWriteItems", {"TransactItems": [{"Update": {
         "TableName": "indexed", "Key": key(number), "UpdateExpression": "SET g = :g",
-        "ExpressionAttributeValues": {":g": {"S": "g"}}}} for number in range(75)]}), connections=1)
+        "ExpressionAttributeValues": {":g": {"S": value}}}} for number in range(75)]}) for value in "gh"], connections=1)
 
 
 @row("indexed-batch", "BatchWriteItem: 25 × 390 KB in 20 indexes", "indexed", indexed)
 def indexed_batch(attack):
     text = "0123456789abcdef" * 24375
-    puts = ",".join('{"PutRequest":{"Item":{"pk":{"S":"b%d"},"g":{"S":"g"},"s":{"S":"%s"}}}}' % (n, text) for n in range(25))
-    attack.repeat(request("BatchWriteItem", '{"RequestItems":{"indexed":[%s]}}' % puts), connections=1)
+    batches = [",".join('{"PutRequest":{"Item":{"pk":{"S":"b%d"},"g":{"S":"%s"},"s":{"S":"%s"}}}}' % (n, value, text) for n in range(25))
+               for value in "gh"]
+    attack.repeat(*[request("BatchWriteItem", '{"RequestItems":{"indexed":[%s]}}' % puts) for puts in batches], connections=1)
 
 
 # ---- Very many small items -------------------------------------------------------------------------
