@@ -86,7 +86,8 @@ def wide_partiql(attack):
     attack.repeat(request("ExecuteStatement", {"Statement": f'SELECT pk FROM "wide" WHERE {where}'}), least=1)
 
 
-@row("wide-partiql-batch", "BatchExecuteStatement: 25 UPDATEs on 150 conditions, items of 66,000 attributes", "wide", wide)
+@row("wide-partiql-batch", "BatchExecuteStatement: 25 UPDATEs on 150 conditions, items of 66,000 attributes",
+     "wide", wide)
 def wide_partiql_batch(attack):
     where = or_of(f"zz{i:03d}=1" for i in range(140))
     attack.repeat(request("BatchExecuteStatement", {"Statements": [
@@ -152,7 +153,8 @@ def lists_append(attack):
                                          "SET " + ",".join(f"a{i}=list_append(l,l)" for i in range(150))}))
 
 
-@row("lists-size", "TransactWriteItems: 100 ConditionChecks of 149 × size and attribute_type, lists of 195,000", "lists", lists)
+@row("lists-size", "TransactWriteItems: 100 ConditionChecks of 149 × size and attribute_type, lists of 195,000",
+     "lists", lists)
 def lists_size(attack):
     condition = "NOT (" + or_of(["size(l)<:n", "attribute_type(l,:s)"] * 50) + ")"
     attack.repeat(checks("lists", condition, {":n": {"N": "7"}, ":s": {"S": "S"}}))
@@ -258,7 +260,8 @@ def periodic(scene):
     put_all(scene, "periodic", 10, '"s":{"S":"%s"}' % ("a" * 390000))
 
 
-@row("texts-needle", "Scan: a filter of 149 × contains of 195 KB, texts of 390 KB that nearly have it", "texts", periodic)
+@row("texts-needle", "Scan: a filter of 149 × contains of 195 KB, texts of 390 KB that nearly have it",
+     "texts", periodic)
 def texts_needle(attack):
     attack.repeat(request("Scan", {"TableName": "periodic", "FilterExpression": or_of(["contains(s,:n)"] * 149),
                                    "ExpressionAttributeValues": {":n": {"S": "a" * 97000 + "b" + "a" * 97000}}}), least=1)

@@ -118,7 +118,8 @@ def small_batch_get(attack):
     attack.repeat(request("BatchGetItem", {"RequestItems": {"small": {"Keys": keys_of(100)}}}), connections=32, least=0)
 
 
-@row("small-transact", "TransactWriteItems: 100 updates with a new ClientRequestToken each, 16 connections", "small", small)
+@row("small-transact", "TransactWriteItems: 100 updates with a new ClientRequestToken each, 16 connections",
+     "small", small)
 def small_transact(attack):
     def work(number):
         connection = attack.connect()
@@ -165,7 +166,8 @@ def partition_query(**more):
     return {"TableName": "million", "KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": {"S": "p"}}} | more
 
 
-@row("million-reverse", "Query: backwards through a million items, with a filter that takes none, 8 connections", "million", million)
+@row("million-reverse", "Query: backwards through a million items, with a filter that takes none, 8 connections",
+     "million", million)
 def million_reverse(attack):
     attack.repeat(*[request("Query", partition_query(ScanIndexForward=False, FilterExpression="attribute_exists(z)",
                                                      ExclusiveStartKey={"pk": {"S": "p"}, "sk": {"N": str(n * 1000)}}))
@@ -257,7 +259,8 @@ def million_expire(scene):
         time.sleep(0.5)
 
 
-@row("million-expired", "Query with Limit 1: a partition whose million items expired", "million", million, million_expire)
+@row("million-expired", "Query with Limit 1: a partition whose million items expired",
+     "million", million, million_expire)
 def million_expired(attack):
     attack.repeat(request("Query", partition_query(Limit=1)))
 
@@ -270,7 +273,8 @@ def backed_up(scene):
     load_many(scene, "backedup", 100000, lambda n: '{"pk":{"S":"%08d"},"b":{"S":"%0100d"}}' % (n, n))
 
 
-@row("backups-queued", "CreateBackup: 60 of 100,000 items, and their items written anew", "backups", backed_up, seconds=6, once=True)
+@row("backups-queued", "CreateBackup: 60 of 100,000 items, and their items written anew",
+     "backups", backed_up, seconds=6, once=True)
 def backups_queued(attack):
     client = attack.connect()
     for number in range(60):
@@ -373,10 +377,10 @@ access ordersOfUser(userId) = Order where SK begins "ORDER#" newest first
 ORDERS = 100000
 
 
-def model_apply(scene_or_port, binary, directory, index=""):
+def model_apply(port, binary, directory, index=""):
     path = directory / "shop.dolmen"
     path.write_text(MODEL % index)
-    subprocess.run([binary, "apply", path, "--endpoint", f"http://127.0.0.1:{scene_or_port}", "--rate", "1000000"],
+    subprocess.run([binary, "apply", path, "--endpoint", f"http://127.0.0.1:{port}", "--rate", "1000000"],
                    check=True, stdout=subprocess.DEVNULL)
 
 
@@ -405,7 +409,8 @@ def data_openapi(attack, _):
     attack.repeat(get("/v1/openapi.json"), connections=8, least=0)
 
 
-@row("data-apply", "A model with one more index applied to 100,000 entities, with its backfill", "data", shop, once=True)
+@row("data-apply", "A model with one more index applied to 100,000 entities, with its backfill",
+     "data", shop, once=True)
 def data_apply(attack, where):
     started = time.monotonic()
     model_apply(attack.port, *where, index='GSI1 = "ORDERS", "{orderId:pad(8)}"')
