@@ -42,6 +42,9 @@ struct keeper {
     bool pending;           // somebody asked since the last look
     bool busy;
     bool stopping;
+    // The keeper's own.
+    unsigned failures; // rounds in a row in which something failed
+    char told[256];    // what the log was last told of
 };
 
 // Shared by the writer, which changes it, and whoever asks.

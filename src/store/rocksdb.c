@@ -58,6 +58,8 @@ struct rocks_store {
     _Atomic uint64_t segment;   // those below it can go after the next flush
     _Atomic uint64_t deletions; // keys that were deleted since the last flush began, and
     _Atomic bool ranges;        // whether ranges were
+    _Atomic bool damage;        // a compaction has met some
+    bool unlimited;             // the flusher's: see lift_limits()
     struct worker flusher;
     struct worker syncer; // with relaxed durability only
 };
@@ -436,15 +438,37 @@ static void sync_log(void *context)
         log_error("store: %s", error.text);
 }
 
+// On a thread of RocksDB's, which must not be kept; the flusher does the rest when it has its turn.
 static void compaction_damaged(void *context, const char *text)
 {
-    store_report_damage(context, text);
+    struct rocks_store *rocks = context;
+    store_report_damage(&rocks->base, text);
+    rocks->damage = true;
+}
+
+// Tables that cannot be merged because of a damaged one pile up. RocksDB would stop all writes for
+// that, in the end for ever: it shall take them, and reads become slower.
+static void lift_limits(struct rocks_store *rocks)
+{
+    static const char *const names[] = {
+        "level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
+        "soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit"};
+    static const char *const values[] = {"1000000", "1000000", "0", "0"};
+    char *message = NULL;
+    rocksdb_set_options(rocks->db, sizeof(names) / sizeof(*names), names, values, &message);
+    if (message != NULL)
+        log_warn("store: %s", message);
+    rocksdb_free(message);
 }
 
 static void flush_and_drop(void *context)
 {
     struct rocks_store *rocks = context;
     struct store_error error;
+    if (rocks->damage && !rocks->unlimited) {
+        lift_limits(rocks);
+        rocks->unlimited = true;
+    }
     uint64_t segment = rocks->segment;
     rocks->deletions = 0;
     rocks->ranges = false;
@@ -660,8 +684,8 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
         release_objects(rocks);
         return NULL;
     }
-    rocks_tell_damage(db, compaction_damaged, rocks);
     worker_start(&rocks->flusher, 0, flush_and_drop, rocks);
+    rocks_tell_damage(db, compaction_damaged, rocks);
     if (wal_replayed(rocks->wal))
         worker_ask(&rocks->flusher);
     if (rocks->durability == STORE_RELAXED)
