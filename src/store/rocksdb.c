@@ -88,6 +88,7 @@ static const char *chars(struct slice bytes)
 static bool fail(struct store_error *error, const char *doing, char *message)
 {
     (void)store_fail(error, "%s failed: %s", doing, message);
+    error->cold = strstr(message, "Resource busy: cold") != NULL; // see rocksdb_files.cc
     rocksdb_free(message);
     return false;
 }

@@ -13,6 +13,7 @@ bool store_fail(struct store_error *error, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(error->text, sizeof(error->text), format, args);
     va_end(args);
+    error->cold = false;
     return false;
 }
 
@@ -32,7 +33,7 @@ enum store_result store_get(struct store *store, struct store_snapshot *snapshot
 {
     ensure(key_fits(key));
     enum store_result result = store->driver->get(store, snapshot, key, out, error);
-    if (result == STORE_FAILED)
+    if (result == STORE_FAILED && !error->cold)
         log_error("store: %s", error->text);
     return result;
 }
@@ -122,7 +123,8 @@ bool store_cursor_ok(const struct store_cursor *cursor, struct store_error *erro
 {
     if (cursor->driver->cursor_ok(cursor, error))
         return true;
-    log_error("store: %s", error->text);
+    if (!error->cold)
+        log_error("store: %s", error->text);
     return false;
 }
 
