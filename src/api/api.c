@@ -337,6 +337,25 @@ static enum step begin(struct api_call *call)
     return decode(call) ? state->operation->start(call, state->request) : STEP_FAILED;
 }
 
+// What `begin` could not read without waiting for the disk is begun anew where waiting holds up
+// nobody. Nothing has been done yet: an operation reads before it hands a job to the writer.
+static enum step begin_again(struct api_call *call)
+{
+    api_call_reset(call);
+    if (!find(call))
+        return STEP_FAILED;
+    call->state->resume = begin;
+    return STEP_LATER;
+}
+
+static enum step begin_at_once(struct api_call *call)
+{
+    store_wait_for_disk(call->patient);
+    enum step step = begin(call);
+    store_wait_for_disk(true);
+    return step == STEP_FAILED && call->error.code == ERR_COLD ? begin_again(call) : step;
+}
+
 bool api_call_start(struct api_call *call)
 {
     enum step step = STEP_FAILED;
@@ -345,7 +364,7 @@ bool api_call_start(struct api_call *call)
         state->work = LIMIT_INLINE_WORK;
         state->resume = begin;
         bool large = call->body.len > LIMIT_INLINE_BODY || state->operation->wide;
-        step = large ? STEP_LATER : begin(call);
+        step = large ? STEP_LATER : begin_at_once(call);
     }
     return call_settle(call, step);
 }

@@ -65,6 +65,8 @@ void engine_index_copy_max(struct engine *engine, size_t bytes)
 
 bool engine_store_failed(struct error *error, const struct store_error *cause)
 {
+    if (cause->cold)
+        return error_set(error, ERR_COLD, "The data is not in memory.");
     if (cause->damaged)
         return error_set(error, ERR_DAMAGED,
                          "The request could not be completed: data on disk is damaged. %s",

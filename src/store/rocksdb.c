@@ -97,6 +97,7 @@ static bool fail(struct store_error *error, const char *doing, char *message)
 {
     (void)store_fail(error, "%s failed: %s", doing, message);
     error->damaged = strncmp(message, "Corruption", 10) == 0;
+    error->cold = strstr(message, "Resource busy: cold") != NULL; // see rocksdb_files.cc
     rocksdb_free(message);
     return false;
 }

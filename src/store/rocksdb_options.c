@@ -24,6 +24,7 @@ enum {
 
 // rocksdb_extras.cc and rocksdb_memtable.cc
 void rocks_log_to_us(rocksdb_options_t *options);
+void rocks_read_patiently(rocksdb_options_t *options); // rocksdb_files.cc
 void rocks_errors_can_be_resumed(rocksdb_options_t *options);
 void rocks_use_our_memtable(rocksdb_options_t *options);
 void rocks_compact_deletions(rocksdb_options_t *options);
@@ -117,6 +118,7 @@ static int open_files(void)
 
 static void set_housekeeping(rocksdb_options_t *set)
 {
+    rocks_read_patiently(set);
     rocks_log_to_us(set);
     rocks_errors_can_be_resumed(set);
     rocksdb_options_set_max_manifest_file_size(set, 4 * MEGABYTE);

@@ -15,6 +15,7 @@ bool store_fail(struct store_error *error, const char *format, ...)
     (void)vsnprintf(error->text, sizeof(error->text), format, args);
     va_end(args);
     error->damaged = false;
+    error->cold = false;
     return false;
 }
 
@@ -37,7 +38,7 @@ static void report(struct store *store, const struct store_error *error)
 {
     if (error->damaged)
         store_report_damage(store, error->text);
-    else
+    else if (!error->cold)
         log_error("store: %s", error->text);
 }
 

@@ -44,6 +44,7 @@ struct store_error {
     char text[512];
     bool in_use;  // another process has the directory open
     bool damaged; // bytes on disk are not what was written: trying again cannot help
+    bool cold;    // see store_wait_for_disk
 };
 
 MUST_CHECK struct store *store_open_rocksdb(const struct store_options *options,
@@ -74,6 +75,11 @@ MUST_CHECK enum store_result store_get(struct store *store, struct store_snapsho
                                        struct slice key, struct store_value *out,
                                        struct store_error *error);
 void store_value_release(struct store *store, struct store_value *value);
+
+// Whether reads of the calling thread may wait for the disk; at first they may. Otherwise a read
+// whose bytes are not in memory fails at once with error.cold set, which is no failure of the
+// store: ask again on a thread that may wait. A cursor that failed so is of no further use.
+void store_wait_for_disk(bool wait);
 
 MUST_CHECK struct store_snapshot *store_snapshot_take(struct store *store);
 void store_snapshot_release(struct store *store, struct store_snapshot *snapshot);
