@@ -95,7 +95,7 @@ void statement_fail(struct api_call *call, struct call_statement *statement)
 // ---- Answers ------------------------------------------------------------------------------------
 
 void statement_write_item(struct api_call *call, struct json_writer *w,
-                          const struct partiql_plan *plan, struct slice item)
+                          const struct partiql_plan *plan, struct slice item, struct steps *steps)
 {
     if (plan->output_count == 0) {
         json_item(w, item);
@@ -105,7 +105,7 @@ void statement_write_item(struct api_call *call, struct json_writer *w,
     struct value_builder builder;
     buf_init(&projected, LIMIT_RESPONSE);
     value_builder_init(&builder, &projected);
-    partiql_project(plan, item, &builder);
+    partiql_project(plan, item, &builder, steps);
     if (projected.failed)
         (void)error_budget(&call->error);
     else
@@ -124,7 +124,7 @@ static bool project_touched(struct api_call *call, const struct expr_update *upd
         return true;
     buf_init(&projected, LIMIT_RESPONSE);
     value_builder_init(&builder, &projected);
-    expr_project(expr_update_touched(update), item, &builder);
+    expr_project(expr_update_touched(update), item, &builder, &(struct steps){0});
     bool ok = !projected.failed;
     if (ok && value_count(buf_view(&projected)) > 0) {
         *out = arena_copy(&call->arena, buf_view(&projected));

@@ -122,7 +122,8 @@ static bool write_response(struct batch_call *batch, struct json_writer *w,
     }
     if (statement->read.item.len > 0) {
         json_name(w, "Item");
-        statement_write_item(batch->call, w, &statement->plan, statement->read.item);
+        statement_write_item(batch->call, w, &statement->plan, statement->read.item,
+                             &(struct steps){0});
     } else if (returned.len > 0) {
         json_name(w, "Item");
         json_item(w, returned);

@@ -447,7 +447,8 @@ static enum step write_gets(struct api_call *call)
         json_open_object(&w);
         if (entries[i].read.item.len > 0) {
             json_name(&w, "Item");
-            call_write_item(call, &w, entries[i].projection, entries[i].read.item);
+            call_write_item(call, &w, entries[i].projection, entries[i].read.item,
+                            &(struct steps){0});
         }
         json_close_object(&w);
     }

@@ -228,6 +228,8 @@ struct page_request {
     uint64_t matched;
     uint64_t bytes;         // read, by AWS's formula
     uint64_t fetched_units; // 4 KB units of table items fetched through a local index
+    uint64_t fetched_bytes; // and their bytes
+    struct steps steps;     // of the filter; `emit` adds what it does with the item
     struct slice last; // the key (an item with the key attributes) to continue from, or VALUE_NONE
 };
 MUST_CHECK enum read_step engine_page_run(struct engine *engine, struct page_request *page,

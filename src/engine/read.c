@@ -178,7 +178,7 @@ static bool keep_last(struct walk *walk, struct slice item)
 static bool offer(struct walk *walk, struct slice item)
 {
     struct page_request *page = walk->page;
-    if (page->filter != NULL && !expr_condition_eval(page->filter, item))
+    if (page->filter != NULL && !expr_condition_eval(page->filter, item, &page->steps))
         return true;
     page->matched++;
     return page->emit(page->context, item);
@@ -195,9 +195,18 @@ static bool offer_fetched(struct walk *walk, struct slice entry)
         return false;
     page->fetched_units += read.size <= 4096 ? 1 : (read.size + 4095) / 4096;
     *walk->work -= read.item.len < *walk->work ? read.item.len : *walk->work;
+    page->fetched_bytes += read.size;
     bool ok = offer(walk, read.item.len > 0 ? read.item : entry);
     item_read_release(walk->engine, &read);
     return ok;
+}
+
+// Whether the page ends with the item it has just read. What was fetched counts as well, and a
+// filter that asks too much of its items ends the page early, so that others get their turn.
+static bool page_is_full(const struct page_request *page)
+{
+    return page->scanned == page->limit || page->bytes + page->fetched_bytes >= LIMIT_PAGE ||
+           page->steps.taken >= LIMIT_PAGE_WORK;
 }
 
 static enum read_step walk_slice(struct walk *walk)
@@ -215,7 +224,7 @@ static enum read_step walk_slice(struct walk *walk)
             return READ_FAILED;
         // The item that fills the page is part of it, and whether more follow is not looked at:
         // so does AWS.
-        if (page->scanned == page->limit || page->bytes >= LIMIT_PAGE)
+        if (page_is_full(page))
             return keep_last(walk, item) ? READ_DONE : READ_FAILED;
         if (page->reverse)
             store_cursor_prev(cursor);

@@ -55,7 +55,8 @@ static bool matches(const struct write_action *action, struct slice before)
 static bool judge_condition(struct write_job *request, struct write_action *action,
                             struct plan *plan, struct error *error)
 {
-    if ((action->condition == NULL || expr_condition_eval(action->condition, plan->before.item)) &&
+    if ((action->condition == NULL ||
+         expr_condition_eval(action->condition, plan->before.item, &(struct steps){0})) &&
         matches(action, plan->before.item))
         return true;
     action->cost.table = write_units(plan->before.size);
@@ -78,7 +79,8 @@ static bool make_updated(struct txn *txn, struct write_job *request,
     } else {
         buf_clear(&txn->image);
         value_builder_reset(&txn->builder);
-        if (!expr_update_apply(action->update, start, &txn->builder, request->arena, error))
+        if (!expr_update_apply(action->update, start, &txn->builder, request->arena,
+                               &(struct steps){0}, error))
             return false;
         if (txn->image.failed)
             return error_budget(error);
