@@ -139,8 +139,7 @@ static enum read_step read_group(struct get_batch *batch, struct get_group *grou
         bool spent = work_spend(&call->state->work, read.item.len);
         if (spent) {
             if (read.item.len > 0)
-                call_write_item(call, &batch->w, group->projection, read.item,
-                                &(struct steps){0});
+                call_write_item(call, &batch->w, group->projection, read.item, &(struct steps){0});
             batch->bytes += read.size;
             double units = capacity_read_units(read.size, consistent);
             group->units += units;

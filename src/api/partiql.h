@@ -46,10 +46,6 @@ void statement_write_item(struct api_call *call, struct json_writer *w,
 MUST_CHECK bool statement_returned(struct api_call *call, const struct call_statement *statement,
                                    struct slice *out);
 
-// Makes the call's job name what an INSERT finds in its place a duplicate, and run as a whole or
-// each action on its own; what fails is then noted in the action.
-void statement_job(struct write_job *job, bool each);
-
 // SELECT of ExecuteStatement (partiql_select.c).
 enum step statement_select(struct api_call *call, const struct execute_statement_request *request,
                            struct call_statement *statement);

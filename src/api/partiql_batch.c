@@ -80,6 +80,8 @@ static const char *error_name(enum error_code code)
         return "ProvisionedThroughputExceeded";
     case ERR_RESOURCE_NOT_FOUND:
         return "ResourceNotFound";
+    case ERR_TRANSACTION_CONFLICT:
+        return "TransactionConflict";
     case ERR_VALIDATION:
     case ERR_EMPTY_KEY:
         return "ValidationError";
@@ -264,7 +266,7 @@ static enum step write_all(struct batch_call *batch)
         job->actions[at] = *statement->action;
         statement->action = &job->actions[at++];
     }
-    statement_job(job, true);
+    job->each = true;
     return call_submit(call);
 }
 

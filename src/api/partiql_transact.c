@@ -272,7 +272,6 @@ enum step execute_transaction_start(struct api_call *call, const void *decoded)
     if (statement_reads(&t->statements[0]))
         return read_all(t);
     t->job->transaction = true;
-    statement_job(t->job, false);
     return set_token(t) ? call_submit(call) : STEP_FAILED;
 }
 

@@ -59,10 +59,14 @@ enum {
     // rest is done in the pool. About 200 µs: bytes read (see engine.h), bytes of a body.
     LIMIT_INLINE_WORK = 128 << 10,
     LIMIT_INLINE_BODY = 64 << 10,
-    LIMIT_GROUP_BYTES = 16 << 20, // bytes one group commit gathers before it goes to disk
+    LIMIT_GROUP_BYTES = 4 << 20, // bytes one group commit gathers before it goes to disk
 
     // Work (ours), in steps of about 4 ns: see steps.h.
     LIMIT_PAGE_WORK = 25 << 20, // filter and projection of one page, which ends there: 100 ms
+    LIMIT_WRITER_WORK = 100000, // of one job in the writer; more is planned beside it: 0.4 ms
+    LIMIT_PLAN_TRIES = 8,       // how often, before items that keep changing are a conflict
+    LIMIT_PLANNED = 16,         // jobs planned ahead of the writer, each of which holds its items
+    LIMIT_GROUP_NS = 5000000,   // how long one group commit gathers before it goes to disk
 
     // Models (ours): far above what people write, so that what is checked pair by pair stays quick.
     LIMIT_MODEL_FILE = 1 << 20,      // bytes of a .dolmen file
