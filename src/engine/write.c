@@ -138,7 +138,7 @@ struct part {
     size_t count;
 };
 
-enum { PART_ACTIONS = 256 };
+enum { PART_ACTIONS = 256, PART_BYTES = LIMIT_GROUP_BYTES / 2 };
 
 static bool repeats(const struct write_action *actions, size_t at)
 {
@@ -160,7 +160,7 @@ static size_t part_count(const struct write_job *request)
     size_t count = 0;
     while (count < left && count < most) {
         bytes += actions[count].item.len * (1 + actions[count].table->index_count);
-        if (count > 0 && (bytes > LIMIT_GROUP_BYTES || repeats(actions, count)))
+        if (count > 0 && (bytes > PART_BYTES || repeats(actions, count)))
             break;
         count++;
     }
