@@ -1,7 +1,7 @@
 // Counted work. Whatever runs a client's program over stored items (conditions, filters,
 // projections, updates) counts steps as it goes, so that its owner can stop or share it out before
 // others have to wait. A step is about four nanoseconds: one operand, one entry or element walked
-// past, 64 bytes compared or copied, eight bytes searched.
+// past, 64 bytes compared or copied, one byte searched for the worst of patterns.
 //
 // The count is no clock: the same program on the same item always takes the same steps.
 #ifndef BASE_STEPS_H
@@ -16,7 +16,7 @@ struct steps {
     uint64_t limit; // beyond it, whoever looks gives up; 0 for never
 };
 
-enum { STEPS_BYTES = 64, STEPS_SEARCHED = 8 };
+enum { STEPS_BYTES = 64 };
 
 static inline void steps_add(struct steps *steps, size_t count)
 {
@@ -27,12 +27,6 @@ static inline void steps_add(struct steps *steps, size_t count)
 static inline void steps_bytes(struct steps *steps, size_t bytes)
 {
     steps->taken += bytes / STEPS_BYTES;
-}
-
-// Bytes that were looked at one by one.
-static inline void steps_searched(struct steps *steps, size_t bytes)
-{
-    steps->taken += bytes / STEPS_SEARCHED;
 }
 
 static inline bool steps_over(const struct steps *steps)

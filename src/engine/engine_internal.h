@@ -269,14 +269,17 @@ struct plan {
     int64_t collection; // bytes before the write
     struct claims claims;
     struct error error; // ERR_NONE, or why the action fails
-    bool made;
-    bool aside; // by the judge: to be confirmed by the writer
+    bool opened;        // table and item are there
+    bool made;          // and so is the rest
+    bool aside;         // by the judge: to be confirmed by the writer
 };
 
-// Makes the plan; false if txn->steps is over before it is done. If the action weighs more than
-// `room`, the plan goes no further than reading the item.
+// Begins a plan: finds the table and reads the item.
+void plan_open(struct txn *txn, struct write_job *request, struct write_action *action,
+               struct plan *plan);
+// Makes the rest of it; false if txn->steps is over before it is done.
 MUST_CHECK bool plan_make(struct txn *txn, struct write_job *request, struct write_action *action,
-                          struct plan *plan, size_t room);
+                          struct plan *plan);
 // Whether a plan that was made aside still holds for the writer.
 MUST_CHECK bool plan_confirm(struct txn *txn, struct write_job *request,
                              const struct write_action *action, const struct plan *plan);

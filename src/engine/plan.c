@@ -142,22 +142,25 @@ size_t plan_weight(const struct write_action *action, const struct plan *plan)
     return before > plan->after.size ? before : plan->after.size;
 }
 
-bool plan_make(struct txn *txn, struct write_job *request, struct write_action *action,
-               struct plan *plan, size_t room)
+void plan_open(struct txn *txn, struct write_job *request, struct write_action *action,
+               struct plan *plan)
 {
-    *plan = (struct plan){.made = true};
+    *plan = (struct plan){.opened = true};
     error_init(&plan->error, request->arena);
     action->failure = ERR_NONE; // a request that the store did not take may come again
     action->old_item = VALUE_NONE;
-    if (!find_table(txn, action, plan) || !plan_read(txn, request, action, plan, &plan->error))
-        return true;
-    // What is too large for its transaction is not looked at any further.
-    if (plan_weight(action, plan) > room)
-        return true;
+    bool ok = find_table(txn, action, plan) && plan_read(txn, request, action, plan, &plan->error);
+    plan->made = !ok; // what fails here needs nothing more
+}
+
+bool plan_make(struct txn *txn, struct write_job *request, struct write_action *action,
+               struct plan *plan)
+{
     bool ok = judge_condition(txn, request, action, plan, &plan->error) &&
               make_after(txn, request, action, plan, &plan->error) &&
               guard_after(txn, request, action, plan, &plan->error);
-    return ok || plan->error.code != ERR_NONE;
+    plan->made = ok || plan->error.code != ERR_NONE;
+    return plan->made;
 }
 
 bool plan_confirm(struct txn *txn, struct write_job *request, const struct write_action *action,
@@ -179,10 +182,10 @@ bool plan_confirm(struct txn *txn, struct write_job *request, const struct write
 
 void plan_drop(struct txn *txn, struct plan *plan)
 {
-    if (plan->made) {
+    if (plan->opened) {
         store_value_release(txn->engine->store, &plan->pin);
         if (plan->aside)
             table_release(plan->table);
     }
-    *plan = (struct plan){.made = false};
+    *plan = (struct plan){.opened = false};
 }

@@ -217,26 +217,48 @@ static void confirm(struct txn *txn, struct write_job *request, struct write_act
     (void)error_set(&plan->error, ERR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item");
 }
 
-// Plans every action, so that all reasons to cancel a transaction are known. The writer gives up
-// after some steps; the judge does not.
-static enum planned plan_part(struct txn *txn, struct write_job *request, const struct part *part)
+// Counts what an action reads and makes towards the size of its transaction.
+static bool still_fits(const struct write_job *request, const struct part *part, size_t which,
+                       size_t *bytes)
 {
-    bool whole = true;
-    size_t room = request->transaction ? LIMIT_TRANSACT_BYTES : SIZE_MAX;
+    *bytes += plan_weight(&part->actions[which], &part->plans[which]);
+    return !request->transaction || *bytes <= LIMIT_TRANSACT_BYTES;
+}
+
+// Reads what is to be planned, or confirms what is; all of it before anything long is done. False
+// if it is too much.
+static bool open_part(struct txn *txn, struct write_job *request, const struct part *part)
+{
+    size_t bytes = 0;
     for (size_t i = 0; i < part->count; i++) {
         struct write_action *action = &part->actions[i];
         struct plan *plan = &part->plans[i];
         if (request->tries > 0 && !txn->aside)
             confirm(txn, request, action, plan);
-        else if (!plan->made && !plan_make(txn, request, action, plan, room))
-            return PLANNED_LATER;
-        whole = whole && plan->made;
-        size_t weight = plan_weight(action, plan);
-        if (weight > room)
-            return PLANNED_NEVER;
-        room -= request->transaction ? weight : 0;
+        else if (!plan->opened)
+            plan_open(txn, request, action, plan);
+        if (!still_fits(request, part, i, &bytes))
+            return false;
     }
-    return whole ? PLANNED : PLANNED_LATER;
+    return true;
+}
+
+// Plans every action, so that all reasons to cancel a transaction are known. The writer gives up
+// after some steps; the judge does not.
+static enum planned plan_part(struct txn *txn, struct write_job *request, const struct part *part)
+{
+    if (!open_part(txn, request, part))
+        return PLANNED_NEVER;
+    size_t bytes = 0;
+    bool confirms = request->tries > 0 && !txn->aside;
+    for (size_t i = 0; i < part->count; i++) {
+        struct plan *plan = &part->plans[i];
+        if (!plan->made && (confirms || !plan_make(txn, request, &part->actions[i], plan)))
+            return PLANNED_LATER;
+        if (!still_fits(request, part, i, &bytes))
+            return PLANNED_NEVER;
+    }
+    return PLANNED;
 }
 
 // On the judge's thread: what the writer put aside.

@@ -18,7 +18,7 @@ static struct slice size_value(struct slice value, uint8_t scratch[SCRATCH_BYTES
         return VALUE_NONE;
     // The characters of a text are counted.
     if (value.ptr[0] == VALUE_TAG_S)
-        steps_searched(steps, value.len);
+        steps_add(steps, value.len / 4);
     size_t len = number_from_i64((int64_t)size, scratch + 2);
     scratch[0] = VALUE_TAG_N;
     scratch[1] = (uint8_t)len;
@@ -94,7 +94,7 @@ static bool list_contains(struct slice list, struct slice part)
 
 static bool text_contains(struct slice whole, struct slice part, struct steps *steps)
 {
-    steps_searched(steps, whole.len);
+    steps_add(steps, whole.len);
     return slice_contains(value_bytes(whole), value_bytes(part));
 }
 

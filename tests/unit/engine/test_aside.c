@@ -406,7 +406,8 @@ static void test_large_transaction(void **state)
     world_close(&world);
 }
 
-// ---- Parts ---------------------------------------------------------------------------------------
+// ---- Parts
+// ---------------------------------------------------------------------------------------
 
 // A large batch is committed in several groups, and all of it is there in the end.
 static void test_large_batch(void **state)
@@ -448,8 +449,9 @@ static void test_each(void **state)
         {.kind = WRITE_PUT,
          .insert = true,
          .item = item_of(&world, "pk=b", "sk=1", NULL),
-         .condition = expr_compile_condition(params_of(&world, &world.arena),
-                                             SLICE_LIT("attribute_not_exists(pk)"), EXPR_CONDITION)},
+         .condition =
+             expr_compile_condition(params_of(&world, &world.arena),
+                                    SLICE_LIT("attribute_not_exists(pk)"), EXPR_CONDITION)},
         {.kind = WRITE_PUT, .item = item_of(&world, "pk=b", "sk=2", NULL)},
     };
     struct write_job job = {.each = true};
@@ -466,7 +468,8 @@ static void test_each(void **state)
     world_close(&world);
 }
 
-// ---- Pages ---------------------------------------------------------------------------------------
+// ---- Pages
+// ---------------------------------------------------------------------------------------
 
 // A filter that asks too much ends its page, with a key to go on from; pages together have it all.
 static void test_slow_filter(void **state)
@@ -547,11 +550,16 @@ static void test_fetched_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slow_condition),    cmocka_unit_test(test_planned_anew),
-        cmocka_unit_test(test_conflict),          cmocka_unit_test(test_none_is_lost),
-        cmocka_unit_test(test_token),             cmocka_unit_test(test_same_item_twice),
-        cmocka_unit_test(test_large_transaction), cmocka_unit_test(test_large_batch),
-        cmocka_unit_test(test_each),              cmocka_unit_test(test_slow_filter),
+        cmocka_unit_test(test_slow_condition),
+        cmocka_unit_test(test_planned_anew),
+        cmocka_unit_test(test_conflict),
+        cmocka_unit_test(test_none_is_lost),
+        cmocka_unit_test(test_token),
+        cmocka_unit_test(test_same_item_twice),
+        cmocka_unit_test(test_large_transaction),
+        cmocka_unit_test(test_large_batch),
+        cmocka_unit_test(test_each),
+        cmocka_unit_test(test_slow_filter),
         cmocka_unit_test(test_fetched_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
