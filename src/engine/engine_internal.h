@@ -142,6 +142,16 @@ void txn_release(struct txn *txn);
 // Whether the group should be committed before anything is added to it.
 bool txn_full(const struct txn *txn);
 
+// Puts a record that was written into one of the buffers. If memory ran out for it, the batch
+// fails.
+static inline void txn_put(struct txn *txn, struct slice key, const struct buf *record)
+{
+    if (record->failed)
+        store_batch_fail(txn->batch);
+    else
+        store_batch_put(txn->batch, key, buf_view(record));
+}
+
 void txn_count(struct txn *txn, tree_id tree, struct tree_stats *stats, int64_t items,
                int64_t bytes);
 

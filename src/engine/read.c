@@ -175,13 +175,23 @@ static bool keep_last(struct walk *walk, struct slice item)
     return walk->page->last.ptr != NULL || error_budget(walk->error);
 }
 
+// A slice's work is about a nanosecond a unit, and a step about four.
+static void spend_steps(uint64_t *work, uint64_t steps)
+{
+    *work -= steps * 4 < *work ? steps * 4 : *work;
+}
+
 static bool offer(struct walk *walk, struct slice item)
 {
     struct page_request *page = walk->page;
-    if (page->filter != NULL && !expr_condition_eval(page->filter, item, &page->steps))
-        return true;
-    page->matched++;
-    return page->emit(page->context, item);
+    uint64_t before = page->steps.taken;
+    bool ok = true;
+    if (page->filter == NULL || expr_condition_eval(page->filter, item, &page->steps)) {
+        page->matched++;
+        ok = page->emit(page->context, item);
+    }
+    spend_steps(walk->work, page->steps.taken - before);
+    return ok;
 }
 
 // A local index that does not project what is asked for: the table's item in the same snapshot.

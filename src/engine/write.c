@@ -54,8 +54,7 @@ static void apply_item(struct txn *txn, const struct write_action *action, const
     if (is && !slice_equal(plan->before.item, plan->after.item)) {
         buf_clear(&txn->record);
         record_write(&txn->record, plan->after.item, plan->after.size);
-        ensure(!txn->record.failed);
-        store_batch_put(txn->batch, action->key, buf_view(&txn->record));
+        txn_put(txn, action->key, &txn->record);
     } else if (was && !is) {
         store_batch_delete(txn->batch, action->key);
     }

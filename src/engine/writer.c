@@ -9,6 +9,7 @@
 #include "base/encode.h"
 #include "base/wait.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { GATHER_NS = 150000 };
@@ -225,7 +226,8 @@ void txn_release(struct txn *txn)
 
 bool txn_full(const struct txn *txn)
 {
-    return store_batch_bytes(txn->batch) >= LIMIT_GROUP_BYTES || monotonic_ns() >= txn->full_ns;
+    return store_batch_bytes(txn->batch) >= LIMIT_GROUP_BYTES || store_batch_failed(txn->batch) ||
+           monotonic_ns() >= txn->full_ns;
 }
 
 void txn_count(struct txn *txn, tree_id tree, struct tree_stats *stats, int64_t items,
@@ -355,14 +357,23 @@ static void end_job(struct txn *txn, struct job *job, struct finished *finished)
     job->done(job); // may free it
 }
 
+static bool commit_batch(struct txn *txn, struct store_error *cause)
+{
+    if (!store_batch_failed(txn->batch))
+        return health_commit(txn->engine, txn->batch, cause);
+    (void)snprintf(cause->text, sizeof(cause->text), "The server is out of memory.");
+    log_error("a commit was given up: out of memory");
+    return false;
+}
+
 static struct finished commit_group(struct txn *txn, const struct group *group)
 {
     struct store_error cause;
     bool committed = true;
-    if (store_batch_count(txn->batch) > 0) {
+    if (store_batch_count(txn->batch) > 0 || store_batch_failed(txn->batch)) {
         write_counters(txn);
         log_before_commit(txn);
-        committed = health_commit(txn->engine, txn->batch, &cause);
+        committed = commit_batch(txn, &cause);
         struct writer_counts *counts = &txn->engine->counts;
         tally(committed ? &counts->commits : &counts->commits_failed, 1);
         tally(&counts->commit_bytes, committed ? store_batch_bytes(txn->batch) : 0);
