@@ -1,5 +1,6 @@
 // TransactGetItems and TransactWriteItems. A write transaction is one job of the writer, which runs
-// jobs one after the other: it is serialisable, and it never meets a conflict.
+// jobs one after the other: it is serialisable. Only one that takes long to judge, and whose items
+// keep changing meanwhile, meets a conflict.
 #include "api/insights.h"
 
 #include "base/encode.h"

@@ -7,6 +7,7 @@
 #include "engine/engine_internal.h"
 
 #include "base/encode.h"
+#include "base/log.h"
 #include "base/wait.h"
 
 #include <stdio.h>
