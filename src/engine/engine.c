@@ -38,6 +38,7 @@ struct engine *engine_open(struct store *store, struct env env, const struct gua
         return NULL;
     }
     make_guards(engine, maker);
+    ensure(judge_start(engine));
     ensure(writer_start(engine));
     ensure(keeper_start(engine));
     return engine;
@@ -47,6 +48,7 @@ void engine_close(struct engine *engine)
 {
     keeper_stop(engine);
     writer_stop(engine);
+    judge_stop(engine);
     catalog_release(&engine->catalog);
     store_close(engine->store);
     health_release(engine);

@@ -154,9 +154,12 @@ static struct image index_view(struct txn *txn, const struct table *table,
         return image;
     buf_clear(&txn->image);
     layout_index_view(&txn->builder, table, index, image.item);
-    ensure(!txn->image.failed);
     buf_clear(out);
     buf_slice(out, buf_view(&txn->image));
+    if (txn->image.failed || out->failed) {
+        store_batch_fail(txn->batch);
+        return image;
+    }
     return (struct image){buf_view(out), value_item_size(buf_view(out))};
 }
 
@@ -174,8 +177,7 @@ static void put_entry(struct txn *txn, struct slice key, struct slice tree_key, 
         record_refer(&txn->image, tree_key, view.size);
     else
         record_write(&txn->image, view.item, view.size);
-    ensure(!txn->image.failed);
-    store_batch_put(txn->batch, key, buf_view(&txn->image));
+    txn_put(txn, key, &txn->image);
 }
 
 // The key of an entry, in txn->key.

@@ -75,10 +75,9 @@ void log_append(struct txn *txn, const struct table *table, struct slice before,
     add_part(&txn->record, keys);
     add_part(&txn->record, table->log_images & LOG_OLD ? before : VALUE_NONE);
     add_part(&txn->record, table->log_images & LOG_NEW ? after : VALUE_NONE);
-    ensure(!txn->record.failed);
     uint8_t key[LOG_KEY];
     log_key(key, table->log, ++txn->engine->log.last);
-    store_batch_put(txn->batch, slice_of(key, sizeof(key)), buf_view(&txn->record));
+    txn_put(txn, slice_of(key, sizeof(key)), &txn->record);
 }
 
 void log_before_commit(struct txn *txn)

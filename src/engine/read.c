@@ -177,20 +177,32 @@ static bool keep_last(struct walk *walk, struct slice item)
     return walk->page->last.ptr != NULL || error_budget(walk->error);
 }
 
-// The item that fills the page is part of it, and whether more follow is not looked at: so does
-// AWS.
+// Whether the page ends with the item it has just read, which is part of it; whether more follow is
+// not looked at: so does AWS. What was fetched counts as well, and a filter that asks too much of
+// its items ends the page early, so that others get their turn.
 static bool is_full(const struct page_request *page)
 {
-    return page->scanned == page->limit || page->bytes >= LIMIT_PAGE;
+    return page->scanned == page->limit || page->bytes + page->fetched_bytes >= LIMIT_PAGE ||
+           page->steps.taken >= LIMIT_PAGE_WORK;
+}
+
+// A slice's work is about a nanosecond a unit, and a step about four.
+static void spend_steps(uint64_t *work, uint64_t steps)
+{
+    *work -= steps * 4 < *work ? steps * 4 : *work;
 }
 
 static bool offer(struct walk *walk, struct slice item)
 {
     struct page_request *page = walk->page;
-    if (page->filter != NULL && !expr_condition_eval(page->filter, item))
-        return true;
-    page->matched++;
-    return page->emit(page->context, item);
+    uint64_t before = page->steps.taken;
+    bool ok = true;
+    if (page->filter == NULL || expr_condition_eval(page->filter, item, &page->steps)) {
+        page->matched++;
+        ok = page->emit(page->context, item);
+    }
+    spend_steps(walk->work, page->steps.taken - before);
+    return ok;
 }
 
 static bool is_current(struct engine *engine, const struct table *table)
@@ -254,8 +266,10 @@ static bool take(struct walk *walk)
         item = page->fetch ? read.item : index_view(walk, read.item);
         *walk->work -= read.item.len < *walk->work ? read.item.len : *walk->work;
     }
-    if (page->fetch)
+    if (page->fetch) {
         page->fetched_units += read.size <= 4096 ? 1 : (read.size + 4095) / 4096;
+        page->fetched_bytes += read.size;
+    }
     bool ok = offer(walk, item) && (!is_full(page) || keep_last(walk, item));
     item_read_release(walk->engine, &read);
     return ok;

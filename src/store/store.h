@@ -10,7 +10,8 @@
 // 4. A snapshot (and a cursor, which has one of its own unless given another) sees exactly the
 //    commits that ended before it was taken.
 // 5. Slices from a store_value are valid until store_value_release; from a cursor until it moves.
-// 6. Running out of memory stops the process (ensure): no caller could do better.
+// 6. Running out of memory fails a batch, which is then never committed. Elsewhere it stops the
+//    process (ensure): no caller could do better.
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -133,6 +134,10 @@ enum store_batch_word {
 };
 enum store_batch_word store_batch_get(const struct store_batch *batch, struct slice key,
                                       struct slice *value);
+// Whether memory ran out for something that was given to the batch, or its owner said so: it is not
+// to be committed. Only clearing it helps.
+bool store_batch_failed(const struct store_batch *batch);
+void store_batch_fail(struct store_batch *batch);
 // Bytes of all keys and values given since the last clear, replaced ones included: what the batch
 // costs in memory, and at most a little less than what it will cost in the log.
 size_t store_batch_bytes(const struct store_batch *batch);
