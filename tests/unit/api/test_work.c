@@ -573,6 +573,98 @@ static void test_unique_values_in_parts(void **state)
     world_close(&world);
 }
 
+// ---- Duplicates -------------------------------------------------------------------------------
+
+// A file with a hundred records of each of three keys; the last of each has the greatest value.
+static void write_duplicates(const struct world *world)
+{
+    char path[512];
+    struct arena arena;
+    struct error error;
+    struct buf lines;
+    arena_init(&arena, 1 << 20);
+    error_init(&error, &arena);
+    buf_init(&lines, 1 << 20);
+    for (int i = 0; i < 300; i++)
+        buf_printf(&lines, "{\"Item\":{\"k\":{\"S\":\"same%d\"},\"v\":{\"N\":\"%d\"}}}\n", i % 3,
+                   1000 + i);
+    (void)snprintf(path, sizeof(path), "%s/in", world->root);
+    assert_true(files_make_directory(path, &error));
+    (void)snprintf(path, sizeof(path), "%s/in/items.json", world->root);
+    assert_true(files_write(path, buf_view(&lines), &error));
+    buf_release(&lines);
+    arena_release(&arena);
+}
+
+// The last record of each key is there, once, in the table and in its index.
+static void check_duplicates(struct world *world, const char *table, int others)
+{
+    char body[1000];
+    check_items(world, table, NULL, others + 3);
+    check_items(world, table, "byv", others + 3);
+    for (int i = 0; i < 3; i++) {
+        char value[64];
+        (void)snprintf(body, sizeof(body),
+                       "{\"TableName\":\"%s\",\"Key\":{\"k\":{\"S\":\"same%d\"}}}", table, i);
+        call_ok(world, "GetItem", body);
+        (void)snprintf(value, sizeof(value), "\"N\":\"%d\"", 1297 + i);
+        assert_non_null(strstr(answer(world), value));
+    }
+    (void)snprintf(body, sizeof(body), "{\"TableName\":\"%s\"}", table);
+    call_ok(world, "DescribeTable", body);
+    (void)snprintf(body, sizeof(body), "\"ItemCount\":%d", others + 3);
+    assert_non_null(strstr(answer(world), body));
+}
+
+static void test_import_of_duplicates(void **state)
+{
+    (void)state;
+    struct world world;
+    char arn[256];
+    char body[1000];
+    world_open(&world);
+    write_duplicates(&world);
+    call_ok(
+        &world, "ImportTable",
+        "{\"S3BucketSource\":{\"S3Bucket\":\"in\"},\"InputFormat\":\"DYNAMODB_JSON\","
+        "\"TableCreationParameters\":{\"TableName\":\"imported\",\"BillingMode\":"
+        "\"PAY_PER_REQUEST\",\"AttributeDefinitions\":[{\"AttributeName\":\"k\",\"AttributeType\":"
+        "\"S\"},{\"AttributeName\":\"v\",\"AttributeType\":\"N\"}],\"KeySchema\":[{"
+        "\"AttributeName\":\"k\",\"KeyType\":\"HASH\"}],\"GlobalSecondaryIndexes\":[{"
+        "\"IndexName\":\"byv\",\"KeySchema\":[{\"AttributeName\":\"v\",\"KeyType\":\"HASH\"}],"
+        "\"Projection\":{\"ProjectionType\":\"ALL\"}}]}}");
+    keep(&world, "ImportArn", arn);
+    background_wait(world.api);
+    (void)snprintf(body, sizeof(body), "{\"ImportArn\":\"%s\"}", arn);
+    call_ok(&world, "DescribeImport", body);
+    assert_non_null(strstr(answer(&world), "\"ImportStatus\":\"COMPLETED\""));
+    assert_non_null(strstr(answer(&world), "\"ImportedItemCount\":300"));
+    check_duplicates(&world, "imported", 0);
+    world_close(&world);
+}
+
+static void test_bulk_of_duplicates(void **state)
+{
+    (void)state;
+    struct world world;
+    char arn[256];
+    char body[1000];
+    world_open(&world);
+    write_duplicates(&world);
+    call_ok(&world, "StartBulkPutItems",
+            "{\"TableName\":\"tab\",\"InputS3Configuration\":{\"S3Bucket\":\"in\",\"InputFormat\":"
+            "\"DYNAMODB_JSON\"},\"OutputS3Configuration\":{\"S3Bucket\":\"out\",\"OutputType\":["
+            "\"ERROR\"]}}");
+    keep(&world, "BulkOperationArn", arn);
+    background_wait(world.api);
+    (void)snprintf(body, sizeof(body), "{\"BulkOperationArn\":\"%s\"}", arn);
+    call_ok(&world, "DescribeBulkOperation", body);
+    assert_non_null(strstr(answer(&world), "\"BulkOperationStatus\":\"COMPLETED\""));
+    assert_non_null(strstr(answer(&world), "\"ProcessedItemCount\":300"));
+    check_duplicates(&world, "tab", 300);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -587,6 +679,8 @@ int main(void)
         cmocka_unit_test(test_clock_steps_back),
         cmocka_unit_test(test_export_in_parts),
         cmocka_unit_test(test_unique_values_in_parts),
+        cmocka_unit_test(test_import_of_duplicates),
+        cmocka_unit_test(test_bulk_of_duplicates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
