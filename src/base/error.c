@@ -52,7 +52,14 @@ bool error_copy(struct error *error, const struct error *from)
 
 bool error_budget(struct error *error)
 {
-    if (error->code == ERR_NONE) {
+    if (error->code != ERR_NONE)
+        return false;
+    const struct budget_account *account = error->arena->account;
+    if (account != NULL && account->starved) {
+        error->code = ERR_THROTTLING;
+        error->message = "The server is short of memory for a request of this size; retry in a "
+                         "moment.";
+    } else {
         error->code = ERR_BUDGET;
         error->message = "The request needs more memory than a request may use.";
     }
