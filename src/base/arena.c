@@ -30,12 +30,12 @@ void arena_init_counted(struct arena *arena, size_t budget, struct budget_accoun
 static struct arena_chunk *new_chunk(struct arena *arena, size_t size)
 {
     bool counted = size > BUDGET_UNCOUNTED;
-    if (counted && !budget_take(arena->account, size))
+    if (counted && !budget_take(arena->account, BUDGET_CALLS, size))
         return NULL;
     struct arena_chunk *chunk = malloc(size);
     if (chunk == NULL) {
         if (counted)
-            budget_give(arena->account, size);
+            budget_give(arena->account, BUDGET_CALLS, size);
         budget_starve(arena->account);
         return NULL;
     }
@@ -48,7 +48,7 @@ static void free_chunks(struct arena *arena, struct arena_chunk *chunk)
     while (chunk != NULL) {
         struct arena_chunk *older = chunk->older;
         if (chunk->size > BUDGET_UNCOUNTED)
-            budget_give(arena->account, chunk->size);
+            budget_give(arena->account, BUDGET_CALLS, chunk->size);
         free(chunk);
         chunk = older;
     }

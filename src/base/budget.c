@@ -14,11 +14,10 @@ void budget_init(struct budget *budget, size_t limit)
 // How far the budget may be used by such a piece. The last eighth is for small ones: where large
 // requests have taken all there is, small ones go on. Bodies have at most half, since a client that
 // sends slowly holds on to its.
-static size_t ceiling(const struct budget_account *account, size_t bytes)
+static size_t ceiling(const struct budget *budget, enum budget_kind kind, size_t bytes)
 {
-    const struct budget *budget = account->budget;
     size_t top = budget->limit - (bytes > SMALL ? budget->limit / 8 : 0);
-    if (account->kind != BUDGET_BODIES)
+    if (kind != BUDGET_BODIES)
         return top;
     size_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
     size_t bodies = atomic_load_explicit(&budget->by_kind[BUDGET_BODIES], memory_order_relaxed);
@@ -26,13 +25,13 @@ static size_t ceiling(const struct budget_account *account, size_t bytes)
     return others + budget->limit / 2 < top ? others + budget->limit / 2 : top;
 }
 
-bool budget_take(struct budget_account *account, size_t bytes)
+bool budget_take(struct budget_account *account, enum budget_kind kind, size_t bytes)
 {
-    if (account == NULL || account->budget == NULL)
+    if (account == NULL || account->budget == NULL || bytes == 0)
         return true;
     struct budget *budget = account->budget;
     size_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
-    size_t top = budget->limit == 0 || account->overdraw ? SIZE_MAX : ceiling(account, bytes);
+    size_t top = budget->limit == 0 || account->overdraw ? SIZE_MAX : ceiling(budget, kind, bytes);
     do {
         if (bytes > top || used > top - bytes) {
             account->starved = true;
@@ -41,16 +40,15 @@ bool budget_take(struct budget_account *account, size_t bytes)
         }
     } while (!atomic_compare_exchange_weak_explicit(&budget->used, &used, used + bytes,
                                                     memory_order_relaxed, memory_order_relaxed));
-    atomic_fetch_add_explicit(&budget->by_kind[account->kind], bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&budget->by_kind[kind], bytes, memory_order_relaxed);
     return true;
 }
 
-void budget_give(struct budget_account *account, size_t bytes)
+void budget_give(struct budget_account *account, enum budget_kind kind, size_t bytes)
 {
     if (account == NULL || account->budget == NULL || bytes == 0)
         return;
-    atomic_fetch_sub_explicit(&account->budget->by_kind[account->kind], bytes,
-                              memory_order_relaxed);
+    atomic_fetch_sub_explicit(&account->budget->by_kind[kind], bytes, memory_order_relaxed);
     size_t before = atomic_fetch_sub_explicit(&account->budget->used, bytes, memory_order_relaxed);
     ensure(before >= bytes);
 }

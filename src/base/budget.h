@@ -41,9 +41,8 @@ struct budget {
 
 struct budget_account {
     struct budget *budget; // NULL: nothing is counted
-    enum budget_kind kind;
-    bool starved;  // the budget, or the system, has refused since this was last cleared
-    bool overdraw; // must not be refused: what it is for has been done already
+    bool starved;          // the budget, or the system, has refused since this was last cleared
+    bool overdraw;         // must not be refused: what it is for has been done already
 };
 
 // Arenas and bufs do not count what is smaller.
@@ -53,8 +52,8 @@ void budget_init(struct budget *budget, size_t limit);
 
 // Whether there is that much. All that was taken must be given back. A NULL account takes what it
 // likes.
-MUST_CHECK bool budget_take(struct budget_account *account, size_t bytes);
-void budget_give(struct budget_account *account, size_t bytes);
+MUST_CHECK bool budget_take(struct budget_account *account, enum budget_kind kind, size_t bytes);
+void budget_give(struct budget_account *account, enum budget_kind kind, size_t bytes);
 // The system had no memory: the account is starved as if the budget had refused.
 void budget_starve(struct budget_account *account);
 

@@ -17,12 +17,14 @@ struct buf {
     size_t cap;
     size_t max;
     bool failed;
+    enum budget_kind kind;          // what it is counted as in
     struct budget_account *account; // or NULL
 };
 
 void buf_init(struct buf *buf, size_t max);
 // The account is borrowed for as long as the buf has memory.
-void buf_init_counted(struct buf *buf, size_t max, struct budget_account *account);
+void buf_init_counted(struct buf *buf, size_t max, struct budget_account *account,
+                      enum budget_kind kind);
 void buf_release(struct buf *buf);
 
 // Room for `extra` more bytes behind len, or NULL (and failed) if there is none.

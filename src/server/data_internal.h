@@ -129,6 +129,7 @@ void data_location(struct data *data, const struct data_change *change, struct b
 struct data {
     const struct data_service *service;
     struct http_exchange *exchange;
+    struct budget_account account; // of arena and body
     struct arena arena;
     struct error error;
     uint64_t begun_ns;

@@ -77,6 +77,7 @@ struct server *server_start(const struct server_options *options, char *error, s
         .threads = loops,
         .max_connections = options->max_connections,
         .max_body = LIMIT_BODY,
+        .budget = api_budget(options->api),
         .request_ms = options->request_timeout_ms,
         .server_name = "Server", // what the service says
         .pool = api_pool(options->api),

@@ -23,21 +23,21 @@ static void test_take_and_give(void **state)
     (void)state;
     struct budget budget;
     budget_init(&budget, 8 * MEGABYTE);
-    struct budget_account account = {.budget = &budget, .kind = BUDGET_CALLS};
-    assert_true(budget_take(&account, 4 * MEGABYTE));
+    struct budget_account account = {.budget = &budget};
+    assert_true(budget_take(&account, BUDGET_CALLS, 4 * MEGABYTE));
     assert_false(budget_tight(&budget));
-    assert_true(budget_take(&account, MEGABYTE));
+    assert_true(budget_take(&account, BUDGET_CALLS, MEGABYTE));
     assert_true(budget_tight(&budget));
     assert_false(account.starved);
-    assert_false(budget_take(&account, 3 * MEGABYTE));
+    assert_false(budget_take(&account, BUDGET_CALLS, 3 * MEGABYTE));
     assert_true(account.starved);
     assert_int_equal(budget_refused(&budget), 1);
     assert_int_equal(budget.used, 5 * MEGABYTE);
     assert_int_equal(budget.by_kind[BUDGET_CALLS], 5 * MEGABYTE);
-    budget_give(&account, 5 * MEGABYTE);
+    budget_give(&account, BUDGET_CALLS, 5 * MEGABYTE);
     assert_int_equal(budget.used, 0);
     assert_int_equal(budget.by_kind[BUDGET_CALLS], 0);
-    assert_false(budget_take(&account, SIZE_MAX));
+    assert_false(budget_take(&account, BUDGET_CALLS, SIZE_MAX));
     assert_int_equal(budget.used, 0);
 }
 
@@ -47,13 +47,13 @@ static void test_small_pieces(void **state)
     (void)state;
     struct budget budget;
     budget_init(&budget, 8 * MEGABYTE);
-    struct budget_account account = {.budget = &budget, .kind = BUDGET_ANSWERS};
-    assert_false(budget_take(&account, 7 * MEGABYTE + 1));
-    assert_true(budget_take(&account, 7 * MEGABYTE));
-    assert_false(budget_take(&account, 128 << 10));
+    struct budget_account account = {.budget = &budget};
+    assert_false(budget_take(&account, BUDGET_CALLS, 7 * MEGABYTE + 1));
+    assert_true(budget_take(&account, BUDGET_CALLS, 7 * MEGABYTE));
+    assert_false(budget_take(&account, BUDGET_CALLS, 128 << 10));
     for (int i = 0; i < 16; i++)
-        assert_true(budget_take(&account, 64 << 10));
-    assert_false(budget_take(&account, 1));
+        assert_true(budget_take(&account, BUDGET_CALLS, 64 << 10));
+    assert_false(budget_take(&account, BUDGET_CALLS, 1));
 }
 
 // Bodies have half, whatever the others hold.
@@ -62,17 +62,17 @@ static void test_bodies(void **state)
     (void)state;
     struct budget budget;
     budget_init(&budget, 80 * MEGABYTE);
-    struct budget_account body = {.budget = &budget, .kind = BUDGET_BODIES};
-    struct budget_account call = {.budget = &budget, .kind = BUDGET_CALLS};
-    assert_true(budget_take(&call, 20 * MEGABYTE));
-    assert_true(budget_take(&body, 40 * MEGABYTE));
-    assert_false(budget_take(&body, MEGABYTE));
-    assert_true(budget_take(&call, 10 * MEGABYTE));
-    assert_false(budget_take(&call, MEGABYTE));
-    budget_give(&body, 40 * MEGABYTE);
-    assert_true(budget_take(&call, 30 * MEGABYTE));
-    assert_false(budget_take(&body, 20 * MEGABYTE));
-    assert_true(budget_take(&body, 10 * MEGABYTE));
+    struct budget_account body = {.budget = &budget};
+    struct budget_account call = {.budget = &budget};
+    assert_true(budget_take(&call, BUDGET_CALLS, 20 * MEGABYTE));
+    assert_true(budget_take(&body, BUDGET_BODIES, 40 * MEGABYTE));
+    assert_false(budget_take(&body, BUDGET_BODIES, MEGABYTE));
+    assert_true(budget_take(&call, BUDGET_CALLS, 10 * MEGABYTE));
+    assert_false(budget_take(&call, BUDGET_CALLS, MEGABYTE));
+    budget_give(&body, BUDGET_BODIES, 40 * MEGABYTE);
+    assert_true(budget_take(&call, BUDGET_CALLS, 30 * MEGABYTE));
+    assert_false(budget_take(&body, BUDGET_BODIES, 20 * MEGABYTE));
+    assert_true(budget_take(&body, BUDGET_BODIES, 10 * MEGABYTE));
 }
 
 static void test_no_refusal(void **state)
@@ -80,20 +80,20 @@ static void test_no_refusal(void **state)
     (void)state;
     struct budget budget;
     budget_init(&budget, MEGABYTE);
-    struct budget_account done = {.budget = &budget, .kind = BUDGET_ANSWERS, .overdraw = true};
-    assert_true(budget_take(&done, 3 * MEGABYTE));
+    struct budget_account done = {.budget = &budget, .overdraw = true};
+    assert_true(budget_take(&done, BUDGET_ANSWERS, 3 * MEGABYTE));
     assert_int_equal(budget.used, 3 * MEGABYTE);
-    struct budget_account other = {.budget = &budget, .kind = BUDGET_CALLS};
-    assert_false(budget_take(&other, 1));
-    budget_give(&done, 3 * MEGABYTE);
+    struct budget_account other = {.budget = &budget};
+    assert_false(budget_take(&other, BUDGET_CALLS, 1));
+    budget_give(&done, BUDGET_ANSWERS, 3 * MEGABYTE);
     struct budget_account loose = {.budget = NULL};
-    assert_true(budget_take(&loose, SIZE_MAX));
-    assert_true(budget_take(NULL, SIZE_MAX));
-    budget_give(NULL, 1);
+    assert_true(budget_take(&loose, BUDGET_CALLS, SIZE_MAX));
+    assert_true(budget_take(NULL, BUDGET_CALLS, SIZE_MAX));
+    budget_give(NULL, BUDGET_CALLS, 1);
     budget_init(&budget, 0);
-    assert_true(budget_take(&other, 1 << 30));
+    assert_true(budget_take(&other, BUDGET_CALLS, 1 << 30));
     assert_false(budget_tight(&budget));
-    budget_give(&other, 1 << 30);
+    budget_give(&other, BUDGET_CALLS, 1 << 30);
 }
 
 static void test_arena(void **state)
@@ -103,7 +103,7 @@ static void test_arena(void **state)
     struct arena arena;
     struct error error;
     budget_init(&budget, 4 * MEGABYTE);
-    struct budget_account account = {.budget = &budget, .kind = BUDGET_CALLS};
+    struct budget_account account = {.budget = &budget};
     arena_init_counted(&arena, 64 * MEGABYTE, &account);
     assert_non_null(arena_alloc(&arena, 4000));
     assert_int_equal(budget.used, 0); // a usual request
@@ -129,8 +129,8 @@ static void test_arena(void **state)
     assert_true(held >= 100000);
     arena_reset(&arena);
     assert_int_equal(budget.used, held);
-    struct budget_account other = {.budget = &budget, .kind = BUDGET_CALLS};
-    assert_true(budget_take(&other, 3 * MEGABYTE));
+    struct budget_account other = {.budget = &budget};
+    assert_true(budget_take(&other, BUDGET_CALLS, 3 * MEGABYTE));
     arena_reset(&arena);
     assert_int_equal(budget.used, 3 * MEGABYTE);
     arena_release(&arena);
@@ -144,8 +144,8 @@ static void test_buf(void **state)
     struct buf buf;
     static uint8_t bytes[MEGABYTE];
     budget_init(&budget, 4 * MEGABYTE);
-    struct budget_account account = {.budget = &budget, .kind = BUDGET_ANSWERS};
-    buf_init_counted(&buf, 64 * MEGABYTE, &account);
+    struct budget_account account = {.budget = &budget};
+    buf_init_counted(&buf, 64 * MEGABYTE, &account, BUDGET_ANSWERS);
     buf_add(&buf, bytes, 4096);
     assert_int_equal(budget.used, 0);
     buf_byte(&buf, 1);
@@ -165,11 +165,11 @@ static void test_buf(void **state)
 
 static void *take_often(void *context)
 {
-    struct budget_account account = {.budget = context, .kind = BUDGET_CALLS};
+    struct budget_account account = {.budget = context};
     for (size_t i = 0; i < 200000; i++) {
-        if (budget_take(&account, 1000 + i % 7)) {
+        if (budget_take(&account, BUDGET_CALLS, 1000 + i % 7)) {
             ensure(account.budget->used <= account.budget->limit);
-            budget_give(&account, 1000 + i % 7);
+            budget_give(&account, BUDGET_CALLS, 1000 + i % 7);
         }
     }
     return NULL;
