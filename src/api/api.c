@@ -18,7 +18,7 @@
 struct api *api_open(const struct api_options *options, struct store_error *error)
 {
     struct api *api = calloc(1, sizeof(*api));
-    ensure(api != NULL);
+    ensure_memory(api);
     api->env = options->env;
     api->budget = options->budget;
     struct guard_maker maker = {api, guard_make};

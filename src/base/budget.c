@@ -51,6 +51,7 @@ void budget_give(struct budget_account *account, enum budget_kind kind, size_t b
     atomic_fetch_sub_explicit(&account->budget->by_kind[kind], bytes, memory_order_relaxed);
     size_t before = atomic_fetch_sub_explicit(&account->budget->used, bytes, memory_order_relaxed);
     ensure(before >= bytes);
+    atomic_fetch_add_explicit(&account->budget->given, bytes, memory_order_relaxed);
 }
 
 void budget_starve(struct budget_account *account)
@@ -68,4 +69,9 @@ bool budget_tight(const struct budget *budget)
 uint64_t budget_refused(const struct budget *budget)
 {
     return budget == NULL ? 0 : atomic_load_explicit(&budget->refused, memory_order_relaxed);
+}
+
+uint64_t budget_given(const struct budget *budget)
+{
+    return budget == NULL ? 0 : atomic_load_explicit(&budget->given, memory_order_relaxed);
 }

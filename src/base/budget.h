@@ -37,6 +37,7 @@ struct budget {
     _Alignas(64) _Atomic size_t used;
     _Atomic size_t by_kind[BUDGET_KINDS];
     _Atomic uint64_t refused;
+    _Atomic uint64_t given; // bytes given back so far
 };
 
 struct budget_account {
@@ -61,6 +62,8 @@ void budget_starve(struct budget_account *account);
 bool budget_tight(const struct budget *budget);
 // How often the budget has refused so far: while the number grows, somebody waits for memory.
 uint64_t budget_refused(const struct budget *budget);
+// How many bytes have been given back so far.
+uint64_t budget_given(const struct budget *budget);
 
 // ---- Sizes ----------------------------------------------------------------------------------
 

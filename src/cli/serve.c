@@ -9,6 +9,8 @@
 #include "base/limits.h"
 #include "base/log.h"
 
+#include <malloc.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +83,27 @@ static const size_t buffers_min = (size_t)4 << 20;
 static const size_t limit_min = (size_t)64 << 20;
 static const size_t memory_max = (size_t)1 << 40;
 
+// Where little may be used, a thread reserves less for its stack, and two arenas of the allocator
+// must do for all threads: both count against 'ulimit -v', used or not.
+static void memory_prepare(size_t limit)
+{
+    static const size_t small_stack = (size_t)2 << 20;
+    static const size_t plenty = (size_t)1 << 30;
+    if (limit >= plenty)
+        return;
+    (void)mallopt(M_ARENA_MAX, 2);
+    pthread_attr_t attributes;
+    struct rlimit stack;
+    ensure(pthread_attr_init(&attributes) == 0);
+    (void)pthread_attr_setstacksize(&attributes, small_stack);
+    (void)pthread_setattr_default_np(&attributes); // ours, and RocksDB's
+    (void)pthread_attr_destroy(&attributes);
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur <= small_stack)
+        return;
+    stack.rlim_cur = small_stack; // libuv's
+    (void)setrlimit(RLIMIT_STACK, &stack);
+}
+
 // Divides the memory: what the user has said stands, the rest is worked out. With --memory the data
 // is what it is, and half of the limit is for requests.
 static bool memory_parse(const struct cli_input *input, struct store_options *store,
@@ -92,6 +115,7 @@ static bool memory_parse(const struct cli_input *input, struct store_options *st
         return false;
     if (plan.limit == 0)
         plan.limit = budget_machine("") / 2;
+    memory_prepare(plan.limit);
     budget_divide(&plan);
     if (store->path == NULL)
         plan.cache = plan.write_buffers = 0;
