@@ -125,8 +125,8 @@ void health_init(struct engine *engine);
 void health_release(struct engine *engine);
 // Commits the batch, or refuses to while the store is broken; recovery is tried first, at most
 // once a second. The writer only.
-MUST_CHECK bool health_commit(struct engine *engine, const struct store_batch *batch,
-                              struct store_error *cause);
+MUST_CHECK enum store_end health_commit(struct engine *engine, const struct store_batch *batch,
+                                        struct store_error *cause);
 bool health_writable(struct engine *engine);
 
 // ---- Catalog (catalog.c) ---------------------------------------------------------------

@@ -85,15 +85,16 @@ static bool recovered(struct engine *engine, struct store_error *cause)
     return store_recover(engine->store, cause);
 }
 
-bool health_commit(struct engine *engine, const struct store_batch *batch,
-                   struct store_error *cause)
+enum store_end health_commit(struct engine *engine, const struct store_batch *batch,
+                             struct store_error *cause)
 {
     // The writer alone changes the state, so it may read it without the lock.
-    bool ok = (engine->health.state.writable || recovered(engine, cause)) &&
-              store_commit(engine->store, batch, cause);
-    if (ok && !engine->health.state.writable)
+    enum store_end end = STORE_NOT_DONE;
+    if (engine->health.state.writable || recovered(engine, cause))
+        end = store_commit(engine->store, batch, cause);
+    if (end == STORE_DONE && !engine->health.state.writable)
         set_state(engine, true, "");
-    if (!ok)
+    if (end != STORE_DONE)
         set_state(engine, false, cause->text);
-    return ok;
+    return end;
 }

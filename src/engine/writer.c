@@ -307,16 +307,17 @@ static size_t run_group(struct txn *txn, struct job *jobs, struct job **rest, si
 static void commit_group(struct txn *txn, struct job *jobs, size_t count)
 {
     struct store_error cause;
-    bool committed = true;
+    enum store_end end = STORE_DONE;
     if (store_batch_count(txn->batch) > 0) {
         write_counters(txn);
         log_before_commit(txn);
-        committed = health_commit(txn->engine, txn->batch, &cause);
+        end = health_commit(txn->engine, txn->batch, &cause);
         struct writer_counts *counts = &txn->engine->counts;
-        tally(committed ? &counts->commits : &counts->commits_failed, 1);
-        tally(&counts->commit_bytes, committed ? store_batch_bytes(txn->batch) : 0);
+        tally(end == STORE_DONE ? &counts->commits : &counts->commits_failed, 1);
+        tally(&counts->commit_bytes, end == STORE_DONE ? store_batch_bytes(txn->batch) : 0);
         tally(&counts->jobs, count);
     }
+    bool committed = end == STORE_DONE;
     settle_counters(txn, committed);
     log_after_commit(txn->engine, committed);
     store_batch_clear(txn->batch);
@@ -327,8 +328,12 @@ static void commit_group(struct txn *txn, struct job *jobs, size_t count)
             // Also those that failed on their own: they may have judged what is now undone.
             job->failed = true;
             error_init(job->error, job->error->arena);
-            (void)error_set(job->error, ERR_INTERNAL,
-                            "The write was not done: it cannot be made durable. %s", cause.text);
+            (void)error_set(job->error, ERR_INTERNAL, "%s %s",
+                            end == STORE_UNKNOWN
+                                ? "It is not known whether the write was done: it may be there "
+                                  "after a restart."
+                                : "The write was not done: it cannot be made durable.",
+                            cause.text);
         }
         if (!job->failed && job->committed != NULL)
             job->committed(job, txn->engine);

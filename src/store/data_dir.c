@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FORMAT_NUMBER = 1 };
+enum { FORMAT_OLDEST = 1 };
 #define FORMAT_FILE    "FORMAT"
 #define FORMAT_DRAFT   "FORMAT.tmp"
 #define FORMAT_PATTERN "dolmen format %d\n"
@@ -145,13 +145,15 @@ static int dir_has(int dir_fd, const char *name, bool (*fits)(const char *),
     return result;
 }
 
-// A directory without FORMAT: ours to take if it is empty, or has our store (somebody removed
-// FORMAT, and there has been only one format that needs none).
+// A directory without FORMAT: ours to take if it is empty. One that has our store has lost it.
 static bool check_unmarked(int fd, const char *path, struct store_error *error)
 {
     char found[NAME_MAX + 1];
     if (faccessat(fd, "db/CURRENT", F_OK, 0) == 0)
-        return true;
+        return store_fail(error,
+                          "%.200s/FORMAT is missing. Restore it from a copy of the directory, or "
+                          "run 'dolmen repair %.100s'",
+                          path, path);
     int has = dir_has(fd, ".", name_is_foreign, found);
     if (has < 0)
         return fail_errno("read the directory", path, error);
@@ -183,7 +185,7 @@ static bool check_current(int fd, const char *path, struct store_error *error)
 static bool write_format(int dir_fd, const char *path, struct store_error *error)
 {
     char text[64];
-    int length = snprintf(text, sizeof(text), FORMAT_PATTERN, FORMAT_NUMBER);
+    int length = snprintf(text, sizeof(text), FORMAT_PATTERN, DATA_DIR_FORMAT);
     int fd = openat(dir_fd, FORMAT_DRAFT, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     bool ok = fd >= 0 && write(fd, text, (size_t)length) == length && fsync(fd) == 0;
     if (fd >= 0)
@@ -192,26 +194,26 @@ static bool write_format(int dir_fd, const char *path, struct store_error *error
     return ok || fail_errno("write FORMAT in", path, error);
 }
 
-static bool judge_format(char *text, const char *path, struct store_error *error)
+static bool judge_format(const char *text, const char *path, int *number, struct store_error *error)
 {
     char canonical[64];
-    int number = 0;
-    if (sscanf(text, "dolmen format %9d", &number) == 1) {
-        (void)snprintf(canonical, sizeof(canonical), FORMAT_PATTERN, number);
-        if (strcmp(text, canonical) == 0 && number == FORMAT_NUMBER)
+    if (sscanf(text, "dolmen format %9d", number) == 1) {
+        (void)snprintf(canonical, sizeof(canonical), FORMAT_PATTERN, *number);
+        if (strcmp(text, canonical) == 0 && *number >= FORMAT_OLDEST && *number <= DATA_DIR_FORMAT)
             return true;
-        if (number > FORMAT_NUMBER)
+        if (*number > DATA_DIR_FORMAT)
             return store_fail(error,
                               "%s was written by a newer dolmen (format %d; this one reads up to "
                               "format %d): use that version",
-                              path, number, FORMAT_NUMBER);
+                              path, *number, DATA_DIR_FORMAT);
     }
     return store_fail(error, "%s/FORMAT is not a format file of dolmen", path);
 }
 
-static bool check_format(int dir_fd, const char *path, struct store_error *error)
+static bool check_format(int dir_fd, const char *path, int *number, struct store_error *error)
 {
     int fd = openat(dir_fd, FORMAT_FILE, O_RDONLY | O_CLOEXEC);
+    *number = DATA_DIR_FORMAT;
     if (fd < 0 && errno == ENOENT)
         return check_unmarked(dir_fd, path, error) && write_format(dir_fd, path, error);
     char text[64];
@@ -223,7 +225,7 @@ static bool check_format(int dir_fd, const char *path, struct store_error *error
     if (length < 0)
         return false;
     text[length] = 0;
-    return judge_format(text, path, error);
+    return judge_format(text, path, number, error);
 }
 
 // The directories inside, on disk with their names before anything is written into them.
@@ -247,7 +249,7 @@ bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *e
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         ok = data_dir_in_use(path, error);
     else
-        ok = check_format(fd, path, error) && check_current(fd, path, error) &&
+        ok = check_format(fd, path, &dir->format, error) && check_current(fd, path, error) &&
              make_inner(fd, path, error);
     if (!ok) {
         (void)close(fd);
@@ -260,4 +262,17 @@ bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *e
 void data_dir_close(struct data_dir *dir)
 {
     (void)close(dir->fd);
+}
+
+bool data_dir_has_tables(const struct data_dir *dir)
+{
+    return faccessat(dir->fd, "db/CURRENT", F_OK, 0) == 0;
+}
+
+bool data_dir_mark(struct data_dir *dir, const char *path, struct store_error *error)
+{
+    if (!write_format(dir->fd, path, error))
+        return false;
+    dir->format = DATA_DIR_FORMAT;
+    return true;
 }

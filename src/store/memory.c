@@ -98,8 +98,8 @@ static void memory_snapshot_release(struct store *store, struct store_snapshot *
     free(snapshot);
 }
 
-static bool memory_commit(struct store *store, const struct store_batch *batch,
-                          struct store_error *error)
+static enum store_end memory_commit(struct store *store, const struct store_batch *batch,
+                                    struct store_error *error)
 {
     (void)error;
     struct memory_store *memory = memory_of(store);
@@ -119,7 +119,7 @@ static bool memory_commit(struct store *store, const struct store_batch *batch,
     memory->root = edit.root;
     ensure(pthread_mutex_unlock(&memory->lock) == 0);
     tree_release(old);
-    return true;
+    return STORE_DONE;
 }
 
 // Nothing that could fail to be durable: there is no commit that could not be taken.

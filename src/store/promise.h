@@ -3,8 +3,8 @@
 // not be told from one that never went further.
 //
 // It is mapped, so that noting a synced commit is one store to memory, which survives the process.
-// A power cut may bring an older promise back; that one is as true. promise_sync is called where the
-// newest must survive a power cut as well. A value that is damaged or missing promises nothing.
+// A power cut may bring an older promise back; that one is as true. promise_sync is called where
+// the newest must survive a power cut as well. A value that is damaged or missing promises nothing.
 //
 // Each value is 8 bytes, little-endian: 48 bits of value above 16 bits of check.
 //

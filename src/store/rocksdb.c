@@ -9,8 +9,13 @@
 // same way: a new segment, and a flush that nobody waits for. A broken log (a failed sync) is
 // recovered from by flushing what was applied and beginning a new log.
 //
-// With relaxed durability a commit only appends; the keeper syncs the log 100 ms after the first
-// commit that is not yet synced.
+// With relaxed durability a commit only appends; the syncer syncs the log a moment after the first
+// commit that is not yet synced, and so does RocksDB before it writes a memtable to a table: tables
+// never hold what the log could lose.
+//
+// The tables say themselves up to which sequence they hold the log, at least: the empty key, which
+// no caller can use, is put by each flush of ours. So replay begins behind what is in tables, and a
+// log that begins later, or a list of tables that was cut, is seen (ADR 009).
 //
 // Reading. A value from a table is pinned in the block cache, not copied (one from
 // a memtable RocksDB copies once). Reads without a snapshot share one immutable
@@ -20,9 +25,11 @@
 // Who frees what: RocksDB's messages are malloc'ed and freed by `fail`; its other
 // objects belong to the struct that points to them.
 #include "store/data_dir.h"
+#include "store/manifest.h"
 #include "store/rocksdb_options.h"
 #include "store/store_driver.h"
 #include "store/wal.h"
+#include "store/wal_old.h"
 #include "store/worker.h"
 
 #include "base/log.h"
@@ -34,7 +41,7 @@
 #include <unistd.h>
 
 enum {
-    SYNC_INTERVAL_MS = 100,
+    SYNC_DELAY_MS = 50, // half of what is promised; a sync takes its time, too
     FLUSH_SEGMENTS = 4, // all memtables together are less than so many segments of the log
     FLUSH_WAIT_MS = 10000,
     SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
@@ -43,6 +50,8 @@ enum {
 struct rocks_store {
     struct store base;
     struct data_dir dir;
+    char path[PATH_MAX];
+    struct promise promise;
     enum store_durability durability;
     rocksdb_t *db;
     rocksdb_readoptions_t *read; // for reads without a snapshot; never changed
@@ -50,6 +59,8 @@ struct rocks_store {
     rocksdb_flushoptions_t *flush;
     rocksdb_writebatch_t *scratch; // the committing thread's
     struct wal *wal;
+    _Atomic uint64_t applied; // sequence of the last record that RocksDB has
+    _Atomic uint64_t noted;   // what its tables say of that
     size_t segment_bytes;
     size_t rotate_at;         // segment size at which the next rotation is tried
     _Atomic uint64_t segment; // those below it can go after the next flush
@@ -158,6 +169,8 @@ static void rocks_snapshot_release(struct store *store, struct store_snapshot *b
 static struct store_cursor *rocks_cursor_open(struct store *store, struct store_snapshot *snapshot,
                                               struct slice lower, struct slice upper)
 {
+    if (lower.len == 0)
+        lower = SLICE_LIT("\0"); // the empty key is ours
     struct rocks_cursor *cursor = malloc(sizeof(*cursor) + lower.len + upper.len);
     ensure(cursor != NULL);
     cursor->base = (struct store_cursor){0};
@@ -165,11 +178,8 @@ static struct store_cursor *rocks_cursor_open(struct store *store, struct store_
     if (snapshot != NULL)
         rocksdb_readoptions_set_snapshot(cursor->read,
                                          ((struct rocks_snapshot *)snapshot)->snapshot);
-    if (lower.len > 0) {
-        memcpy(cursor->bounds, lower.ptr, lower.len);
-        rocksdb_readoptions_set_iterate_lower_bound(cursor->read, (char *)cursor->bounds,
-                                                    lower.len);
-    }
+    memcpy(cursor->bounds, lower.ptr, lower.len);
+    rocksdb_readoptions_set_iterate_lower_bound(cursor->read, (char *)cursor->bounds, lower.len);
     if (upper.len > 0) {
         memcpy(cursor->bounds + lower.len, upper.ptr, upper.len);
         rocksdb_readoptions_set_iterate_upper_bound(cursor->read,
@@ -273,16 +283,33 @@ static bool flush_done(struct rocks_store *rocks, uint64_t errors_before)
     return false;
 }
 
-// All that was applied is in tables on disk. RocksDB's word is not enough: after an error that it
-// was resumed from, 7.8 may say so before it has written anything (ADR 004).
+// Puts into the tables up to where they will hold the log once they are flushed.
+static bool note_applied(struct rocks_store *rocks, uint64_t applied, struct store_error *error)
+{
+    char *message = NULL;
+    if (applied == rocks->noted)
+        return true;
+    rocksdb_put(rocks->db, rocks->write, "", 0, (const char *)&applied, sizeof(applied), &message);
+    return message == NULL || fail(error, "flushing", message);
+}
+
+// All that was applied is in tables on disk, which say so, and the list of the tables is promised.
+// RocksDB's word is not enough: after an error that it was resumed from, 7.8 may say so before it
+// has written anything (ADR 004).
 static bool flush(struct rocks_store *rocks, struct store_error *error)
 {
     char *message = NULL;
+    uint64_t applied = rocks->applied;
     uint64_t errors = property(rocks, "rocksdb.background-errors");
+    if (!note_applied(rocks, applied, error))
+        return false;
     rocksdb_flush(rocks->db, rocks->flush, &message);
     if (message != NULL)
         return fail(error, "flushing", message);
-    return flush_done(rocks, errors) || store_fail(error, "flushing did not come to an end");
+    if (!flush_done(rocks, errors))
+        return store_fail(error, "flushing did not come to an end");
+    rocks->noted = applied;
+    return manifest_promise(rocks->path, &rocks->promise, error);
 }
 
 // rocksdb_extras.cc
@@ -290,6 +317,7 @@ bool rocks_resume(rocksdb_t *db, char *text, size_t size);
 void rocks_flush_at_once(rocksdb_flushoptions_t *options);
 void rocks_tell_damage(rocksdb_t *db, void (*damaged)(void *context, const char *text),
                        void *context);
+void rocks_before_flush(rocksdb_options_t *options, void (*call)(void *context), void *context);
 
 // A log that only could not be written needs no more than another try. A broken one is replaced,
 // once everything that was applied is safe without it.
@@ -302,7 +330,7 @@ static bool rocks_recover(struct store *store, struct store_error *error)
     // may itself have stopped for want of room: resuming brings it back or says why not.
     return wal_probe(rocks->wal, FLUSH_SEGMENTS * rocks->segment_bytes, error) &&
            rocks_resume(rocks->db, error->text, sizeof(error->text)) && flush(rocks, error) &&
-           wal_restart(rocks->wal, error);
+           wal_restart(rocks->wal, rocks->applied, error);
 }
 
 static void scratch_fill(rocksdb_writebatch_t *to, const struct store_batch *batch)
@@ -361,33 +389,34 @@ static void rotate(struct rocks_store *rocks)
 }
 
 // Logs the batch, durably if that is asked for, then applies it.
-static bool commit_scratch(struct rocks_store *rocks, struct store_error *error)
+static enum store_end commit_scratch(struct rocks_store *rocks, struct store_error *error)
 {
     size_t size;
     const char *bytes = rocksdb_writebatch_data(rocks->scratch, &size);
     if (!wal_append(rocks->wal, slice_of(bytes, size), error))
-        return false;
+        return STORE_NOT_DONE;
     if (rocks->durability == STORE_FULL && !wal_sync(rocks->wal, error))
-        return false;
+        return STORE_UNKNOWN;
     if (!apply(rocks, rocks->scratch, error)) {
         wal_break(rocks->wal);
-        return false;
+        return STORE_UNKNOWN;
     }
-    return true;
+    rocks->applied = wal_sequence(rocks->wal);
+    return STORE_DONE;
 }
 
-static bool rocks_commit(struct store *store, const struct store_batch *batch,
-                         struct store_error *error)
+static enum store_end rocks_commit(struct store *store, const struct store_batch *batch,
+                                   struct store_error *error)
 {
     struct rocks_store *rocks = rocks_of(store);
     scratch_fill(rocks->scratch, batch);
-    bool ok = commit_scratch(rocks, error);
+    enum store_end end = commit_scratch(rocks, error);
     scratch_clear(rocks);
-    if (ok && rocks->durability == STORE_RELAXED)
+    if (end == STORE_DONE && rocks->durability == STORE_RELAXED)
         worker_ask(&rocks->syncer);
-    if (ok && wal_segment_bytes(rocks->wal) >= rocks->rotate_at)
+    if (end == STORE_DONE && wal_segment_bytes(rocks->wal) >= rocks->rotate_at)
         rotate(rocks);
-    return ok;
+    return end;
 }
 
 // ---- Background work ------------------------------------------------------------
@@ -406,6 +435,21 @@ static void compaction_damaged(void *context, const char *text)
     store_report_damage(context, text);
 }
 
+// Before a memtable becomes a table. If the log cannot be synced, or its records were lost, the
+// promise says that the tables may be further than the log.
+static void before_flush(void *context)
+{
+    struct rocks_store *rocks = context;
+    struct store_error error;
+    uint64_t applied = rocks->applied;
+    if (rocks->wal == NULL)
+        return; // an old log is being replayed, and stays until the flush is over
+    if (rocks->durability == STORE_RELAXED)
+        sync_log(rocks);
+    if (!wal_promise(rocks->wal, applied, &error))
+        log_warn("store: %s", error.text);
+}
+
 static void flush_and_drop(void *context)
 {
     struct rocks_store *rocks = context;
@@ -421,19 +465,23 @@ static void flush_and_drop(void *context)
 static void forget_log(struct rocks_store *rocks)
 {
     struct store_error error;
-    if (!flush(rocks, &error) || !wal_restart(rocks->wal, &error))
+    if (!flush(rocks, &error) || !wal_restart(rocks->wal, rocks->applied, &error))
         log_warn("store: %s; the log will be replayed at the next start", error.text);
 }
 
+// Also of a store that was not opened to the end.
 static void release_objects(struct rocks_store *rocks)
 {
-    if (rocks->wal != NULL)
-        wal_close(rocks->wal);
     rocksdb_writebatch_destroy(rocks->scratch);
     rocksdb_flushoptions_destroy(rocks->flush);
     rocksdb_writeoptions_destroy(rocks->write);
     rocksdb_readoptions_destroy(rocks->read);
-    rocksdb_close(rocks->db);
+    if (rocks->db != NULL)
+        rocksdb_close(rocks->db);
+    if (rocks->wal != NULL)
+        wal_close(rocks->wal);
+    if (rocks->promise.values != NULL)
+        promise_close(&rocks->promise);
     data_dir_close(&rocks->dir);
     free(rocks);
 }
@@ -490,50 +538,137 @@ static const struct store_driver rocks_driver = {
     .stats = rocks_stats,
 };
 
-static rocksdb_t *db_open(const struct store_options *options, struct store_error *error)
+static bool open_db(struct rocks_store *rocks, const struct store_options *options,
+                    struct store_error *error)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX + 4];
     char *message = NULL;
-    (void)snprintf(path, sizeof(path), "%s/db", options->path);
+    (void)snprintf(path, sizeof(path), "%s/db", rocks->path);
     rocksdb_options_t *set = rocks_options_new(options);
-    rocksdb_t *db = rocksdb_open(set, path, &message);
+    rocks_before_flush(set, before_flush, rocks);
+    rocks->db = rocksdb_open(set, path, &message);
     rocksdb_options_destroy(set);
     if (message == NULL)
-        return db;
+        return manifest_promise(rocks->path, &rocks->promise, error);
     // Only where the directory could not be locked is it RocksDB that finds it in use.
     if (strstr(message, "While lock file") != NULL || strstr(message, "lock hold by") != NULL)
-        (void)data_dir_in_use(options->path, error);
+        (void)data_dir_in_use(rocks->path, error);
     else
-        (void)store_fail(error, "cannot open %s: %s", path, message);
+        (void)store_fail(
+            error,
+            "cannot open %.150s: %.200s. Restore it from a copy, or run 'dolmen repair %.100s'",
+            path, message, rocks->path);
     rocksdb_free(message);
-    return NULL;
+    return false;
 }
 
-static bool replay(void *context, struct slice payload, struct store_error *error)
+// What the tables say of the log.
+static bool read_applied(struct rocks_store *rocks, struct store_error *error)
+{
+    char *message = NULL;
+    size_t length = 0;
+    uint64_t applied = 0;
+    char *value = rocksdb_get(rocks->db, rocks->read, "", 0, &length, &message);
+    if (message != NULL)
+        return fail(error, "reading", message);
+    if (length == sizeof(applied))
+        memcpy(&applied, value, sizeof(applied));
+    rocksdb_free(value);
+    rocks->applied = applied;
+    rocks->noted = applied;
+    return true;
+}
+
+static bool replay(void *context, uint64_t sequence, struct slice payload,
+                   struct store_error *error)
 {
     struct rocks_store *rocks = context;
     rocksdb_writebatch_t *batch = rocksdb_writebatch_create_from(chars(payload), payload.len);
     bool ok = apply(rocks, batch, error);
     rocksdb_writebatch_destroy(batch);
+    if (ok)
+        rocks->applied = sequence;
     return ok;
 }
 
-// Replays the log of the last run. It is kept until what it holds has been flushed, which nobody
-// has to wait for: a new segment is begun behind it, as when one is full.
-static bool open_log(struct rocks_store *rocks, const char *data, struct store_error *error)
+// Replays what the last run left in the log. It is kept until what it holds has been flushed, which
+// nobody has to wait for: a new segment is begun behind it, as when one is full.
+static bool open_log(struct rocks_store *rocks, const char *log, const struct wal_report *report,
+                     struct store_error *error)
 {
-    char path[PATH_MAX];
-    (void)snprintf(path, sizeof(path), "%s/log", data);
-    rocks->wal = wal_open(path, replay, rocks, error);
-    if (rocks->wal == NULL)
+    uint64_t found = rocks->applied;
+    rocks->wal = wal_open(log, report, found, &rocks->promise, error);
+    if (rocks->wal == NULL || !wal_walk(log, found, report->last, replay, rocks, error))
         return false;
-    if (!wal_replayed(rocks->wal))
-        return wal_restart(rocks->wal, error);
+    if (rocks->applied == found)
+        return wal_restart(rocks->wal, found, error);
     uint64_t number;
     if (!wal_continue(rocks->wal, &number, error))
         return false;
     rocks->segment = number;
     return true;
+}
+
+// A directory of format 1: its log is replayed as that format allows, and is gone before FORMAT
+// says otherwise. Where this is interrupted it is done again.
+static bool upgrade(struct rocks_store *rocks, const char *log, struct store_error *error)
+{
+    struct wal_old old;
+    uint64_t applied = rocks->applied;
+    if (!wal_old_walk(log, &old, replay, rocks, error))
+        return false;
+    if (rocks->applied < applied)
+        rocks->applied = applied;
+    struct wal_segment ends[2] = {{.number = old.lowest}, {.number = old.highest}};
+    struct wal_report report = {.segments = ends, .segment_count = old.lowest == 0 ? 0 : 2};
+    rocks->wal = wal_open(log, &report, rocks->applied, &rocks->promise, error);
+    return rocks->wal != NULL && flush(rocks, error) &&
+           wal_restart(rocks->wal, rocks->applied, error) &&
+           data_dir_mark(&rocks->dir, rocks->path, error);
+}
+
+// Nothing is changed, and RocksDB not let near its files, before log and list of tables were found
+// to be what was promised. In a new directory the log is there before the tables: one that has
+// tables has had a log.
+static bool open_whole(struct rocks_store *rocks, const struct store_options *options,
+                       const char *log, struct wal_report *report, struct store_error *error)
+{
+    uint64_t promised[PROMISE_VALUES];
+    for (int i = 0; i < PROMISE_VALUES; i++)
+        promised[i] = promise_get(&rocks->promise, (enum promise_value)i);
+    if (!wal_check(log, promised[PROMISE_SEGMENT], report, error) ||
+        !manifest_check(rocks->path, promised, error))
+        return false;
+    bool is_new = report->segment_count == 0 && !data_dir_has_tables(&rocks->dir);
+    if (is_new) {
+        rocks->wal = wal_open(log, report, 0, &rocks->promise, error);
+        return rocks->wal != NULL && wal_restart(rocks->wal, 0, error) &&
+               open_db(rocks, options, error);
+    }
+    if (report->damage_count > 0)
+        return wal_report_fail(report, rocks->path, error);
+    if (!open_db(rocks, options, error) || !read_applied(rocks, error))
+        return false;
+    wal_report_compare(report, rocks->applied, promised);
+    if (report->damage_count > 0)
+        return wal_report_fail(report, rocks->path, error);
+    return open_log(rocks, log, report, error);
+}
+
+static bool open_all(struct rocks_store *rocks, const struct store_options *options,
+                     struct store_error *error)
+{
+    char log[PATH_MAX + 4];
+    struct wal_report report = {.segments = NULL};
+    (void)snprintf(log, sizeof(log), "%s/log", rocks->path);
+    if (!promise_open(&rocks->promise, log, error))
+        return false;
+    if (rocks->dir.format < DATA_DIR_FORMAT)
+        return open_db(rocks, options, error) && read_applied(rocks, error) &&
+               upgrade(rocks, log, error);
+    bool ok = open_whole(rocks, options, log, &report, error);
+    wal_report_release(&report);
+    return ok;
 }
 
 static void make_objects(struct rocks_store *rocks)
@@ -553,29 +688,24 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
     struct data_dir dir;
     if (!data_dir_open(&dir, options->path, error))
         return NULL;
-    rocksdb_t *db = db_open(options, error);
-    if (db == NULL) {
-        data_dir_close(&dir);
-        return NULL;
-    }
     struct rocks_store *rocks = calloc(1, sizeof(*rocks));
     ensure(rocks != NULL);
     rocks->base.driver = &rocks_driver;
     rocks->dir = dir;
+    (void)snprintf(rocks->path, sizeof(rocks->path), "%s", options->path);
     rocks->durability = options->durability;
-    rocks->db = db;
     rocks->segment_bytes = rocks_segment_bytes(options);
     rocks->rotate_at = rocks->segment_bytes;
     make_objects(rocks);
-    if (!open_log(rocks, options->path, error)) {
+    if (!open_all(rocks, options, error)) {
         release_objects(rocks);
         return NULL;
     }
-    rocks_tell_damage(db, compaction_damaged, rocks);
+    rocks_tell_damage(rocks->db, compaction_damaged, rocks);
     worker_start(&rocks->flusher, 0, flush_and_drop, rocks);
-    if (wal_replayed(rocks->wal))
+    if (rocks->applied != rocks->noted)
         worker_ask(&rocks->flusher);
     if (rocks->durability == STORE_RELAXED)
-        worker_start(&rocks->syncer, SYNC_INTERVAL_MS, sync_log, rocks);
+        worker_start(&rocks->syncer, SYNC_DELAY_MS, sync_log, rocks);
     return &rocks->base;
 }

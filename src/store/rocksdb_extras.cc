@@ -1,6 +1,6 @@
 // What RocksDB's C API (7.8) lacks and we need: resuming a database that stopped taking writes
 // because its disk failed it, a flush that does not wait for compactions, a logger that writes
-// no file, and pinned filters. (Debian's RocksDB checks its assertions: after its own log file
+// no file, a word before each flush, its checksum, and pinned filters. (Debian's RocksDB checks its assertions: after its own log file
 // could not be written, the next message would end the process.)
 //
 // The C handles are structs around the C++ objects; their layout is repeated here, which is safe
@@ -30,6 +30,14 @@ struct rocksdb_flushoptions_t {
     rocksdb::FlushOptions rep;
 };
 
+namespace rocksdb
+{
+namespace crc32c
+{
+uint32_t Extend(uint32_t before, const char *bytes, size_t length); // util/crc32c.h
+} // namespace crc32c
+} // namespace rocksdb
+
 struct rocksdb_block_based_table_options_t {
     rocksdb::BlockBasedTableOptions rep;
 };
@@ -40,6 +48,9 @@ extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options);
 extern "C" void rocks_tell_damage(struct rocksdb_t *db,
                                   void (*damaged)(void *context, const char *text), void *context);
 extern "C" void rocks_flush_at_once(struct rocksdb_flushoptions_t *options);
+extern "C" void rocks_before_flush(struct rocksdb_options_t *options, void (*call)(void *context),
+                                   void *context);
+extern "C" uint32_t rocks_crc32c(const void *bytes, size_t length);
 extern "C" void rocks_pin_metadata(struct rocksdb_block_based_table_options_t *options);
 
 extern "C" bool rocks_resume(struct rocksdb_t *db, char *text, size_t size)
@@ -122,7 +133,36 @@ class background_errors : public rocksdb::EventListener
     std::atomic<void (*)(void *context, const char *text)> damaged_{nullptr};
 };
 
+// Calls back before a memtable is written to a table, from the thread that writes it.
+class before_flush : public rocksdb::EventListener
+{
+  public:
+    before_flush(void (*call)(void *), void *context) : call_(call), context_(context)
+    {
+    }
+
+    void OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &) override
+    {
+        call_(context_);
+    }
+
+  private:
+    void (*call_)(void *);
+    void *context_;
+};
+
 } // namespace
+
+extern "C" void rocks_before_flush(struct rocksdb_options_t *options, void (*call)(void *context),
+                                   void *context)
+{
+    options->rep.listeners.push_back(std::make_shared<before_flush>(call, context));
+}
+
+extern "C" uint32_t rocks_crc32c(const void *bytes, size_t length)
+{
+    return rocksdb::crc32c::Extend(0, static_cast<const char *>(bytes), length);
+}
 
 extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options)
 {

@@ -152,10 +152,11 @@ bool store_cursor_ok(const struct store_cursor *cursor, struct store_error *erro
     return false;
 }
 
-bool store_commit(struct store *store, const struct store_batch *batch, struct store_error *error)
+enum store_end store_commit(struct store *store, const struct store_batch *batch,
+                            struct store_error *error)
 {
     if (store_batch_count(batch) == 0)
-        return true;
+        return STORE_DONE;
     return store->driver->commit(store, batch, error);
 }
 

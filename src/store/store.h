@@ -29,7 +29,7 @@ struct store_batch;
 
 enum store_durability {
     STORE_FULL,    // a commit returns when its log record is on disk (fdatasync)
-    STORE_RELAXED, // the log is synced every 100 ms: a power cut may lose that much
+    STORE_RELAXED, // the log is synced within 100 ms: a power cut may lose what came after
 };
 
 struct store_options {
@@ -127,11 +127,18 @@ size_t store_batch_bytes(const struct store_batch *batch);
 // Distinct keys, and ranges.
 size_t store_batch_count(const struct store_batch *batch);
 
-// Commits; an empty batch costs nothing. False: nothing of it is visible, and further commits may
-// fail until store_recover. Only if the process dies before that may the batch be there after all,
-// whole: the log may hold it.
-MUST_CHECK bool store_commit(struct store *store, const struct store_batch *batch,
-                             struct store_error *error);
+// The three ends of a commit.
+enum store_end {
+    STORE_DONE,
+    STORE_NOT_DONE, // and never will be
+    STORE_UNKNOWN,  // nothing of it is visible, but the log may hold it: if the process dies before
+                    // store_recover has succeeded, it may be there after all, whole
+};
+
+// Commits; an empty batch costs nothing. After another end than STORE_DONE nothing of the batch is
+// visible, and further commits may fail until store_recover.
+MUST_CHECK enum store_end store_commit(struct store *store, const struct store_batch *batch,
+                                       struct store_error *error);
 
 // After failed commits: tries to make the store take commits again. True if it does. A full disk
 // that has room again can be recovered from; after a failed sync or a damaged file the store stays

@@ -29,7 +29,8 @@ struct store_driver {
     void (*cursor_next)(struct store_cursor *cursor);
     void (*cursor_prev)(struct store_cursor *cursor);
     bool (*cursor_ok)(const struct store_cursor *cursor, struct store_error *error);
-    bool (*commit)(struct store *store, const struct store_batch *batch, struct store_error *error);
+    enum store_end (*commit)(struct store *store, const struct store_batch *batch,
+                             struct store_error *error);
     bool (*sync)(struct store *store, struct store_error *error);
     bool (*recover)(struct store *store, struct store_error *error);
     void (*stats)(struct store *store, struct store_stats *out); // *out is all zeros

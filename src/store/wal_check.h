@@ -15,6 +15,7 @@
 #ifndef STORE_WAL_CHECK_H
 #define STORE_WAL_CHECK_H
 
+#include "store/promise.h"
 #include "store/store.h"
 
 enum {
@@ -41,10 +42,11 @@ struct wal_damage {
 struct wal_report {
     struct wal_segment *segments; // ordered by number
     size_t segment_count;
-    uint64_t first;   // sequence of the log's first record; 0 if there is no segment
-    uint64_t last;    // of the last record that can be reached without a gap; first - 1 if none
-    uint64_t records; // intact, wherever they are
-    uint64_t torn;    // bytes of an unfinished write at the end, which is no damage
+    uint64_t first;      // sequence of the log's first record; 0 if there is no segment
+    uint64_t last;       // of the last record that can be reached without a gap; first - 1 if none
+    uint64_t reach;      // of the last intact record that counts, whatever is missing before it
+    uint64_t records;    // intact records that count
+    uint64_t torn;       // bytes of an unfinished write at the end, which is no damage
     uint64_t unfinished; // number of a last segment whose header was never finished, or 0
     struct wal_damage damages[WAL_DAMAGES];
     size_t damage_count; // all of them
@@ -56,16 +58,22 @@ MUST_CHECK bool wal_check(const char *directory, uint64_t made, struct wal_repor
                           struct store_error *error);
 void wal_report_release(struct wal_report *report);
 
+// Adds the damages that only show beside the rest of the directory: a log that begins behind what
+// the tables hold (`applied`, a sequence), that ends before a promised record that is not in the
+// tables either, or that is not there at all.
+void wal_report_compare(struct wal_report *report, uint64_t applied,
+                        const uint64_t promised[PROMISE_VALUES]);
+
 // One sentence for the first damage: the file, the byte, what is behind it, and what to do. Always
 // returns false.
-bool wal_report_fail(const struct wal_report *report, const char *data,
-                     struct store_error *error);
+bool wal_report_fail(const struct wal_report *report, const char *data, struct store_error *error);
 
-// Calls `visit` with each intact record above a sequence, in order. Where records are missing it
-// goes on behind the gap, so that a repair sees all there is; a gap shows in the sequence.
+// Calls `visit` with each intact record above one sequence and up to another, in order. Where
+// records are missing it goes on behind the gap, so that a repair sees all there is up to the
+// report's `reach`; a gap shows in the sequence.
 typedef bool (*wal_visit)(void *context, uint64_t sequence, struct slice payload,
                           struct store_error *error);
-MUST_CHECK bool wal_walk(const char *directory, uint64_t above, wal_visit visit, void *context,
-                         struct store_error *error);
+MUST_CHECK bool wal_walk(const char *directory, uint64_t above, uint64_t upto, wal_visit visit,
+                         void *context, struct store_error *error);
 
 #endif
