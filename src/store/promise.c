@@ -1,6 +1,7 @@
 // See promise.h.
 #include "store/promise.h"
 
+#include "base/encode.h"
 #include "store/store_driver.h"
 
 #include <errno.h>
@@ -39,6 +40,20 @@ static int open_file(const char *directory, int flags)
     return open(path, flags | O_CLOEXEC, 0666);
 }
 
+// Which start of the machine this is, in 48 bits; 0 if that cannot be found out.
+static uint64_t boot_number(void)
+{
+    char text[64];
+    int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? 0 : read(file, text, sizeof(text));
+    if (file >= 0)
+        (void)close(file);
+    if (length <= 0)
+        return 0;
+    uint64_t high = crc32_of(slice_of(text, (size_t)length / 2));
+    return (high << 16) ^ crc32_of(slice_of(text, (size_t)length));
+}
+
 void promise_read(const char *directory, uint64_t values[PROMISE_VALUES])
 {
     uint64_t sealed[PROMISE_VALUES] = {0};
@@ -49,6 +64,10 @@ void promise_read(const char *directory, uint64_t values[PROMISE_VALUES])
         (void)close(file);
     for (int i = 0; i < PROMISE_VALUES; i++)
         values[i] = unseal((enum promise_value)i, sealed[i]);
+    if (values[PROMISE_BOOT] == 0 || values[PROMISE_BOOT] != boot_number())
+        values[PROMISE_APPENDED] = 0;
+    if (values[PROMISE_APPENDED] > values[PROMISE_RECORDS])
+        values[PROMISE_RECORDS] = values[PROMISE_APPENDED];
 }
 
 // Makes the file as long as it has to be, on disk, so that a store to it cannot fail.
@@ -77,6 +96,12 @@ bool promise_open(struct promise *promise, const char *directory, struct store_e
     }
     promise->values = map;
     return true;
+}
+
+void promise_begin(struct promise *promise)
+{
+    promise_set(promise, PROMISE_APPENDED, 0);
+    promise_set(promise, PROMISE_BOOT, boot_number());
 }
 
 void promise_close(struct promise *promise)

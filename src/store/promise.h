@@ -19,6 +19,8 @@ enum promise_value {
     PROMISE_SEGMENT,        // the log segment of this number was made, and is there unless dropped
     PROMISE_MANIFEST,       // the number of db/CURRENT's MANIFEST, or of one before it
     PROMISE_MANIFEST_BYTES, // so many bytes of it are whole
+    PROMISE_BOOT,           // which start of the machine the next value is of
+    PROMISE_APPENDED,       // with relaxed durability: records up to this were written, if not synced
     PROMISE_VALUES,
 };
 
@@ -27,13 +29,18 @@ struct promise {
     _Atomic uint64_t *values; // mapped
 };
 
-// Reads the promise in a log directory without making or changing one. Only for looking.
+// Reads the promise in a log directory without making or changing one. What was written and not
+// synced is lost only with the machine: while that has not been started again it is promised, too,
+// as PROMISE_RECORDS.
 void promise_read(const char *directory, uint64_t values[PROMISE_VALUES]);
 
 // Opens it, or makes an empty one.
 MUST_CHECK bool promise_open(struct promise *promise, const char *directory,
                              struct store_error *error);
 void promise_close(struct promise *promise);
+
+// Forgets what was only written: whatever is in the log now is synced.
+void promise_begin(struct promise *promise);
 
 uint64_t promise_get(const struct promise *promise, enum promise_value which);
 void promise_set(struct promise *promise, enum promise_value which, uint64_t value);

@@ -402,6 +402,8 @@ static enum store_end commit_scratch(struct rocks_store *rocks, struct store_err
         return STORE_UNKNOWN;
     }
     rocks->applied = wal_sequence(rocks->wal);
+    if (rocks->durability == STORE_RELAXED)
+        promise_set(&rocks->promise, PROMISE_APPENDED, rocks->applied);
     return STORE_DONE;
 }
 
@@ -634,10 +636,11 @@ static bool open_whole(struct rocks_store *rocks, const struct store_options *op
                        const char *log, struct wal_report *report, struct store_error *error)
 {
     uint64_t promised[PROMISE_VALUES];
-    for (int i = 0; i < PROMISE_VALUES; i++)
-        promised[i] = promise_get(&rocks->promise, (enum promise_value)i);
+    promise_read(log, promised);
     if (!wal_check(log, promised[PROMISE_SEGMENT], report, error) ||
-        !manifest_check(rocks->path, promised, error))
+        !manifest_check(rocks->path, promised, error) ||
+        (report->damage_count > 0 && !wal_report_fail(report, rocks->path, error)) ||
+        !promise_open(&rocks->promise, log, error))
         return false;
     bool is_new = report->segment_count == 0 && !data_dir_has_tables(&rocks->dir);
     if (is_new) {
@@ -645,8 +648,6 @@ static bool open_whole(struct rocks_store *rocks, const struct store_options *op
         return rocks->wal != NULL && wal_restart(rocks->wal, 0, error) &&
                open_db(rocks, options, error);
     }
-    if (report->damage_count > 0)
-        return wal_report_fail(report, rocks->path, error);
     if (!open_db(rocks, options, error) || !read_applied(rocks, error))
         return false;
     wal_report_compare(report, rocks->applied, promised);
@@ -661,10 +662,8 @@ static bool open_all(struct rocks_store *rocks, const struct store_options *opti
     char log[PATH_MAX + 4];
     struct wal_report report = {.segments = NULL};
     (void)snprintf(log, sizeof(log), "%s/log", rocks->path);
-    if (!promise_open(&rocks->promise, log, error))
-        return false;
     if (rocks->dir.format < DATA_DIR_FORMAT)
-        return open_db(rocks, options, error) && read_applied(rocks, error) &&
+        return promise_open(&rocks->promise, log, error) && open_db(rocks, options, error) && read_applied(rocks, error) &&
                upgrade(rocks, log, error);
     bool ok = open_whole(rocks, options, log, &report, error);
     wal_report_release(&report);

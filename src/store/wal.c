@@ -164,6 +164,7 @@ bool wal_restart(struct wal *wal, uint64_t applied, struct store_error *error)
     wal->broken = true;
     ensure(pthread_mutex_lock(&wal->lock) == 0);
     set_synced(wal, applied);
+    promise_set(wal->promise, PROMISE_APPENDED, 0);
     ensure(pthread_mutex_unlock(&wal->lock) == 0);
     if (!promise_sync(wal->promise, error) || !next_segment(wal, applied + 1, error) ||
         !wal_drop_below(wal, wal->number, error))
@@ -280,6 +281,7 @@ struct wal *wal_open(const char *directory, const struct wal_report *report, uin
         return NULL;
     }
     set_synced(wal, wal->sequence);
+    promise_begin(promise);
     return wal;
 }
 

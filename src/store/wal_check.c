@@ -241,6 +241,7 @@ static void judge_break(struct wal_report *report, const struct parts *parts, si
     }
     if (!proven) {
         report->torn = last && part->bytes > broken.at ? part->bytes - broken.at : 0;
+        report->adrift = found;
         return;
     }
     if (found == 0 && !last && parts->list[i + 1].number > part->number + 1)
@@ -367,7 +368,7 @@ void wal_report_compare(struct wal_report *report, uint64_t applied,
         add_damage(report, segment, 0, report->last + 1, "the file is missing");
     else
         add_damage(report, last->number, last->end, report->last + 1, "a record is damaged");
-    report->damages[0].behind = report->first > applied + 1 ? report->records : 0;
+    report->damages[0].behind = report->first > applied + 1 ? report->records : report->adrift;
 }
 
 void wal_report_release(struct wal_report *report)

@@ -47,6 +47,7 @@ struct wal_report {
     uint64_t reach;      // of the last intact record that counts, whatever is missing before it
     uint64_t records;    // intact records that count
     uint64_t torn;       // bytes of an unfinished write at the end, which is no damage
+    uint64_t adrift;     // intact records among them, which do not count: one before them is missing
     uint64_t unfinished; // number of a last segment whose header was never finished, or 0
     struct wal_damage damages[WAL_DAMAGES];
     size_t damage_count; // all of them

@@ -136,13 +136,24 @@ def refusal(error):
     return lines[0] if lines else ''
 
 
+def again_refused(damage, directory, words):
+    """Trying again does not help."""
+    try:
+        Server(directory, *damage.scene.options).kill()
+    except RuntimeError as error:
+        return refusal(error) == words
+    return False
+
+
 def judge(damage, directory):
     """(outcome, words): whole, refused, 'read refused', or a failure."""
     try:
         server = Server(directory, *damage.scene.options)
     except RuntimeError as error:
         words = refusal(error)
-        return ('refused', words) if len(words) > 40 else ('no words', str(error)[:2000])
+        if len(words) < 40:
+            return 'no words', str(error)[:2000]
+        return ('refused', words) if again_refused(damage, directory, words) else ('LOST', f'but then not: {words}')
     try:
         damage.scene.verify(server.endpoint)
         outcome = 'whole', ''
