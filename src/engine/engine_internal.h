@@ -49,7 +49,8 @@ struct health {
     pthread_mutex_t lock;
     struct engine_health state;
     struct store_watch watch;
-    int64_t tried_ms; // the writer's: when recovery was last tried
+    int64_t tried_ms;  // the writer's: when recovery was last tried
+    int64_t unwell_ms; // when the store was first seen not to be well; 0 if it is
 };
 
 // Changed by the writer alone, so that plain loads and stores will do; read by anyone.

@@ -282,12 +282,15 @@ static void settle_counters(struct txn *txn, bool committed)
 
 // ---- Groups -------------------------------------------------------------------------
 
-// Runs jobs from the front of the list until the batch is full or a job wants one of its own.
+// Runs jobs from the front of the list until the batch is full or a job wants one of its own. On a
+// full disk each has: those that free room are not held up by the others.
 // Returns how many ran, *beside how many of those are no requests; *rest is what follows them.
 static size_t run_group(struct txn *txn, struct job *jobs, struct job **rest, size_t *beside)
 {
     size_t count = 0;
     *beside = 0;
+    struct store_error why;
+    bool full = store_condition(txn->engine->store, &why) == STORE_NO_ROOM;
     struct job *job = jobs;
     while (job != NULL) {
         bool alone = job->alone;
@@ -297,11 +300,19 @@ static size_t run_group(struct txn *txn, struct job *jobs, struct job **rest, si
         count++;
         *beside += job->beside;
         job = job->next;
-        if (alone || store_batch_bytes(txn->batch) >= LIMIT_GROUP_BYTES)
+        if (alone || full || store_batch_bytes(txn->batch) >= LIMIT_GROUP_BYTES)
             break;
     }
     *rest = job;
     return count;
+}
+
+static int64_t items_added(const struct txn *txn)
+{
+    int64_t items = 0;
+    for (size_t i = 0; i < txn->delta_count; i++)
+        items += txn->deltas[i].items;
+    return items;
 }
 
 static void commit_group(struct txn *txn, struct job *jobs, size_t count)
@@ -309,6 +320,8 @@ static void commit_group(struct txn *txn, struct job *jobs, size_t count)
     struct store_error cause;
     enum store_end end = STORE_DONE;
     if (store_batch_count(txn->batch) > 0) {
+        if (items_added(txn) < 0)
+            store_batch_frees(txn->batch);
         write_counters(txn);
         log_before_commit(txn);
         end = health_commit(txn->engine, txn->batch, &cause);

@@ -130,6 +130,13 @@ static bool memory_recover(struct store *store, struct store_error *error)
     return true;
 }
 
+static enum store_condition memory_condition(struct store *store, struct store_error *why)
+{
+    (void)store;
+    (void)why;
+    return STORE_WELL;
+}
+
 static bool memory_sync(struct store *store, struct store_error *error)
 {
     (void)store;
@@ -272,6 +279,7 @@ static const struct store_driver memory_driver = {
     .commit = memory_commit,
     .sync = memory_sync,
     .recover = memory_recover,
+    .condition = memory_condition,
     .stats = memory_stats,
 };
 

@@ -20,7 +20,7 @@ enum promise_value {
     PROMISE_MANIFEST,       // the number of db/CURRENT's MANIFEST, or of one before it
     PROMISE_MANIFEST_BYTES, // so many bytes of it are whole
     PROMISE_BOOT,           // which start of the machine the next value is of
-    PROMISE_APPENDED,       // with relaxed durability: records up to this were written, if not synced
+    PROMISE_APPENDED, // with relaxed durability: records up to this were written, if not synced
     PROMISE_VALUES,
 };
 

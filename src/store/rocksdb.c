@@ -24,48 +24,21 @@
 //
 // Who frees what: RocksDB's messages are malloc'ed and freed by `fail`; its other
 // objects belong to the struct that points to them.
-#include "store/data_dir.h"
+#include "store/rocksdb_internal.h"
+
 #include "store/manifest.h"
 #include "store/rocksdb_options.h"
-#include "store/store_driver.h"
-#include "store/wal.h"
-#include "store/wal_old.h"
-#include "store/worker.h"
 
 #include "base/log.h"
 
-#include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum {
-    SYNC_DELAY_MS = 50, // half of what is promised; a sync takes its time, too
-    FLUSH_SEGMENTS = 4, // all memtables together are less than so many segments of the log
+    FLUSH_SLACK = 2 << 20, // room that a flush takes besides what is in memory
     FLUSH_WAIT_MS = 10000,
     SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
-};
-
-struct rocks_store {
-    struct store base;
-    struct data_dir dir;
-    char path[PATH_MAX];
-    struct promise promise;
-    enum store_durability durability;
-    rocksdb_t *db;
-    rocksdb_readoptions_t *read; // for reads without a snapshot; never changed
-    rocksdb_writeoptions_t *write;
-    rocksdb_flushoptions_t *flush;
-    rocksdb_writebatch_t *scratch; // the committing thread's
-    struct wal *wal;
-    _Atomic uint64_t applied; // sequence of the last record that RocksDB has
-    _Atomic uint64_t noted;   // what its tables say of that
-    size_t segment_bytes;
-    size_t rotate_at;         // segment size at which the next rotation is tried
-    _Atomic uint64_t segment; // those below it can go after the next flush
-    struct worker flusher;
-    struct worker syncer; // with relaxed durability only
 };
 
 struct rocks_snapshot {
@@ -96,7 +69,7 @@ static const char *chars(struct slice bytes)
 }
 
 // Turns RocksDB's message into ours and frees it; always returns false.
-static bool fail(struct store_error *error, const char *doing, char *message)
+bool rocks_fail(struct store_error *error, const char *doing, char *message)
 {
     (void)store_fail(error, "%s failed: %s", doing, message);
     error->damaged = strncmp(message, "Corruption", 10) == 0;
@@ -129,7 +102,7 @@ static enum store_result rocks_get(struct store *store, struct store_snapshot *s
     rocksdb_pinnableslice_t *pin = rocksdb_get_pinned(
         rocks_of(store)->db, read_options(store, snapshot), chars(key), key.len, &message);
     if (message != NULL) {
-        (void)fail(error, "reading", message);
+        (void)rocks_fail(error, "reading", message);
         return STORE_FAILED;
     }
     if (pin == NULL)
@@ -252,7 +225,7 @@ static bool rocks_cursor_ok(const struct store_cursor *cursor, struct store_erro
 {
     char *message = NULL;
     rocksdb_iter_get_error(((const struct rocks_cursor *)cursor)->iterator, &message);
-    return message == NULL || fail(error, "reading", message);
+    return message == NULL || rocks_fail(error, "reading", message);
 }
 
 // ---- Writing --------------------------------------------------------------------
@@ -283,6 +256,12 @@ static bool flush_done(struct rocks_store *rocks, uint64_t errors_before)
     return false;
 }
 
+// Room that a flush of all that is in memory takes.
+static uint64_t flush_bytes(struct rocks_store *rocks)
+{
+    return property(rocks, "rocksdb.cur-size-all-mem-tables") + FLUSH_SLACK;
+}
+
 // Puts into the tables up to where they will hold the log once they are flushed.
 static bool note_applied(struct rocks_store *rocks, uint64_t applied, struct store_error *error)
 {
@@ -290,22 +269,28 @@ static bool note_applied(struct rocks_store *rocks, uint64_t applied, struct sto
     if (applied == rocks->noted)
         return true;
     rocksdb_put(rocks->db, rocks->write, "", 0, (const char *)&applied, sizeof(applied), &message);
-    return message == NULL || fail(error, "flushing", message);
+    return message == NULL || rocks_fail(error, "flushing", message);
 }
 
 // All that was applied is in tables on disk, which say so, and the list of the tables is promised.
 // RocksDB's word is not enough: after an error that it was resumed from, 7.8 may say so before it
 // has written anything (ADR 004).
-static bool flush(struct rocks_store *rocks, struct store_error *error)
+bool rocks_flush(struct rocks_store *rocks, struct store_error *error)
 {
     char *message = NULL;
     uint64_t applied = rocks->applied;
     uint64_t errors = property(rocks, "rocksdb.background-errors");
+    if (!disk_has_room(&rocks->disk, flush_bytes(rocks))) {
+        disk_is_full(&rocks->disk);
+        (void)store_fail(error, "flushing has to wait: the disk is full");
+        error->no_room = true;
+        return false;
+    }
     if (!note_applied(rocks, applied, error))
         return false;
     rocksdb_flush(rocks->db, rocks->flush, &message);
     if (message != NULL)
-        return fail(error, "flushing", message);
+        return rocks_fail(error, "flushing", message);
     if (!flush_done(rocks, errors))
         return store_fail(error, "flushing did not come to an end");
     rocks->noted = applied;
@@ -314,22 +299,22 @@ static bool flush(struct rocks_store *rocks, struct store_error *error)
 
 // rocksdb_extras.cc
 bool rocks_resume(rocksdb_t *db, char *text, size_t size);
-void rocks_flush_at_once(rocksdb_flushoptions_t *options);
-void rocks_tell_damage(rocksdb_t *db, void (*damaged)(void *context, const char *text),
-                       void *context);
-void rocks_before_flush(rocksdb_options_t *options, void (*call)(void *context), void *context);
 
 // A log that only could not be written needs no more than another try. A broken one is replaced,
 // once everything that was applied is safe without it.
 static bool rocks_recover(struct store *store, struct store_error *error)
 {
     struct rocks_store *rocks = rocks_of(store);
+    if (disk_condition(&rocks->disk, error) == STORE_GONE)
+        return false;
     if (!wal_broken(rocks->wal))
         return true;
     // RocksDB would not survive another failed write, so the disk is tried without it first. It
     // may itself have stopped for want of room: resuming brings it back or says why not.
-    return wal_probe(rocks->wal, FLUSH_SEGMENTS * rocks->segment_bytes, error) &&
-           rocks_resume(rocks->db, error->text, sizeof(error->text)) && flush(rocks, error) &&
+    uint64_t room = flush_bytes(rocks);
+    (void)disk_has_room(&rocks->disk, room);
+    return wal_probe(rocks->wal, room, error) &&
+           rocks_resume(rocks->db, error->text, sizeof(error->text)) && rocks_flush(rocks, error) &&
            wal_restart(rocks->wal, rocks->applied, error);
 }
 
@@ -364,11 +349,11 @@ static void scratch_clear(struct rocks_store *rocks)
     rocks->scratch = rocksdb_writebatch_create();
 }
 
-static bool apply(struct rocks_store *rocks, rocksdb_writebatch_t *batch, struct store_error *error)
+bool rocks_apply(struct rocks_store *rocks, rocksdb_writebatch_t *batch, struct store_error *error)
 {
     char *message = NULL;
     rocksdb_write(rocks->db, rocks->write, batch, &message);
-    return message == NULL || fail(error, "committing", message);
+    return message == NULL || rocks_fail(error, "committing", message);
 }
 
 // Begins a new segment of the log and has the flusher do away with the older ones. If that fails
@@ -388,16 +373,41 @@ static void rotate(struct rocks_store *rocks)
     worker_ask(&rocks->flusher);
 }
 
+// Whether a full disk is kept open for such a batch.
+static bool frees_room(const struct store_batch *batch)
+{
+    struct store_batch_view view = store_batch_view(batch);
+    bool puts = false;
+    for (size_t i = 0; !puts && i < view.entry_count; i++)
+        puts = !view.entries[i].deleted;
+    return view.frees || !puts;
+}
+
+// Appends to the log. Where the disk is full, the reserve is for what frees room.
+static bool append(struct rocks_store *rocks, const struct store_batch *batch, struct slice payload,
+                   struct store_error *error)
+{
+    while (!wal_append(rocks->wal, payload, error)) {
+        if (!error->no_room)
+            return false;
+        disk_is_full(&rocks->disk);
+        if (!frees_room(batch) || !disk_give_room(&rocks->disk))
+            return false;
+    }
+    return true;
+}
+
 // Logs the batch, durably if that is asked for, then applies it.
-static enum store_end commit_scratch(struct rocks_store *rocks, struct store_error *error)
+static enum store_end commit_scratch(struct rocks_store *rocks, const struct store_batch *batch,
+                                     struct store_error *error)
 {
     size_t size;
     const char *bytes = rocksdb_writebatch_data(rocks->scratch, &size);
-    if (!wal_append(rocks->wal, slice_of(bytes, size), error))
+    if (!append(rocks, batch, slice_of(bytes, size), error))
         return STORE_NOT_DONE;
     if (rocks->durability == STORE_FULL && !wal_sync(rocks->wal, error))
         return STORE_UNKNOWN;
-    if (!apply(rocks, rocks->scratch, error)) {
+    if (!rocks_apply(rocks, rocks->scratch, error)) {
         wal_break(rocks->wal);
         return STORE_UNKNOWN;
     }
@@ -411,8 +421,11 @@ static enum store_end rocks_commit(struct store *store, const struct store_batch
                                    struct store_error *error)
 {
     struct rocks_store *rocks = rocks_of(store);
+    enum store_condition condition = disk_condition(&rocks->disk, error);
+    if (condition == STORE_GONE || (condition == STORE_NO_ROOM && !frees_room(batch)))
+        return STORE_NOT_DONE;
     scratch_fill(rocks->scratch, batch);
-    enum store_end end = commit_scratch(rocks, error);
+    enum store_end end = commit_scratch(rocks, batch, error);
     scratch_clear(rocks);
     if (end == STORE_DONE && rocks->durability == STORE_RELAXED)
         worker_ask(&rocks->syncer);
@@ -424,7 +437,7 @@ static enum store_end rocks_commit(struct store *store, const struct store_batch
 // ---- Background work ------------------------------------------------------------
 
 // A failed sync is logged here; commits are refused from then on, which tells the clients.
-static void sync_log(void *context)
+void rocks_sync_log(void *context)
 {
     struct rocks_store *rocks = context;
     struct store_error error;
@@ -432,14 +445,14 @@ static void sync_log(void *context)
         log_error("store: %s", error.text);
 }
 
-static void compaction_damaged(void *context, const char *text)
+void rocks_damage_found(void *context, const char *text)
 {
     store_report_damage(context, text);
 }
 
 // Before a memtable becomes a table. If the log cannot be synced, or its records were lost, the
 // promise says that the tables may be further than the log.
-static void before_flush(void *context)
+void rocks_promise_flush(void *context)
 {
     struct rocks_store *rocks = context;
     struct store_error error;
@@ -447,55 +460,36 @@ static void before_flush(void *context)
     if (rocks->wal == NULL)
         return; // an old log is being replayed, and stays until the flush is over
     if (rocks->durability == STORE_RELAXED)
-        sync_log(rocks);
+        rocks_sync_log(rocks);
     if (!wal_promise(rocks->wal, applied, &error))
         log_warn("store: %s", error.text);
 }
 
-static void flush_and_drop(void *context)
+void rocks_look_at_disk(void *context)
+{
+    struct rocks_store *rocks = context;
+    struct store_error why;
+    disk_look(&rocks->disk, flush_bytes(rocks), wal_is_gone(rocks->wal));
+    // What is flushed makes room: the log that held it can go.
+    if (disk_condition(&rocks->disk, &why) == STORE_NO_ROOM)
+        worker_ask(&rocks->flusher);
+}
+
+void rocks_flush_and_drop(void *context)
 {
     struct rocks_store *rocks = context;
     struct store_error error;
     uint64_t segment = rocks->segment;
-    if (!flush(rocks, &error) || !wal_drop_below(rocks->wal, segment, &error))
+    bool ok = rocks_flush(rocks, &error) && wal_drop_below(rocks->wal, segment, &error);
+    if (!ok && !error.no_room) // which is told as the disk's condition
         log_warn("store: %s", error.text);
 }
 
-// ---- Opening and closing --------------------------------------------------------
+// ---- The driver -----------------------------------------------------------------
 
-// A log whose every batch is in tables need not be replayed: the next opening is quick.
-static void forget_log(struct rocks_store *rocks)
+static enum store_condition rocks_condition(struct store *store, struct store_error *why)
 {
-    struct store_error error;
-    if (!flush(rocks, &error) || !wal_restart(rocks->wal, rocks->applied, &error))
-        log_warn("store: %s; the log will be replayed at the next start", error.text);
-}
-
-// Also of a store that was not opened to the end.
-static void release_objects(struct rocks_store *rocks)
-{
-    rocksdb_writebatch_destroy(rocks->scratch);
-    rocksdb_flushoptions_destroy(rocks->flush);
-    rocksdb_writeoptions_destroy(rocks->write);
-    rocksdb_readoptions_destroy(rocks->read);
-    if (rocks->db != NULL)
-        rocksdb_close(rocks->db);
-    if (rocks->wal != NULL)
-        wal_close(rocks->wal);
-    if (rocks->promise.values != NULL)
-        promise_close(&rocks->promise);
-    data_dir_close(&rocks->dir);
-    free(rocks);
-}
-
-static void rocks_close(struct store *store)
-{
-    struct rocks_store *rocks = rocks_of(store);
-    if (rocks->durability == STORE_RELAXED)
-        worker_stop(&rocks->syncer);
-    worker_stop(&rocks->flusher);
-    forget_log(rocks);
-    release_objects(rocks);
+    return disk_condition(&rocks_of(store)->disk, why);
 }
 
 static void rocks_stats(struct store *store, struct store_stats *out)
@@ -518,7 +512,7 @@ static void rocks_stats(struct store *store, struct store_stats *out)
     out->compaction_bytes = property(rocks, "rocksdb.estimate-pending-compaction-bytes");
 }
 
-static const struct store_driver rocks_driver = {
+const struct store_driver rocks_driver = {
     .name = "rocksdb",
     .close = rocks_close,
     .get = rocks_get,
@@ -537,174 +531,6 @@ static const struct store_driver rocks_driver = {
     .commit = rocks_commit,
     .sync = rocks_sync,
     .recover = rocks_recover,
+    .condition = rocks_condition,
     .stats = rocks_stats,
 };
-
-static bool open_db(struct rocks_store *rocks, const struct store_options *options,
-                    struct store_error *error)
-{
-    char path[PATH_MAX + 4];
-    char *message = NULL;
-    (void)snprintf(path, sizeof(path), "%s/db", rocks->path);
-    rocksdb_options_t *set = rocks_options_new(options);
-    rocks_before_flush(set, before_flush, rocks);
-    rocks->db = rocksdb_open(set, path, &message);
-    rocksdb_options_destroy(set);
-    if (message == NULL)
-        return manifest_promise(rocks->path, &rocks->promise, error);
-    // Only where the directory could not be locked is it RocksDB that finds it in use.
-    if (strstr(message, "While lock file") != NULL || strstr(message, "lock hold by") != NULL)
-        (void)data_dir_in_use(rocks->path, error);
-    else
-        (void)store_fail(
-            error,
-            "cannot open %.150s: %.200s. Restore it from a copy, or run 'dolmen repair %.100s'",
-            path, message, rocks->path);
-    rocksdb_free(message);
-    return false;
-}
-
-// What the tables say of the log.
-static bool read_applied(struct rocks_store *rocks, struct store_error *error)
-{
-    char *message = NULL;
-    size_t length = 0;
-    uint64_t applied = 0;
-    char *value = rocksdb_get(rocks->db, rocks->read, "", 0, &length, &message);
-    if (message != NULL)
-        return fail(error, "reading", message);
-    if (length == sizeof(applied))
-        memcpy(&applied, value, sizeof(applied));
-    rocksdb_free(value);
-    rocks->applied = applied;
-    rocks->noted = applied;
-    return true;
-}
-
-static bool replay(void *context, uint64_t sequence, struct slice payload,
-                   struct store_error *error)
-{
-    struct rocks_store *rocks = context;
-    rocksdb_writebatch_t *batch = rocksdb_writebatch_create_from(chars(payload), payload.len);
-    bool ok = apply(rocks, batch, error);
-    rocksdb_writebatch_destroy(batch);
-    if (ok)
-        rocks->applied = sequence;
-    return ok;
-}
-
-// Replays what the last run left in the log. It is kept until what it holds has been flushed, which
-// nobody has to wait for: a new segment is begun behind it, as when one is full.
-static bool open_log(struct rocks_store *rocks, const char *log, const struct wal_report *report,
-                     struct store_error *error)
-{
-    uint64_t found = rocks->applied;
-    rocks->wal = wal_open(log, report, found, &rocks->promise, error);
-    if (rocks->wal == NULL || !wal_walk(log, found, report->last, replay, rocks, error))
-        return false;
-    if (rocks->applied == found)
-        return wal_restart(rocks->wal, found, error);
-    uint64_t number;
-    if (!wal_continue(rocks->wal, &number, error))
-        return false;
-    rocks->segment = number;
-    return true;
-}
-
-// A directory of format 1: its log is replayed as that format allows, and is gone before FORMAT
-// says otherwise. Where this is interrupted it is done again.
-static bool upgrade(struct rocks_store *rocks, const char *log, struct store_error *error)
-{
-    struct wal_old old;
-    uint64_t applied = rocks->applied;
-    if (!wal_old_walk(log, &old, replay, rocks, error))
-        return false;
-    if (rocks->applied < applied)
-        rocks->applied = applied;
-    struct wal_segment ends[2] = {{.number = old.lowest}, {.number = old.highest}};
-    struct wal_report report = {.segments = ends, .segment_count = old.lowest == 0 ? 0 : 2};
-    rocks->wal = wal_open(log, &report, rocks->applied, &rocks->promise, error);
-    return rocks->wal != NULL && flush(rocks, error) &&
-           wal_restart(rocks->wal, rocks->applied, error) &&
-           data_dir_mark(&rocks->dir, rocks->path, error);
-}
-
-// Nothing is changed, and RocksDB not let near its files, before log and list of tables were found
-// to be what was promised. In a new directory the log is there before the tables: one that has
-// tables has had a log.
-static bool open_whole(struct rocks_store *rocks, const struct store_options *options,
-                       const char *log, struct wal_report *report, struct store_error *error)
-{
-    uint64_t promised[PROMISE_VALUES];
-    promise_read(log, promised);
-    if (!wal_check(log, promised[PROMISE_SEGMENT], report, error) ||
-        !manifest_check(rocks->path, promised, error) ||
-        (report->damage_count > 0 && !wal_report_fail(report, rocks->path, error)) ||
-        !promise_open(&rocks->promise, log, error))
-        return false;
-    bool is_new = report->segment_count == 0 && !data_dir_has_tables(&rocks->dir);
-    if (is_new) {
-        rocks->wal = wal_open(log, report, 0, &rocks->promise, error);
-        return rocks->wal != NULL && wal_restart(rocks->wal, 0, error) &&
-               open_db(rocks, options, error);
-    }
-    if (!open_db(rocks, options, error) || !read_applied(rocks, error))
-        return false;
-    wal_report_compare(report, rocks->applied, promised);
-    if (report->damage_count > 0)
-        return wal_report_fail(report, rocks->path, error);
-    return open_log(rocks, log, report, error);
-}
-
-static bool open_all(struct rocks_store *rocks, const struct store_options *options,
-                     struct store_error *error)
-{
-    char log[PATH_MAX + 4];
-    struct wal_report report = {.segments = NULL};
-    (void)snprintf(log, sizeof(log), "%s/log", rocks->path);
-    if (rocks->dir.format < DATA_DIR_FORMAT)
-        return promise_open(&rocks->promise, log, error) && open_db(rocks, options, error) && read_applied(rocks, error) &&
-               upgrade(rocks, log, error);
-    bool ok = open_whole(rocks, options, log, &report, error);
-    wal_report_release(&report);
-    return ok;
-}
-
-static void make_objects(struct rocks_store *rocks)
-{
-    rocks->read = rocksdb_readoptions_create();
-    rocks->write = rocksdb_writeoptions_create();
-    rocksdb_writeoptions_disable_WAL(rocks->write, 1);
-    rocks->flush = rocksdb_flushoptions_create();
-    rocksdb_flushoptions_set_wait(rocks->flush, 1);
-    rocks_flush_at_once(rocks->flush);
-    rocks->scratch = rocksdb_writebatch_create();
-}
-
-struct store *store_open_rocksdb(const struct store_options *options, struct store_error *error)
-{
-    *error = (struct store_error){0};
-    struct data_dir dir;
-    if (!data_dir_open(&dir, options->path, error))
-        return NULL;
-    struct rocks_store *rocks = calloc(1, sizeof(*rocks));
-    ensure(rocks != NULL);
-    rocks->base.driver = &rocks_driver;
-    rocks->dir = dir;
-    (void)snprintf(rocks->path, sizeof(rocks->path), "%s", options->path);
-    rocks->durability = options->durability;
-    rocks->segment_bytes = rocks_segment_bytes(options);
-    rocks->rotate_at = rocks->segment_bytes;
-    make_objects(rocks);
-    if (!open_all(rocks, options, error)) {
-        release_objects(rocks);
-        return NULL;
-    }
-    rocks_tell_damage(rocks->db, compaction_damaged, rocks);
-    worker_start(&rocks->flusher, 0, flush_and_drop, rocks);
-    if (rocks->applied != rocks->noted)
-        worker_ask(&rocks->flusher);
-    if (rocks->durability == STORE_RELAXED)
-        worker_start(&rocks->syncer, SYNC_DELAY_MS, sync_log, rocks);
-    return &rocks->base;
-}

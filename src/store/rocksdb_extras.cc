@@ -94,18 +94,29 @@ class our_logger : public rocksdb::Logger
     }
 };
 
+// All listeners of our databases.
+class our_listener : public rocksdb::EventListener
+{
+  public:
+    virtual void tell(void (*damaged)(void *context, const char *text), void *context)
+    {
+        (void)damaged;
+        (void)context;
+    }
+};
+
 // An I/O error while a table is written stops all writes. RocksDB calls it fatal, which cannot be
 // resumed from, because with a log of its own nobody would know what that log is worth. Ours is
 // separate and knows; the memtable that could not be written is still there, and so are the tables
 // that were being merged. So the error is one that stops writes until rocks_resume.
 //
 // A compaction that meets a damaged block gives up and leaves its tables as they were: nothing is
-// worse than before, so writes go on, and it is only told. RocksDB tries the compaction again after
-// a second. Damage met by a flush is another matter: it is in memory, and stays fatal.
-class background_errors : public rocksdb::EventListener
+// worse than before, so writes go on, and it is only told. So does one that finds no room, and is
+// not told: the disk's condition is. RocksDB tries the compaction again after a second. Damage met by a flush is another matter: it is in memory, and stays fatal.
+class background_errors : public our_listener
 {
   public:
-    void tell(void (*damaged)(void *context, const char *text), void *context)
+    void tell(void (*damaged)(void *context, const char *text), void *context) override
     {
         context_ = context;
         damaged_.store(damaged);
@@ -113,9 +124,10 @@ class background_errors : public rocksdb::EventListener
 
     void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status *error) override
     {
-        if (reason == rocksdb::BackgroundErrorReason::kCompaction && error->IsCorruption()) {
+        if (reason == rocksdb::BackgroundErrorReason::kCompaction &&
+            (error->IsCorruption() || error->IsNoSpace())) {
             auto damaged = damaged_.load();
-            if (damaged != nullptr)
+            if (damaged != nullptr && error->IsCorruption())
                 damaged(context_, ("compacting failed: " + error->ToString()).c_str());
             *error = rocksdb::Status::OK();
             return;
@@ -134,7 +146,7 @@ class background_errors : public rocksdb::EventListener
 };
 
 // Calls back before a memtable is written to a table, from the thread that writes it.
-class before_flush : public rocksdb::EventListener
+class before_flush : public our_listener
 {
   public:
     before_flush(void (*call)(void *), void *context) : call_(call), context_(context)
@@ -169,12 +181,12 @@ extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options)
     options->rep.listeners.push_back(std::make_shared<background_errors>());
 }
 
-// Has damage that a compaction meets told. All listeners of our databases are of our class.
+// Has damage that a compaction meets told.
 extern "C" void rocks_tell_damage(struct rocksdb_t *db,
                                   void (*damaged)(void *context, const char *text), void *context)
 {
     for (const auto &listener : db->rep->GetOptions().listeners)
-        std::static_pointer_cast<background_errors>(listener)->tell(damaged, context);
+        std::static_pointer_cast<our_listener>(listener)->tell(damaged, context);
 }
 
 // A flush usually waits while there are many tables in level 0. The log cannot be cut until then,

@@ -29,7 +29,7 @@ struct store_batch;
 
 enum store_durability {
     STORE_FULL,    // a commit returns when its log record is on disk (fdatasync)
-    STORE_RELAXED, // the log is synced within 100 ms: a power cut may lose what came after
+    STORE_RELAXED, // the log is synced 50 ms later: a power cut may lose what is not
 };
 
 struct store_options {
@@ -44,6 +44,7 @@ struct store_error {
     char text[512];
     bool in_use;  // another process has the directory open
     bool damaged; // bytes on disk are not what was written: trying again cannot help
+    bool no_room; // the disk is full
 };
 
 MUST_CHECK struct store *store_open_rocksdb(const struct store_options *options,
@@ -124,6 +125,9 @@ enum store_batch_word store_batch_get(const struct store_batch *batch, struct sl
 // Bytes of all keys and values given since the last clear, replaced ones included: what the batch
 // costs in memory, and at most a little less than what it will cost in the log.
 size_t store_batch_bytes(const struct store_batch *batch);
+// Says that the batch frees more room than it takes, which a full disk is kept open for. A batch
+// without a put need not say so.
+void store_batch_frees(struct store_batch *batch);
 // Distinct keys, and ranges.
 size_t store_batch_count(const struct store_batch *batch);
 
@@ -134,6 +138,15 @@ enum store_end {
     STORE_UNKNOWN,  // nothing of it is visible, but the log may hold it: if the process dies before
                     // store_recover has succeeded, it may be there after all, whole
 };
+
+// What the store finds out by itself about its disk: it looks once a second.
+enum store_condition {
+    STORE_WELL,
+    STORE_NO_ROOM, // the disk is full: only batches that free room are taken
+    STORE_GONE,    // the data directory was removed or replaced: no batch is taken
+};
+// `why` is set unless it is well. Any thread may ask.
+enum store_condition store_condition(struct store *store, struct store_error *why);
 
 // Commits; an empty batch costs nothing. After another end than STORE_DONE nothing of the batch is
 // visible, and further commits may fail until store_recover.

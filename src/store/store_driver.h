@@ -33,6 +33,7 @@ struct store_driver {
                              struct store_error *error);
     bool (*sync)(struct store *store, struct store_error *error);
     bool (*recover)(struct store *store, struct store_error *error);
+    enum store_condition (*condition)(struct store *store, struct store_error *why);
     void (*stats)(struct store *store, struct store_stats *out); // *out is all zeros
 };
 
@@ -73,6 +74,7 @@ struct store_batch_view {
     size_t range_count;
     const struct batch_entry *entries; // in the order in which the keys were first written
     size_t entry_count;
+    bool frees; // it takes less room than it frees
 };
 
 struct store_batch_view store_batch_view(const struct store_batch *batch);

@@ -36,7 +36,10 @@ struct wal {
 
 static bool fail(struct store_error *error, const char *doing)
 {
-    return store_fail(error, "%s the log failed: %s", doing, strerror(errno));
+    bool no_room = errno == ENOSPC || errno == EDQUOT;
+    (void)store_fail(error, "%s the log failed: %s", doing, strerror(errno));
+    error->no_room = no_room;
+    return false;
 }
 
 // ---- Segments -------------------------------------------------------------------------------

@@ -42,12 +42,12 @@ struct wal_damage {
 struct wal_report {
     struct wal_segment *segments; // ordered by number
     size_t segment_count;
-    uint64_t first;      // sequence of the log's first record; 0 if there is no segment
-    uint64_t last;       // of the last record that can be reached without a gap; first - 1 if none
-    uint64_t reach;      // of the last intact record that counts, whatever is missing before it
-    uint64_t records;    // intact records that count
-    uint64_t torn;       // bytes of an unfinished write at the end, which is no damage
-    uint64_t adrift;     // intact records among them, which do not count: one before them is missing
+    uint64_t first;   // sequence of the log's first record; 0 if there is no segment
+    uint64_t last;    // of the last record that can be reached without a gap; first - 1 if none
+    uint64_t reach;   // of the last intact record that counts, whatever is missing before it
+    uint64_t records; // intact records that count
+    uint64_t torn;    // bytes of an unfinished write at the end, which is no damage
+    uint64_t adrift;  // intact records among them, which do not count: one before them is missing
     uint64_t unfinished; // number of a last segment whose header was never finished, or 0
     struct wal_damage damages[WAL_DAMAGES];
     size_t damage_count; // all of them

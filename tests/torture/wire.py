@@ -35,7 +35,7 @@ class Answer:
 
 def call(operation, request):
     body = json.dumps(request).encode()
-    return (f'POST / HTTP/1.1\r\nHost: dolmen\r\nX-Amz-Target: DynamoDB_20120810.{operation}\r\n'
+    return (f'POST / HTTP/1.1\r\nHost: localhost\r\nX-Amz-Target: DynamoDB_20120810.{operation}\r\n'
             f'Content-Type: application/x-amz-json-1.0\r\nX-Amz-Date: 20260101T000000Z\r\nAuthorization: {AUTHORIZATION}\r\n'
             f'Content-Length: {len(body)}\r\n\r\n').encode() + body
 
