@@ -108,7 +108,8 @@ class our_listener : public rocksdb::EventListener
 // An I/O error while a table is written stops all writes. RocksDB calls it fatal, which cannot be
 // resumed from, because with a log of its own nobody would know what that log is worth. Ours is
 // separate and knows; the memtable that could not be written is still there, and so are the tables
-// that were being merged. So the error is one that stops writes until rocks_resume.
+// that were being merged. So the error is one that stops writes until rocks_resume. The same is true
+// of the list of tables: resuming begins a new one.
 //
 // A compaction that meets a damaged block gives up and leaves its tables as they were: nothing is
 // worse than before, so writes go on, and it is only told. So does one that finds no room, and is
@@ -135,7 +136,9 @@ class background_errors : public our_listener
         bool of_table = reason == rocksdb::BackgroundErrorReason::kFlush ||
                         reason == rocksdb::BackgroundErrorReason::kFlushNoWAL ||
                         reason == rocksdb::BackgroundErrorReason::kCompaction;
-        if (of_table && error->IsIOError() &&
+        bool of_list = reason == rocksdb::BackgroundErrorReason::kManifestWrite ||
+                       reason == rocksdb::BackgroundErrorReason::kManifestWriteNoWAL;
+        if ((of_table || of_list) && error->IsIOError() &&
             error->severity() == rocksdb::Status::Severity::kFatalError)
             *error = rocksdb::Status(*error, rocksdb::Status::Severity::kHardError);
     }

@@ -177,6 +177,7 @@ class Segment:
 
     def stop(self, loop):
         """A graceful end, which must come whatever the disk did."""
+        loop.stopping = True
         self.server.process.terminate()
         loop.run(10)
         try:
