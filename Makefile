@@ -55,6 +55,7 @@ bench: deps-bench build/build.ninja
 	@bench/guard build
 	@bench/run build $(if $(FULL),--full) $(if $(REPORT),--report)
 	@bench/features build $(if $(REPORT),--report)
+	@bench/bystander build $(if $(REPORT),--report)
 
 torture: deps-test build/build.ninja
 	@$(NINJA) -C build dolmen

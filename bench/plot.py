@@ -2,8 +2,8 @@
 import html
 import math
 
-COLOURS = ["#1b5e9b", "#63a4d8", "#d98c2b", "#8a8f98", "#c4c8ce"]
-LEFT, WIDTH, RIGHT, BAR, GAP, TOP = 80, 720, 60, 11, 14, 70
+COLOURS = ["#1b5e9b", "#63a4d8", "#d98c2b", "#8a8f98", "#5f9e6e", "#c4c8ce", "#b3d3bb"]
+LEFT, WIDTH, RIGHT, BAR, GAP, TOP = 80, 720, 60, 11, 14, 86
 
 
 def bars(title, groups, series):
@@ -23,10 +23,12 @@ def bars(title, groups, series):
         '<rect width="100%" height="100%" fill="white"/>',
         f'<text x="{LEFT}" y="20" font-size="14" font-weight="bold">{html.escape(title)}</text>',
     ]
-    at = LEFT
+    at, line = LEFT, 32
     for i, (name, _) in enumerate(series):
-        out.append(f'<rect x="{at}" y="32" width="10" height="10" fill="{COLOURS[i % len(COLOURS)]}"/>'
-                   f'<text x="{at + 14}" y="41">{html.escape(name)}</text>')
+        if at + 30 + 6 * len(name) > LEFT + WIDTH + RIGHT:
+            at, line = LEFT, line + 16
+        out.append(f'<rect x="{at}" y="{line}" width="10" height="10" fill="{COLOURS[i % len(COLOURS)]}"/>'
+                   f'<text x="{at + 14}" y="{line + 9}">{html.escape(name)}</text>')
         at += 30 + 6 * len(name)
     tick = low
     while tick <= high:

@@ -175,6 +175,16 @@ class Bench:
                     "-port", str(port), "-sharedDb", "-disableTelemetry", *store]
         return self.start("DynamoDB Local on disk" if disk else "DynamoDB Local in memory", command)
 
+    def dynoxide(self, disk=False):
+        binary = PEERS / "node_modules" / "@dynoxide" / "linux-x64" / "dynoxide"
+        if not binary.exists():
+            raise Missing("Dynoxide: run scripts/deps bench; there is a package for Linux on x86-64 only")
+
+        def command(port, where):
+            store = ["--db-path", str(where / "database")] if disk else []
+            return [str(binary), "serve", "--host", "127.0.0.1", "--port", str(port), *store]
+        return self.start("Dynoxide on disk" if disk else "Dynoxide in memory", command)
+
     def redis(self, durable=False):
         redis = shutil.which("redis-server")
         if redis is None or shutil.which("redis-benchmark") is None:

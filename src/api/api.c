@@ -38,6 +38,11 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     return api;
 }
 
+void api_index_copy_max(struct api *api, size_t bytes)
+{
+    engine_index_copy_max(api->engine, bytes);
+}
+
 void api_close(struct api *api)
 {
     background_stop(api);
@@ -81,7 +86,8 @@ void api_call_reset(struct api_call *call)
     if (call->state != NULL)
         release_state(call);
     call->state = NULL;
-    call->canceled = false;
+    if (atomic_load_explicit(&call->canceled, memory_order_relaxed))
+        call->canceled = false;
     arena_reset(&call->arena);
     error_init(&call->error, &call->arena);
     buf_clear(&call->response);
@@ -234,12 +240,14 @@ void call_respond(struct api_call *call)
 
 // ---- Slices -------------------------------------------------------------------------------
 
-// Whether there is still somebody to work for. What was written is told in any case.
+// Whether there is still somebody to work for. What was written is told in any case; and what is
+// not decoded yet may be a write, which is done even if the client has hung up.
 static bool may_go_on(struct api_call *call)
 {
-    if (call->state->written)
+    const struct api_state *state = call->state;
+    if (state->written)
         return true;
-    if (atomic_load_explicit(&call->canceled, memory_order_relaxed)) {
+    if (state->request != NULL && atomic_load_explicit(&call->canceled, memory_order_relaxed)) {
         call->api->canceled++;
         return error_set(&call->error, ERR_UNAVAILABLE, "The client has hung up");
     }
@@ -253,7 +261,7 @@ static bool run_slice(struct pool_task *task)
     struct api_call *call =
         (struct api_call *)(void *)((uint8_t *)task - offsetof(struct api_call, task));
     struct api_state *state = call->state;
-    state->work = WORK_SLICE;
+    state->work = LIMIT_SLICE_WORK;
     enum step step = may_go_on(call) ? state->resume(call) : STEP_FAILED;
     if (step == STEP_LATER)
         return false;
@@ -276,7 +284,7 @@ static bool submit_rest(struct api_call *call)
 static bool call_settle(struct api_call *call, enum step step)
 {
     while (step == STEP_LATER && call->patient) {
-        call->state->work = WORK_SLICE;
+        call->state->work = LIMIT_SLICE_WORK;
         step = call->state->resume(call);
     }
     if (step == STEP_PENDING)
@@ -293,7 +301,7 @@ static bool call_settle(struct api_call *call, enum step step)
 enum step call_go_on(struct api_call *call, uint64_t work, enum step (*rest)(struct api_call *call))
 {
     struct api_state *state = call->state;
-    if (work <= state->work || state->work == WORK_SLICE)
+    if (work <= state->work || state->work == LIMIT_SLICE_WORK)
         return rest(call);
     state->resume = rest;
     return STEP_LATER;
@@ -329,6 +337,25 @@ static enum step begin(struct api_call *call)
     return decode(call) ? state->operation->start(call, state->request) : STEP_FAILED;
 }
 
+// What `begin` could not read without waiting for the disk is begun anew where waiting holds up
+// nobody. Nothing has been done yet: an operation reads before it hands a job to the writer.
+static enum step begin_again(struct api_call *call)
+{
+    api_call_reset(call);
+    if (!find(call))
+        return STEP_FAILED;
+    call->state->resume = begin;
+    return STEP_LATER;
+}
+
+static enum step begin_at_once(struct api_call *call)
+{
+    store_wait_for_disk(call->patient);
+    enum step step = begin(call);
+    store_wait_for_disk(true);
+    return step == STEP_FAILED && call->error.code == ERR_COLD ? begin_again(call) : step;
+}
+
 bool api_call_start(struct api_call *call)
 {
     enum step step = STEP_FAILED;
@@ -337,7 +364,7 @@ bool api_call_start(struct api_call *call)
         state->work = LIMIT_INLINE_WORK;
         state->resume = begin;
         bool large = call->body.len > LIMIT_INLINE_BODY || state->operation->wide;
-        step = large ? STEP_LATER : begin(call);
+        step = large ? STEP_LATER : begin_at_once(call);
     }
     return call_settle(call, step);
 }

@@ -32,6 +32,8 @@ struct api_options {
 
 // NULL with the reason in `error` (the store is then left to the caller).
 MUST_CHECK struct api *api_open(const struct api_options *options, struct store_error *error);
+// The largest index entry that is a copy (engine_index_copy_max). Before the first call.
+void api_index_copy_max(struct api *api, size_t bytes);
 // Refuses requests beyond the throughput of tables and indexes. Before the first call.
 void api_enforce_capacity(struct api *api);
 // Where the records of Kinesis streaming destinations go: if an endpoint is given

@@ -209,7 +209,8 @@ MUST_CHECK bool params_check_operator(struct api_call *call, struct slice condit
 
 // An item as JSON, whole or projected.
 void call_write_item(struct api_call *call, struct json_writer *w,
-                     const struct expr_projection *projection, struct slice item);
+                     const struct expr_projection *projection, struct slice item,
+                     struct steps *steps);
 
 // ---- Jobs (job.c) -------------------------------------------------------------------
 

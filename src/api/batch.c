@@ -109,6 +109,12 @@ static struct get_group *prepare_groups(struct api_call *call,
     return groups;
 }
 
+// Lists of many small elements grow eightfold in JSON, so the answer is measured as well.
+static bool is_full(const struct api_call *call, uint64_t bytes)
+{
+    return bytes >= LIMIT_BATCH_BYTES || call->response.len >= LIMIT_BATCH_RESPONSE;
+}
+
 // All groups, and how far they have been read.
 struct get_batch {
     struct api_call *call;
@@ -125,7 +131,7 @@ static enum read_step read_group(struct get_batch *batch, struct get_group *grou
     struct api_call *call = batch->call;
     bool consistent = group->request->consistent_read.value;
     const struct field_value *keys = group->request->keys.items;
-    while (group->done < group->request->keys.count && batch->bytes < LIMIT_BATCH_BYTES) {
+    while (group->done < group->request->keys.count && !is_full(call, batch->bytes)) {
         struct item_read read;
         size_t i = group->done;
         if (!engine_get(call_engine(call), NULL, group->keys[i], &read, &call->error))
@@ -133,7 +139,7 @@ static enum read_step read_group(struct get_batch *batch, struct get_group *grou
         bool spent = work_spend(&call->state->work, read.item.len);
         if (spent) {
             if (read.item.len > 0)
-                call_write_item(call, &batch->w, group->projection, read.item);
+                call_write_item(call, &batch->w, group->projection, read.item, &(struct steps){0});
             batch->bytes += read.size;
             double units = capacity_read_units(read.size, consistent);
             group->units += units;

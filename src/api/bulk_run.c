@@ -15,6 +15,7 @@
 #include "transfer/sink.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     STATE_EVERY = 16,       // batches after which the counts are written
@@ -224,12 +225,14 @@ static bool take_record(struct bulk_run *run, struct slice file, const struct it
 
 static bool put_file(struct bulk_run *run, const char *root, const struct file_entry *file)
 {
-    char *path = files_path(&run->arena, root, file->key);
-    if (path == NULL)
-        return error_budget(&run->error);
-    struct item_reader *reader = item_reader_open(path, &run->options, &run->error);
-    if (reader == NULL)
+    int fd = files_open(root, file->key, &run->error);
+    struct item_reader *reader =
+        fd < 0 ? NULL : item_reader_open_fd(fd, &run->options, &run->error);
+    if (reader == NULL) {
+        if (fd >= 0)
+            (void)close(fd);
         return false;
+    }
     struct item_record record;
     bool ok = true;
     while (ok && item_reader_next(reader, &record, &run->error)) {
@@ -239,6 +242,7 @@ static bool put_file(struct bulk_run *run, const char *root, const struct file_e
     run->file_bytes += (int64_t)item_reader_consumed(reader);
     run->bulk.processed_bytes = run->file_bytes;
     item_reader_free(reader);
+    (void)close(fd);
     // A file that cannot be read to its end is one more error; the others are put.
     if (!ok || run->error.code == ERR_NONE)
         return ok;
@@ -255,7 +259,8 @@ static bool put_files(struct bulk_run *run)
     char *root = work_bucket(run->api, run->bulk.work.bucket, &run->arena, &run->error);
     if (root == NULL)
         return false;
-    if (!files_list(root, run->bulk.work.prefix, &run->arena, &files, &count, &run->error)) {
+    if (!files_list(root, run->bulk.work.prefix, FILES_NO_LINKS, &run->arena, &files, &count,
+                    &run->error)) {
         bool missing = run->error.code == ERR_RESOURCE_NOT_FOUND;
         error_init(&run->error, &run->arena);
         return missing ? fail_with(run, "S3NoSuchBucket", "The specified bucket does not exist")

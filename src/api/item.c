@@ -45,7 +45,7 @@ static void write_touched(struct json_writer *w, const struct expr_update *updat
     struct value_builder builder;
     buf_init(&projected, LIMIT_RESPONSE);
     value_builder_init(&builder, &projected);
-    expr_project(expr_update_touched(update), item, &builder);
+    expr_project(expr_update_touched(update), item, &builder, &(struct steps){0});
     if (!projected.failed && value_count(buf_view(&projected)) > 0)
         write_attributes(w, buf_view(&projected));
     value_builder_release(&builder);
@@ -290,7 +290,8 @@ void update_item_finish(struct api_call *call, const void *request)
 // ---- GetItem ------------------------------------------------------------------------
 
 void call_write_item(struct api_call *call, struct json_writer *w,
-                     const struct expr_projection *projection, struct slice item)
+                     const struct expr_projection *projection, struct slice item,
+                     struct steps *steps)
 {
     if (projection == NULL) {
         json_item(w, item);
@@ -300,7 +301,7 @@ void call_write_item(struct api_call *call, struct json_writer *w,
     struct value_builder builder;
     buf_init(&projected, LIMIT_RESPONSE);
     value_builder_init(&builder, &projected);
-    expr_project(projection, item, &builder);
+    expr_project(projection, item, &builder, steps);
     if (projected.failed)
         (void)error_budget(&call->error);
     else
@@ -331,7 +332,7 @@ static enum step answer_get(struct api_call *call, struct get_call *get)
     json_open_object(&w);
     if (get->read.item.len > 0) {
         json_name(&w, "Item");
-        call_write_item(call, &w, get->projection, get->read.item);
+        call_write_item(call, &w, get->projection, get->read.item, &(struct steps){0});
     }
     double units = capacity_read_units(get->read.size, request->consistent_read.value);
     usage_read(call, get->table, NULL, units, get->read.item.len > 0);

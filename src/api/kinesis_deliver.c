@@ -34,6 +34,7 @@ struct destination {
     uint64_t position;  // everything up to here is delivered
     int64_t backoff_ms; // 0 if all is well
     int64_t retry_ms;   // by the monotonic clock
+    bool linked;        // its file is known to be in the directory on disk
 };
 
 struct kinesis {
@@ -227,19 +228,43 @@ static bool write_all(int fd, struct slice bytes)
     return true;
 }
 
-// Appends the batch to <root>/<stream>.jsonl. How many records were delivered: all or none.
-static size_t deliver_file(struct kinesis *kinesis, const struct batch *batch, struct slice stream)
+static bool sync_directory(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        (void)close(fd);
+    return ok;
+}
+
+// Makes the directory, and sees to it that it is there after a power cut.
+static bool make_root(const char *root)
+{
+    char above[4096];
+    if (mkdir(root, 0777) != 0)
+        return errno == EEXIST;
+    int len = snprintf(above, sizeof(above), "%s/..", root);
+    return len > 0 && (size_t)len < sizeof(above) && sync_directory(above);
+}
+
+// Appends the batch to <root>/<stream>.jsonl. How many records were delivered: all or none. A new
+// file is not safe before its directory is; it may have been made by a process that died before.
+static size_t deliver_file(struct kinesis *kinesis, struct destination *destination,
+                           const struct batch *batch, struct slice stream)
 {
     char path[4096];
     int len = snprintf(path, sizeof(path), "%s/%.*s.jsonl", kinesis->root, SLICE_FMT(stream));
-    if (len < 0 || (size_t)len >= sizeof(path))
+    if (len < 0 || (size_t)len >= sizeof(path) || !make_root(kinesis->root))
         return 0;
-    (void)mkdir(kinesis->root, 0777);
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
         return 0;
+    if (lseek(fd, 0, SEEK_END) <= 0) // new, or somebody took the old one away
+        destination->linked = false;
     bool ok = cut_torn_line(fd) && write_all(fd, buf_view(&batch->text)) && fdatasync(fd) == 0;
     (void)close(fd);
+    if (ok && !destination->linked)
+        ok = destination->linked = sync_directory(kinesis->root);
     return ok ? batch->count : 0;
 }
 
@@ -309,7 +334,7 @@ static bool deliver_batch(struct kinesis *kinesis, struct destination *destinati
                               last, batch_add, batch, &error);
     size_t done = !ok || batch->count == 0 ? 0
                   : kinesis->http != NULL  ? deliver_http(kinesis, batch, destination->arn, stream)
-                                           : deliver_file(kinesis, batch, stream);
+                                           : deliver_file(kinesis, destination, batch, stream);
     bool all = ok && done == batch->count;
     if (done > 0) {
         destination->position = batch->records[done - 1].sequence;

@@ -7,7 +7,12 @@
 
 #include <stdlib.h>
 
-enum { LOOK_ITEM_MEMORY = 8 << 20, TEXT_MAX = 4096 };
+enum {
+    LOOK_ITEM_MEMORY = 8 << 20,
+    TEXT_MAX = 4096,
+    DIGESTS_MIN = 1024,
+    DIGESTS_MOST = 1 << 20, // unique values looked at in one walk: 48 MB
+};
 
 // ---- One item ---------------------------------------------------------------------------------
 
@@ -87,52 +92,91 @@ void model_violations_text(const struct model_violations *violations, struct buf
 
 // ---- Values that are there twice --------------------------------------------------------------
 
-// A set of digests, open addressing. An all-zero slot is free.
+// A set of digests, open addressing, in bounded memory: it has those up to `last`, which falls when
+// there is no room for more. The others are for another walk over the items, whose `first` is
+// behind it. A digest is never 0: that is a free slot.
+struct digest {
+    uint64_t word[2];
+    uint64_t again; // how often it was met after the first time
+};
+
 struct digests {
     size_t count;
     size_t capacity; // a power of two
-    uint64_t (*slots)[2];
+    size_t most;     // of count
+    struct digest *slots;
+    uint64_t first; // of word[0], both inclusive
+    uint64_t last;
 };
 
-static bool digests_put(struct digests *set, const uint64_t digest[2])
+// The slot that has the digest, or the free one for it.
+static struct digest *digests_slot(const struct digests *set, const struct digest *digest)
 {
-    size_t at = (size_t)digest[0] & (set->capacity - 1);
-    while (set->slots[at][0] != 0 || set->slots[at][1] != 0) {
-        if (set->slots[at][0] == digest[0] && set->slots[at][1] == digest[1])
-            return false;
+    size_t at = (size_t)digest->word[1] & (set->capacity - 1);
+    while (set->slots[at].word[0] != 0 &&
+           (set->slots[at].word[0] != digest->word[0] || set->slots[at].word[1] != digest->word[1]))
         at = (at + 1) & (set->capacity - 1);
-    }
-    set->slots[at][0] = digest[0];
-    set->slots[at][1] = digest[1];
-    return true;
+    return &set->slots[at];
 }
 
-static void digests_grow(struct digests *set)
+// Moves those that the set still wants into new slots; returns how often the others were met again.
+static uint64_t digests_move(struct digests *set, size_t capacity)
 {
-    struct digests larger = {.capacity = set->capacity == 0 ? 1024 : 2 * set->capacity};
-    larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
-    ensure(larger.slots != NULL);
+    struct digests moved = *set;
+    uint64_t again = 0;
+    moved.capacity = capacity;
+    moved.count = 0;
+    moved.slots = calloc(capacity, sizeof(*moved.slots));
+    ensure(moved.slots != NULL);
     for (size_t i = 0; i < set->capacity; i++) {
-        if (set->slots[i][0] != 0 || set->slots[i][1] != 0)
-            (void)digests_put(&larger, set->slots[i]);
+        const struct digest *digest = &set->slots[i];
+        if (digest->word[0] == 0)
+            continue;
+        if (digest->word[0] > set->last) {
+            again += digest->again;
+            continue;
+        }
+        *digests_slot(&moved, digest) = *digest;
+        moved.count++;
     }
-    larger.count = set->count;
     free(set->slots);
-    *set = larger;
+    *set = moved;
+    return again;
+}
+
+// Makes room for one more. What is forgotten will be met and counted by another walk, so how often
+// it was met again is returned.
+static uint64_t digests_reserve(struct digests *set)
+{
+    uint64_t again = 0;
+    while (set->count >= set->most && set->last > set->first) {
+        set->last = set->first + (set->last - set->first) / 2;
+        again += digests_move(set, set->capacity);
+    }
+    if (2 * (set->count + 1) > set->capacity)
+        again += digests_move(set, set->capacity == 0 ? DIGESTS_MIN : 2 * set->capacity);
+    return again;
+}
+
+static bool digests_want(const struct digests *set, struct slice name, struct digest *out)
+{
+    uint8_t whole[32];
+    sha256_of(name, whole);
+    *out = (struct digest){.again = 0};
+    memcpy(out->word, whole, sizeof(out->word));
+    out->word[0] |= out->word[0] == 0;
+    return out->word[0] >= set->first && out->word[0] <= set->last;
 }
 
 // False if it was there.
-static bool digests_add(struct digests *set, struct slice name)
+static bool digests_add(struct digests *set, const struct digest *digest)
 {
-    uint8_t whole[32];
-    uint64_t digest[2];
-    sha256_of(name, whole);
-    memcpy(digest, whole, sizeof(digest));
-    digest[0] |= digest[0] == 0;
-    if (2 * (set->count + 1) > set->capacity)
-        digests_grow(set);
-    if (!digests_put(set, digest))
+    struct digest *slot = digests_slot(set, digest);
+    if (slot->word[0] != 0) {
+        slot->again++;
         return false;
+    }
+    *slot = *digest;
     set->count++;
     return true;
 }
@@ -148,16 +192,27 @@ struct looking {
     struct arena item;   // of one item
     struct buf text;
     struct digests digests;
+    uint64_t walked; // items of a walk that is not the first
     struct model_look *look;
     struct error *error;
 };
+
+// Two walks may come upon the same thing.
+static bool has_sample(const struct model_samples *samples, struct slice key, struct slice text)
+{
+    for (size_t i = 0; i < samples->count; i++) {
+        if (slice_equal(samples->list[i].key, key) && slice_equal(samples->list[i].text, text))
+            return true;
+    }
+    return false;
+}
 
 static void keep(struct looking *looking, struct model_samples *samples, struct slice item)
 {
     if (samples->count == MODEL_SAMPLES)
         return;
     struct slice key = model_key_of(looking->table, item, &looking->item);
-    if (key.ptr != NULL)
+    if (key.ptr != NULL && !has_sample(samples, key, buf_view(&looking->text)))
         model_sample_add(samples, looking->arena, key, buf_view(&looking->text));
 }
 
@@ -222,8 +277,15 @@ static void note_backfill(struct looking *looking, struct slice item,
 
 static void note_claims(struct looking *looking, struct slice item, const struct model_touch *touch)
 {
+    struct digest digest;
     for (size_t i = 0; i < touch->claim_count; i++) {
-        if (digests_add(&looking->digests, touch->claims[i].name))
+        if (!digests_want(&looking->digests, touch->claims[i].name, &digest))
+            continue;
+        uint64_t forgotten = digests_reserve(&looking->digests);
+        looking->look->duplicates -= forgotten;
+        looking->look->refused -= forgotten;
+        if (!digests_want(&looking->digests, touch->claims[i].name, &digest) ||
+            digests_add(&looking->digests, &digest))
             continue;
         buf_clear(&looking->text);
         buf_printf(&looking->text, "%.*s is not unique", SLICE_FMT(touch->claims[i].what));
@@ -233,16 +295,23 @@ static void note_claims(struct looking *looking, struct slice item, const struct
     }
 }
 
+// What the guard makes of an item. False with the error set.
+static bool touch_item(struct looking *looking, struct slice item, struct model_touch *touch)
+{
+    arena_reset(&looking->item);
+    if (background_hurried(looking->api))
+        return error_set(looking->error, ERR_UNAVAILABLE, "The server is stopping.");
+    return model_touch(looking->guard, engine_env(looking->api->engine), &looking->item, item,
+                       touch) ||
+           error_budget(looking->error);
+}
+
 static bool look_at(void *context, struct slice item)
 {
     struct looking *looking = context;
     struct model_touch touch;
-    arena_reset(&looking->item);
-    if (background_hurried(looking->api))
-        return error_set(looking->error, ERR_UNAVAILABLE, "The server is stopping.");
-    if (!model_touch(looking->guard, engine_env(looking->api->engine), &looking->item, item,
-                     &touch))
-        return error_budget(looking->error);
+    if (!touch_item(looking, item, &touch))
+        return false;
     looking->look->examined++;
     looking->api->look_done++;
     size_t entity = entity_of(looking, &touch);
@@ -256,19 +325,55 @@ static bool look_at(void *context, struct slice item)
     return true;
 }
 
-static bool look_all(struct looking *looking, uint64_t most)
+// Of an item that was looked at before, only the values that were left for another walk.
+static bool look_again(void *context, struct slice item)
+{
+    struct looking *looking = context;
+    struct model_touch touch;
+    if (!touch_item(looking, item, &touch))
+        return false;
+    looking->walked++;
+    note_claims(looking, item, &touch);
+    return true;
+}
+
+// Walks over all items, or as many as may be looked at.
+static bool walk(struct looking *looking, uint64_t most,
+                 bool (*visit)(void *context, struct slice item), const uint64_t *seen, bool *ended)
 {
     struct buf after;
-    bool ended = false;
     bool ok = true;
+    *ended = false;
     buf_init(&after, STORE_KEY_MAX);
-    while (ok && !ended && (most == 0 || looking->look->examined < most))
-        ok = model_walk(looking->api, looking->table, &after,
-                        most == 0 ? 0 : most - looking->look->examined, look_at, looking, &ended,
-                        looking->error);
-    looking->look->whole = ended;
+    while (ok && !*ended && (most == 0 || *seen < most))
+        ok = model_walk(looking->api, looking->table, &after, most == 0 ? 0 : most - *seen, visit,
+                        looking, ended, looking->error);
     buf_release(&after);
     return ok;
+}
+
+static bool look_all(struct looking *looking, uint64_t most)
+{
+    struct digests *digests = &looking->digests;
+    bool ended;
+    *digests = (struct digests){
+        .first = 1,
+        .last = UINT64_MAX,
+        .most = looking->api->work_bytes > 0 ? looking->api->work_bytes / sizeof(struct digest)
+                                             : DIGESTS_MOST,
+    };
+    if (!walk(looking, most, look_at, &looking->look->examined, &looking->look->whole))
+        return false;
+    while (digests->last < UINT64_MAX) {
+        digests->first = digests->last + 1;
+        digests->last = UINT64_MAX;
+        digests->count = 0;
+        memset(digests->slots, 0, digests->capacity * sizeof(*digests->slots));
+        looking->walked = 0;
+        if (!walk(looking, most, look_again, &looking->walked, &ended))
+            return false;
+    }
+    return true;
 }
 
 bool model_look(struct api *api, struct table *table, const struct guard *guard, uint64_t most,

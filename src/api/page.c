@@ -333,7 +333,7 @@ static bool emit_item(void *context, struct slice item)
 {
     struct page_call *p = context;
     insights_read(p->call, p->page.table, p->page.index, item);
-    call_write_item(p->call, &p->w, p->projection, item);
+    call_write_item(p->call, &p->w, p->projection, item, &p->page.steps);
     return !p->call->response.failed || error_budget(&p->call->error);
 }
 

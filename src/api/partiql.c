@@ -5,8 +5,6 @@
 #include "api/shapes.h"
 #include "base/limits.h"
 
-static const char duplicate[] = "Duplicate primary key exists in table";
-
 // ---- Statements ---------------------------------------------------------------------------------
 
 bool statement_parse(struct api_call *call, struct call_statement *statement)
@@ -68,6 +66,7 @@ bool statement_make_action(struct api_call *call, struct call_statement *stateme
         .want_old = returning == RETURNING_ALL_OLD || returning == RETURNING_MODIFIED_OLD,
         .want_new = returning == RETURNING_ALL_NEW || returning == RETURNING_MODIFIED_NEW,
         // An INSERT's condition is not the user's.
+        .insert = plan->kind == PARTIQL_INSERT,
         .old_on_failure =
             plan->kind != PARTIQL_INSERT &&
             slice_is(statement->request->return_values_on_condition_check_failure, "ALL_OLD"),
@@ -95,7 +94,7 @@ void statement_fail(struct api_call *call, struct call_statement *statement)
 // ---- Answers ------------------------------------------------------------------------------------
 
 void statement_write_item(struct api_call *call, struct json_writer *w,
-                          const struct partiql_plan *plan, struct slice item)
+                          const struct partiql_plan *plan, struct slice item, struct steps *steps)
 {
     if (plan->output_count == 0) {
         json_item(w, item);
@@ -105,7 +104,7 @@ void statement_write_item(struct api_call *call, struct json_writer *w,
     struct value_builder builder;
     buf_init(&projected, LIMIT_RESPONSE);
     value_builder_init(&builder, &projected);
-    partiql_project(plan, item, &builder);
+    partiql_project(plan, item, &builder, steps);
     if (projected.failed)
         (void)error_budget(&call->error);
     else
@@ -124,7 +123,7 @@ static bool project_touched(struct api_call *call, const struct expr_update *upd
         return true;
     buf_init(&projected, LIMIT_RESPONSE);
     value_builder_init(&builder, &projected);
-    expr_project(expr_update_touched(update), item, &builder);
+    expr_project(expr_update_touched(update), item, &builder, &(struct steps){0});
     bool ok = !projected.failed;
     if (ok && value_count(buf_view(&projected)) > 0) {
         *out = arena_copy(&call->arena, buf_view(&projected));
@@ -157,79 +156,6 @@ bool statement_returned(struct api_call *call, const struct call_statement *stat
     return true;
 }
 
-// ---- The job ------------------------------------------------------------------------------------
-
-// Runs a write job as the engine would run it.
-static bool run_part(struct write_job *part, struct txn *txn)
-{
-    struct write_job plain;
-    write_job_init(&plain, part->engine, part->arena, part->job.error);
-    part->job.run = plain.job.run;
-    return part->job.run(&part->job, txn);
-}
-
-// The condition of an INSERT is that there is no such item.
-static bool name_duplicate(struct write_action *action)
-{
-    if (action->kind != WRITE_PUT || action->failure != ERR_CONDITIONAL_CHECK_FAILED)
-        return false;
-    action->failure = ERR_DUPLICATE_ITEM;
-    action->failure_text = duplicate;
-    return true;
-}
-
-static bool run_transaction(struct write_job *job, struct txn *txn)
-{
-    struct write_job whole = *job;
-    bool ok = run_part(&whole, txn);
-    job->repeated = whole.repeated;
-    for (size_t i = 0; i < job->count; i++)
-        (void)name_duplicate(&job->actions[i]);
-    return ok;
-}
-
-static bool run_single(struct write_job *job, struct txn *txn)
-{
-    struct write_job whole = *job;
-    if (run_part(&whole, txn))
-        return true;
-    if (name_duplicate(&job->actions[0])) {
-        error_init(job->job.error, job->arena);
-        return error_set(job->job.error, ERR_DUPLICATE_ITEM, "%s", duplicate);
-    }
-    return false;
-}
-
-// Each action is a job of its own in the same commit: one that fails has written nothing, and the
-// others do not mind.
-static bool run_each(struct job *own, struct txn *txn)
-{
-    struct write_job *job = (struct write_job *)own;
-    for (size_t i = 0; i < job->count; i++) {
-        struct error error;
-        struct write_job one = *job;
-        error_init(&error, job->arena);
-        one.count = 1;
-        one.actions = &job->actions[i];
-        one.job.error = &error;
-        if (!run_part(&one, txn))
-            (void)name_duplicate(&job->actions[i]);
-    }
-    return true;
-}
-
-// All or nothing: a single statement, or a transaction.
-static bool run_whole(struct job *own, struct txn *txn)
-{
-    struct write_job *job = (struct write_job *)own;
-    return job->transaction ? run_transaction(job, txn) : run_single(job, txn);
-}
-
-void statement_job(struct write_job *job, bool each)
-{
-    job->job.run = each ? run_each : run_whole;
-}
-
 // ---- ExecuteStatement -------------------------------------------------------------
 
 enum step execute_statement_start(struct api_call *call, const void *decoded)
@@ -257,7 +183,6 @@ enum step execute_statement_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     job->actions[0] = action;
     statement->action = &job->actions[0];
-    statement_job(job, false);
     return call_submit(call);
 }
 

@@ -41,14 +41,10 @@ void statement_fail(struct api_call *call, struct call_statement *statement);
 
 // SELECT's answer for one item.
 void statement_write_item(struct api_call *call, struct json_writer *w,
-                          const struct partiql_plan *plan, struct slice item);
+                          const struct partiql_plan *plan, struct slice item, struct steps *steps);
 // What RETURNING asks for: VALUE_NONE if there is nothing to return. In the call's arena.
 MUST_CHECK bool statement_returned(struct api_call *call, const struct call_statement *statement,
                                    struct slice *out);
-
-// Makes the call's job name what an INSERT finds in its place a duplicate, and run as a whole or
-// each action on its own; what fails is then noted in the action.
-void statement_job(struct write_job *job, bool each);
 
 // SELECT of ExecuteStatement (partiql_select.c).
 enum step statement_select(struct api_call *call, const struct execute_statement_request *request,

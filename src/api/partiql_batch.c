@@ -80,6 +80,8 @@ static const char *error_name(enum error_code code)
         return "ProvisionedThroughputExceeded";
     case ERR_RESOURCE_NOT_FOUND:
         return "ResourceNotFound";
+    case ERR_TRANSACTION_CONFLICT:
+        return "TransactionConflict";
     case ERR_VALIDATION:
     case ERR_EMPTY_KEY:
         return "ValidationError";
@@ -122,7 +124,8 @@ static bool write_response(struct batch_call *batch, struct json_writer *w,
     }
     if (statement->read.item.len > 0) {
         json_name(w, "Item");
-        statement_write_item(batch->call, w, &statement->plan, statement->read.item);
+        statement_write_item(batch->call, w, &statement->plan, statement->read.item,
+                             &(struct steps){0});
     } else if (returned.len > 0) {
         json_name(w, "Item");
         json_item(w, returned);
@@ -263,7 +266,7 @@ static enum step write_all(struct batch_call *batch)
         job->actions[at] = *statement->action;
         statement->action = &job->actions[at++];
     }
-    statement_job(job, true);
+    job->each = true;
     return call_submit(call);
 }
 

@@ -141,7 +141,7 @@ static bool emit_item(void *context, struct slice item)
     struct select_call *s = context;
     struct api_call *call = s->p.call;
     insights_read(call, s->p.page.table, s->p.page.index, item);
-    statement_write_item(call, &s->p.w, s->plan, item);
+    statement_write_item(call, &s->p.w, s->plan, item, &s->p.page.steps);
     return !call->response.failed || error_budget(&call->error);
 }
 

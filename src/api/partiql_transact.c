@@ -194,7 +194,8 @@ static enum step write_items(struct api_call *call)
         json_open_object(&w);
         if (statement->read.item.len > 0) {
             json_name(&w, "Item");
-            statement_write_item(t->call, &w, &statement->plan, statement->read.item);
+            statement_write_item(t->call, &w, &statement->plan, statement->read.item,
+                                 &(struct steps){0});
         }
         json_close_object(&w);
     }
@@ -271,7 +272,6 @@ enum step execute_transaction_start(struct api_call *call, const void *decoded)
     if (statement_reads(&t->statements[0]))
         return read_all(t);
     t->job->transaction = true;
-    statement_job(t->job, false);
     return set_token(t) ? call_submit(call) : STEP_FAILED;
 }
 

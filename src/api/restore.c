@@ -17,7 +17,8 @@
 // ---- Filling the table ------------------------------------------------------------------------
 
 struct restore_task {
-    struct task task; // first
+    struct task task;        // first
+    struct history *history; // what the table is filled with, or NULL: it had to wait
     struct table *target;
 };
 
@@ -69,35 +70,40 @@ static bool has_past(struct api *api, const struct table *table, int64_t at_ms)
     return pitr_has(&settings, at_ms, engine_log_time(api->engine));
 }
 
-// The items that the table with these settings is to be filled with.
-static struct history *open_source(struct api *api, const struct table_settings *settings,
-                                   struct arena *arena, struct error *error)
+// The items that the table is to be filled with.
+static struct history *open_source(struct api *api, const struct table *target, struct arena *arena,
+                                   struct error *error)
 {
-    bool backup = settings->restore_backup.len > 0;
+    struct table_settings settings;
+    table_settings_read(target, &settings);
+    bool backup = settings.restore_backup.len > 0;
     struct slice name =
-        backup ? backup_data_name(arena, settings->restore_backup) : settings->restore_table;
+        backup ? backup_data_name(arena, settings.restore_backup) : settings.restore_table;
     struct table *source = engine_table(api->engine, name);
-    if (source == NULL || (!backup && !has_past(api, source, settings->restore_ms))) {
+    if (source == NULL || (!backup && !has_past(api, source, settings.restore_ms))) {
         table_release(source);
         (void)error_set(error, ERR_TABLE_NOT_FOUND, "its source is gone");
         return NULL;
     }
     struct history_limits limits = {api->work_bytes, background_stops, api};
     struct history *history = history_open(
-        api->engine, source, backup ? HISTORY_NOW : settings->restore_ms, &limits, error);
+        api->engine, source, backup ? HISTORY_NOW : settings.restore_ms, &limits, error);
     table_release(source);
     return history;
 }
 
-static bool fill(struct api *api, struct table *target, struct arena *arena, struct error *error)
+// Each try opens the source, but for the first one of a task that could run at once.
+static bool fill(struct api *api, struct restore_task *restore, struct arena *arena,
+                 struct error *error)
 {
-    struct table_settings settings;
-    table_settings_read(target, &settings);
-    struct history *history = open_source(api, &settings, arena, error);
-    if (history == NULL)
+    if (restore->history == NULL)
+        restore->history = open_source(api, restore->target, arena, error);
+    if (restore->history == NULL)
         return false;
-    bool ok = copy_items(api, history, target, error) && activate(api, target, error);
-    history_close(history);
+    bool ok = copy_items(api, restore->history, restore->target, error) &&
+              activate(api, restore->target, error);
+    history_close(restore->history);
+    restore->history = NULL;
     return ok;
 }
 
@@ -133,11 +139,13 @@ static void run_restore(struct task *task, struct api *api)
     arena_init(&arena, 1 << 20);
     error_init(&error, &arena);
     do {
-        ok = background_stopping(api) || fill(api, restore->target, &arena, &error);
+        ok = background_stopping(api) || fill(api, restore, &arena, &error);
     } while (!ok && background_retry(api, &patience, &error));
     // Interrupted work is begun again by the next api; ERR_RESOURCE_NOT_FOUND is the target's.
     if (!ok && !background_stopping(api) && error.code != ERR_RESOURCE_NOT_FOUND)
         abandon(api, restore->target, error.message, &arena);
+    if (restore->history != NULL)
+        history_close(restore->history);
     table_release(restore->target);
     arena_release(&arena);
     free(restore);
@@ -147,12 +155,21 @@ static void run_restore(struct task *task, struct api *api)
 static void begin_restore(struct api *api, struct table *target)
 {
     struct restore_task *task = calloc(1, sizeof(*task));
+    struct arena arena;
+    struct error error;
     ensure(task != NULL);
     task->task.run = run_restore;
     task->task.lane = LANE_RESTORE;
     task->target = table_hold(target);
+    arena_init(&arena, 1 << 20);
+    error_init(&error, &arena); // what fails here the task tries again, and tells
+    if (background_idle(api, LANE_RESTORE))
+        task->history = open_source(api, target, &arena, &error);
+    arena_release(&arena);
     if (background_submit(api, &task->task))
         return;
+    if (task->history != NULL)
+        history_close(task->history);
     table_release(target);
     free(task);
 }

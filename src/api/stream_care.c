@@ -181,7 +181,7 @@ static bool each_stream(struct api *api, int64_t now_ms,
     arena_init(&arena, LIMIT_REQUEST_MEMORY);
     error_init(&error, &names_arena);
     bool ok = stream_names(api->engine, slice_of(NULL, 0), &names_arena, &names, &error);
-    for (size_t i = 0; ok && i < names.count; i++) {
+    for (size_t i = 0; ok && i < names.count && !background_stopping(api); i++) {
         ok = visit(api, names.names[i], now_ms, &arena, &error);
         arena_reset(&arena);
     }
@@ -362,17 +362,18 @@ static bool trim_log(struct api *api, const struct table *table, int64_t now_ms,
                      struct arena *arena, struct error *error)
 {
     int64_t need_ms;
-    uint64_t first;
     if (table->log == 0)
         return true;
     if (!log_need_ms(api, table, arena, &need_ms, error))
         return false;
     struct oldest oldest = {.before_ms = now_ms - need_ms};
     // The writer is not bothered for nothing.
-    return engine_log_read(api->engine, NULL, table->log, 0, UINT64_MAX, look_at_oldest, &oldest,
-                           error) &&
-           (!oldest.old ||
-            engine_log_trim(api->engine, table->log, oldest.before_ms, &first, error));
+    bool ok = engine_log_read(api->engine, NULL, table->log, 0, UINT64_MAX, look_at_oldest, &oldest,
+                              error);
+    bool more = oldest.old;
+    while (ok && more && !background_stopping(api))
+        ok = engine_log_trim(api->engine, table->log, oldest.before_ms, &more, error);
+    return ok;
 }
 
 void streams_trim(struct api *api)
@@ -386,7 +387,7 @@ void streams_trim(struct api *api)
         return;
     arena_init(&arena, LIMIT_REQUEST_MEMORY);
     table_names_init(&names, api->engine, slice_of(NULL, 0));
-    while (table_names_next(&names, &name)) {
+    while (table_names_next(&names, &name) && !background_stopping(api)) {
         error_init(&error, &arena);
         struct table *table = engine_table(api->engine, name);
         bool ok = table == NULL || trim_log(api, table, now_ms, &arena, &error);

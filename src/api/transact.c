@@ -1,5 +1,6 @@
 // TransactGetItems and TransactWriteItems. A write transaction is one job of the writer, which runs
-// jobs one after the other: it is serialisable, and it never meets a conflict.
+// jobs one after the other: it is serialisable. Only one that takes long to judge, and whose items
+// keep changing meanwhile, meets a conflict.
 #include "api/insights.h"
 
 #include "base/encode.h"
@@ -447,7 +448,8 @@ static enum step write_gets(struct api_call *call)
         json_open_object(&w);
         if (entries[i].read.item.len > 0) {
             json_name(&w, "Item");
-            call_write_item(call, &w, entries[i].projection, entries[i].read.item);
+            call_write_item(call, &w, entries[i].projection, entries[i].read.item,
+                            &(struct steps){0});
         }
         json_close_object(&w);
     }

@@ -238,7 +238,8 @@ bool export_filter_chooses(const struct export_filter *filter)
 
 bool export_filter_item(const struct export_filter *filter, struct slice item)
 {
-    return filter->condition == NULL || expr_condition_eval(filter->condition, item);
+    return filter->condition == NULL ||
+           expr_condition_eval(filter->condition, item, &(struct steps){0});
 }
 
 bool export_filter_project(struct export_filter *filter, enum export_image image,
@@ -250,7 +251,7 @@ bool export_filter_project(struct export_filter *filter, enum export_image image
     struct value_builder builder;
     buf_clear(out);
     value_builder_init(&builder, out);
-    expr_project(filter->projection, *item, &builder);
+    expr_project(filter->projection, *item, &builder, &(struct steps){0});
     value_builder_release(&builder);
     *item = buf_view(out);
     return !out->failed || error_budget(error);

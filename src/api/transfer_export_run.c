@@ -89,7 +89,8 @@ static bool remove_leftovers(struct export_run *run, const char *root, const cha
     buf_text(&prefix, "data/");
     struct file_entry *entries = NULL;
     size_t count = 0;
-    bool ok = files_list(root, buf_view(&prefix), &run->arena, &entries, &count, &run->error);
+    bool ok = files_list(root, buf_view(&prefix), FILES_NO_LINKS, &run->arena, &entries, &count,
+                         &run->error);
     buf_release(&prefix);
     if (!ok && run->error.code == ERR_RESOURCE_NOT_FOUND) { // no bucket yet
         error_init(&run->error, &run->arena);

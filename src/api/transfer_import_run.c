@@ -9,6 +9,7 @@
 #include "transfer/item_reader.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
     FAULTS_TOLD = 20,    // lines in the log for one import
@@ -114,12 +115,14 @@ static void write_state(struct import_run *run)
 
 static bool import_file(struct import_run *run, const char *root, const struct file_entry *file)
 {
-    char *path = files_path(&run->arena, root, file->key);
-    if (path == NULL)
-        return error_budget(&run->error);
-    struct item_reader *reader = item_reader_open(path, &run->options, &run->error);
-    if (reader == NULL)
+    int fd = files_open(root, file->key, &run->error);
+    struct item_reader *reader =
+        fd < 0 ? NULL : item_reader_open_fd(fd, &run->options, &run->error);
+    if (reader == NULL) {
+        if (fd >= 0)
+            (void)close(fd);
         return false;
+    }
     struct item_record record;
     bool ok = true;
     while (ok && item_reader_next(reader, &record, &run->error)) {
@@ -134,6 +137,7 @@ static bool import_file(struct import_run *run, const char *root, const struct f
     run->file_bytes += (int64_t)item_reader_consumed(reader);
     run->work.processed_bytes = run->file_bytes;
     item_reader_free(reader);
+    (void)close(fd);
     // A file that cannot be read to its end is one more error; the others are imported.
     if (ok && run->error.code != ERR_NONE) {
         tell_fault(run, file->key, &(struct item_record){.line = 0}, run->error.message);
@@ -149,7 +153,8 @@ static bool import_files(struct import_run *run)
     char *root = work_bucket(run->api, run->work.work.bucket, &run->arena, &run->error);
     if (root == NULL)
         return false;
-    if (!files_list(root, run->work.work.prefix, &run->arena, &files, &count, &run->error)) {
+    if (!files_list(root, run->work.work.prefix, FILES_NO_LINKS, &run->arena, &files, &count,
+                    &run->error)) {
         bool missing = run->error.code == ERR_RESOURCE_NOT_FOUND;
         error_init(&run->error, &run->arena);
         return missing ? fail_with(run, "S3NoSuchBucket", "The specified bucket does not exist")

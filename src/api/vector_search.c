@@ -228,7 +228,7 @@ static void write_response(struct api_call *call, const struct search_call *own)
     for (size_t i = 0; i < search->count; i++) {
         json_open_object(&w);
         json_name(&w, "Item");
-        call_write_item(call, &w, own->projection, search->hits[i].item);
+        call_write_item(call, &w, own->projection, search->hits[i].item, &(struct steps){0});
         write_score(&w, search->hits[i].score);
         json_close_object(&w);
     }

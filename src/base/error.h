@@ -63,6 +63,8 @@
     X(INTERNAL, ERROR_DYNAMO, "InternalServerError", 500, true)                                    \
     X(UNAVAILABLE, ERROR_DYNAMO, "ServiceUnavailable", 503, true)                                  \
     /* A file is damaged: unlike INTERNAL, trying again cannot help. */                            \
+    /* A read that would wait for the disk where it must not; no client ever sees it. */           \
+    X(COLD, ERROR_DYNAMO, "InternalServerError", 500, true)                                        \
     X(DAMAGED, ERROR_DYNAMO, "InternalServerError", 500, false)                                    \
     X(BUDGET, ERROR_DYNAMO, "InternalServerError", 500, false)
 

@@ -32,8 +32,7 @@ enum {
     LIMIT_EXPRESSION_NAME = 255, // bytes of one placeholder or name in an expression
     LIMIT_IN_OPERANDS = 100,     // operands of IN
     // Ours: entries of Expected, a filter, AttributeUpdates or AttributesToGet. Expressions are
-    // bounded by their size; without this the old parameters could keep the writer busy for
-    // minutes.
+    // bounded by their size; this bounds what the old parameters ask of one item.
     LIMIT_LEGACY_ENTRIES = 2000,
 
     // Requests (AWS).
@@ -53,13 +52,24 @@ enum {
     LIMIT_BODY = 16 << 20,     // bytes of a request body; AWS's 16 MB batch is the largest
     LIMIT_JSON_DEPTH = 256,    // 32 levels of values are 64 of JSON; more, to name what is too deep
     LIMIT_RESPONSE = 64 << 20, // a 16 MB BatchGetItem grows in JSON
+    LIMIT_BATCH_RESPONSE = 32 << 20,  // where a BatchGetItem leaves the rest for the next one
     LIMIT_REQUEST_MEMORY = 256 << 20, // arena budget of one request
     LIMIT_WRITE_QUEUE = 16384,        // requests waiting for the writer; more are throttled
-    // What a request may do on the thread of an event loop, whose other requests wait for it; the
-    // rest is done in the pool. About 200 µs: bytes read (see engine.h), bytes of a body.
+    // What a request may do on the thread of an event loop, whose other requests wait for it, about
+    // 200 µs: bytes read (see engine.h), bytes of a body. The rest is done in the pool, where long
+    // requests take turns after a few milliseconds.
     LIMIT_INLINE_WORK = 128 << 10,
     LIMIT_INLINE_BODY = 64 << 10,
-    LIMIT_GROUP_BYTES = 16 << 20, // bytes one group commit gathers before it goes to disk
+    LIMIT_SLICE_WORK = 2 << 20,
+    LIMIT_INDEX_COPY = 2 << 10,  // a larger index entry refers to its item (ADR 014)
+    LIMIT_GROUP_BYTES = 4 << 20, // bytes one group commit gathers before it goes to disk
+
+    // Work (ours), in steps of about 4 ns: see steps.h.
+    LIMIT_PAGE_WORK = 25 << 20, // filter and projection of one page, which ends there: 100 ms
+    LIMIT_WRITER_WORK = 100000, // of one job in the writer; more is planned beside it: 0.4 ms
+    LIMIT_PLAN_TRIES = 8,       // how often, before items that keep changing are a conflict
+    LIMIT_PLANNED = 16,         // jobs planned ahead of the writer, each of which holds its items
+    LIMIT_GROUP_NS = 5000000,   // how long one group commit gathers before it goes to disk
 
     // Models (ours): far above what people write, so that what is checked pair by pair stays quick.
     LIMIT_MODEL_FILE = 1 << 20,      // bytes of a .dolmen file

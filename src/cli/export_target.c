@@ -12,7 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 12, PAUSE_MAX_MS = 5000 };
+enum {
+    TRIES = 12,
+    TELL_AFTER = 4, // tries; these take a third of a second
+    PAUSE_MAX_MS = 5000,
+};
 
 bool target_open(struct target *target, const struct cli_input *input, int *code)
 {
@@ -56,10 +60,22 @@ static int call_here(struct target *target, const char *operation, struct slice 
 static bool should_retry(const struct target *target, int status)
 {
     struct slice text = buf_view(&target->response);
+    if (slice_contains(text, SLICE_LIT("data on disk is damaged")))
+        return false;
     return status == 0 || status >= 500 ||
            (status == 400 && (slice_contains(text, SLICE_LIT("ThroughputExceeded")) ||
                               slice_contains(text, SLICE_LIT("#ThrottlingException")) ||
                               slice_contains(text, SLICE_LIT("#RequestLimitExceeded"))));
+}
+
+// Says once why it takes so long.
+static void tell_wait(const struct target *target, const char *operation, const char *error)
+{
+    char text[512];
+    if (error[0] == 0)
+        target_error(target, text, sizeof(text));
+    (void)fprintf(stderr, "dolmen %s: %s fails and is tried again for half a minute: %s\n",
+                  target->input->command->name, operation, error[0] == 0 ? text : error);
 }
 
 int target_call(struct target *target, const char *operation, struct slice body)
@@ -67,6 +83,8 @@ int target_call(struct target *target, const char *operation, struct slice body)
     char error[256] = "";
     int status = 0;
     for (int try = 0; try < TRIES; try++) {
+        if (try == TELL_AFTER)
+            tell_wait(target, operation, status == 0 ? error : "");
         if (try > 0) {
             long pause = 20L << try;
             pause = pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS;

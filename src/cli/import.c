@@ -307,8 +307,8 @@ static bool import_directory(struct importer *importer)
     struct file_entry *files = NULL;
     size_t count = 0;
     uint64_t total = 0;
-    if (!files_list(importer->path, slice_of(NULL, 0), &importer->arena, &files, &count,
-                    &importer->error))
+    if (!files_list(importer->path, slice_of(NULL, 0), FILES_FOLLOW_LINKS, &importer->arena, &files,
+                    &count, &importer->error))
         return false;
     for (size_t i = 0; i < count; i++)
         total += is_data(files[i].key) ? files[i].size : 0;

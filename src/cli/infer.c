@@ -252,7 +252,8 @@ static bool read_directory(struct inference *run, const char *path)
 {
     struct file_entry *files = NULL;
     size_t count = 0;
-    if (!files_list(path, slice_of(NULL, 0), &run->arena, &files, &count, &run->error))
+    if (!files_list(path, slice_of(NULL, 0), FILES_FOLLOW_LINKS, &run->arena, &files, &count,
+                    &run->error))
         return false;
     for (size_t i = 0; i < count; i++) {
         char *file = files_path(&run->arena, path, files[i].key);

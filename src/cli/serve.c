@@ -138,6 +138,7 @@ static int serve_run(const struct cli_input *input)
 {
     unsigned timeout;
     unsigned ttl_rate;
+    unsigned index_copy;
     struct store_options store = {.path = NULL};
     struct server_options options = {
         .host = cli_value(input, "--host", "127.0.0.1"),
@@ -149,6 +150,7 @@ static int serve_run(const struct cli_input *input)
     if (!store_parse(input, &store) || !gate_parse(input, options.host, &options.gate) ||
         !cli_exclusive(input, "--kinesis-root", "--kinesis-endpoint") ||
         !cli_number(input, "--port", 8000, 0, 65535, &options.port) ||
+        !cli_number(input, "--index-copy", LIMIT_INDEX_COPY, 1, LIMIT_ITEM_SIZE, &index_copy) ||
         !cli_number(input, "--threads", 0, 1, 256, &options.threads) ||
         !cli_number(input, "--request-timeout", 30, 1, 3600, &timeout) ||
         !cli_number(input, "--ttl-rate", API_TTL_RATE, 1, 1000000, &ttl_rate))
@@ -161,6 +163,8 @@ static int serve_run(const struct cli_input *input)
     options.api = cli_database_open(input, &store, &options.store, &code);
     if (options.api != NULL)
         api_buckets(options.api, cli_value(input, "--bucket-root", NULL), store.path);
+    if (options.api != NULL)
+        api_index_copy_max(options.api, index_copy);
     if (options.api != NULL)
         api_ttl_rate(options.api, ttl_rate);
     if (options.api != NULL && cli_given(input, "--enforce-capacity"))
@@ -208,6 +212,10 @@ static const struct cli_option serve_options[] = {
      "Memory for what is read from disk, such as 256M or 2G. Default: an eighth\n"
      "of the machine's, from 64M to 1G; it fills by use."},
     {"--write-buffer", "SIZE", "Memory for writes on their way into tables on disk. Default: 48M."},
+    {"--index-copy", "BYTES",
+     "Copy what an index projects of an item into the index, up to this size; of a\n"
+     "larger item the index has a reference. Less writes less to disk and makes\n"
+     "queries of indexes dearer. It may change at each start. Default: 2048."},
     {"--bucket-root", "DIR",
      "Where the buckets of exports and imports are: each is a directory in this\n"
      "one. Default: the directory buckets in the data directory."},

@@ -27,6 +27,7 @@ struct engine *engine_open(struct store *store, struct env env, const struct gua
     ensure(engine != NULL);
     engine->store = store;
     engine->env = env;
+    engine->index_copy_max = LIMIT_INDEX_COPY;
     ensure(pthread_rwlock_init(&engine->catalog.lock, NULL) == 0);
     health_init(engine);
     if (!catalog_load(engine, error) || !log_load(engine, error)) {
@@ -37,6 +38,7 @@ struct engine *engine_open(struct store *store, struct env env, const struct gua
         return NULL;
     }
     make_guards(engine, maker);
+    ensure(judge_start(engine));
     ensure(writer_start(engine));
     ensure(keeper_start(engine));
     return engine;
@@ -46,6 +48,7 @@ void engine_close(struct engine *engine)
 {
     keeper_stop(engine);
     writer_stop(engine);
+    judge_stop(engine);
     catalog_release(&engine->catalog);
     store_close(engine->store);
     health_release(engine);
@@ -57,8 +60,15 @@ const struct env *engine_env(const struct engine *engine)
     return &engine->env;
 }
 
+void engine_index_copy_max(struct engine *engine, size_t bytes)
+{
+    engine->index_copy_max = bytes;
+}
+
 bool engine_store_failed(struct error *error, const struct store_error *cause)
 {
+    if (cause->cold)
+        return error_set(error, ERR_COLD, "The data is not in memory.");
     if (cause->damaged)
         return error_set(error, ERR_DAMAGED,
                          "The request could not be completed: data on disk is damaged. %s",

@@ -29,6 +29,10 @@ MUST_CHECK struct engine *engine_open(struct store *store, struct env env,
 // Runs every queued job, stops the threads, closes the store.
 void engine_close(struct engine *engine);
 
+// The largest projected item that an index holds a copy of; a larger one is a reference to the
+// table's item. Only before the first write. Default: LIMIT_INDEX_COPY.
+void engine_index_copy_max(struct engine *engine, size_t bytes);
+
 const struct env *engine_env(const struct engine *engine);
 
 // Whether writes work. They stop when the store cannot make them durable (a full disk, a failed
@@ -68,20 +72,32 @@ size_t engine_table_count(struct engine *engine);
 // ---- Jobs --------------------------------------------------------------------------
 
 struct txn;
+struct plan;
+
+// What becomes of a job after `run`.
+enum job_turn {
+    JOB_ENDS,  // it is done once the batch is committed
+    JOB_AGAIN, // it has more to write: once the batch is committed, from the end of the queue
+    JOB_ASIDE, // it takes long, and nothing is written yet: `plan` first, from the end of the queue
+};
 
 // A piece of work for the writer. The owner keeps it alive until `done`.
 struct job {
     struct job *next;
     // On the writer's thread. Either succeeds, with all its writes in the transaction, or
-    // returns false, with `error` set and nothing written.
+    // returns false, with `error` set and nothing written. It must not take long.
     bool (*run)(struct job *job, struct txn *txn);
+    // On the judge's thread, if `run` has asked for it: takes as long as it needs, and may put
+    // nothing into the transaction, which is its own and sees what is committed.
+    void (*plan)(struct job *job, struct txn *txn);
     // On the writer's thread, after the commit is durable and before `done`; may be NULL.
     void (*committed)(struct job *job, struct engine *engine);
     // On the writer's thread, once, at the very end. It must not block.
     void (*done)(struct job *job);
-    bool alone;  // wants a batch of its own: changes of the catalog, backfill
-    bool beside; // work beside the requests: see engine_run_beside()
-    bool failed; // set by the writer: look at error
+    bool alone;         // wants a batch of its own: changes of the catalog, backfill
+    bool beside;        // work beside the requests: see engine_run_beside()
+    bool failed;        // set by the writer: look at error
+    enum job_turn turn; // set by `run`; JOB_ENDS before
     struct error *error;
 };
 
@@ -119,6 +135,7 @@ struct write_action {
     bool want_old;                          // the images below are needed
     bool want_new;
     bool old_on_failure; // the old item is needed if the condition fails
+    bool insert;         // PUT: the condition is that there is no item; else it is a duplicate
     bool trusted;        // PUT: of an item that was in a table before; its index keys may be unfit
     bool expired;        // DELETE: by time to live; nothing is done if the item is not expired
     bool touch;          // UPDATE, without an update: the guard completes the item if it is there
@@ -145,12 +162,20 @@ struct write_job {
     struct arena *arena; // for results
     size_t count;
     struct write_action *actions;
-    bool transaction; // all or nothing; otherwise each action stands alone (and none may fail
-                      // unless count is 1)
+    // A transaction is all or nothing, and has one action for an item. Other requests are done in
+    // their order, in one part if they are small and in several if not: the first part that fails
+    // fails the request, those before it stand.
+    bool transaction;
+    bool each; // each action is a part, and one that fails says so itself; the others do not mind
     // Idempotency: empty, or the token and a digest of everything else in the request.
     struct slice token;
     uint8_t digest[32];
     bool repeated; // out: this token has been executed before; nothing was written
+
+    // The engine's own.
+    size_t at;          // actions that are done
+    struct plan *plans; // of the part that follows, once it is begun
+    unsigned tries;     // how often that was put aside
 };
 
 // Judges the index keys of an item to be put: types, emptiness, sizes. The writer judges again,
@@ -171,8 +196,8 @@ void write_job_release(struct write_job *request);
 
 // What can be long is read in slices. *work is what a slice may spend, and then what is left of it:
 // about a unit for each byte that is read, and WORK_ITEM for each item. What costs more than is
-// left waits for the next slice; only one of WORK_SLICE begins with whatever is next.
-enum { WORK_ITEM = 512, WORK_SLICE = 2 << 20 };
+// left waits for the next slice; only one of LIMIT_SLICE_WORK begins with whatever is next.
+enum { WORK_ITEM = 512 };
 enum read_step {
     READ_FAILED, // the error is set
     READ_DONE,
@@ -183,7 +208,7 @@ enum read_step {
 static inline bool work_spend(uint64_t *work, size_t bytes)
 {
     uint64_t cost = bytes + WORK_ITEM;
-    if (cost > *work && *work < WORK_SLICE)
+    if (cost > *work && *work < LIMIT_SLICE_WORK)
         return false;
     *work -= cost < *work ? cost : *work;
     return true;
@@ -228,6 +253,8 @@ struct page_request {
     uint64_t matched;
     uint64_t bytes;         // read, by AWS's formula
     uint64_t fetched_units; // 4 KB units of table items fetched through a local index
+    uint64_t fetched_bytes; // and their bytes
+    struct steps steps;     // of the filter; `emit` adds what it does with the item
     struct slice last; // the key (an item with the key attributes) to continue from, or VALUE_NONE
 };
 MUST_CHECK enum read_step engine_page_run(struct engine *engine, struct page_request *page,

@@ -25,6 +25,24 @@ struct job_list {
     size_t waiting; // in the list, or in progress
 };
 
+static inline void jobs_add(struct job_list *list, struct job *job)
+{
+    job->next = NULL;
+    if (list->first == NULL)
+        list->first = job;
+    else
+        list->last->next = job;
+    list->last = job;
+}
+
+static inline struct job *jobs_take(struct job_list *list)
+{
+    struct job *job = list->first;
+    if (job != NULL)
+        list->first = job->next;
+    return job;
+}
+
 struct queue {
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -42,6 +60,9 @@ struct keeper {
     bool pending;           // somebody asked since the last look
     bool busy;
     bool stopping;
+    // The keeper's own.
+    unsigned failures; // rounds in a row in which something failed
+    char told[256];    // what the log was last told of
 };
 
 // Shared by the writer, which changes it, and whoever asks.
@@ -69,6 +90,15 @@ struct change_log {
     _Atomic int64_t visible_time; // and its time
 };
 
+// Plans what takes long beside the writer; see judge.c.
+struct judge {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct job_list jobs;
+    size_t planned; // jobs that it has planned and the writer has not run again yet
+    bool stopping;
+};
+
 struct engine {
     struct store *store;
     struct env env;
@@ -78,7 +108,11 @@ struct engine {
     struct writer_counts counts;
     struct change_log log;
     struct keeper keeper;
+    _Atomic int64_t freed; // bytes that were deleted since the store was last asked to reclaim them
+    size_t index_copy_max; // see engine_index_copy_max
+    struct judge judge;
     pthread_t writer_thread;
+    pthread_t judge_thread;
     pthread_t keeper_thread;
 };
 
@@ -104,7 +138,25 @@ struct txn {
     size_t delta_count;
     size_t delta_capacity;
     struct stats_delta *deltas;
+    struct steps steps; // of the job at hand; the writer's are limited
+    int64_t full_ns;    // when the group has taken long enough
+    bool aside;         // the judge's: its batch stays empty
 };
+
+void txn_init(struct txn *txn, struct engine *engine);
+void txn_release(struct txn *txn);
+// Whether the group should be committed before anything is added to it.
+bool txn_full(const struct txn *txn);
+
+// Puts a record that was written into one of the buffers. If memory ran out for it, the batch
+// fails.
+static inline void txn_put(struct txn *txn, struct slice key, const struct buf *record)
+{
+    if (record->failed)
+        store_batch_fail(txn->batch);
+    else
+        store_batch_put(txn->batch, key, buf_view(record));
+}
 
 void txn_count(struct txn *txn, tree_id tree, struct tree_stats *stats, int64_t items,
                int64_t bytes);
@@ -116,6 +168,17 @@ MUST_CHECK bool txn_get(struct txn *txn, struct slice key, struct arena *arena,
 
 MUST_CHECK bool writer_start(struct engine *engine);
 void writer_stop(struct engine *engine);
+// Puts a job that was submitted before at the end of the queue.
+void writer_queue(struct engine *engine, struct job *job);
+
+// ---- The judge (judge.c) -----------------------------------------------------------------
+
+MUST_CHECK bool judge_start(struct engine *engine);
+void judge_stop(struct engine *engine);
+// Has the job planned, and queued again.
+void judge_take(struct engine *engine, struct job *job);
+// The writer runs a job that the judge has planned.
+void judge_returned(struct engine *engine);
 
 // Turns a failed store call into the client's error; the text is in the log.
 bool engine_store_failed(struct error *error, const struct store_error *cause);
@@ -201,9 +264,9 @@ struct index_cost {
 struct index_cost index_apply(struct txn *txn, const struct table *table, const struct index *index,
                               struct slice tree_key, struct image before, struct image after);
 
-// ---- Guards (guard.c) ---------------------------------------------------------------------
+// ---- Plans (plan.c) ----------------------------------------------------------------------
 
-// What a guard said of one action: the values its item claims and gives back.
+// What the guard said of one action: the values its item claims and gives back.
 struct claims {
     size_t count;
     struct guard_claim *list;
@@ -212,6 +275,43 @@ struct claims {
     bool *held;  // by position in list: the item has it already
     bool *owned; // by position in releases: the item has it, and gives it back
 };
+
+// What an action comes to: the item that it found, and the one that it makes of it.
+struct plan {
+    struct table *table; // the current version; counted if made aside
+    struct store_value pin;
+    struct image before;
+    struct image after;
+    int64_t collection; // bytes before the write
+    struct claims claims;
+    struct error error; // ERR_NONE, or why the action fails
+    bool opened;        // table and item are there
+    bool made;          // and so is the rest
+    bool aside;         // by the judge: to be confirmed by the writer
+};
+
+// Begins a plan: finds the table and reads the item.
+void plan_open(struct txn *txn, struct write_job *request, struct write_action *action,
+               struct plan *plan);
+// Makes the rest of it; false if txn->steps is over before it is done.
+MUST_CHECK bool plan_make(struct txn *txn, struct write_job *request, struct write_action *action,
+                          struct plan *plan);
+// Whether a plan that was made aside still holds for the writer.
+MUST_CHECK bool plan_confirm(struct txn *txn, struct write_job *request,
+                             const struct write_action *action, const struct plan *plan);
+void plan_drop(struct txn *txn, struct plan *plan);
+// The bytes of items that the action reads or makes: what counts towards the size of a transaction.
+size_t plan_weight(const struct write_action *action, const struct plan *plan);
+
+// The old image of the item. The pin must be released.
+MUST_CHECK bool plan_read(struct txn *txn, struct write_job *request,
+                          const struct write_action *action, struct plan *plan,
+                          struct error *error);
+// Copies an image into the arena, if there is one.
+MUST_CHECK bool image_copy(struct arena *arena, struct slice item, struct slice *out,
+                           struct error *error);
+
+// ---- Guards (guard.c) ---------------------------------------------------------------------
 
 // Has the table's guard complete and judge the new image. `claims` is what came out.
 MUST_CHECK bool guard_judge(struct txn *txn, struct write_job *request, struct write_action *action,

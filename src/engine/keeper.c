@@ -12,11 +12,16 @@
 #include "base/log.h"
 #include "base/wait.h"
 
+#include <stdio.h>
+
 enum {
-    PIECE_ITEMS = 256,        // items read or deleted in one piece: one or two milliseconds
-    PIECE_BYTES = 256 << 10,  // and their size
-    RANGE_DELETE_FROM = 4096, // fewer keys are deleted one by one: range tombstones slow reads
-    SWEEP_SECONDS = 60,       // how often tokens are looked at without being woken
+    PIECE_ITEMS = 256,       // items read or deleted in one piece: one or two milliseconds
+    PIECE_BYTES = 256 << 10, // and their size
+    RANGE_DELETE_FROM =
+        4096, // fewer keys (of PIECE_BYTES) are deleted one by one: ranges slow reads
+    RECLAIM_BYTES = 64 << 20, // deleted, and the store is asked to give the space back
+    SWEEP_SECONDS = 60,       // how often tokens and space are looked at without being woken
+    RARE_AFTER = 10,          // tries, a second apart, after which failed work is tried so rarely
 };
 
 struct piece {
@@ -28,8 +33,20 @@ struct piece {
     struct slice index;  // name
     tree_id tree;
     bool more;
+    bool large; // the tree that was emptied
     struct table *next;
 };
+
+// A line in the log when it is another failure than the last one. That the store takes no writes is
+// there already.
+static void tell_failure(struct engine *engine, const char *message)
+{
+    struct keeper *keeper = &engine->keeper;
+    if (!health_writable(engine) || strncmp(keeper->told, message, sizeof(keeper->told) - 1) == 0)
+        return;
+    (void)snprintf(keeper->told, sizeof(keeper->told), "%s", message);
+    log_error("background work failed, will try again: %s", message);
+}
 
 static bool run_piece(struct engine *engine, struct piece *piece,
                       bool (*run)(struct job *job, struct txn *txn),
@@ -43,8 +60,8 @@ static bool run_piece(struct engine *engine, struct piece *piece,
     piece->job =
         (struct job){.run = run, .committed = committed, .alone = true, .error = &piece->error};
     bool ok = engine_run_beside(engine, &piece->job);
-    if (!ok && health_writable(engine))
-        log_error("background work failed, will try again: %s", piece->error.message);
+    if (!ok)
+        tell_failure(engine, piece->error.message);
     if (!ok && piece->next != NULL)
         table_release(piece->next);
     arena_release(&piece->arena);
@@ -256,7 +273,8 @@ static bool remove_index(struct job *job, struct txn *txn)
     return true;
 }
 
-// Empties a tree that nothing refers to any more. Small ones key by key, large ones at once.
+// Empties a tree that nothing refers to any more. Small ones key by key, large ones at once; what
+// they take on disk goes soon after (store_reclaim).
 static bool empty_tree(struct job *job, struct txn *txn)
 {
     struct piece *piece = (struct piece *)job;
@@ -267,19 +285,44 @@ static bool empty_tree(struct job *job, struct txn *txn)
         store_cursor_open(txn->engine->store, NULL, slice_of(lower, 4), slice_of(upper, 4));
     ensure(cursor != NULL);
     size_t count = 0;
-    for (store_cursor_first(cursor); store_cursor_valid(cursor) && count < RANGE_DELETE_FROM;
-         store_cursor_next(cursor), count++)
+    size_t bytes = 0;
+    for (store_cursor_first(cursor);
+         store_cursor_valid(cursor) && count < RANGE_DELETE_FROM && bytes < PIECE_BYTES;
+         store_cursor_next(cursor), count++) {
         store_batch_delete(txn->batch, store_cursor_key(cursor));
-    bool large = store_cursor_valid(cursor);
+        bytes += store_cursor_value(cursor).len;
+    }
+    bool large = piece->large = store_cursor_valid(cursor);
     struct store_error cause;
-    bool ok = store_cursor_ok(cursor, &cause) || engine_store_failed(&piece->error, &cause);
+    if (!large && !store_cursor_ok(cursor, &cause)) {
+        large = cause.damaged; // what cannot be read can still be deleted
+        if (!large)
+            (void)engine_store_failed(&piece->error, &cause);
+    }
     store_cursor_close(cursor);
-    if (!ok)
+    if (piece->error.code != ERR_NONE)
         return false;
     if (large)
         store_batch_delete_range(txn->batch, slice_of(lower, 4), slice_of(upper, 4));
     catalog_forget_drop(txn, piece->tree);
     return true;
+}
+
+// A flush, and the merging of tables that follows it, has to be worth it.
+static void reclaim(struct engine *engine)
+{
+    if (engine->freed < RECLAIM_BYTES)
+        return;
+    engine->freed = 0;
+    store_reclaim(engine->store);
+}
+
+static void discard_tree(struct engine *engine, tree_id tree)
+{
+    uint8_t lower[4];
+    uint8_t upper[4];
+    layout_tree_bounds(tree, lower, upper);
+    store_discard(engine->store, slice_of(lower, 4), slice_of(upper, 4));
 }
 
 static bool sweep_tokens(struct job *job, struct txn *txn)
@@ -321,14 +364,16 @@ static struct slice index_with_work(const struct table *table)
     return slice_of(NULL, 0);
 }
 
-// A table with an index that needs work, with a reference; *which is its name, empty for the index
-// of expiry times.
-static struct table *table_with_work(struct engine *engine, struct slice *which)
+// The first table behind a name with an index that needs work, with a reference; *which is its
+// name, empty for the index of expiry times.
+static struct table *table_with_work(struct engine *engine, struct slice after, struct slice *which)
 {
     struct table *found = NULL;
     ensure(pthread_rwlock_rdlock(&engine->catalog.lock) == 0);
     for (size_t i = 0; found == NULL && i < engine->catalog.count; i++) {
         struct table *table = engine->catalog.tables[i];
+        if (slice_compare(table->name, after) <= 0)
+            continue;
         if (table->ttl.tree != 0 && !table->ttl.filled) {
             found = table_hold(table);
             *which = slice_of(NULL, 0);
@@ -373,37 +418,63 @@ static tree_id tree_to_empty(struct engine *engine)
     return tree;
 }
 
-// Does all there is to do. False if the store failed: then it is tried again later.
+// Works on all indexes. What cannot be done (a block of the table is damaged) keeps nobody waiting:
+// that table is passed over.
+static bool work_on_indexes(struct engine *engine)
+{
+    bool all = true;
+    struct buf after; // the name of the last table that could not be worked on
+    struct table *table;
+    struct slice which;
+    buf_init(&after, STORE_KEY_MAX);
+    while (!is_stopping(engine) &&
+           (table = table_with_work(engine, buf_view(&after), &which)) != NULL) {
+        if (!work_on_index(engine, table, which)) {
+            all = false;
+            buf_clear(&after);
+            buf_slice(&after, table->name);
+        }
+        table_release(table);
+    }
+    buf_release(&after);
+    return all;
+}
+
+// Does all there is to do. False if something failed: then it is tried again later.
 static bool work(struct engine *engine)
 {
     struct piece piece = {.tree = 0};
     if (!health_writable(engine) && !run_piece(engine, &piece, probe_store, NULL))
         return false;
-    struct table *table;
-    struct slice which;
-    while (!is_stopping(engine) && (table = table_with_work(engine, &which)) != NULL) {
-        bool ok = work_on_index(engine, table, which);
-        table_release(table);
-        if (!ok)
-            return false;
-    }
+    bool all = work_on_indexes(engine);
     while (!is_stopping(engine) && (piece.tree = tree_to_empty(engine)) != 0) {
+        discard_tree(engine, piece.tree);
         if (!run_piece(engine, &piece, empty_tree, NULL))
             return false;
+        if (piece.large)
+            engine->freed += RECLAIM_BYTES;
     }
+    reclaim(engine);
     do {
         if (!run_piece(engine, &piece, sweep_tokens, NULL))
             return false;
     } while (piece.more && !is_stopping(engine));
-    return true;
+    return all;
 }
 
-static void wait_for_work(struct keeper *keeper, bool failed)
+// After a failure it waits a second, and longer if it happens again, but for a store that may take
+// writes again at any moment.
+static void wait_for_work(struct engine *engine, bool failed)
 {
-    int64_t until_ns = monotonic_ns() + (failed ? 1 : SWEEP_SECONDS) * SECOND_NS;
-    while (!keeper->stopping && (!keeper->pending || failed)) {
-        if (!wait_until(&keeper->wake, &keeper->lock, until_ns))
-            break;
+    struct keeper *keeper = &engine->keeper;
+    keeper->failures = failed ? keeper->failures + 1 : 0;
+    bool soon = failed && (keeper->failures < RARE_AFTER || !health_writable(engine));
+    int64_t now_ns = monotonic_ns();
+    int64_t asked_ns = now_ns + (failed ? SECOND_NS : 0); // if somebody asks
+    int64_t until_ns = now_ns + (soon ? 1 : SWEEP_SECONDS) * SECOND_NS;
+    while (!keeper->stopping && now_ns < (keeper->pending ? asked_ns : until_ns)) {
+        (void)wait_until(&keeper->wake, &keeper->lock, keeper->pending ? asked_ns : until_ns);
+        now_ns = monotonic_ns();
     }
 }
 
@@ -421,7 +492,7 @@ static void *keeper_main(void *argument)
         keeper->busy = false;
         if (!keeper->pending)
             ensure(pthread_cond_broadcast(&keeper->settled) == 0);
-        wait_for_work(keeper, !ok);
+        wait_for_work(engine, !ok);
     }
     ensure(pthread_cond_broadcast(&keeper->settled) == 0);
     ensure(pthread_mutex_unlock(&keeper->lock) == 0);

@@ -154,6 +154,35 @@ size_t record_size(struct slice record)
     return varint_get(&at);
 }
 
+enum { REFERENCE = 0xff }; // where an item has the tag of a map
+
+void record_refer(struct buf *out, struct slice tree_key, size_t size)
+{
+    uint8_t head[10];
+    buf_add(out, head, varint_put(head, size));
+    buf_add(out, &(uint8_t){REFERENCE}, 1);
+    buf_add(out, tree_key.ptr + LAYOUT_TREE, LAYOUT_PREFIX - LAYOUT_TREE);
+}
+
+bool record_refers(struct slice record)
+{
+    return record_item(record).ptr[0] == REFERENCE;
+}
+
+// The entry's key ends in the item's, which has the hash of its partition key before it.
+void layout_referred_key(struct buf *out, const struct table *table, const struct index *index,
+                         struct slice entry_key, struct slice record)
+{
+    struct slice rest = slice_of(entry_key.ptr + LAYOUT_PREFIX, entry_key.len - LAYOUT_PREFIX);
+    for (size_t i = 0; i < index->keys.hash_count + index->keys.range_count; i++)
+        (void)key_skip(&rest, index->keys.parts[i].type);
+    struct slice reference = record_item(record);
+    ensure(reference.len == 1 + LAYOUT_PREFIX - LAYOUT_TREE);
+    put_tree(out, table->tree);
+    buf_add(out, reference.ptr + 1, reference.len - 1);
+    buf_slice(out, rest);
+}
+
 void layout_tree_bounds(tree_id tree, uint8_t lower[4], uint8_t upper[4])
 {
     be32_put(lower, tree);

@@ -1,8 +1,10 @@
 // Where things stand in the store (docs/FORMAT.md is the reference):
 //
-//   item         tree, hash, partition key, sort key                      -> record
-//   index entry  tree, hash, index keys (all parts), table keys (all)     -> record of the
-//   projected item record       varint size by AWS's formula, then the item (an M value)
+//   item         tree, hash, partition key, sort key                   -> record
+//   index entry  tree, hash, index keys (all parts), table keys (all)  -> record of the projected
+//                                                                         item, or a reference
+//   record       varint size by AWS's formula, then the item (an M value)
+//   reference    varint size, a byte that begins no item, the hash of the item it stands for
 //
 // tree is 4 bytes, big-endian; hash is the 8 bytes by which AWS orders a Scan; keys are in the
 // order-preserving encoding of value/key.h.
@@ -11,7 +13,10 @@
 
 #include "engine/table.h"
 
-enum { LAYOUT_PREFIX = 12 }; // tree and hash
+enum {
+    LAYOUT_TREE = 4,
+    LAYOUT_PREFIX = 12, // tree and hash
+};
 
 // Appends tree, hash and the encoded partition key parts, given as encoded values.
 void layout_partition(struct buf *out, tree_id tree, const struct slice *values, size_t count);
@@ -45,6 +50,13 @@ bool layout_index_projects(const struct table *table, const struct index *index,
 void record_write(struct buf *out, struct slice item, size_t size);
 struct slice record_item(struct slice record);
 size_t record_size(struct slice record);
+
+// An index entry that holds no item but refers to that of the table: its size is the projected
+// item's. The key of what it refers to is made of it and of its own key.
+void record_refer(struct buf *out, struct slice tree_key, size_t size);
+bool record_refers(struct slice record);
+void layout_referred_key(struct buf *out, const struct table *table, const struct index *index,
+                         struct slice entry_key, struct slice record);
 
 // The first and the end (exclusive) key of a tree.
 void layout_tree_bounds(tree_id tree, uint8_t lower[4], uint8_t upper[4]);

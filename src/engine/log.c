@@ -75,10 +75,9 @@ void log_append(struct txn *txn, const struct table *table, struct slice before,
     add_part(&txn->record, keys);
     add_part(&txn->record, table->log_images & LOG_OLD ? before : VALUE_NONE);
     add_part(&txn->record, table->log_images & LOG_NEW ? after : VALUE_NONE);
-    ensure(!txn->record.failed);
     uint8_t key[LOG_KEY];
     log_key(key, table->log, ++txn->engine->log.last);
-    store_batch_put(txn->batch, slice_of(key, sizeof(key)), buf_view(&txn->record));
+    txn_put(txn, slice_of(key, sizeof(key)), &txn->record);
 }
 
 void log_before_commit(struct txn *txn)
@@ -248,21 +247,18 @@ struct trim_job {
     struct job job; // first
     tree_id log;
     int64_t before_ms;
-    uint64_t first; // sequence of the first entry that stays, or above all there are
     bool more;
 };
 
 static bool run_trim(struct job *job, struct txn *txn)
 {
     struct trim_job *trim = (struct trim_job *)job;
-    trim->first = txn->engine->log.last + 1;
     trim->more = false;
     struct store_cursor *cursor = open_range(txn->engine, NULL, trim->log, 0, UINT64_MAX);
     for (size_t i = 0; store_cursor_valid(cursor); i++) {
         struct slice key = store_cursor_key(cursor);
         bool old = (int64_t)be64_get(store_cursor_value(cursor).ptr + 1) < trim->before_ms;
         if (!old || i == TRIM_PIECE) {
-            trim->first = be64_get(key.ptr + 4);
             trim->more = old;
             break;
         }
@@ -276,18 +272,15 @@ static bool run_trim(struct job *job, struct txn *txn)
     return ok;
 }
 
-bool engine_log_trim(struct engine *engine, tree_id log, int64_t before_ms, uint64_t *first,
+bool engine_log_trim(struct engine *engine, tree_id log, int64_t before_ms, bool *more,
                      struct error *error)
 {
     struct trim_job trim = {.job = {.run = run_trim, .alone = true, .error = error},
                             .log = log,
                             .before_ms = before_ms};
-    do {
-        if (!engine_run_beside(engine, &trim.job))
-            return false;
-    } while (trim.more);
-    *first = trim.first;
-    return true;
+    bool ok = engine_run_beside(engine, &trim.job);
+    *more = ok && trim.more;
+    return ok;
 }
 
 static bool run_drop(struct job *job, struct txn *txn)

@@ -42,11 +42,10 @@ MUST_CHECK bool engine_log_read(struct engine *engine, struct store_snapshot *sn
                                 bool (*visit)(void *context, const struct log_entry *entry),
                                 void *context, struct error *error);
 
-// Removes the entries from the start of the log that are older than `before_ms`, in pieces, and
-// waits for it. *first is the sequence from which on the log is whole: everything below may be
-// gone. Not on the writer's thread.
-MUST_CHECK bool engine_log_trim(struct engine *engine, tree_id log, int64_t before_ms,
-                                uint64_t *first, struct error *error);
+// Removes entries from the start of the log that are older than `before_ms`, a piece of them, and
+// waits for it. *more tells whether there are others. Not on the writer's thread.
+MUST_CHECK bool engine_log_trim(struct engine *engine, tree_id log, int64_t before_ms, bool *more,
+                                struct error *error);
 
 // Removes a log that no table has any more, and waits for the note of it; the keeper does the rest.
 MUST_CHECK bool engine_log_drop(struct engine *engine, tree_id log, struct error *error);

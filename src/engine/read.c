@@ -1,6 +1,7 @@
 // Reading items: one by its key, or a page of a Query or Scan. Everything happens on the
 // caller's thread against a snapshot of the store; items are handed out in place, without a copy.
 #include "base/encode.h"
+#include "base/log.h"
 #include "engine/engine_internal.h"
 
 bool engine_get(struct engine *engine, struct store_snapshot *snapshot, struct slice tree_key,
@@ -114,9 +115,10 @@ static void scan_bounds(const struct page_request *page, tree_id tree, struct bo
 
 // Where the reading of one page stands between two slices.
 struct page_walk {
-    struct store_snapshot *snapshot; // only when a local index fetches from its table
+    struct store_snapshot *snapshot; // of an index, whose entries may refer to its table's items
     struct store_cursor *cursor;
-    struct buf key; // scratch
+    struct buf key; // scratch, as is
+    struct buf view;
 };
 
 // One slice of it.
@@ -175,27 +177,100 @@ static bool keep_last(struct walk *walk, struct slice item)
     return walk->page->last.ptr != NULL || error_budget(walk->error);
 }
 
+// Whether the page ends with the item it has just read, which is part of it; whether more follow is
+// not looked at: so does AWS. What was fetched counts as well, and a filter that asks too much of
+// its items ends the page early, so that others get their turn.
+static bool is_full(const struct page_request *page)
+{
+    return page->scanned == page->limit || page->bytes + page->fetched_bytes >= LIMIT_PAGE ||
+           page->steps.taken >= LIMIT_PAGE_WORK;
+}
+
+// A slice's work is about a nanosecond a unit, and a step about four.
+static void spend_steps(uint64_t *work, uint64_t steps)
+{
+    *work -= steps * 4 < *work ? steps * 4 : *work;
+}
+
 static bool offer(struct walk *walk, struct slice item)
 {
     struct page_request *page = walk->page;
-    if (page->filter != NULL && !expr_condition_eval(page->filter, item))
-        return true;
-    page->matched++;
-    return page->emit(page->context, item);
+    uint64_t before = page->steps.taken;
+    bool ok = true;
+    if (page->filter == NULL || expr_condition_eval(page->filter, item, &page->steps)) {
+        page->matched++;
+        ok = page->emit(page->context, item);
+    }
+    spend_steps(walk->work, page->steps.taken - before);
+    return ok;
 }
 
-// A local index that does not project what is asked for: the table's item in the same snapshot.
-static bool offer_fetched(struct walk *walk, struct slice entry)
+static bool is_current(struct engine *engine, const struct table *table)
+{
+    struct table *current = engine_table(engine, table->name);
+    bool same = current != NULL && current->tree == table->tree;
+    if (current != NULL)
+        table_release(current);
+    return same;
+}
+
+// The table's item that an entry refers to, or is of, in the same snapshot.
+static bool fetch(struct walk *walk, struct slice record, struct item_read *read)
+{
+    const struct page_request *page = walk->page;
+    struct buf *key = &walk->at->key;
+    buf_clear(key);
+    if (record_refers(record))
+        layout_referred_key(key, page->table, page->index, store_cursor_key(walk->at->cursor),
+                            record);
+    else
+        layout_item_key(key, page->table->tree, &page->table->keys, record_item(record));
+    if (!engine_get(walk->engine, walk->at->snapshot, buf_view(key), read, walk->error))
+        return false;
+    if (read->item.len > 0)
+        return true;
+    if (!is_current(walk->engine, page->table)) // its trees are being emptied
+        return error_set(walk->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
+    log_error("index %.*s of table %.*s has an entry without an item", SLICE_FMT(page->index->name),
+              SLICE_FMT(page->table->name));
+    return error_set(walk->error, ERR_INTERNAL, "The index does not agree with its table.");
+}
+
+// The item as the page's index sees it, in walk->at->view if it is not all of it.
+static struct slice index_view(struct walk *walk, struct slice item)
+{
+    if (walk->page->index->projection == PROJECT_ALL)
+        return item;
+    struct value_builder builder;
+    buf_clear(&walk->at->view);
+    value_builder_init(&builder, &walk->at->view);
+    layout_index_view(&builder, walk->page->table, walk->page->index, item);
+    value_builder_release(&builder);
+    ensure(!walk->at->view.failed);
+    return buf_view(&walk->at->view);
+}
+
+// The item that the cursor stands at counts, and is handed out. What is not in the entry is
+// fetched: all of an item to which it refers, or what a local index does not project.
+static bool take(struct walk *walk)
 {
     struct page_request *page = walk->page;
-    buf_clear(&walk->at->key);
-    layout_item_key(&walk->at->key, page->table->tree, &page->table->keys, entry);
-    struct item_read read;
-    if (!engine_get(walk->engine, walk->at->snapshot, buf_view(&walk->at->key), &read, walk->error))
-        return false;
-    page->fetched_units += read.size <= 4096 ? 1 : (read.size + 4095) / 4096;
-    *walk->work -= read.item.len < *walk->work ? read.item.len : *walk->work;
-    bool ok = offer(walk, read.item.len > 0 ? read.item : entry);
+    struct slice record = store_cursor_value(walk->at->cursor);
+    struct slice item = record_item(record);
+    struct item_read read = {.item = VALUE_NONE};
+    page->scanned++;
+    page->bytes += record_size(record);
+    if (page->index != NULL && (page->fetch || record_refers(record))) {
+        if (!fetch(walk, record, &read))
+            return false;
+        item = page->fetch ? read.item : index_view(walk, read.item);
+        *walk->work -= read.item.len < *walk->work ? read.item.len : *walk->work;
+    }
+    if (page->fetch) {
+        page->fetched_units += read.size <= 4096 ? 1 : (read.size + 4095) / 4096;
+        page->fetched_bytes += read.size;
+    }
+    bool ok = offer(walk, item) && (!is_full(page) || keep_last(walk, item));
     item_read_release(walk->engine, &read);
     return ok;
 }
@@ -205,18 +280,12 @@ static enum read_step walk_slice(struct walk *walk)
     struct page_request *page = walk->page;
     struct store_cursor *cursor = walk->at->cursor;
     while (store_cursor_valid(cursor)) {
-        struct slice record = store_cursor_value(cursor);
-        struct slice item = record_item(record);
-        if (!work_spend(walk->work, record.len))
+        if (!work_spend(walk->work, store_cursor_value(cursor).len))
             return READ_MORE;
-        page->scanned++;
-        page->bytes += record_size(record);
-        if (!(page->fetch ? offer_fetched(walk, item) : offer(walk, item)))
+        if (!take(walk))
             return READ_FAILED;
-        // The item that fills the page is part of it, and whether more follow is not looked at:
-        // so does AWS.
-        if (page->scanned == page->limit || page->bytes >= LIMIT_PAGE)
-            return keep_last(walk, item) ? READ_DONE : READ_FAILED;
+        if (is_full(page))
+            return READ_DONE;
         if (page->reverse)
             store_cursor_prev(cursor);
         else
@@ -283,12 +352,13 @@ static bool open_walk(struct engine *engine, struct page_request *page, struct e
     bool any = slice_compare(buf_view(&bounds.lower), buf_view(&bounds.upper)) < 0;
     struct page_walk *walk = any ? arena_zalloc(page->arena, 1, sizeof(*walk)) : NULL;
     if (walk != NULL) {
-        if (page->fetch)
+        if (page->index != NULL)
             walk->snapshot = store_snapshot_take(engine->store);
         walk->cursor = store_cursor_open(engine->store, walk->snapshot, buf_view(&bounds.lower),
                                          buf_view(&bounds.upper));
         ensure(walk->cursor != NULL);
         buf_init(&walk->key, 1 << 20);
+        buf_init(&walk->view, 1 << 20);
         start_walk(page, walk->cursor);
         page->walk = walk;
     } else if (any) {
@@ -307,6 +377,7 @@ void engine_page_close(struct engine *engine, struct page_request *page)
     if (walk->snapshot != NULL)
         store_snapshot_release(engine->store, walk->snapshot);
     buf_release(&walk->key);
+    buf_release(&walk->view);
     page->walk = NULL;
 }
 
@@ -326,7 +397,7 @@ bool engine_page(struct engine *engine, struct page_request *page, struct error 
 {
     enum read_step step;
     do {
-        uint64_t work = WORK_SLICE;
+        uint64_t work = LIMIT_SLICE_WORK;
         step = engine_page_run(engine, page, &work, error);
     } while (step == READ_MORE);
     return step == READ_DONE;

@@ -281,7 +281,7 @@ bool engine_search(struct engine *engine, struct vector_search *search, struct e
 {
     enum read_step step;
     do {
-        uint64_t work = WORK_SLICE;
+        uint64_t work = LIMIT_SLICE_WORK;
         step = engine_search_run(engine, search, &work, error);
     } while (step == READ_MORE);
     return step == READ_DONE;

@@ -1,133 +1,17 @@
-// Writing items. A request is planned first, every action of it: read the old image, judge
-// the condition, make the new image, judge that. Only when all of it holds is anything put into the
-// batch, so that a request is all or nothing whatever goes wrong while planning.
+// Writing items. A part of a request (all of a transaction) is planned first, every action of it:
+// see plan.c. Only when all of it holds is anything put into the batch, so that a part is all or
+// nothing whatever goes wrong while planning.
+//
+// No request holds the writer: one that has much to write is done in parts, between which the
+// others get their turn, and one that takes long to judge is planned beside the writer.
 //
 // Plans and results live in the request's arena; pinned store values are released at the end of
-// the run.
+// the part.
 #include "engine/engine_internal.h"
 
 #include "base/encode.h"
-#include "engine/ttl.h"
-#include "value/digest.h"
 
 static const int64_t collection_limit = (int64_t)10 << 30; // AWS: 10 GB with a local index
-
-struct plan {
-    struct table *table; // the current version
-    struct store_value pin;
-    struct image before;
-    struct image after;
-    int64_t collection; // bytes before the write
-    struct claims claims;
-};
-
-// ---- Planning -----------------------------------------------------------------------
-
-static bool read_before(struct txn *txn, struct write_job *request,
-                        const struct write_action *action, struct plan *plan, struct error *error)
-{
-    bool found;
-    if (!txn_get(txn, action->key, request->arena, &plan->pin, &found, error))
-        return false;
-    if (found)
-        plan->before = (struct image){record_item(plan->pin.bytes), record_size(plan->pin.bytes)};
-    return true;
-}
-
-static bool copy_image(struct arena *arena, struct slice item, struct slice *out,
-                       struct error *error)
-{
-    if (item.len == 0)
-        return true;
-    *out = arena_copy(arena, item);
-    return out->ptr != NULL || error_budget(error);
-}
-
-static bool matches(const struct write_action *action, struct slice before)
-{
-    if (action->if_match.len == 0)
-        return true;
-    uint8_t digest[DIGEST_BYTES];
-    item_digest(before, digest);
-    return before.len > 0 && slice_equal(action->if_match, slice_of(digest, sizeof(digest)));
-}
-
-static bool judge_condition(struct write_job *request, struct write_action *action,
-                            struct plan *plan, struct error *error)
-{
-    if ((action->condition == NULL || expr_condition_eval(action->condition, plan->before.item)) &&
-        matches(action, plan->before.item))
-        return true;
-    action->cost.table = write_units(plan->before.size);
-    if (action->old_on_failure &&
-        !copy_image(request->arena, plan->before.item, &action->old_item, error))
-        return false;
-    return error_set(error, ERR_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
-}
-
-static bool make_updated(struct txn *txn, struct write_job *request,
-                         const struct write_action *action, struct plan *plan, struct error *error)
-{
-    struct slice start = plan->before.item.len > 0 ? plan->before.item : action->item;
-    if (action->touch) {
-        plan->after = plan->before;
-        return true;
-    }
-    if (action->update == NULL) {
-        plan->after.item = start;
-    } else {
-        buf_clear(&txn->image);
-        value_builder_reset(&txn->builder);
-        if (!expr_update_apply(action->update, start, &txn->builder, request->arena, error))
-            return false;
-        if (txn->image.failed)
-            return error_budget(error);
-        if (!copy_image(request->arena, buf_view(&txn->image), &plan->after.item, error))
-            return false;
-    }
-    plan->after.size = value_item_size(plan->after.item);
-    if (plan->after.size > LIMIT_ITEM_SIZE)
-        return error_validation(error, "Item size to update has exceeded the maximum allowed size");
-    return index_keys_check(plan->table, plan->before.item, plan->after.item, error);
-}
-
-static bool make_after(struct txn *txn, struct write_job *request,
-                       const struct write_action *action, struct plan *plan, struct error *error)
-{
-    switch (action->kind) {
-    case WRITE_PUT:
-        plan->after = (struct image){action->item, value_item_size(action->item)};
-        return action->trusted || table_check_item(plan->table, plan->after.item, error);
-    case WRITE_UPDATE:
-        return make_updated(txn, request, action, plan, error);
-    case WRITE_CHECK:
-        plan->after = plan->before;
-        return true;
-    case WRITE_DELETE:
-        // Somebody may have given it more time since it was found.
-        if (action->expired &&
-            !ttl_expired(plan->table, plan->before.item, env_now(&txn->engine->env) / 1000))
-            plan->after = plan->before;
-        break;
-    }
-    return true;
-}
-
-// The table's guard has the last word on the new image; what it made of it is judged again.
-static bool guard_after(struct txn *txn, struct write_job *request, struct write_action *action,
-                        struct plan *plan, struct error *error)
-{
-    struct slice made = plan->after.item;
-    if (!guard_judge(txn, request, action, plan->table, plan->before.item, &plan->after.item,
-                     &plan->claims, error))
-        return false;
-    if (plan->after.item.ptr == made.ptr && plan->after.item.len == made.len)
-        return true;
-    plan->after.size = value_item_size(plan->after.item);
-    if (plan->after.size > LIMIT_ITEM_SIZE)
-        return error_validation(error, "Item size has exceeded the maximum allowed size");
-    return index_keys_check(plan->table, plan->before.item, plan->after.item, error);
-}
 
 // The key of the counter of the item's collection, in txn->key.
 static void collection_key(struct txn *txn, const struct table *table, struct slice tree_key)
@@ -161,19 +45,6 @@ static bool read_collection(struct txn *txn, struct write_job *request,
     return true;
 }
 
-static bool plan_action(struct txn *txn, struct write_job *request, struct write_action *action,
-                        struct plan *plan, struct error *error)
-{
-    plan->table = catalog_find(txn->engine, action->table->name);
-    if (plan->table == NULL || plan->table->tree != action->table->tree)
-        return error_set(error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
-    return read_before(txn, request, action, plan, error) &&
-           judge_condition(request, action, plan, error) &&
-           make_after(txn, request, action, plan, error) &&
-           guard_after(txn, request, action, plan, error) &&
-           read_collection(txn, request, action, plan, error);
-}
-
 // ---- Applying ------------------------------------------------------------------------
 
 static void apply_item(struct txn *txn, const struct write_action *action, const struct plan *plan)
@@ -183,8 +54,7 @@ static void apply_item(struct txn *txn, const struct write_action *action, const
     if (is && !slice_equal(plan->before.item, plan->after.item)) {
         buf_clear(&txn->record);
         record_write(&txn->record, plan->after.item, plan->after.size);
-        ensure(!txn->record.failed);
-        store_batch_put(txn->batch, action->key, buf_view(&txn->record));
+        txn_put(txn, action->key, &txn->record);
     } else if (was && !is) {
         store_batch_delete(txn->batch, action->key);
     }
@@ -245,87 +115,281 @@ static bool keep_images(struct write_job *request, struct write_action *action,
                         const struct plan *plan, struct error *error)
 {
     if (action->want_old &&
-        !copy_image(request->arena, plan->before.item, &action->old_item, error))
+        !image_copy(request->arena, plan->before.item, &action->old_item, error))
         return false;
     // A new image is the request's own or made in its arena; a check's or a no-op's is the old one.
     if (action->want_new && action->kind != WRITE_DELETE) {
         if (slice_equal(plan->after.item, plan->before.item))
-            return copy_image(request->arena, plan->after.item, &action->new_item, error);
+            return image_copy(request->arena, plan->after.item, &action->new_item, error);
         action->new_item = plan->after.item;
     }
     return true;
 }
 
-// ---- Running -------------------------------------------------------------------------
+// ---- Parts ---------------------------------------------------------------------------
+
+// What is planned and applied as one: a transaction whole, a statement of a batch alone, otherwise
+// as many actions as a group has room for, none of them on the item of another. The next part sees
+// what this one has put into the batch.
+struct part {
+    struct write_action *actions;
+    struct plan *plans;
+    size_t count;
+};
+
+enum { PART_ACTIONS = 256, PART_BYTES = LIMIT_GROUP_BYTES / 2 };
+
+static bool repeats(const struct write_action *actions, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (slice_equal(actions[i].key, actions[at].key))
+            return true;
+    }
+    return false;
+}
+
+static size_t part_count(const struct write_job *request)
+{
+    const struct write_action *actions = request->actions + request->at;
+    size_t left = request->count - request->at;
+    if (request->transaction || left < 2)
+        return left;
+    size_t most = request->each ? 1 : PART_ACTIONS;
+    size_t bytes = 0;
+    size_t count = 0;
+    while (count < left && count < most) {
+        bytes += actions[count].item.len * (1 + actions[count].table->index_count);
+        if (count > 0 && (bytes > PART_BYTES || repeats(actions, count)))
+            break;
+        count++;
+    }
+    return count;
+}
+
+static bool part_begin(struct write_job *request, struct part *part)
+{
+    part->actions = request->actions + request->at;
+    part->count = part_count(request);
+    if (request->plans == NULL) {
+        request->plans = arena_zalloc(request->arena, part->count + 1, sizeof(*request->plans));
+        if (request->plans == NULL)
+            return error_budget(request->job.error);
+        request->tries = 0;
+        for (size_t i = 1; request->transaction && i < part->count; i++) {
+            if (repeats(part->actions, i))
+                return error_validation(
+                    request->job.error,
+                    "Transaction request cannot include multiple operations on one item");
+        }
+    }
+    part->plans = request->plans;
+    return true;
+}
+
+static void part_end(struct txn *txn, struct write_job *request, const struct part *part)
+{
+    for (size_t i = 0; i < part->count; i++)
+        plan_drop(txn, &part->plans[i]);
+    request->plans = NULL;
+}
+
+// ---- Planning ------------------------------------------------------------------------
+
+enum planned {
+    PLANNED,
+    PLANNED_LATER, // it takes long, or an item has changed since: the judge plans it
+    PLANNED_NEVER, // the transaction is too large
+};
+
+// The writer looks at what the judge has planned: it holds unless the item is another one by now.
+// What never holds still is a conflict, in the end.
+static void confirm(struct txn *txn, struct write_job *request, struct write_action *action,
+                    struct plan *plan)
+{
+    if (plan->made && plan_confirm(txn, request, action, plan))
+        return;
+    plan_drop(txn, plan);
+    if (request->tries < LIMIT_PLAN_TRIES)
+        return;
+    plan->made = true;
+    error_init(&plan->error, request->arena);
+    (void)error_set(&plan->error, ERR_TRANSACTION_CONFLICT, "Transaction is ongoing for the item");
+}
+
+// Counts what an action reads and makes towards the size of its transaction.
+static bool still_fits(const struct write_job *request, const struct part *part, size_t which,
+                       size_t *bytes)
+{
+    *bytes += plan_weight(&part->actions[which], &part->plans[which]);
+    return !request->transaction || *bytes <= LIMIT_TRANSACT_BYTES;
+}
+
+// Reads what is to be planned, or confirms what is; all of it before anything long is done. False
+// if it is too much.
+static bool open_part(struct txn *txn, struct write_job *request, const struct part *part)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < part->count; i++) {
+        struct write_action *action = &part->actions[i];
+        struct plan *plan = &part->plans[i];
+        if (request->tries > 0 && !txn->aside)
+            confirm(txn, request, action, plan);
+        else if (!plan->opened)
+            plan_open(txn, request, action, plan);
+        if (!still_fits(request, part, i, &bytes))
+            return false;
+    }
+    return true;
+}
+
+// Plans every action, so that all reasons to cancel a transaction are known. The writer gives up
+// after some steps; the judge does not.
+static enum planned plan_part(struct txn *txn, struct write_job *request, const struct part *part)
+{
+    if (!open_part(txn, request, part))
+        return PLANNED_NEVER;
+    size_t bytes = 0;
+    bool confirms = request->tries > 0 && !txn->aside;
+    for (size_t i = 0; i < part->count; i++) {
+        struct plan *plan = &part->plans[i];
+        if (!plan->made && (confirms || !plan_make(txn, request, &part->actions[i], plan)))
+            return PLANNED_LATER;
+        if (!still_fits(request, part, i, &bytes))
+            return PLANNED_NEVER;
+    }
+    return PLANNED;
+}
+
+// On the judge's thread: what the writer put aside.
+static void plan_aside(struct job *job, struct txn *txn)
+{
+    struct write_job *request = (struct write_job *)job;
+    struct part part;
+    if (part_begin(request, &part))
+        (void)plan_part(txn, request, &part);
+}
+
+// Leaves the part to the judge; what the writer has planned of it speaks of its own batch.
+static void put_aside(struct txn *txn, struct write_job *request, const struct part *part)
+{
+    for (size_t i = 0; i < part->count; i++) {
+        if (!part->plans[i].aside)
+            plan_drop(txn, &part->plans[i]);
+    }
+    request->tries++;
+    request->job.turn = JOB_ASIDE;
+}
+
+// ---- Judging -------------------------------------------------------------------------
 
 // Whether the failure of one action is that action's own, so that a transaction reports it
 // among its reasons; the others fail the request as a whole.
 static bool is_reason(enum error_code code)
 {
     return code == ERR_CONDITIONAL_CHECK_FAILED || code == ERR_VALIDATION ||
-           code == ERR_COLLECTION_SIZE;
+           code == ERR_COLLECTION_SIZE || code == ERR_DUPLICATE_ITEM ||
+           code == ERR_TRANSACTION_CONFLICT;
 }
 
-// Notes why an action fails; false if that ends the request at once.
+// Notes why an action fails; false if that ends the part at once.
 static bool note_failure(struct write_job *request, struct write_action *action,
                          const struct error *error)
 {
     action->failure = error->code;
     action->failure_text = error->message;
     action->failure_details = error->details;
+    if (request->each)
+        return false;
     if (!request->transaction || !is_reason(error->code))
         return error_copy(request->job.error, error);
     return true;
 }
 
-// The values that items claim are judged when all of the request is known: one action may give back
+// The values that items claim are judged when all of the part is known: one action may give back
 // what another takes.
-static bool judge_claims(struct txn *txn, struct write_job *request, struct plan *plans,
+static bool judge_claims(struct txn *txn, struct write_job *request, const struct part *part,
                          struct claimant **out)
 {
     size_t wanted = 0;
-    for (size_t i = 0; i < request->count; i++)
-        wanted += plans[i].claims.count + plans[i].claims.release_count;
+    for (size_t i = 0; i < part->count; i++)
+        wanted += part->plans[i].claims.count + part->plans[i].claims.release_count;
     *out = NULL;
     if (wanted == 0)
         return true;
-    struct claimant *all = arena_zalloc(request->arena, request->count, sizeof(*all));
+    struct claimant *all = arena_zalloc(request->arena, part->count, sizeof(*all));
     if (all == NULL)
         return error_budget(request->job.error);
-    for (size_t i = 0; i < request->count; i++)
-        all[i] = (struct claimant){plans[i].table, request->actions[i].key, &plans[i].claims};
-    for (size_t i = 0; i < request->count; i++) {
+    for (size_t i = 0; i < part->count; i++)
+        all[i] =
+            (struct claimant){part->plans[i].table, part->actions[i].key, &part->plans[i].claims};
+    for (size_t i = 0; i < part->count; i++) {
         struct error error;
         error_init(&error, request->arena);
-        if (!claims_judge(txn, request->arena, all, request->count, i, &error) &&
-            !note_failure(request, &request->actions[i], &error))
+        if (!claims_judge(txn, request->arena, all, part->count, i, &error) &&
+            !note_failure(request, &part->actions[i], &error))
             return false;
     }
     *out = all;
     return true;
 }
 
-// Plans all actions. In a transaction every action is judged, so that all reasons are known.
-static bool plan_all(struct txn *txn, struct write_job *request, struct plan *plans,
-                     struct claimant **claimants)
+// What only the writer can judge, because it depends on more than the item.
+static bool judge_part(struct txn *txn, struct write_job *request, const struct part *part,
+                       struct claimant **claimants)
 {
-    for (size_t i = 0; i < request->count; i++) {
-        struct write_action *action = &request->actions[i];
-        struct error error;
-        error_init(&error, request->arena);
-        action->failure = ERR_NONE; // a request that the store did not take may come again
-        if (!(plan_action(txn, request, action, &plans[i], &error) &&
-              keep_images(request, action, &plans[i], &error)) &&
-            !note_failure(request, action, &error))
+    for (size_t i = 0; i < part->count; i++) {
+        struct write_action *action = &part->actions[i];
+        struct plan *plan = &part->plans[i];
+        bool ok = plan->error.code == ERR_NONE &&
+                  read_collection(txn, request, action, plan, &plan->error) &&
+                  keep_images(request, action, plan, &plan->error);
+        if (!ok && !note_failure(request, action, &plan->error))
             return false;
     }
-    if (!judge_claims(txn, request, plans, claimants))
+    if (!judge_claims(txn, request, part, claimants))
         return false;
-    for (size_t i = 0; i < request->count; i++) {
-        if (request->actions[i].failure != ERR_NONE)
+    for (size_t i = 0; i < part->count; i++) {
+        if (part->actions[i].failure != ERR_NONE)
             return error_set(request->job.error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
     }
     return true;
+}
+
+// ---- Running -------------------------------------------------------------------------
+
+static void apply_part(struct txn *txn, const struct part *part, const struct claimant *claimants)
+{
+    for (size_t i = 0; claimants != NULL && i < part->count; i++)
+        claims_release(txn, &claimants[i]);
+    for (size_t i = 0; i < part->count; i++) {
+        apply_action(txn, &part->actions[i], &part->plans[i]);
+        if (claimants != NULL)
+            claims_take(txn, &claimants[i]);
+    }
+}
+
+// Plans, judges and applies the part that the request has come to; job.turn tells whether it was
+// put aside instead.
+static bool run_part(struct txn *txn, struct write_job *request)
+{
+    struct part part;
+    if (!part_begin(request, &part))
+        return false;
+    enum planned planned = plan_part(txn, request, &part);
+    if (planned == PLANNED_LATER) {
+        put_aside(txn, request, &part);
+        return true;
+    }
+    struct claimant *claimants = NULL;
+    bool ok = planned == PLANNED ? judge_part(txn, request, &part, &claimants)
+                                 : error_validation(request->job.error,
+                                                    "Transaction request size exceeded the 4MB "
+                                                    "limit");
+    if (ok)
+        apply_part(txn, &part, claimants);
+    part_end(txn, request, &part);
+    request->at += part.count;
+    return ok || request->each;
 }
 
 // A token that was executed before: nothing is written, but the items are read for the bill.
@@ -335,7 +399,7 @@ static bool repeat(struct txn *txn, struct write_job *request)
     for (size_t i = 0; i < request->count; i++) {
         struct write_action *action = &request->actions[i];
         struct plan plan = {.table = NULL};
-        if (!read_before(txn, request, action, &plan, request->job.error))
+        if (!plan_read(txn, request, action, &plan, request->job.error))
             return false;
         action->cost.table = (uint32_t)((plan.before.size + 4095) / 4096);
         if (action->cost.table == 0)
@@ -346,46 +410,54 @@ static bool repeat(struct txn *txn, struct write_job *request)
     return true;
 }
 
+// Whether the token lets the request run; else *ok is how it ends.
+static bool token_admits(struct txn *txn, struct write_job *request, bool *ok)
+{
+    enum token_state state;
+    *ok = token_look_up(txn, request, &state);
+    if (!*ok || state == TOKEN_NEW)
+        return *ok;
+    if (state == TOKEN_SAME)
+        *ok = repeat(txn, request);
+    else
+        *ok = error_set(request->job.error, ERR_IDEMPOTENT_MISMATCH,
+                        "The request uses the same client token as a previous, but non-identical "
+                        "request. Do not reuse a client token with different requests, unless "
+                        "the requests are identical");
+    // It may have been executed while this one was aside.
+    if (request->plans != NULL)
+        part_end(txn, request, &(struct part){request->actions, request->plans, request->count});
+    return false;
+}
+
+// Part after part, until the group is full: then the others get their turn first. A part that is
+// put aside behind others waits until they are committed.
 static bool run_request(struct job *job, struct txn *txn)
 {
     struct write_job *request = (struct write_job *)job;
-    if (request->token.len > 0) {
-        enum token_state state;
-        if (!token_look_up(txn, request, &state))
+    bool ok = true;
+    if (request->token.len > 0 && !token_admits(txn, request, &ok))
+        return ok;
+    size_t from = request->at;
+    do {
+        if (!run_part(txn, request))
             return false;
-        if (state == TOKEN_SAME)
-            return repeat(txn, request);
-        if (state == TOKEN_OTHER)
-            return error_set(
-                job->error, ERR_IDEMPOTENT_MISMATCH,
-                "The request uses the same client token as a previous, but non-identical "
-                "request. Do not reuse a client token with different requests, unless "
-                "the requests are identical");
-    }
-    struct plan *plans = arena_zalloc(request->arena, request->count, sizeof(*plans));
-    if (plans == NULL)
-        return error_budget(job->error);
-    struct claimant *claimants = NULL;
-    bool ok = plan_all(txn, request, plans, &claimants);
-    for (size_t i = 0; ok && claimants != NULL && i < request->count; i++)
-        claims_release(txn, &claimants[i]);
-    for (size_t i = 0; ok && i < request->count; i++) {
-        apply_action(txn, &request->actions[i], &plans[i]);
-        if (claimants != NULL)
-            claims_take(txn, &claimants[i]);
-    }
-    for (size_t i = 0; i < request->count; i++)
-        store_value_release(txn->engine->store, &plans[i].pin);
-    if (ok && request->token.len > 0)
+    } while (job->turn == JOB_ENDS && request->at < request->count && !txn_full(txn));
+    if (job->turn == JOB_ENDS && request->at < request->count)
+        job->turn = JOB_AGAIN;
+    else if (job->turn == JOB_ASIDE && request->at > from)
+        job->turn = JOB_AGAIN;
+    if (job->turn == JOB_ENDS && request->token.len > 0)
         token_remember(txn, request);
-    return ok;
+    return true;
 }
 
 void write_job_init(struct write_job *request, struct engine *engine, struct arena *arena,
                     struct error *error)
 {
-    *request = (struct write_job){
-        .job = {.run = run_request, .error = error}, .engine = engine, .arena = arena};
+    *request = (struct write_job){.job = {.run = run_request, .plan = plan_aside, .error = error},
+                                  .engine = engine,
+                                  .arena = arena};
 }
 
 void write_job_release(struct write_job *request)

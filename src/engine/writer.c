@@ -7,30 +7,23 @@
 #include "engine/engine_internal.h"
 
 #include "base/encode.h"
+#include "base/log.h"
 #include "base/wait.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { GATHER_NS = 150000 };
 
 // ---- Queue --------------------------------------------------------------------------
 
-static void list_add(struct job_list *list, struct job *job)
+void writer_queue(struct engine *engine, struct job *job)
 {
-    job->next = NULL;
-    if (list->first == NULL)
-        list->first = job;
-    else
-        list->last->next = job;
-    list->last = job;
-}
-
-static struct job *list_take(struct job_list *list)
-{
-    struct job *job = list->first;
-    if (job != NULL)
-        list->first = job->next;
-    return job;
+    struct queue *queue = &engine->queue;
+    ensure(pthread_mutex_lock(&queue->lock) == 0);
+    jobs_add(job->beside ? &queue->beside : &queue->jobs, job);
+    ensure(pthread_cond_signal(&queue->wake) == 0);
+    ensure(pthread_mutex_unlock(&queue->lock) == 0);
 }
 
 bool engine_submit(struct engine *engine, struct job *job)
@@ -38,11 +31,12 @@ bool engine_submit(struct engine *engine, struct job *job)
     struct queue *queue = &engine->queue;
     struct job_list *list = job->beside ? &queue->beside : &queue->jobs;
     job->failed = false;
+    job->turn = JOB_ENDS;
     ensure(pthread_mutex_lock(&queue->lock) == 0);
     bool full = list->waiting >= LIMIT_WRITE_QUEUE;
     bool was_empty = list->first == NULL;
     if (!full) {
-        list_add(list, job);
+        jobs_add(list, job);
         list->waiting++;
     }
     bool enough = queue->jobs.waiting == queue->wanted;
@@ -72,29 +66,41 @@ static void queue_gather(struct queue *queue)
     queue->wanted = 0;
 }
 
+// Whether nothing is left to take, and nothing aside that will come back.
+static bool queue_ended(const struct queue *queue)
+{
+    return queue->stopping && queue->jobs.waiting == 0 && queue->beside.waiting == 0;
+}
+
 // All requests that wait and one job beside them, or NULL when the engine stops and nothing is
 // left.
 static struct job *queue_take(struct queue *queue)
 {
     ensure(pthread_mutex_lock(&queue->lock) == 0);
-    while (queue->jobs.first == NULL && queue->beside.first == NULL && !queue->stopping)
+    while (queue->jobs.first == NULL && queue->beside.first == NULL && !queue_ended(queue))
         ensure(pthread_cond_wait(&queue->wake, &queue->lock) == 0);
     queue_gather(queue);
-    struct job *beside = list_take(&queue->beside);
+    struct job *beside = jobs_take(&queue->beside);
     if (beside != NULL)
-        list_add(&queue->jobs, beside);
+        jobs_add(&queue->jobs, beside);
     struct job *jobs = queue->jobs.first;
     queue->jobs.first = NULL;
     ensure(pthread_mutex_unlock(&queue->lock) == 0);
     return jobs;
 }
 
-static void queue_finished(struct queue *queue, size_t count, size_t beside)
+// Jobs that have come to their end.
+struct finished {
+    size_t requests;
+    size_t beside;
+};
+
+static void queue_finished(struct queue *queue, struct finished finished)
 {
     ensure(pthread_mutex_lock(&queue->lock) == 0);
-    queue->jobs.waiting -= count - beside;
-    queue->beside.waiting -= beside;
-    queue->answered += count - beside;
+    queue->jobs.waiting -= finished.requests;
+    queue->beside.waiting -= finished.beside;
+    queue->answered += finished.requests;
     ensure(pthread_mutex_unlock(&queue->lock) == 0);
 }
 
@@ -137,7 +143,16 @@ struct waiting_job {
 static bool run_inner(struct job *job, struct txn *txn)
 {
     struct job *inner = ((struct waiting_job *)job)->inner;
-    return inner->run(inner, txn);
+    inner->turn = JOB_ENDS;
+    bool ok = inner->run(inner, txn);
+    job->turn = inner->turn;
+    return ok;
+}
+
+static void plan_inner(struct job *job, struct txn *txn)
+{
+    struct job *inner = ((struct waiting_job *)job)->inner;
+    inner->plan(inner, txn);
 }
 
 static void inner_committed(struct job *job, struct engine *engine)
@@ -160,6 +175,7 @@ bool engine_run(struct engine *engine, struct job *job)
 {
     struct waiting_job outer = {
         .job = {.run = run_inner,
+                .plan = plan_inner,
                 .committed = inner_committed,
                 .done = wake_waiter,
                 .alone = job->alone,
@@ -185,7 +201,7 @@ bool engine_run_beside(struct engine *engine, struct job *job)
 
 // ---- Transaction ---------------------------------------------------------------------
 
-static void txn_init(struct txn *txn, struct engine *engine)
+void txn_init(struct txn *txn, struct engine *engine)
 {
     *txn = (struct txn){.engine = engine, .batch = store_batch_new()};
     ensure(txn->batch != NULL);
@@ -197,7 +213,7 @@ static void txn_init(struct txn *txn, struct engine *engine)
     value_builder_init(&txn->builder, &txn->image);
 }
 
-static void txn_release(struct txn *txn)
+void txn_release(struct txn *txn)
 {
     value_builder_release(&txn->builder);
     buf_release(&txn->key);
@@ -207,6 +223,12 @@ static void txn_release(struct txn *txn)
     buf_release(&txn->image);
     free(txn->deltas);
     store_batch_free(txn->batch);
+}
+
+bool txn_full(const struct txn *txn)
+{
+    return store_batch_bytes(txn->batch) >= LIMIT_GROUP_BYTES || store_batch_failed(txn->batch) ||
+           monotonic_ns() >= txn->full_ns;
 }
 
 void txn_count(struct txn *txn, tree_id tree, struct tree_stats *stats, int64_t items,
@@ -274,6 +296,8 @@ static void settle_counters(struct txn *txn, bool committed)
         if (committed) {
             delta->stats->items += delta->items;
             delta->stats->bytes += delta->bytes;
+            if (delta->bytes < 0)
+                txn->engine->freed -= delta->bytes;
         }
         tree_stats_release(delta->stats);
     }
@@ -282,29 +306,61 @@ static void settle_counters(struct txn *txn, bool committed)
 
 // ---- Groups -------------------------------------------------------------------------
 
-// Runs jobs from the front of the list until the batch is full or a job wants one of its own. On a
-// full disk each has: those that free room are not held up by the others.
-// Returns how many ran, *beside how many of those are no requests; *rest is what follows them.
-static size_t run_group(struct txn *txn, struct job *jobs, struct job **rest, size_t *beside)
+// Jobs that are committed together, in the order in which they ran.
+struct group {
+    struct job *first;
+    struct job **end;
+    size_t count;
+};
+
+static void run_job(struct txn *txn, struct job *job)
 {
-    size_t count = 0;
-    *beside = 0;
+    if (job->turn == JOB_ASIDE)
+        judge_returned(txn->engine);
+    job->turn = JOB_ENDS;
+    txn->steps = (struct steps){.limit = LIMIT_WRITER_WORK};
+    job->failed = !job->run(job, txn);
+}
+
+// Runs jobs from the front of the list until the group is full or a job wants one of its own. On a
+// full disk each has: those that free room are not held up by the others. Returns those that
+// follow.
+static struct job *run_group(struct txn *txn, struct job *jobs, struct group *group)
+{
+    *group = (struct group){.end = &group->first};
+    txn->full_ns = monotonic_ns() + LIMIT_GROUP_NS;
     struct store_error why;
-    bool full = store_condition(txn->engine->store, &why) == STORE_NO_ROOM;
-    struct job *job = jobs;
-    while (job != NULL) {
-        bool alone = job->alone;
-        if (alone && count > 0)
-            break;
-        job->failed = !job->run(job, txn);
-        count++;
-        *beside += job->beside;
-        job = job->next;
-        if (alone || full || store_batch_bytes(txn->batch) >= LIMIT_GROUP_BYTES)
+    bool single = store_condition(txn->engine->store, &why) == STORE_NO_ROOM;
+    while (jobs != NULL && !(jobs->alone && group->count > 0)) {
+        struct job *job = jobs;
+        jobs = job->next;
+        run_job(txn, job);
+        if (!job->failed && job->turn == JOB_ASIDE) {
+            judge_take(txn->engine, job);
+        } else {
+            *group->end = job;
+            group->end = &job->next;
+            group->count++;
+        }
+        if (txn_full(txn) || (group->count > 0 && (job->alone || single)))
             break;
     }
-    *rest = job;
-    return count;
+    *group->end = NULL;
+    return jobs;
+}
+
+// Either done, or back in the queue.
+static void end_job(struct txn *txn, struct job *job, struct finished *finished)
+{
+    if (!job->failed && job->turn == JOB_AGAIN) {
+        writer_queue(txn->engine, job);
+        return;
+    }
+    finished->requests += !job->beside;
+    finished->beside += job->beside;
+    if (!job->failed && job->committed != NULL)
+        job->committed(job, txn->engine);
+    job->done(job); // may free it
 }
 
 static int64_t items_added(const struct txn *txn)
@@ -315,28 +371,38 @@ static int64_t items_added(const struct txn *txn)
     return items;
 }
 
-static void commit_group(struct txn *txn, struct job *jobs, size_t count)
+static enum store_end commit_batch(struct txn *txn, struct store_error *cause)
+{
+    if (items_added(txn) < 0)
+        store_batch_frees(txn->batch);
+    if (!store_batch_failed(txn->batch))
+        return health_commit(txn->engine, txn->batch, cause);
+    (void)snprintf(cause->text, sizeof(cause->text), "The server is out of memory.");
+    log_error("a commit was given up: out of memory");
+    return STORE_NOT_DONE;
+}
+
+static struct finished commit_group(struct txn *txn, const struct group *group)
 {
     struct store_error cause;
     enum store_end end = STORE_DONE;
-    if (store_batch_count(txn->batch) > 0) {
-        if (items_added(txn) < 0)
-            store_batch_frees(txn->batch);
+    if (store_batch_count(txn->batch) > 0 || store_batch_failed(txn->batch)) {
         write_counters(txn);
         log_before_commit(txn);
-        end = health_commit(txn->engine, txn->batch, &cause);
+        end = commit_batch(txn, &cause);
         struct writer_counts *counts = &txn->engine->counts;
         tally(end == STORE_DONE ? &counts->commits : &counts->commits_failed, 1);
         tally(&counts->commit_bytes, end == STORE_DONE ? store_batch_bytes(txn->batch) : 0);
-        tally(&counts->jobs, count);
+        tally(&counts->jobs, group->count);
     }
     bool committed = end == STORE_DONE;
     settle_counters(txn, committed);
     log_after_commit(txn->engine, committed);
     store_batch_clear(txn->batch);
-    for (size_t i = 0; i < count; i++) {
-        struct job *job = jobs;
-        jobs = job->next; // done() may free the job
+    struct finished finished = {0, 0};
+    struct job *job = group->first;
+    while (job != NULL) {
+        struct job *next = job->next;
         if (!committed) {
             // Also those that failed on their own: they may have judged what is now undone.
             job->failed = true;
@@ -348,10 +414,10 @@ static void commit_group(struct txn *txn, struct job *jobs, size_t count)
                                 : "The write was not done: it cannot be made durable.",
                             cause.text);
         }
-        if (!job->failed && job->committed != NULL)
-            job->committed(job, txn->engine);
-        job->done(job);
+        end_job(txn, job, &finished);
+        job = next;
     }
+    return finished;
 }
 
 static void *writer_main(void *argument)
@@ -362,12 +428,9 @@ static void *writer_main(void *argument)
     struct job *jobs;
     while ((jobs = queue_take(&engine->queue)) != NULL) {
         while (jobs != NULL) {
-            struct job *rest;
-            size_t beside;
-            size_t count = run_group(&txn, jobs, &rest, &beside);
-            commit_group(&txn, jobs, count);
-            queue_finished(&engine->queue, count, beside);
-            jobs = rest;
+            struct group group;
+            jobs = run_group(&txn, jobs, &group);
+            queue_finished(&engine->queue, commit_group(&txn, &group));
         }
     }
     txn_release(&txn);

@@ -1,5 +1,6 @@
 // Running an update: every new value is computed from the item as it was, then
-// all changes are made at once through an edit.
+// all changes are made at once through an edit, in path order, so that it walks each container
+// once.
 //
 // New values (sums, unions, joined lists) are encoded into the scratch arena; the edit borrows
 // them until it has written the new item.
@@ -8,12 +9,16 @@
 #include "base/encode.h"
 #include "value/number.h"
 
+enum { VALUE_COUNTED = 64 }; // a shorter new value is not worth counting
+
 struct run {
     const struct expr_update *update;
     struct slice item;
     struct arena *arena;
+    struct steps *steps;
     struct error *error;
     struct edit *edit;
+    size_t made; // bytes of the new values by AWS's formula, small ones left out
 };
 
 static bool operand_error(struct run *run)
@@ -131,6 +136,7 @@ static bool merge_sets(struct run *run, bool unite, struct slice a, struct slice
         return false;
     uint8_t *to = members;
     size_t count = 0;
+    steps_add(run->steps, value_count(a) + value_count(b));
     struct value_iter left;
     struct value_iter right;
     value_iter_init(&left, a);
@@ -172,7 +178,7 @@ static bool set_value(struct run *run, const struct action *action, struct slice
         struct slice found = VALUE_NONE;
         switch (term->kind) {
         case TERM_PATH:
-            found = path_get(run->item, term->path);
+            found = term->place->found;
             if (found.len == 0)
                 return error_validation(run->error,
                                         "The provided expression refers to an attribute that does "
@@ -183,7 +189,7 @@ static bool set_value(struct run *run, const struct action *action, struct slice
             stack[depth++] = term->value;
             break;
         case TERM_DEFAULT:
-            found = path_get(run->item, term->path);
+            found = term->place->found;
             if (found.len != 0)
                 stack[depth - 1] = found;
             break;
@@ -204,7 +210,7 @@ static bool set_value(struct run *run, const struct action *action, struct slice
 // What ADD makes of the old value, if there is one.
 static bool add_value(struct run *run, const struct action *action, struct slice *out)
 {
-    struct slice old = path_get(run->item, action->path);
+    struct slice old = action->place->found;
     enum value_type type = value_type(action->value);
     *out = action->value;
     if (old.len == 0)
@@ -221,7 +227,7 @@ static bool add_value(struct run *run, const struct action *action, struct slice
 // What DELETE leaves of the old set: VALUE_NONE if that is nothing.
 static bool delete_value(struct run *run, const struct action *action, struct slice *out)
 {
-    struct slice old = path_get(run->item, action->path);
+    struct slice old = action->place->found;
     *out = VALUE_NONE;
     if (old.len == 0)
         return true;
@@ -230,22 +236,48 @@ static bool delete_value(struct run *run, const struct action *action, struct sl
     return merge_sets(run, false, old, action->value, out);
 }
 
+// Every new value will be in the item, each at a place of its own. So when they are together larger
+// than an item may be, the others need not be made.
+static bool count_value(struct run *run, struct slice value)
+{
+    steps_add(run->steps, 1);
+    if (value.len >= VALUE_COUNTED) {
+        steps_bytes(run->steps, value.len);
+        steps_add(run->steps, value_type(value) >= VALUE_SS ? value_count(value) : 0);
+        run->made += value_size(value);
+    }
+    if (run->made > LIMIT_ITEM_SIZE)
+        return error_validation(run->error,
+                                "Item size to update has exceeded the maximum allowed size");
+    return !steps_over(run->steps);
+}
+
+static bool new_value(struct run *run, const struct action *action, struct slice *value)
+{
+    switch (action->kind) {
+    case ACTION_SET:
+        return set_value(run, action, value) && count_value(run, *value);
+    case ACTION_ADD:
+        return add_value(run, action, value) && count_value(run, *value);
+    case ACTION_DELETE:
+        return delete_value(run, action, value) && count_value(run, *value);
+    case ACTION_REMOVE:
+        break;
+    }
+    return true;
+}
+
 // Operands of ADD and DELETE are judged before the right sides of SET, and all of
 // them before any path to be written.
 static bool compute_values(struct run *run, struct slice *values)
 {
     const struct expr_update *update = run->update;
-    for (size_t i = 0; i < update->action_count; i++) {
-        const struct action *action = &update->actions[i];
-        if (action->kind == ACTION_ADD && !add_value(run, action, &values[i]))
-            return false;
-        if (action->kind == ACTION_DELETE && !delete_value(run, action, &values[i]))
-            return false;
-    }
-    for (size_t i = 0; i < update->action_count; i++) {
-        const struct action *action = &update->actions[i];
-        if (action->kind == ACTION_SET && !set_value(run, action, &values[i]))
-            return false;
+    for (int sets = 0; sets < 2; sets++) {
+        for (size_t i = 0; i < update->action_count; i++) {
+            const struct action *action = &update->actions[i];
+            if ((action->kind == ACTION_SET) == sets && !new_value(run, action, &values[i]))
+                return false;
+        }
     }
     return true;
 }
@@ -260,12 +292,12 @@ static bool edit_result(struct run *run, enum edit_status status)
 }
 
 // Whether the last step of the path could be there.
-static bool parent_fits(struct run *run, struct path path)
+static bool parent_fits(const struct action *action)
 {
-    if (path.count == 1)
+    if (action->path.count == 1)
         return true;
-    struct slice parent = path_get(run->item, (struct path){path.steps, path.count - 1});
-    enum value_type wanted = path.steps[path.count - 1].name.ptr == NULL ? VALUE_L : VALUE_M;
+    struct slice parent = action->place->parent->found;
+    enum value_type wanted = action->place->step.name.ptr == NULL ? VALUE_L : VALUE_M;
     return parent.len != 0 && value_type(parent) == wanted;
 }
 
@@ -274,8 +306,8 @@ static bool apply_action(struct run *run, const struct action *action, struct sl
     if (action->kind == ACTION_SET || action->kind == ACTION_ADD || value.len != 0)
         return edit_result(run, edit_set(run->edit, action->path, value));
     // A DELETE that found nothing changes nothing.
-    if (action->kind == ACTION_DELETE && path_get(run->item, action->path).len == 0)
-        return parent_fits(run, action->path) || path_error(run);
+    if (action->kind == ACTION_DELETE && action->place->found.len == 0)
+        return parent_fits(action) || path_error(run);
     return edit_result(run, edit_remove(run->edit, action->path));
 }
 
@@ -286,19 +318,24 @@ static bool run_update(struct run *run, struct value_builder *builder)
     struct slice *values = arena_zalloc(run->arena, update->action_count + 1, sizeof *values);
     if (run->edit == NULL || values == NULL)
         return error_budget(run->error);
+    places_find(update->places, run->item, run->steps);
     if (!compute_values(run, values))
         return false;
     for (size_t i = 0; i < update->action_count; i++) {
-        if (!apply_action(run, &update->actions[i], values[i]))
+        const struct action *action = update->order[i];
+        if (!apply_action(run, action, values[action - update->actions]))
             return false;
     }
+    steps_bytes(run->steps, run->item.len);
     edit_finish(run->edit, builder);
     return true;
 }
 
 bool expr_update_apply(const struct expr_update *update, struct slice item,
-                       struct value_builder *builder, struct arena *arena, struct error *error)
+                       struct value_builder *builder, struct arena *arena, struct steps *steps,
+                       struct error *error)
 {
-    struct run run = {.update = update, .item = item, .arena = arena, .error = error};
+    struct run run = {
+        .update = update, .item = item, .arena = arena, .steps = steps, .error = error};
     return run_update(&run, builder);
 }

@@ -51,6 +51,28 @@ static void emit_node(struct emitter *emitter, struct node *node)
     }
 }
 
+bool condition_places(struct arena *arena, struct expr_condition *condition)
+{
+    size_t room = condition->operand_count + 1;
+    struct path *paths = arena_alloc(arena, room * sizeof *paths);
+    struct place **places = arena_alloc(arena, room * sizeof(*places));
+    condition->places = arena_alloc(arena, sizeof *condition->places);
+    if (paths == NULL || places == NULL || condition->places == NULL)
+        return false;
+    size_t count = 0;
+    for (size_t i = 0; i < condition->operand_count; i++) {
+        if (condition->operands[i].is_path)
+            paths[count++] = condition->operands[i].path;
+    }
+    if (!places_of(arena, condition->places, paths, count, places))
+        return false;
+    for (size_t i = condition->operand_count; i-- > 0;) {
+        if (condition->operands[i].is_path)
+            condition->operands[i].place = places[--count];
+    }
+    return true;
+}
+
 static struct expr_condition *condition_build(struct parser *parser)
 {
     size_t nodes = 0;
@@ -68,7 +90,12 @@ static struct expr_condition *condition_build(struct parser *parser)
     }
     for (struct node *node = parser->post; node != NULL; node = node->next_post)
         emit_node(&emitter, node);
-    *condition = (struct expr_condition){emitter.step_count, emitter.steps};
+    *condition = (struct expr_condition){emitter.step_count, emitter.steps, emitter.operand_count,
+                                         emitter.operands, NULL};
+    if (!condition_places(arena, condition)) {
+        error_budget(parser->params->error);
+        return NULL;
+    }
     return condition;
 }
 

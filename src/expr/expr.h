@@ -3,13 +3,16 @@
 // same (Expected, QueryFilter, ScanFilter, KeyConditions, AttributeUpdates,
 // AttributesToGet). Both styles compile to the same programs.
 //
-// A program is compiled once per request into its arena, is immutable, and borrows
-// the text, names and values it was compiled from. Evaluation walks flat steps, does
-// not allocate, and cannot meet a syntax error. Messages are DynamoDB's.
+// A program is compiled once per request into its arena, and borrows the text, names and
+// values it was compiled from. Evaluation walks the item once and then flat steps, does not
+// allocate, cannot meet a syntax error, and counts its work. Messages are DynamoDB's.
+//
+// A program has room for what it finds in an item, so one thread at a time may run it.
 #ifndef EXPR_EXPR_H
 #define EXPR_EXPR_H
 
 #include "base/error.h"
+#include "base/steps.h"
 #include "value/edit.h"
 #include "value/key.h"
 #include "value/value.h"
@@ -53,8 +56,10 @@ enum expr_kind { EXPR_CONDITION, EXPR_FILTER, EXPR_KEY_CONDITION, EXPR_PROJECTIO
 MUST_CHECK struct expr_condition *expr_compile_condition(struct expr_params *params,
                                                          struct slice text, enum expr_kind kind);
 
-// Whether the item (VALUE_NONE if there is none) meets the condition.
-bool expr_condition_eval(const struct expr_condition *condition, struct slice item);
+// Whether the item (VALUE_NONE if there is none) meets the condition. If steps_over() afterwards,
+// it was not worked out, and the answer means nothing.
+bool expr_condition_eval(const struct expr_condition *condition, struct slice item,
+                         struct steps *steps);
 
 // Whether the program reads the top-level attribute.
 bool expr_condition_mentions(const struct expr_condition *condition, struct slice attribute);
@@ -116,12 +121,21 @@ MUST_CHECK struct expr_projection *expr_projection_of_names(struct arena *arena,
                                                             const struct slice *names);
 // Builds the projected item (an M value; empty if nothing matches).
 void expr_project(const struct expr_projection *projection, struct slice item,
-                  struct value_builder *builder);
+                  struct value_builder *builder, struct steps *steps);
 // Calls back with every top-level attribute the projection names.
 bool expr_projection_each(const struct expr_projection *projection,
                           bool (*visit)(void *context, struct slice attribute), void *context);
 // Whether it takes only a part of the top-level attribute.
 bool expr_projection_nests(const struct expr_projection *projection, struct slice attribute);
+
+// Any paths, repeats and overlaps included, and what an item has at them.
+struct expr_paths;
+// NULL if the arena is used up. The paths are borrowed.
+MUST_CHECK struct expr_paths *expr_paths_new(struct arena *arena, size_t count,
+                                             const struct path *paths);
+void expr_paths_find(struct expr_paths *paths, struct slice item, struct steps *steps);
+// What the last item has at the path of this number, or VALUE_NONE.
+struct slice expr_paths_value(const struct expr_paths *paths, size_t which);
 
 // ---- Updates ------------------------------------------------------------------------
 
@@ -139,10 +153,11 @@ bool expr_update_nests(const struct expr_update *update, struct slice attribute)
 enum value_type expr_update_type(const struct expr_update *update, struct slice attribute);
 
 // Applies to `item` (the bare key where there was none) and appends the new item through the
-// builder. The arena is for scratch. False with a ValidationException.
+// builder. The arena is for scratch. False with a ValidationException, or without an error if
+// steps_over(): then it was not worked out. New values that cannot fit an item end it early.
 MUST_CHECK bool expr_update_apply(const struct expr_update *update, struct slice item,
                                   struct value_builder *builder, struct arena *arena,
-                                  struct error *error);
+                                  struct steps *steps, struct error *error);
 
 // The paths an update touches, as a projection: what UPDATED_OLD and UPDATED_NEW return.
 const struct expr_projection *expr_update_touched(const struct expr_update *update);

@@ -176,11 +176,33 @@ bool params_value(struct expr_params *params, struct slice name, struct slice *o
 
 // ---- Programs ----------------------------------------------------------------------
 
+// A place in an item that a program reads or writes: a tree of path steps, siblings in path order
+// (indexes before names). `found` is scratch: what the item at hand has there, or VALUE_NONE.
+struct place {
+    struct path_step step;
+    struct place *parent;
+    struct place *child;
+    struct place *last_child;
+    struct place *next; // sibling
+    struct slice found;
+};
+
+// Makes the tree of the paths; out[i] is the place of paths[i]. False if the arena is used up.
+MUST_CHECK bool places_of(struct arena *arena, struct place *root, const struct path *paths,
+                          size_t count, struct place **out);
+// The same from what paths_sort() made of them; `out` may be NULL, and `paths` with it.
+MUST_CHECK bool places_build(struct arena *arena, struct place *root,
+                             const struct path *const *sorted, size_t count,
+                             const struct path *paths, struct place **out);
+// Finds every place of the tree in one walk over the item, which may be VALUE_NONE.
+void places_find(struct place *place, struct slice value, struct steps *steps);
+
 // What a condition compares: a constant or what a path finds, or the size() of either.
 struct operand {
     bool is_path;
     bool size;
     struct path path;
+    const struct place *place; // of the path
     struct slice value;
 };
 
@@ -199,18 +221,16 @@ struct step {
 struct expr_condition {
     size_t step_count;
     const struct step *steps;
+    size_t operand_count; // of all steps, one after the other
+    struct operand *operands;
+    struct place *places; // the root of what they read
 };
 
-// A tree of path steps: siblings in order, a node without children takes the whole value.
-struct projection_node {
-    struct path_step step;
-    struct projection_node *child;
-    struct projection_node *last_child;
-    struct projection_node *next; // sibling
-};
+// Makes the places of the operands, when all else is there. False if the arena is used up.
+MUST_CHECK bool condition_places(struct arena *arena, struct expr_condition *condition);
 
 struct expr_projection {
-    struct projection_node root; // its children are attributes
+    struct place *places; // the root; a place without children takes the whole value
 };
 
 // From paths in path order without overlaps. NULL if the arena is used up.
@@ -224,7 +244,8 @@ enum term_kind { TERM_PATH, TERM_VALUE, TERM_DEFAULT, TERM_APPEND, TERM_PLUS, TE
 
 struct term {
     enum term_kind kind;
-    struct path path;       // TERM_PATH, TERM_DEFAULT
+    struct path path; // TERM_PATH, TERM_DEFAULT
+    const struct place *place;
     struct slice value;     // TERM_VALUE
     enum value_type wanted; // what its result must be, or VALUE_TYPES
 };
@@ -232,17 +253,23 @@ struct term {
 struct action {
     enum action_kind kind;
     struct path path;
+    const struct place *place;
     struct slice value; // ADD, DELETE
     size_t term_count;  // SET
-    const struct term *terms;
+    struct term *terms;
 };
 
 struct expr_update {
     bool legacy; // AttributeUpdates: other messages, and ADD appends to lists
     size_t action_count;
     struct action *actions;
+    const struct action **order; // the same in path order
+    struct place *places;        // the root of what they read and write
     struct expr_projection *touched;
 };
+
+// Makes the places of all actions and terms, and their order. False if the arena is used up.
+MUST_CHECK bool update_places(struct arena *arena, struct expr_update *update);
 
 // The old parameters are bounded by the number of their entries.
 MUST_CHECK bool legacy_count_check(size_t count, struct error *error);

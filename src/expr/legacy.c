@@ -9,7 +9,6 @@ enum {
     TYPES_SCALAR = 1 << VALUE_S | 1 << VALUE_N | 1 << VALUE_B,
     TYPES_BYTES = 1 << VALUE_S | 1 << VALUE_B,
     TYPES_MEMBER = TYPES_SCALAR | 1 << VALUE_BOOL | 1 << VALUE_NULL,
-    MANY = 1 << 30, // no limit but the request's
 };
 
 struct legacy_op {
@@ -33,7 +32,7 @@ static const struct legacy_op legacy_ops[] = {
     {"CONTAINS", OP_CONTAINS, 1, 1, TYPES_MEMBER, KEY_NONE},
     {"NOT_CONTAINS", OP_LACKS, 1, 1, TYPES_MEMBER, KEY_NONE},
     {"BEGINS_WITH", OP_BEGINS, 1, 1, TYPES_BYTES, KEY_BEGINS},
-    {"IN", OP_IN, 1, MANY, TYPES_SCALAR, KEY_NONE},
+    {"IN", OP_IN, 1, LIMIT_IN_OPERANDS, TYPES_SCALAR, KEY_NONE},
     {"BETWEEN", OP_BETWEEN, 2, 2, TYPES_SCALAR, KEY_BETWEEN},
 };
 
@@ -119,6 +118,8 @@ struct legacy_builder {
     struct error *error;
     struct step *steps;
     size_t step_count;
+    struct operand *operands;
+    size_t operand_count;
 };
 
 // One entry: the operator and the values it compares with.
@@ -144,9 +145,10 @@ static bool step_add(struct legacy_builder *builder, struct slice attribute,
                      const struct legacy_op *op, size_t count, const struct slice *values)
 {
     struct path_step *name = arena_zalloc(builder->arena, 1, sizeof *name);
-    struct operand *operands = arena_zalloc(builder->arena, count + 1, sizeof *operands);
-    if (name == NULL || operands == NULL)
+    if (name == NULL)
         return error_budget(builder->error);
+    struct operand *operands = &builder->operands[builder->operand_count];
+    builder->operand_count += count + 1;
     name->name = attribute;
     operands[0] = (struct operand){.is_path = true, .path = {name, 1}};
     for (size_t i = 0; i < count; i++)
@@ -168,6 +170,15 @@ bool legacy_count_check(size_t count, struct error *error)
                             LIMIT_LEGACY_ENTRIES);
 }
 
+// At most as many operands as the entries have attributes and values.
+static size_t operand_room(size_t count, const struct legacy_condition *entries)
+{
+    size_t room = 2 * count + 1;
+    for (size_t i = 0; i < count; i++)
+        room += entries[i].count;
+    return room;
+}
+
 struct expr_condition *expr_legacy_condition(struct arena *arena, struct error *error,
                                              enum legacy_use use, size_t count,
                                              const struct legacy_condition *entries, bool any)
@@ -178,7 +189,8 @@ struct expr_condition *expr_legacy_condition(struct arena *arena, struct error *
     // An entry is a test, and a jump but for the first.
     struct legacy_builder builder = {.arena = arena, .error = error};
     builder.steps = arena_zalloc(arena, 2 * count + 1, sizeof *builder.steps);
-    if (condition == NULL || builder.steps == NULL) {
+    builder.operands = arena_zalloc(arena, operand_room(count, entries), sizeof *builder.operands);
+    if (condition == NULL || builder.steps == NULL || builder.operands == NULL) {
         error_budget(error);
         return NULL;
     }
@@ -196,7 +208,12 @@ struct expr_condition *expr_legacy_condition(struct arena *arena, struct error *
     // The first entry that decides ends it.
     for (size_t i = 0; i < builder.step_count; i++)
         builder.steps[i].target = builder.step_count;
-    *condition = (struct expr_condition){builder.step_count, builder.steps};
+    *condition = (struct expr_condition){builder.step_count, builder.steps, builder.operand_count,
+                                         builder.operands, NULL};
+    if (!condition_places(arena, condition)) {
+        error_budget(error);
+        return NULL;
+    }
     return condition;
 }
 
@@ -286,7 +303,7 @@ struct expr_update *expr_legacy_update(struct arena *arena, struct error *error,
     *update = (struct expr_update){.legacy = true, .action_count = count, .actions = actions};
     // Names of one map differ, and siblings need no order, so the paths need no sorting.
     update->touched = projection_build(arena, count, paths);
-    if (update->touched == NULL) {
+    if (update->touched == NULL || !update_places(arena, update)) {
         error_budget(error);
         return NULL;
     }

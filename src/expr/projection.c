@@ -1,49 +1,18 @@
 // ProjectionExpression and AttributesToGet: which parts of an item to return.
 //
-// The paths become a tree of steps, so that two paths into one map give one map. A map or
+// The paths become a tree of places, so that two paths into one map give one map. A map or
 // list appears in the result only if something in it was found; elements taken from a
 // list close up, in the order of the list. Recursion is as deep as a path: LIMIT_NESTING.
 #include "expr/expr_internal.h"
-
-// ---- Building the tree ---------------------------------------------------------------
-
-static bool step_equal(const struct path_step *a, const struct path_step *b)
-{
-    return a->index == b->index && (a->name.ptr == NULL) == (b->name.ptr == NULL) &&
-           slice_equal(a->name, b->name);
-}
-
-// Paths come in order, so only the last child can be the one a step is looking for.
-static bool tree_add(struct arena *arena, struct projection_node *node, struct path path)
-{
-    for (size_t i = 0; i < path.count; i++) {
-        struct projection_node *child = node->last_child;
-        if (child == NULL || !step_equal(&child->step, &path.steps[i])) {
-            child = arena_zalloc(arena, 1, sizeof *child);
-            if (child == NULL)
-                return false;
-            child->step = path.steps[i];
-            if (node->last_child == NULL)
-                node->child = child;
-            else
-                node->last_child->next = child;
-            node->last_child = child;
-        }
-        node = child;
-    }
-    return true;
-}
 
 struct expr_projection *projection_build(struct arena *arena, size_t count,
                                          const struct path *const *sorted)
 {
     struct expr_projection *projection = arena_zalloc(arena, 1, sizeof *projection);
-    if (projection == NULL)
+    struct place *root = arena_alloc(arena, sizeof *root);
+    if (projection == NULL || root == NULL || !places_build(arena, root, sorted, count, NULL, NULL))
         return NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (!tree_add(arena, &projection->root, *sorted[i]))
-            return NULL;
-    }
+    projection->places = root;
     return projection;
 }
 
@@ -128,64 +97,57 @@ struct expr_projection *expr_projection_of_names(struct arena *arena, struct err
 
 // ---- Running ---------------------------------------------------------------------------
 
-static struct slice step_value(const struct path_step *step, struct slice container)
+// Whether anything at the place or below it is wanted and was found.
+static bool finds(const struct place *place)
 {
-    enum value_type type = value_type(container);
-    if (step->name.ptr == NULL)
-        return type == VALUE_L ? value_at(container, step->index) : VALUE_NONE;
-    return type == VALUE_M ? value_get(container, step->name) : VALUE_NONE;
-}
-
-// Whether the node selects anything of the value.
-static bool node_finds(const struct projection_node *node, struct slice value)
-{
-    if (value.len == 0 || node->child == NULL)
-        return value.len != 0;
-    for (const struct projection_node *child = node->child; child != NULL; child = child->next) {
-        if (node_finds(child, step_value(&child->step, value)))
+    if (place->found.len == 0 || place->child == NULL)
+        return place->found.len != 0;
+    for (const struct place *child = place->child; child != NULL; child = child->next) {
+        if (finds(child))
             return true;
     }
     return false;
 }
 
-static void project_children(const struct projection_node *node, struct slice value,
-                             struct value_builder *builder)
+static void project_children(const struct place *place, struct value_builder *builder,
+                             struct steps *steps)
 {
-    for (const struct projection_node *child = node->child; child != NULL; child = child->next) {
-        struct slice part = step_value(&child->step, value);
-        if (!node_finds(child, part))
+    for (const struct place *child = place->child; child != NULL; child = child->next) {
+        steps_add(steps, 1);
+        if (!finds(child))
             continue;
         if (child->step.name.ptr != NULL)
             value_name(builder, child->step.name);
         if (child->child == NULL) {
-            value_put(builder, part);
+            steps_bytes(steps, child->found.len);
+            value_put(builder, child->found);
             continue;
         }
         // What was found decides the kind of container: the children are all of that kind.
-        if (value_type(part) == VALUE_M)
+        if (value_type(child->found) == VALUE_M)
             value_open_map(builder);
         else
             value_open_list(builder);
-        project_children(child, part, builder);
+        project_children(child, builder, steps);
         value_close(builder);
     }
 }
 
 void expr_project(const struct expr_projection *projection, struct slice item,
-                  struct value_builder *builder)
+                  struct value_builder *builder, struct steps *steps)
 {
     value_open_map(builder);
-    if (item.len != 0)
-        project_children(&projection->root, item, builder);
+    places_find(projection->places, item, steps);
+    project_children(projection->places, builder, steps);
     value_close(builder);
 }
 
 bool expr_projection_each(const struct expr_projection *projection,
                           bool (*visit)(void *context, struct slice attribute), void *context)
 {
-    const struct projection_node *node = projection->root.child;
-    for (; node != NULL; node = node->next) {
-        if (!visit(context, node->step.name))
+    const struct place *place = projection->places->child;
+    for (; place != NULL; place = place->next) {
+        if (!visit(context, place->step.name))
             return false;
     }
     return true;
@@ -193,8 +155,8 @@ bool expr_projection_each(const struct expr_projection *projection,
 
 bool expr_projection_nests(const struct expr_projection *projection, struct slice attribute)
 {
-    const struct projection_node *node = projection->root.child;
-    while (node != NULL && !slice_equal(node->step.name, attribute))
-        node = node->next;
-    return node != NULL && node->child != NULL;
+    const struct place *place = projection->places->child;
+    while (place != NULL && !slice_equal(place->step.name, attribute))
+        place = place->next;
+    return place != NULL && place->child != NULL;
 }

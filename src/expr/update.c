@@ -212,6 +212,65 @@ static size_t mark_arguments(struct parser *parser)
     return nodes;
 }
 
+static bool term_reads(const struct term *term)
+{
+    return term->kind == TERM_PATH || term->kind == TERM_DEFAULT;
+}
+
+// The paths of the actions in their order, then those that their terms read.
+static size_t collect_paths(const struct expr_update *update, struct path *paths)
+{
+    size_t count = 0;
+    for (; count < update->action_count; count++)
+        paths[count] = update->actions[count].path;
+    for (size_t i = 0; i < update->action_count; i++) {
+        const struct action *action = &update->actions[i];
+        for (size_t j = 0; j < action->term_count; j++) {
+            if (term_reads(&action->terms[j]))
+                paths[count++] = action->terms[j].path;
+        }
+    }
+    return count;
+}
+
+static void note_places(struct expr_update *update, struct place **places)
+{
+    size_t count = update->action_count;
+    for (size_t i = 0; i < update->action_count; i++) {
+        struct action *action = &update->actions[i];
+        action->place = places[i];
+        for (size_t j = 0; j < action->term_count; j++) {
+            if (term_reads(&action->terms[j]))
+                action->terms[j].place = places[count++];
+        }
+    }
+}
+
+bool update_places(struct arena *arena, struct expr_update *update)
+{
+    size_t room = update->action_count + 1;
+    for (size_t i = 0; i < update->action_count; i++)
+        room += update->actions[i].term_count;
+    struct path *paths = arena_alloc(arena, room * sizeof *paths);
+    struct place **places = arena_alloc(arena, room * sizeof(*places));
+    update->order = arena_alloc(arena, room * sizeof(*update->order));
+    update->places = arena_alloc(arena, sizeof *update->places);
+    if (paths == NULL || places == NULL || update->order == NULL || update->places == NULL)
+        return false;
+    size_t count = collect_paths(update, paths);
+    const struct path **sorted = paths_sort(arena, paths, count);
+    if (sorted == NULL || !places_build(arena, update->places, sorted, count, paths, places))
+        return false;
+    note_places(update, places);
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t which = (size_t)(sorted[i] - paths);
+        if (which < update->action_count)
+            update->order[at++] = &update->actions[which];
+    }
+    return true;
+}
+
 static struct expr_update *update_build(struct update_builder *builder,
                                         const struct path *const *sorted)
 {
@@ -236,6 +295,10 @@ static struct expr_update *update_build(struct update_builder *builder,
     }
     *update = (struct expr_update){.action_count = builder->count, .actions = actions};
     update->touched = touched;
+    if (!update_places(params->arena, update)) {
+        error_budget(params->error);
+        return NULL;
+    }
     return update;
 }
 

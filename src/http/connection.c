@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LINGER_BYTES = 64 << 20, COMPRESSED_MAX = 256 << 20 };
+enum { LINGER_BYTES = 64 << 20, COMPRESSED_MAX = 256 << 20, UNSENT_MAX = 256 << 10 };
 
 void connection_enter(struct connection *connection, enum connection_state state)
 {
@@ -468,8 +468,10 @@ void connection_tick(struct connection *c, uint64_t now)
         break;
     case CONNECTION_WRITING:
         note_taken(c, now);
-        if (is_slow(c, now))
+        if (c->loop->cuts > 0 && is_slow(c, now)) {
+            c->loop->cuts--;
             connection_close(c);
+        }
         break;
     case CONNECTION_LINGERING:
         if (spent > LINGER_MS)
@@ -566,6 +568,8 @@ void connection_open(struct http_loop *loop, int fd)
         return;
     }
     (void)uv_tcp_nodelay(&c->tcp, 1);
+    // Of an answer that is not taken the kernel holds little, and copies little at once.
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT_MAX}, sizeof(int));
     c->opened = handler->open(&c->exchange, handler->context);
     if (!c->opened || !reading_start(c))
         connection_close(c);

@@ -21,9 +21,10 @@ enum {
     READ_BUFFER_KEPT = 64 << 10, // a larger one is given back after its request
     READ_ROOM = 2 << 10,         // a read is not worth its system call for less
     TICK_MS = 250,
-    LINGER_MS = 2000,       // how long a client that is not listened to may go on sending
-    STOP_SETTLE_MS = 50,    // what is in the sockets at a stop is still read
-    PACE = 64,              // bytes per ms that a slow client must reach beyond its time
+    TICK_CUTS = 4,       // giving back a large answer takes milliseconds, so few are cut in a tick
+    LINGER_MS = 2000,    // how long a client that is not listened to may go on sending
+    STOP_SETTLE_MS = 50, // what is in the sockets at a stop is still read
+    PACE = 64,           // bytes per ms that a slow client must reach beyond its time
     INLINE_BODY = 64 << 10, // a larger answer is compressed in the pool
 };
 
@@ -113,6 +114,7 @@ struct http_loop {
 
     bool stopping;
     uint64_t stop_since;
+    unsigned cuts; // slow readers that may still be cut in this tick
     struct connection *connections;
     atomic_uint connection_count; // or on their way to this loop
     struct connection *ready;     // the first whose next request may run

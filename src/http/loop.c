@@ -168,6 +168,7 @@ static void on_tick(uv_timer_t *timer)
     struct http_loop *loop = timer->data;
     uint64_t now = uv_now(&loop->uv);
     bool force = loop->stopping && now - loop->stop_since >= HTTP_STOP_GRACE_MS;
+    loop->cuts = TICK_CUTS;
     for (struct connection *c = loop->connections; c != NULL;) {
         struct connection *after = c->after; // closing takes effect later, but be plain about it
         if (loop->stopping)

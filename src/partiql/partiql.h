@@ -62,6 +62,7 @@ struct partiql_plan {
     const struct expr_condition *filter; // what the ranges do not say; or NULL
     size_t output_count;                 // 0 for SELECT *
     struct partiql_output *outputs;
+    struct expr_paths *output_paths;    // theirs; NULL for SELECT *
     struct expr_projection *projection; // the same paths, for checks; NULL for SELECT *
 
     // The full primary key of the table as an item, if the WHERE clause has it; else VALUE_NONE.
@@ -82,6 +83,6 @@ MUST_CHECK bool partiql_plan(struct arena *arena, const struct partiql_statement
 
 // Builds the answer to SELECT from an item: an M value.
 void partiql_project(const struct partiql_plan *plan, struct slice item,
-                     struct value_builder *builder);
+                     struct value_builder *builder, struct steps *steps);
 
 #endif

@@ -134,6 +134,19 @@ static bool compile_projection(struct planner *p)
     return projection != NULL;
 }
 
+// Has all outputs found in an item at once.
+static bool find_outputs(struct planner *p)
+{
+    size_t count = p->plan->output_count;
+    struct path *paths = arena_alloc(p->arena, count * sizeof(*paths));
+    if (paths == NULL)
+        return error_budget(p->error);
+    for (size_t i = 0; i < count; i++)
+        paths[i] = p->plan->outputs[i].path;
+    p->plan->output_paths = expr_paths_new(p->arena, count, paths);
+    return p->plan->output_paths != NULL || error_budget(p->error);
+}
+
 static bool plan_outputs(struct planner *p)
 {
     size_t count = 0;
@@ -152,7 +165,7 @@ static bool plan_outputs(struct planner *p)
         if (!output_name(p, node, &p->plan->outputs[at].name) || !check_output(p, at))
             return false;
     }
-    return compile_projection(p);
+    return find_outputs(p) && compile_projection(p);
 }
 
 // The primary key, if that is what the statement reads.
@@ -182,17 +195,20 @@ static bool plan_select(struct planner *p)
 }
 
 void partiql_project(const struct partiql_plan *plan, struct slice item,
-                     struct value_builder *builder)
+                     struct value_builder *builder, struct steps *steps)
 {
     if (plan->output_count == 0) {
         value_put(builder, item);
         return;
     }
     value_open_map(builder);
+    expr_paths_find(plan->output_paths, item, steps);
+    steps_add(steps, plan->output_count);
     for (size_t i = 0; i < plan->output_count; i++) {
-        struct slice value = path_get(item, plan->outputs[i].path);
+        struct slice value = expr_paths_value(plan->output_paths, i);
         if (value.len == 0)
             continue;
+        steps_bytes(steps, value.len);
         value_name(builder, plan->outputs[i].name);
         value_put(builder, value);
     }

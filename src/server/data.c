@@ -46,6 +46,8 @@ void data_reset(struct data *data)
     data->table = NULL;
     data->param_count = 0;
     data->params = NULL;
+    data->pattern = NULL;
+    data->counts = NULL;
     arena_reset(&data->arena);
     if (data->body.cap > BODY_KEPT)
         buf_release(&data->body);
@@ -144,17 +146,31 @@ void data_header_warnings(struct data *data, struct slice warnings)
     buf_text(&data->headers, "\r\n");
 }
 
+// The counters are of the loop's thread, and this may be another one.
 void data_count_call(struct data *data, const struct api_call *call)
 {
     data->usage = call->usage;
     data->usage.table = data->table_name; // the call's does not live long enough
-    metrics_count(data->service->metrics, http_exchange_loop(data->exchange),
-                  &(struct metrics_request){
-                      .usage = &call->usage,
-                      .status = call->status,
-                      .error = call->error_code,
-                      .latency_ns = uv_hrtime() - data->begun_ns,
-                  });
+    struct data_count *count = arena_alloc(&data->arena, sizeof(*count));
+    if (count == NULL)
+        return;
+    *count = (struct data_count){
+        .next = data->counts,
+        .request = {.status = call->status,
+                    .error = call->error_code,
+                    .latency_ns = uv_hrtime() - data->begun_ns},
+        .usage = data->usage,
+    };
+    data->counts = count;
+}
+
+void data_account(struct data *data)
+{
+    for (struct data_count *count = data->counts; count != NULL; count = count->next) {
+        count->request.usage = &count->usage;
+        metrics_count(data->service->metrics, http_exchange_loop(data->exchange), &count->request);
+    }
+    data->counts = NULL;
 }
 
 // ---- What requests must be like -----------------------------------------------------------------
@@ -227,38 +243,75 @@ bool data_tasks_new(struct data *data, size_t count)
     return true;
 }
 
+static enum data_step finish_tasks(struct data *data)
+{
+    data->complete(data);
+    return DATA_READY;
+}
+
 // Starts tasks, or goes on with those that were waiting, until all are done or one has to wait.
 // While this runs the count is one too high, so that nobody resumes the exchange.
-static bool run_tasks(struct data *data, bool first)
+static enum data_step run_tasks(struct data *data)
 {
-    for (;; first = false) {
-        bool any = false;
-        data->waiting = 1;
-        for (size_t i = 0; i < data->task_count; i++) {
-            struct data_task *task = &data->tasks[i];
-            if (first)
-                any = !data_task_start(task) || any;
-            else if (task->waiting)
-                any = !data_task_resume(task) || any;
+    for (;;) {
+        for (; data->task_next < data->task_count; data->task_next++) {
+            switch (data_task_run(&data->tasks[data->task_next])) {
+            case DATA_READY:
+                break;
+            case DATA_WAITS:
+                data->tasks_wait = true;
+                break;
+            case DATA_LATER:
+                data->later = run_tasks;
+                return DATA_LATER;
+            }
         }
-        if (!any) {
-            data->complete(data);
-            return true;
-        }
+        if (!data->tasks_wait)
+            return data->shown > LIMIT_INLINE_WORK ? data_move(data, finish_tasks)
+                                                   : finish_tasks(data);
+        // Whoever takes the last one away goes on from here.
+        data->tasks_wait = false;
+        data->task_next = 0;
         if (--data->waiting > 0)
-            return false;
+            return DATA_WAITS;
+        data->waiting = 1;
     }
 }
 
-bool data_tasks_run(struct data *data, void (*complete)(struct data *data))
+enum data_step data_tasks_run(struct data *data, void (*complete)(struct data *data))
 {
     data->complete = complete;
-    return run_tasks(data, true);
+    data->waiting = 1;
+    data->task_next = 0;
+    data->tasks_wait = false;
+    return run_tasks(data);
 }
 
-bool data_resume(struct data *data)
+// ---- Slices -------------------------------------------------------------------------------------
+
+enum data_step data_move(struct data *data, enum data_step (*later)(struct data *data))
 {
-    return run_tasks(data, false);
+    if (data->pooled)
+        return later(data);
+    data->later = later;
+    return DATA_LATER;
+}
+
+enum data_step data_resume(struct data *data)
+{
+    data->pooled = false;
+    data->work = LIMIT_INLINE_WORK;
+    if (data->pattern != NULL)
+        return data_pattern_resume(data);
+    data->waiting = 1;
+    return run_tasks(data);
+}
+
+enum data_step data_work(struct data *data)
+{
+    data->pooled = true;
+    data->work = LIMIT_SLICE_WORK;
+    return data->later(data);
 }
 
 // ---- Routes -------------------------------------------------------------------------------------
@@ -311,7 +364,7 @@ static void answer_no_name(struct data *data)
     buf_release(&names);
 }
 
-static bool route_name(struct data *data)
+static enum data_step route_name(struct data *data)
 {
     const struct model_entity *entity = model_table_entity(data->table, data->name);
     const struct model_access *access = model_table_access(data->table, data->name);
@@ -320,14 +373,25 @@ static bool route_name(struct data *data)
     if (slice_is(data->name, "$transaction") || slice_is(data->name, "$batch"))
         return data_list(data, slice_is(data->name, "$transaction"));
     if (access != NULL)
-        data_pattern(data, access);
-    else
-        answer_no_name(data);
-    return true;
+        return data_pattern(data, access);
+    answer_no_name(data);
+    return DATA_READY;
 }
 
-static bool route(struct data *data, struct slice path)
+// What there is, of all tables.
+static enum data_step answer_pages(struct data *data)
 {
+    if (data->table_name.len == 0)
+        data_tables_page(data);
+    else
+        data_openapi_page(data);
+    return DATA_READY;
+}
+
+static enum data_step route(struct data *data)
+{
+    struct slice path = data->exchange->request.path;
+    path = slice_of(path.ptr + 3, path.len - 3);
     struct slice query = data->exchange->request.query;
     data->table_name = segment_next(data, &path);
     data->name = segment_next(data, &path);
@@ -336,36 +400,30 @@ static bool route(struct data *data, struct slice path)
         (void)error_budget(&data->error);
     if (data->error.code != ERR_NONE || !data_params_read(data, query)) {
         answer_error(data);
-        return true;
+        return DATA_READY;
     }
     if (more.len > 0) {
         data_answer_not_found(data, "Paths are /v1/{table}/{entity or pattern}");
-        return true;
+        return DATA_READY;
     }
     if (data->name.len == 0 && !data_method_in(data, "GET, HEAD"))
-        return true;
-    if (data->table_name.len == 0) {
-        data_tables_page(data);
-        return true;
-    }
-    if (data->name.len == 0 && slice_is(data->table_name, "openapi.json")) {
-        data_openapi_page(data);
-        return true;
-    }
+        return DATA_READY;
+    if (data->table_name.len == 0 ||
+        (data->name.len == 0 && slice_is(data->table_name, "openapi.json")))
+        return data_move(data, answer_pages);
     data->model = api_table_model(data->service->api, data->table_name, &data->table);
     if (data->model == NULL) {
         answer_no_table(data);
-        return true;
+        return DATA_READY;
     }
     if (data->name.len > 0)
         return route_name(data);
     data_table_page(data);
-    return true;
+    return DATA_READY;
 }
 
-bool data_start(struct data *data)
+enum data_step data_start(struct data *data)
 {
-    struct slice path = data->exchange->request.path;
     buf_clear(&data->headers);
     buf_clear(&data->body);
     error_init(&data->error, &data->arena);
@@ -373,5 +431,9 @@ bool data_start(struct data *data)
     data->error_code = ERR_NONE;
     data->status = 500;
     data->begun_ns = uv_hrtime();
-    return route(data, slice_of(path.ptr + 3, path.len - 3));
+    data->pooled = false;
+    data->work = LIMIT_INLINE_WORK;
+    data->shown = 0;
+    return data->exchange->request.body.len > LIMIT_INLINE_BODY ? data_move(data, route)
+                                                                : route(data);
 }

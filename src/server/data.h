@@ -2,7 +2,8 @@
 //
 // A request is one or more tasks, each a call of the api or several in a row. Reads are done at
 // once; all writes that a request has to make are handed to the writer together, and
-// `http_exchange_resume` is called when the last of them is done. So nothing here blocks a loop.
+// `http_exchange_resume` is called when the last of them is done. What is long (large bodies, large
+// answers, many entities) is left to the pool, in slices. So nothing here blocks a loop.
 #ifndef SERVER_DATA_H
 #define SERVER_DATA_H
 
@@ -35,10 +36,19 @@ MUST_CHECK struct data *data_new(const struct data_service *service,
                                  struct http_exchange *exchange);
 void data_free(struct data *data); // NULL is fine
 
-// Both return whether the answer is ready; else data_resume is to be called when the exchange is
-// resumed.
-MUST_CHECK bool data_start(struct data *data);
-MUST_CHECK bool data_resume(struct data *data);
+enum data_step {
+    DATA_READY, // the answer is
+    DATA_WAITS, // for others, who resume the exchange: then data_resume
+    DATA_LATER, // there is long work to do: data_work, on a thread of the pool
+};
+MUST_CHECK enum data_step data_start(struct data *data);
+MUST_CHECK enum data_step data_resume(struct data *data);
+MUST_CHECK enum data_step data_work(struct data *data);
+// Nobody waits for the answer any more. On the loop's thread.
+void data_cancel(struct data *data);
+
+// Counts what was done, on the loop's thread; before data_reset.
+void data_account(struct data *data);
 
 // Valid until data_reset, which comes when it has been sent.
 struct data_answer {

@@ -115,6 +115,8 @@ static bool read_current(struct data_task *task, struct data_change *change, str
         if (current->ptr == NULL)
             return data_change_fail(change, (struct data_problem){.kind = DATA_INTERNAL});
         item_digest(*current, change->digest);
+        data->shown += item.len;
+        data->work -= item.len < data->work ? item.len : data->work;
     }
     return true;
 }
@@ -294,6 +296,7 @@ static bool take_results(struct data_task *task)
             told = true;
         } else if (call->error_code == ERR_NONE) {
             finish_change(&task->changes[i], &task->writes[i]);
+            task->data->shown += task->changes[i].item.len;
         }
     }
     if (call->error_code != ERR_NONE && !told)
@@ -314,40 +317,57 @@ static void on_task_done(struct api_call *call)
         http_exchange_resume(data->exchange);
 }
 
-// False if a change failed before anything was written.
-static bool prepare_all(struct data_task *task)
+// Reads and makes what is to be written, as far as the slice goes.
+static enum data_step prepare_all(struct data_task *task)
 {
-    bool fine = true;
-    for (size_t i = 0; i < task->count; i++)
-        fine = !task->changes[i].failed &&
-               prepare_change(task, &task->changes[i], &task->writes[i]) && fine;
-    return fine;
+    struct data *data = task->data;
+    if (task->prepared == 0)
+        task->fine = true;
+    for (; task->prepared < task->count; task->prepared++) {
+        size_t i = task->prepared;
+        if (data->work == 0)
+            return DATA_LATER;
+        task->fine = !task->changes[i].failed &&
+                     prepare_change(task, &task->changes[i], &task->writes[i]) && task->fine;
+    }
+    task->prepared = 0;
+    return DATA_READY;
 }
 
-bool data_task_start(struct data_task *task)
+static enum data_step task_start(struct data_task *task)
 {
     do {
-        if (!prepare_all(task) || task->changes[0].action == DATA_GET)
-            return true;
+        if (prepare_all(task) == DATA_LATER)
+            return DATA_LATER;
+        // Whatever failed did so before anything was written.
+        if (!task->fine || task->changes[0].action == DATA_GET)
+            return DATA_READY;
         api_call_reset(&task->call);
         task->call.done = on_task_done;
         task->call.context = task;
         task->data->waiting++;
         if (!api_entity_write(&task->call, task->data->table_name, task->count, task->writes)) {
-            task->waiting = true;
-            return false;
+            task->state = TASK_WAITING;
+            return DATA_WAITS;
         }
         task->data->waiting--;
     } while (!take_results(task));
-    return true;
+    return DATA_READY;
 }
 
-bool data_task_resume(struct data_task *task)
+enum data_step data_task_run(struct data_task *task)
 {
-    task->waiting = false;
-    api_call_finish(&task->call);
-    api_entity_results(&task->call);
-    return take_results(task) || data_task_start(task);
+    if (task->state == TASK_WAITING) {
+        api_call_finish(&task->call);
+        api_entity_results(&task->call);
+        task->state = take_results(task) ? TASK_DONE : TASK_NEW;
+    }
+    if (task->state == TASK_DONE)
+        return DATA_READY;
+    enum data_step step = task_start(task);
+    if (step == DATA_READY)
+        task->state = TASK_DONE;
+    return step;
 }
 
 // ---- What clients see ---------------------------------------------------------------------------

@@ -108,21 +108,21 @@ static void complete(struct data *data)
     data_answer_json(data, change->status);
 }
 
-bool data_entity(struct data *data, const struct model_entity *entity)
+enum data_step data_entity(struct data *data, const struct model_entity *entity)
 {
     const struct http_request *request = &data->exchange->request;
     if (!data_method_in(data, METHODS))
-        return true;
+        return DATA_READY;
     enum data_action action = action_of(request->method);
     bool has_body = action == DATA_CREATE || action == DATA_REPLACE || action == DATA_PATCH;
     if ((has_body && !data_body_is_json(data)) || !data_tasks_new(data, 1))
-        return true;
+        return DATA_READY;
     struct data_task *task = &data->tasks[0];
     struct data_change *change = arena_zalloc(&data->arena, 1, sizeof(*change));
     struct entity_write *write = arena_zalloc(&data->arena, 1, sizeof(*write));
     if (change == NULL || write == NULL) {
         data_answer_problem(data, &(struct data_problem){.kind = DATA_INTERNAL});
-        return true;
+        return DATA_READY;
     }
     *change = (struct data_change){
         .action = action,

@@ -101,19 +101,26 @@ struct data_change {
     struct slice warnings;
 };
 
+enum data_task_state {
+    TASK_NEW,
+    TASK_WAITING, // for its commit
+    TASK_DONE,
+};
+
 struct data_task {
     struct data *data;
     struct api_call call;
-    bool waiting; // for its commit
+    enum data_task_state state;
     unsigned tries;
-    size_t count; // several are a transaction
+    size_t prepared; // changes that have been
+    bool fine;       // none of them failed
+    size_t count;    // several are a transaction
     struct data_change *changes;
     struct entity_write *writes;
 };
 
-// True: done. False: it waits; data_task_resume goes on.
-MUST_CHECK bool data_task_start(struct data_task *task);
-MUST_CHECK bool data_task_resume(struct data_task *task);
+// Goes on with a task, whatever its state: DATA_READY if it is done.
+MUST_CHECK enum data_step data_task_run(struct data_task *task);
 // Fails a change.
 bool data_change_fail(struct data_change *change, struct data_problem problem);
 // {"userId":…} of the query string, or of a JSON object, into change->fields and change->key.
@@ -125,6 +132,13 @@ void data_change_write(const struct data_change *change, struct json_writer *w);
 void data_location(struct data *data, const struct data_change *change, struct buf *out);
 
 // ---- The request ------------------------------------------------------------------------------
+
+// A call that is to be counted.
+struct data_count {
+    struct data_count *next;
+    struct metrics_request request;
+    struct api_usage usage;
+};
 
 struct data {
     const struct data_service *service;
@@ -140,10 +154,20 @@ struct data {
     size_t param_count;
     struct data_param *params;
 
+    // Slices, see engine.h: a thread of the pool goes on with `later`.
+    enum data_step (*later)(struct data *data);
+    bool pooled;    // this is one of its threads
+    uint64_t work;  // that is left of this slice
+    uint64_t shown; // bytes of entities that the answer has
+
     size_t task_count;
     struct data_task *tasks;
+    size_t task_next;                    // of this round
+    bool tasks_wait;                     // one of this round does
     _Atomic unsigned waiting;            // tasks that wait for their commit
     void (*complete)(struct data *data); // makes the answer when all tasks are done
+    struct data_pattern *pattern;        // that is being read, or NULL
+    struct data_count *counts;
 
     int status;
     struct slice type;
@@ -153,18 +177,20 @@ struct data {
     enum error_code error_code;
 };
 
-// Routes return whether the answer is ready.
-MUST_CHECK bool data_entity(struct data *data, const struct model_entity *entity);
-MUST_CHECK bool data_list(struct data *data, bool transaction);
-void data_pattern(struct data *data, const struct model_access *access);
+MUST_CHECK enum data_step data_entity(struct data *data, const struct model_entity *entity);
+MUST_CHECK enum data_step data_list(struct data *data, bool transaction);
+MUST_CHECK enum data_step data_pattern(struct data *data, const struct model_access *access);
+MUST_CHECK enum data_step data_pattern_resume(struct data *data);
 void data_tables_page(struct data *data);
 void data_table_page(struct data *data);
 void data_openapi_page(struct data *data);
 
 // Makes `count` tasks; false with the problem answered if memory is out.
 MUST_CHECK bool data_tasks_new(struct data *data, size_t count);
-// Starts them all; when they are done `complete` is called, perhaps before this returns true.
-MUST_CHECK bool data_tasks_run(struct data *data, void (*complete)(struct data *data));
+// Starts them all; when they are done `complete` is called, perhaps before this returns.
+MUST_CHECK enum data_step data_tasks_run(struct data *data, void (*complete)(struct data *data));
+// Goes on with `later`: DATA_LATER, unless this is the pool already.
+MUST_CHECK enum data_step data_move(struct data *data, enum data_step (*later)(struct data *data));
 
 // Answers.
 void data_answer_problem(struct data *data, const struct data_problem *problem);

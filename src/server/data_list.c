@@ -277,11 +277,11 @@ static bool make_tasks(struct data *data, size_t count, bool transaction,
     return true;
 }
 
-bool data_list(struct data *data, bool transaction)
+enum data_step data_list(struct data *data, bool transaction)
 {
     size_t count = 0;
     if (!data_method_in(data, "POST") || !data_body_is_json(data))
-        return true;
+        return DATA_READY;
     struct entry *entries = arena_zalloc(&data->arena, DATA_LIST_MAX, sizeof(*entries));
     struct data_change *changes = arena_zalloc(&data->arena, DATA_LIST_MAX, sizeof(*changes));
     bool fine = entries != NULL && changes != NULL ? read_entries(data, entries, &count)
@@ -291,9 +291,9 @@ bool data_list(struct data *data, bool transaction)
     if (!fine) {
         struct data_problem problem = data_problem_error(&data->error);
         data_answer_problem(data, &problem);
-        return true;
+        return DATA_READY;
     }
     if (!make_tasks(data, count, transaction, changes))
-        return true;
+        return DATA_READY;
     return data_tasks_run(data, transaction ? complete_transaction : complete_batch);
 }

@@ -173,24 +173,85 @@ static void write_page(struct data *data, const struct access_plan *plan,
     data_answer_json(data, 200);
 }
 
-static bool run_plan(struct data *data, const struct access_plan *plan, struct api_page *page)
+// A pattern whose page is being read.
+struct data_pattern {
+    const struct access_plan *plan;
+    struct slice scope;
+    bool keys;
+    bool waits; // for the call
+};
+
+static void answer_error(struct data *data)
+{
+    struct data_problem problem = data_problem_error(&data->error);
+    data_answer_problem(data, &problem);
+}
+
+// The call is done.
+static enum data_step answer_page(struct data *data)
+{
+    const struct data_pattern *pattern = data->pattern;
+    struct api_call *call = &data->tasks[0].call;
+    struct api_page page;
+    data_count_call(data, call);
+    bool ok = call->error_code == ERR_NONE
+                  ? api_page_decode(buf_view(&call->response), &data->arena, &page, &data->error)
+                  : error_copy(&data->error, &call->error);
+    if (ok)
+        write_page(data, pattern->plan, &page, pattern->scope, pattern->keys);
+    else
+        answer_error(data);
+    return DATA_READY;
+}
+
+static enum data_step answer_call(struct data *data)
+{
+    bool large = data->tasks[0].call.response.len > LIMIT_INLINE_WORK;
+    return large ? data_move(data, answer_page) : answer_page(data);
+}
+
+static void on_pattern_done(struct api_call *call)
+{
+    const struct data *data = call->context;
+    http_exchange_resume(data->exchange);
+}
+
+enum data_step data_pattern_resume(struct data *data)
+{
+    data->pattern->waits = false;
+    api_call_finish(&data->tasks[0].call);
+    return answer_call(data);
+}
+
+void data_cancel(struct data *data)
+{
+    if (data->pattern != NULL && data->pattern->waits)
+        api_call_cancel(&data->tasks[0].call);
+}
+
+static enum data_step run_plan(struct data *data)
 {
     struct buf body;
     struct api_call *call = &data->tasks[0].call;
     buf_init(&body, LIMIT_BODY);
     struct json_writer w = json_writer_to(&body);
-    access_request(plan, &w);
-    call->operation = slice_str(plan->operation);
-    call->body = buf_view(&body);
-    call->patient = true;
-    // Queries and gets are reads, which are done when this returns.
-    bool ready = api_call_start(call);
-    ensure(ready);
-    data_count_call(data, call);
+    access_request(data->pattern->plan, &w);
+    call->operation = slice_str(data->pattern->plan->operation);
+    call->body = arena_copy(&data->arena, buf_view(&body));
+    call->done = on_pattern_done;
+    call->context = data;
+    bool fits = !body.failed && call->body.ptr != NULL;
     buf_release(&body);
-    if (call->error_code != ERR_NONE)
-        return error_copy(&data->error, &call->error);
-    return api_page_decode(buf_view(&call->response), &data->arena, page, &data->error);
+    if (!fits) {
+        (void)error_budget(&data->error);
+        answer_error(data);
+        return DATA_READY;
+    }
+    data->pattern->waits = true;
+    if (!api_call_start(call))
+        return DATA_WAITS;
+    data->pattern->waits = false;
+    return answer_call(data);
 }
 
 static void explain(struct data *data, const struct access_plan *plan)
@@ -200,44 +261,42 @@ static void explain(struct data *data, const struct access_plan *plan)
     data_answer_json(data, 200);
 }
 
-static bool answer_pattern(struct data *data, const struct model_access *access)
+// Understands the question. False: the answer is there, or the error is set.
+static bool open_pattern(struct data *data, const struct model_access *access,
+                         struct data_pattern *pattern)
 {
     struct query_options options = {.cursor = NULL};
     const struct slice *values;
-    struct api_page page;
     if (!read_options(data, access, &options) || !bind(data, access, &values))
         return false;
-    struct slice scope = cursor_scope(data, access, values);
-    if (scope.ptr == NULL)
+    pattern->keys = options.keys;
+    pattern->scope = cursor_scope(data, access, values);
+    if (pattern->scope.ptr == NULL)
         return error_budget(&data->error);
     if (options.cursor != NULL &&
-        !data_cursor_read(data, scope, *options.cursor, &options.access.after)) {
+        !data_cursor_read(data, pattern->scope, *options.cursor, &options.access.after)) {
         data_answer_problem(
             data, &(struct data_problem){.kind = DATA_CURSOR,
                                          .detail = "It is not one that this server gave out for "
                                                    "this pattern and these arguments"});
-        return true;
-    }
-    const struct access_plan *plan =
-        access_plan(access, values, &options.access, &data->arena, &data->error);
-    if (plan == NULL)
         return false;
-    if (options.explain) {
-        explain(data, plan);
-        return true;
     }
-    if (!run_plan(data, plan, &page))
-        return false;
-    write_page(data, plan, &page, scope, options.keys);
-    return true;
+    pattern->plan = access_plan(access, values, &options.access, &data->arena, &data->error);
+    if (pattern->plan != NULL && options.explain)
+        explain(data, pattern->plan);
+    return pattern->plan != NULL && !options.explain;
 }
 
-void data_pattern(struct data *data, const struct model_access *access)
+enum data_step data_pattern(struct data *data, const struct model_access *access)
 {
     if (!data_method_in(data, "GET, HEAD") || !data_tasks_new(data, 1))
-        return;
-    if (!answer_pattern(data, access)) {
-        struct data_problem problem = data_problem_error(&data->error);
-        data_answer_problem(data, &problem);
-    }
+        return DATA_READY;
+    struct data_pattern *pattern = arena_zalloc(&data->arena, 1, sizeof(*pattern));
+    bool open = pattern != NULL ? open_pattern(data, access, pattern) : error_budget(&data->error);
+    if (!open && data->error.code != ERR_NONE)
+        answer_error(data);
+    if (!open)
+        return DATA_READY;
+    data->pattern = pattern;
+    return run_plan(data);
 }

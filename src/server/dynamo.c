@@ -15,6 +15,7 @@
 #include "server/status.h"
 #include "json/reader.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <uv.h>
 
@@ -61,6 +62,18 @@ struct session {
     struct buf text;   // of an answer that is not an operation's
     struct data *data; // NULL before the first request of the data API
     bool data_called;  // it has the request
+
+    // Long work beside the calls of the api: `work` runs in the pool, in slices; then `next`, on
+    // the loop's thread. While the exchange waits for somebody else, `next` is NULL.
+    struct pool_task task;
+    enum data_step (*work)(struct session *session);
+    void (*next)(struct session *session);
+    void (*then)(struct session *session);
+    struct error refusal; // in the call's arena
+    bool target_ours;
+    bool well_formed; // the body is JSON
+    bool paged;       // there is such a page:
+    struct status_page page;
 };
 
 // ---- Answers -------------------------------------------------------------------------------
@@ -235,19 +248,68 @@ static bool json_well_formed(struct slice body)
     return valid;
 }
 
-// The request failed on its target or its authentication (`error` is then set): says so, unless
-// the service would have found another fault before.
-static void answer_refusal(struct session *session, bool target_ours, struct slice operation,
-                           const struct error *error)
+// ---- Long work -----------------------------------------------------------------------------
+
+static bool run_work(struct pool_task *task)
+{
+    struct session *session =
+        (struct session *)(void *)((uint8_t *)task - offsetof(struct session, task));
+    switch (session->work(session)) {
+    case DATA_LATER:
+        return false;
+    case DATA_WAITS: // somebody else may have the session by now
+        return true;
+    case DATA_READY:
+        break;
+    }
+    session->next = session->then;
+    http_exchange_resume(session->exchange);
+    return true;
+}
+
+// Has the pool do `work`, and then goes on with `then`.
+static void leave_to_pool(struct session *session, enum data_step (*work)(struct session *session),
+                          void (*then)(struct session *session))
+{
+    session->work = work;
+    session->then = then;
+    session->task.run = run_work;
+    if (!pool_submit(api_pool(session->dynamo->api), &session->task))
+        answer_error(session, ERR_THROTTLING, "Too many long requests are waiting");
+}
+
+// ---- Refusals ------------------------------------------------------------------------------
+
+static enum data_step read_refused(struct session *session)
 {
     struct slice body = session->exchange->request.body;
-    if (body.len > 0 && !json_well_formed(body))
+    session->well_formed = body.len == 0 || json_well_formed(body);
+    return DATA_READY;
+}
+
+static void answer_refusal(struct session *session)
+{
+    if (!session->well_formed)
         answer_error(session, ERR_SERIALIZATION, NULL);
-    else if (!target_ours || !operation_known(operation))
+    else if (!session->target_ours || !operation_known(session->operation))
         answer_error(session, ERR_UNKNOWN_OPERATION, NULL);
     else
-        answer_error(session, error->code, error->message);
+        answer_error(session, session->refusal.code, session->refusal.message);
 }
+
+// The request failed on its target or its authentication: says so, unless the service would have
+// found another fault before.
+static void refuse(struct session *session)
+{
+    if (session->exchange->request.body.len > LIMIT_INLINE_BODY) {
+        leave_to_pool(session, read_refused, answer_refusal);
+        return;
+    }
+    (void)read_refused(session);
+    answer_refusal(session);
+}
+
+// ---- Starting ------------------------------------------------------------------------------
 
 static void on_done(struct api_call *call)
 {
@@ -294,21 +356,16 @@ static bool delay(struct session *session)
 static void post(struct session *session)
 {
     const struct http_request *request = &session->exchange->request;
-    struct slice operation = {NULL, 0};
-    struct arena arena;
-    struct error error;
-    arena_init(&arena, HEADERS_MAX * 2);
-    error_init(&error, &arena);
-    bool target_ours = target_split(request, &operation);
-    session->operation = operation;
-    if (!target_ours || !auth_check(request, session->region, &error)) {
-        answer_refusal(session, target_ours, operation, &error);
-        arena_release(&arena);
-        return;
-    }
     struct api_call *call = &session->call;
     session->called = true;
-    call->operation = operation;
+    session->operation = (struct slice){NULL, 0};
+    session->target_ours = target_split(request, &session->operation);
+    error_init(&session->refusal, &call->arena);
+    if (!session->target_ours || !auth_check(request, session->region, &session->refusal)) {
+        refuse(session);
+        return;
+    }
+    call->operation = session->operation;
     call->region = slice_str(session->region);
     call->body = request->body;
     call->done = on_done;
@@ -349,14 +406,30 @@ static void options(struct session *session)
     answer(session, 200, nothing, nothing);
 }
 
-static void other(struct session *session)
+static enum data_step make_page(struct session *session)
 {
-    struct status_page page;
-    buf_clear(&session->text);
-    if (status_answer(session->dynamo, &session->exchange->request, &session->text, &page))
-        answer(session, page.status, page.type, buf_view(&session->text));
+    session->paged =
+        status_answer(session->dynamo, &session->exchange->request, &session->text, &session->page);
+    return DATA_READY;
+}
+
+static void answer_page(struct session *session)
+{
+    if (session->paged)
+        answer(session, session->page.status, session->page.type, buf_view(&session->text));
     else
         answer_unknown(session);
+}
+
+static void other(struct session *session)
+{
+    buf_clear(&session->text);
+    if (status_is_long(&session->exchange->request)) {
+        leave_to_pool(session, make_page, answer_page);
+        return;
+    }
+    (void)make_page(session);
+    answer_page(session);
 }
 
 // ---- The data API ----------------------------------------------------------------------------
@@ -364,6 +437,7 @@ static void other(struct session *session)
 static void answer_data(struct session *session)
 {
     struct data_answer made;
+    data_account(session->data);
     data_answer(session->data, &made);
     session->status = made.status;
     session->bytes_out = made.body.len;
@@ -395,11 +469,24 @@ static bool open_data(struct session *session)
     return session->data_called;
 }
 
+static enum data_step work_data(struct session *session)
+{
+    return data_work(session->data);
+}
+
+static void follow_data(struct session *session, enum data_step step)
+{
+    if (step == DATA_READY)
+        answer_data(session);
+    else if (step == DATA_LATER)
+        leave_to_pool(session, work_data, answer_data);
+}
+
 static void start_data(struct session *session)
 {
     session->operation = SLICE_LIT("data");
-    if (open_data(session) && data_start(session->data))
-        answer_data(session);
+    if (open_data(session))
+        follow_data(session, data_start(session->data));
 }
 
 // ---- Accounts ------------------------------------------------------------------------------
@@ -528,9 +615,14 @@ static void on_resume(struct http_exchange *exchange, void *context)
 {
     (void)context;
     struct session *session = exchange->user;
+    void (*next)(struct session *) = session->next;
+    session->next = NULL;
+    if (next != NULL) {
+        next(session);
+        return;
+    }
     if (session->data_called) {
-        if (data_resume(session->data))
-            answer_data(session);
+        follow_data(session, data_resume(session->data));
         return;
     }
     if (session->delayed) {
@@ -558,6 +650,8 @@ static void on_gone(struct http_exchange *exchange, void *context)
     struct session *session = exchange->user;
     if (session->called)
         api_call_cancel(&session->call);
+    if (session->data_called)
+        data_cancel(session->data);
 }
 
 static void on_sent(struct http_exchange *exchange, void *context)

@@ -134,6 +134,14 @@ static void metrics(struct dynamo *dynamo, struct buf *out)
     value(out, "store_group_jobs_total", "counter",
           "Writes in all groups; divided by the groups it is their mean size", stats.jobs);
     value(out, "store_queue_length", "gauge", "Writes that wait or are being done", stats.waiting);
+    value(out, "long_calls_total", "counter", "Pieces of work that were left to the pool",
+          stats.pool_tasks);
+    value(out, "long_call_slices_total", "counter", "Slices that they were done in",
+          stats.pool_slices);
+    value(out, "long_calls_waiting", "gauge", "Of them, those that wait for their next slice",
+          stats.pool_waiting);
+    value(out, "canceled_calls_total", "counter", "Long calls whose clients had hung up",
+          stats.canceled);
     value(out, "store_writable", "gauge", "1 if writes are accepted, see /health", health.writable);
     value(out, "store_damage_total", "counter",
           "How often damage on disk was met, by reads and compactions; see /health",
@@ -404,6 +412,12 @@ static struct slice insights_table(struct slice query)
 }
 
 // ---- Which page ------------------------------------------------------------------------------
+
+bool status_is_long(const struct http_request *request)
+{
+    return slice_is(request->path, "/metrics") || slice_is(request->path, "/admin/insights") ||
+           slice_is(request->path, "/admin/streams/roll");
+}
 
 static bool admin_answer(struct dynamo *dynamo, const struct http_request *request, struct buf *out,
                          struct status_page *page)

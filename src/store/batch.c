@@ -34,6 +34,7 @@ struct store_batch {
     size_t range_cap;
     uint32_t *slots;   // entry number + 1, or 0
     uint32_t slot_cap; // a power of two
+    bool failed;       // memory ran out: what it holds is not all that was given
 };
 
 struct store_batch *store_batch_new(void)
@@ -79,6 +80,7 @@ void store_batch_clear(struct store_batch *batch)
     batch->range_count = 0;
     batch->bytes = 0;
     batch->frees = false;
+    batch->failed = false;
     arena_reset(&batch->arena);
 }
 
@@ -121,13 +123,20 @@ static uint32_t slot_find(const struct store_batch *batch, struct slice key, uin
     return slot;
 }
 
-static void index_grow(struct store_batch *batch)
+static bool index_grow(struct store_batch *batch)
 {
     uint32_t cap = batch->slot_cap == 0 ? SLOTS_MIN : batch->slot_cap * 2;
     ensure(cap != 0);
+    uint32_t *slots = calloc(cap, sizeof(*slots));
+    struct batch_entry *entries = realloc(batch->entries, cap / 2 * sizeof(*entries));
+    if (entries != NULL)
+        batch->entries = entries;
+    if (slots == NULL || entries == NULL) {
+        free(slots);
+        return false;
+    }
     free(batch->slots);
-    batch->slots = calloc(cap, sizeof(*batch->slots));
-    ensure(batch->slots != NULL);
+    batch->slots = slots;
     batch->slot_cap = cap;
     for (uint32_t i = 0; i < batch->entry_count; i++) {
         uint32_t slot = batch->entries[i].hash & (cap - 1);
@@ -138,32 +147,40 @@ static void index_grow(struct store_batch *batch)
     }
     // The entries never outgrow half of the index, so the two grow together.
     batch->entry_cap = cap / 2;
-    batch->entries = realloc(batch->entries, batch->entry_cap * sizeof(*batch->entries));
-    ensure(batch->entries != NULL);
+    return true;
 }
 
+// A copy; empty, and the batch has failed, if there is no memory for it.
 static struct slice keep(struct store_batch *batch, struct slice bytes)
 {
     if (bytes.len == 0)
         return SLICE_LIT("");
     struct slice copy = arena_copy(&batch->arena, bytes);
-    ensure(copy.ptr != NULL);
+    if (copy.ptr == NULL) {
+        batch->failed = true;
+        return SLICE_LIT("");
+    }
     batch->bytes += bytes.len;
     return copy;
 }
 
-// The entry of a key, made if it is missing.
+// The entry of a key, made if it is missing; NULL if the batch has failed.
 static struct batch_entry *entry_of(struct store_batch *batch, struct slice key)
 {
     ensure(key.len > 0 && key.len <= STORE_KEY_MAX);
-    if (batch->entry_count == batch->entry_cap)
-        index_grow(batch);
+    if (batch->entry_count == batch->entry_cap && !batch->failed)
+        batch->failed = !index_grow(batch);
+    if (batch->failed)
+        return NULL;
     uint32_t hash = key_hash(batch, key);
     uint32_t slot = slot_find(batch, key, hash);
     if (batch->slots[slot] != 0)
         return &batch->entries[batch->slots[slot] - 1];
+    struct slice copy = keep(batch, key);
+    if (batch->failed)
+        return NULL;
     struct batch_entry *entry = &batch->entries[batch->entry_count++];
-    *entry = (struct batch_entry){.key = keep(batch, key), .hash = hash, .slot = slot};
+    *entry = (struct batch_entry){.key = copy, .hash = hash, .slot = slot};
     batch->slots[slot] = batch->entry_count;
     return entry;
 }
@@ -172,6 +189,8 @@ void store_batch_put(struct store_batch *batch, struct slice key, struct slice v
 {
     ensure(value.len <= STORE_VALUE_MAX);
     struct batch_entry *entry = entry_of(batch, key);
+    if (entry == NULL)
+        return;
     entry->value = keep(batch, value);
     entry->deleted = false;
 }
@@ -179,6 +198,8 @@ void store_batch_put(struct store_batch *batch, struct slice key, struct slice v
 void store_batch_delete(struct store_batch *batch, struct slice key)
 {
     struct batch_entry *entry = entry_of(batch, key);
+    if (entry == NULL)
+        return;
     entry->value = SLICE_LIT("");
     entry->deleted = true;
 }
@@ -190,9 +211,14 @@ void store_batch_delete_range(struct store_batch *batch, struct slice lower, str
     if (slice_compare(lower, upper) >= 0)
         return;
     if (batch->range_count == batch->range_cap) {
-        batch->range_cap = batch->range_cap == 0 ? 4 : batch->range_cap * 2;
-        batch->ranges = realloc(batch->ranges, batch->range_cap * sizeof(*batch->ranges));
-        ensure(batch->ranges != NULL);
+        size_t cap = batch->range_cap == 0 ? 4 : batch->range_cap * 2;
+        struct batch_range *ranges = realloc(batch->ranges, cap * sizeof(*ranges));
+        if (ranges == NULL) {
+            batch->failed = true;
+            return;
+        }
+        batch->ranges = ranges;
+        batch->range_cap = cap;
     }
     batch->ranges[batch->range_count++] =
         (struct batch_range){.lower = keep(batch, lower), .upper = keep(batch, upper)};
@@ -211,6 +237,16 @@ enum store_batch_word store_batch_get(const struct store_batch *batch, struct sl
         return BATCH_DELETED;
     *value = entry->value;
     return BATCH_PUT;
+}
+
+void store_batch_fail(struct store_batch *batch)
+{
+    batch->failed = true;
+}
+
+bool store_batch_failed(const struct store_batch *batch)
+{
+    return batch->failed;
 }
 
 size_t store_batch_bytes(const struct store_batch *batch)

@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// What can be read: 1 has no index entries that are references, and the log of 1 and 2 is another.
 enum { FORMAT_OLDEST = 1 };
 #define FORMAT_FILE    "FORMAT"
 #define FORMAT_DRAFT   "FORMAT.tmp"
@@ -194,20 +195,27 @@ static bool write_format(int dir_fd, const char *path, struct store_error *error
     return ok || fail_errno("write FORMAT in", path, error);
 }
 
-static bool judge_format(const char *text, const char *path, int *number, struct store_error *error)
+// The number in a format file; 0 if it is none.
+static int format_of(const char *text)
 {
     char canonical[64];
-    if (sscanf(text, "dolmen format %9d", number) == 1) {
-        (void)snprintf(canonical, sizeof(canonical), FORMAT_PATTERN, *number);
-        if (strcmp(text, canonical) == 0 && *number >= FORMAT_OLDEST && *number <= DATA_DIR_FORMAT)
-            return true;
-        if (*number > DATA_DIR_FORMAT)
-            return store_fail(error,
-                              "%s was written by a newer dolmen (format %d; this one reads up to "
-                              "format %d): use that version",
-                              path, *number, DATA_DIR_FORMAT);
-    }
-    return store_fail(error, "%s/FORMAT is not a format file of dolmen", path);
+    int number = 0;
+    if (sscanf(text, "dolmen format %9d", &number) != 1)
+        return 0;
+    (void)snprintf(canonical, sizeof(canonical), FORMAT_PATTERN, number);
+    return strcmp(text, canonical) == 0 || number > DATA_DIR_FORMAT ? number : 0;
+}
+
+static bool judge_format(const char *text, const char *path, int *number, struct store_error *error)
+{
+    *number = format_of(text);
+    if (*number > DATA_DIR_FORMAT)
+        return store_fail(error,
+                          "%s was written by a newer dolmen (format %d; this one reads up to "
+                          "format %d): use that version",
+                          path, *number, DATA_DIR_FORMAT);
+    return *number >= FORMAT_OLDEST ||
+           store_fail(error, "%s/FORMAT is not a format file of dolmen", path);
 }
 
 static bool check_format(int dir_fd, const char *path, int *number, struct store_error *error)

@@ -1,7 +1,7 @@
 // The data directory: made if missing, claimed for one process, marked with the
 // format of what is in it.
 //
-//   DIR/FORMAT   "dolmen format 2\n"
+//   DIR/FORMAT   "dolmen format 3\n"
 //   DIR/db/      the tables
 //   DIR/log/     the log
 #ifndef STORE_DATA_DIR_H
@@ -9,11 +9,11 @@
 
 #include "store/store.h"
 
-enum { DATA_DIR_FORMAT = 2 };
+enum { DATA_DIR_FORMAT = 3 };
 
 struct data_dir {
     int fd;     // the directory, held open because the lock is on it
-    int format; // what was found, 1 or 2; a new directory has the newest
+    int format; // what was found, 1 to 3; a new directory has the newest
 };
 
 // False (and error; in_use if that is the reason) if the directory cannot be made or read, belongs

@@ -253,6 +253,31 @@ static bool memory_cursor_ok(const struct store_cursor *cursor, struct store_err
     return true;
 }
 
+// What is deleted is gone, so no move is long, and there is nothing to wait for.
+static void memory_cursor_resume(struct store_cursor *cursor)
+{
+    ensure(!cursor->paused);
+}
+
+static void memory_discard(struct store *store, struct slice lower, struct slice upper)
+{
+    (void)store;
+    (void)lower;
+    (void)upper;
+}
+
+static void memory_reclaim(struct store *store)
+{
+    (void)store;
+}
+
+static bool memory_settle(struct store *store, unsigned timeout_ms)
+{
+    (void)store;
+    (void)timeout_ms;
+    return true;
+}
+
 // There is no log, no cache and no table.
 static void memory_stats(struct store *store, struct store_stats *out)
 {
@@ -275,11 +300,15 @@ static const struct store_driver memory_driver = {
     .cursor_last = memory_cursor_last,
     .cursor_next = memory_cursor_next,
     .cursor_prev = memory_cursor_prev,
+    .cursor_resume = memory_cursor_resume,
     .cursor_ok = memory_cursor_ok,
     .commit = memory_commit,
     .sync = memory_sync,
     .recover = memory_recover,
     .condition = memory_condition,
+    .discard = memory_discard,
+    .reclaim = memory_reclaim,
+    .settle = memory_settle,
     .stats = memory_stats,
 };
 

@@ -39,6 +39,9 @@ enum {
     FLUSH_SLACK = 2 << 20, // room that a flush takes besides what is in memory
     FLUSH_WAIT_MS = 10000,
     SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
+    // Deleted keys that a read may have to pass over in the memtables: some 50 ms at most.
+    DELETIONS_MAX = 100000,
+    PAUSE_AFTER = 1024, // deleted keys that a cursor passes over before it may pause: 0.5 ms
 };
 
 struct rocks_snapshot {
@@ -50,6 +53,7 @@ struct rocks_cursor {
     struct store_cursor base;
     rocksdb_iterator_t *iterator;
     rocksdb_readoptions_t *read; // the iterator points into it, and it into bounds
+    bool backwards;              // the way it moved last
     uint8_t bounds[];
 };
 
@@ -73,6 +77,7 @@ bool rocks_fail(struct store_error *error, const char *doing, char *message)
 {
     (void)store_fail(error, "%s failed: %s", doing, message);
     error->damaged = strncmp(message, "Corruption", 10) == 0;
+    error->cold = strstr(message, "Resource busy: cold") != NULL; // see rocksdb_files.cc
     rocksdb_free(message);
     return false;
 }
@@ -148,6 +153,7 @@ static struct store_cursor *rocks_cursor_open(struct store *store, struct store_
     ensure(cursor != NULL);
     cursor->base = (struct store_cursor){0};
     cursor->read = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_max_skippable_internal_keys(cursor->read, PAUSE_AFTER);
     if (snapshot != NULL)
         rocksdb_readoptions_set_snapshot(cursor->read,
                                          ((struct rocks_snapshot *)snapshot)->snapshot);
@@ -171,11 +177,23 @@ static void rocks_cursor_close(struct store_cursor *base)
     free(cursor);
 }
 
+// rocksdb_extras.cc
+bool rocks_iterator_paused(const rocksdb_iterator_t *iterator);
+void rocks_iterator_resume(rocksdb_iterator_t *iterator, bool backwards);
+
 // Publishes where the iterator stands.
-static void cursor_settle(struct store_cursor *base)
+static void cursor_settle(struct store_cursor *base, bool backwards)
 {
     rocksdb_iterator_t *iterator = cursor_of(base)->iterator;
     base->valid = rocksdb_iter_valid(iterator) != 0;
+    base->paused = false;
+    cursor_of(base)->backwards = backwards;
+    while (!base->valid && rocks_iterator_paused(iterator)) {
+        if ((base->paused = base->may_pause))
+            return;
+        rocks_iterator_resume(iterator, backwards);
+        base->valid = rocksdb_iter_valid(iterator) != 0;
+    }
     if (!base->valid)
         return;
     size_t length;
@@ -188,37 +206,44 @@ static void cursor_settle(struct store_cursor *base)
 static void rocks_cursor_seek(struct store_cursor *cursor, struct slice key)
 {
     rocksdb_iter_seek(cursor_of(cursor)->iterator, chars(key), key.len);
-    cursor_settle(cursor);
+    cursor_settle(cursor, false);
 }
 
 static void rocks_cursor_seek_before(struct store_cursor *cursor, struct slice key)
 {
     rocksdb_iter_seek_for_prev(cursor_of(cursor)->iterator, chars(key), key.len);
-    cursor_settle(cursor);
+    cursor_settle(cursor, true);
 }
 
 static void rocks_cursor_first(struct store_cursor *cursor)
 {
     rocksdb_iter_seek_to_first(cursor_of(cursor)->iterator);
-    cursor_settle(cursor);
+    cursor_settle(cursor, false);
 }
 
 static void rocks_cursor_last(struct store_cursor *cursor)
 {
     rocksdb_iter_seek_to_last(cursor_of(cursor)->iterator);
-    cursor_settle(cursor);
+    cursor_settle(cursor, true);
 }
 
 static void rocks_cursor_next(struct store_cursor *cursor)
 {
     rocksdb_iter_next(cursor_of(cursor)->iterator);
-    cursor_settle(cursor);
+    cursor_settle(cursor, false);
 }
 
 static void rocks_cursor_prev(struct store_cursor *cursor)
 {
     rocksdb_iter_prev(cursor_of(cursor)->iterator);
-    cursor_settle(cursor);
+    cursor_settle(cursor, true);
+}
+
+static void rocks_cursor_resume(struct store_cursor *cursor)
+{
+    bool backwards = cursor_of(cursor)->backwards;
+    rocks_iterator_resume(cursor_of(cursor)->iterator, backwards);
+    cursor_settle(cursor, backwards);
 }
 
 static bool rocks_cursor_ok(const struct store_cursor *cursor, struct store_error *error)
@@ -318,9 +343,11 @@ static bool rocks_recover(struct store *store, struct store_error *error)
            wal_restart(rocks->wal, rocks->applied, error);
 }
 
-static void scratch_fill(rocksdb_writebatch_t *to, const struct store_batch *batch)
+static void scratch_fill(struct rocks_store *rocks, const struct store_batch *batch)
 {
+    rocksdb_writebatch_t *to = rocks->scratch;
     struct store_batch_view view = store_batch_view(batch);
+    size_t deletions = 0;
     for (size_t i = 0; i < view.range_count; i++) {
         struct batch_range range = view.ranges[i];
         rocksdb_writebatch_delete_range(to, chars(range.lower), range.lower.len, chars(range.upper),
@@ -328,12 +355,17 @@ static void scratch_fill(rocksdb_writebatch_t *to, const struct store_batch *bat
     }
     for (size_t i = 0; i < view.entry_count; i++) {
         const struct batch_entry *entry = &view.entries[i];
+        deletions += entry->deleted;
         if (entry->deleted)
             rocksdb_writebatch_delete(to, chars(entry->key), entry->key.len);
         else
             rocksdb_writebatch_put(to, chars(entry->key), entry->key.len, chars(entry->value),
                                    entry->value.len);
     }
+    if (deletions > 0)
+        rocks->deletions += deletions;
+    if (view.range_count > 0)
+        rocks->ranges = true;
 }
 
 // Clearing keeps the memory of the batch, which is welcome unless it was a giant.
@@ -424,13 +456,15 @@ static enum store_end rocks_commit(struct store *store, const struct store_batch
     enum store_condition condition = disk_condition(&rocks->disk, error);
     if (condition == STORE_GONE || (condition == STORE_NO_ROOM && !frees_room(batch)))
         return STORE_NOT_DONE;
-    scratch_fill(rocks->scratch, batch);
+    scratch_fill(rocks, batch);
     enum store_end end = commit_scratch(rocks, batch, error);
     scratch_clear(rocks);
     if (end == STORE_DONE && rocks->durability == STORE_RELAXED)
         worker_ask(&rocks->syncer);
     if (end == STORE_DONE && wal_segment_bytes(rocks->wal) >= rocks->rotate_at)
         rotate(rocks);
+    else if (end == STORE_DONE && rocks->deletions >= DELETIONS_MAX)
+        worker_ask(&rocks->flusher);
     return end;
 }
 
@@ -445,9 +479,12 @@ void rocks_sync_log(void *context)
         log_error("store: %s", error.text);
 }
 
+// On a thread of RocksDB's, which must not be kept; the flusher does the rest when it has its turn.
 void rocks_damage_found(void *context, const char *text)
 {
-    store_report_damage(context, text);
+    struct rocks_store *rocks = context;
+    store_report_damage(&rocks->base, text);
+    rocks->damage = true;
 }
 
 // Before a memtable becomes a table. If the log cannot be synced, or its records were lost, the
@@ -475,14 +512,83 @@ void rocks_look_at_disk(void *context)
         worker_ask(&rocks->flusher);
 }
 
+// Tables that cannot be merged because of a damaged one pile up. RocksDB would stop all writes for
+// that, in the end for ever: it shall take them, and reads become slower.
+static void lift_limits(struct rocks_store *rocks)
+{
+    static const char *const names[] = {
+        "level0_slowdown_writes_trigger", "level0_stop_writes_trigger",
+        "soft_pending_compaction_bytes_limit", "hard_pending_compaction_bytes_limit"};
+    static const char *const values[] = {"1000000", "1000000", "0", "0"};
+    char *message = NULL;
+    rocksdb_set_options(rocks->db, sizeof(names) / sizeof(*names), names, values, &message);
+    if (message != NULL)
+        log_warn("store: %s", message);
+    rocksdb_free(message);
+}
+
 void rocks_flush_and_drop(void *context)
 {
     struct rocks_store *rocks = context;
     struct store_error error;
+    if (rocks->damage && !rocks->unlimited) {
+        lift_limits(rocks);
+        rocks->unlimited = true;
+    }
     uint64_t segment = rocks->segment;
+    rocks->deletions = 0;
+    rocks->ranges = false;
     bool ok = rocks_flush(rocks, &error) && wal_drop_below(rocks->wal, segment, &error);
     if (!ok && !error.no_room) // which is told as the disk's condition
         log_warn("store: %s", error.text);
+}
+
+// ---- Space ----------------------------------------------------------------------
+
+// rocksdb_extras.cc
+void rocks_discard_files(rocksdb_t *db, const char *lower, size_t lower_len, const char *upper,
+                         size_t upper_len);
+
+// Tables that hold nothing else go at once, unread. A snapshot would miss them, so then they stay
+// until they are merged with the deletion.
+static void rocks_discard(struct store *store, struct slice lower, struct slice upper)
+{
+    struct rocks_store *rocks = rocks_of(store);
+    if (property(rocks, "rocksdb.num-snapshots") == 0)
+        rocks_discard_files(rocks->db, chars(lower), lower.len, chars(upper), upper.len);
+}
+
+// Deletions that reach a table have it merged soon (rocks_compact_deletions): all that is needed is
+// a flush.
+static void rocks_reclaim(struct store *store)
+{
+    struct rocks_store *rocks = rocks_of(store);
+    if (rocks->ranges || rocks->deletions > 0)
+        worker_ask(&rocks->flusher);
+}
+
+static bool is_quiet(struct rocks_store *rocks)
+{
+    static const char *const busy[] = {
+        "rocksdb.num-immutable-mem-table", "rocksdb.mem-table-flush-pending",
+        "rocksdb.num-running-flushes",     "rocksdb.compaction-pending",
+        "rocksdb.num-running-compactions",
+    };
+    for (size_t i = 0; i < COUNT_OF(busy); i++) {
+        if (property(rocks, busy[i]) != 0)
+            return false;
+    }
+    return worker_idle(&rocks->flusher);
+}
+
+static bool rocks_settle(struct store *store, unsigned timeout_ms)
+{
+    for (unsigned i = 0; i < timeout_ms; i++) {
+        if (is_quiet(rocks_of(store)))
+            return true;
+        (void)usleep(1000);
+    }
+    return false;
 }
 
 // ---- The driver -----------------------------------------------------------------
@@ -527,10 +633,14 @@ const struct store_driver rocks_driver = {
     .cursor_last = rocks_cursor_last,
     .cursor_next = rocks_cursor_next,
     .cursor_prev = rocks_cursor_prev,
+    .cursor_resume = rocks_cursor_resume,
     .cursor_ok = rocks_cursor_ok,
     .commit = rocks_commit,
     .sync = rocks_sync,
     .recover = rocks_recover,
     .condition = rocks_condition,
+    .discard = rocks_discard,
+    .reclaim = rocks_reclaim,
+    .settle = rocks_settle,
     .stats = rocks_stats,
 };

@@ -1,6 +1,7 @@
 // What RocksDB's C API (7.8) lacks and we need: resuming a database that stopped taking writes
 // because its disk failed it, a flush that does not wait for compactions, a logger that writes
-// no file, a word before each flush, its checksum, and pinned filters. (Debian's RocksDB checks its assertions: after its own log file
+// no file, a word before each flush, its checksum, pinned filters, where an iterator gave up, and
+// tables that are merged for what was deleted in them. (Debian's RocksDB checks its assertions: after its own log file
 // could not be written, the next message would end the process.)
 //
 // The C handles are structs around the C++ objects; their layout is repeated here, which is safe
@@ -10,11 +11,13 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/listener.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
+#include <rocksdb/table_properties.h>
 
 #include "base/log.h"
 
@@ -24,6 +27,10 @@ struct rocksdb_t {
 
 struct rocksdb_options_t {
     rocksdb::Options rep;
+};
+
+struct rocksdb_iterator_t {
+    rocksdb::Iterator *rep;
 };
 
 struct rocksdb_flushoptions_t {
@@ -52,6 +59,11 @@ extern "C" void rocks_before_flush(struct rocksdb_options_t *options, void (*cal
                                    void *context);
 extern "C" uint32_t rocks_crc32c(const void *bytes, size_t length);
 extern "C" void rocks_pin_metadata(struct rocksdb_block_based_table_options_t *options);
+extern "C" void rocks_compact_deletions(struct rocksdb_options_t *options);
+extern "C" bool rocks_iterator_paused(const struct rocksdb_iterator_t *iterator);
+extern "C" void rocks_iterator_resume(struct rocksdb_iterator_t *iterator, bool backwards);
+extern "C" void rocks_discard_files(struct rocksdb_t *db, const char *lower, size_t lower_len,
+                                    const char *upper, size_t upper_len);
 
 extern "C" bool rocks_resume(struct rocksdb_t *db, char *text, size_t size)
 {
@@ -166,6 +178,75 @@ class before_flush : public our_listener
     void *context_;
 };
 
+// Marks a new table to be merged into the next level soon if much of it is deletions: of a range,
+// or of half of all keys somewhere or on the whole. What comes out of that is judged again, so they
+// sink to the last level, where they end with what they delete. Without it they would lie
+// above it, passed over by every read, until so much is written that a level is full.
+class deletions_want_compaction : public rocksdb::TablePropertiesCollector
+{
+  public:
+    rocksdb::Status AddUserKey(const rocksdb::Slice &, const rocksdb::Slice &,
+                               rocksdb::EntryType type, rocksdb::SequenceNumber, uint64_t) override
+    {
+        if (type == rocksdb::kEntryRangeDeletion) {
+            wanted = true;
+            return rocksdb::Status::OK();
+        }
+        bool deletion = type == rocksdb::kEntryDelete || type == rocksdb::kEntrySingleDelete;
+        keys++;
+        deletions += deletion;
+        run_deletions += deletion;
+        if (keys % RUN == 0) {
+            wanted = wanted || run_deletions >= RUN / 2;
+            run_deletions = 0;
+        }
+        return rocksdb::Status::OK();
+    }
+
+    rocksdb::Status Finish(rocksdb::UserCollectedProperties *) override
+    {
+        wanted = wanted || (deletions >= FEW && deletions >= keys / 2);
+        return rocksdb::Status::OK();
+    }
+
+    bool NeedCompact() const override
+    {
+        return wanted;
+    }
+
+    rocksdb::UserCollectedProperties GetReadableProperties() const override
+    {
+        return {};
+    }
+
+    const char *Name() const override
+    {
+        return "deletions_want_compaction";
+    }
+
+  private:
+    enum { RUN = 512, FEW = 64 };
+    uint64_t keys = 0;
+    uint64_t deletions = 0;
+    uint64_t run_deletions = 0;
+    bool wanted = false;
+};
+
+class deletions_want_compaction_factory : public rocksdb::TablePropertiesCollectorFactory
+{
+  public:
+    rocksdb::TablePropertiesCollector *
+    CreateTablePropertiesCollector(rocksdb::TablePropertiesCollectorFactory::Context) override
+    {
+        return new deletions_want_compaction();
+    }
+
+    const char *Name() const override
+    {
+        return "deletions_want_compaction";
+    }
+};
+
 } // namespace
 
 extern "C" void rocks_before_flush(struct rocksdb_options_t *options, void (*call)(void *context),
@@ -177,6 +258,42 @@ extern "C" void rocks_before_flush(struct rocksdb_options_t *options, void (*cal
 extern "C" uint32_t rocks_crc32c(const void *bytes, size_t length)
 {
     return rocksdb::crc32c::Extend(0, static_cast<const char *>(bytes), length);
+}
+
+extern "C" void rocks_compact_deletions(struct rocksdb_options_t *options)
+{
+    options->rep.table_properties_collector_factories.push_back(
+        std::make_shared<deletions_want_compaction_factory>());
+}
+
+// Whether an iterator gave up because it had to pass over too many deleted keys.
+extern "C" bool rocks_iterator_paused(const struct rocksdb_iterator_t *iterator)
+{
+    return !iterator->rep->Valid() && iterator->rep->status().IsIncomplete();
+}
+
+// From the key at which it gave up.
+extern "C" void rocks_iterator_resume(struct rocksdb_iterator_t *iterator, bool backwards)
+{
+    std::string place;
+    if (!iterator->rep->GetProperty("rocksdb.iterator.internal-key", &place).ok())
+        return;
+    if (backwards)
+        iterator->rep->SeekForPrev(place);
+    else
+        iterator->rep->Seek(place);
+}
+
+// Forgets the tables, below level 0, that lie within the range. That one cannot be is no failure.
+extern "C" void rocks_discard_files(struct rocksdb_t *db, const char *lower, size_t lower_len,
+                                    const char *upper, size_t upper_len)
+{
+    rocksdb::Slice begin(lower, lower_len);
+    rocksdb::Slice end(upper, upper_len);
+    rocksdb::Status status = rocksdb::DeleteFilesInRange(
+        db->rep, db->rep->DefaultColumnFamily(), &begin, &end, false);
+    if (!status.ok())
+        log_line(LOG_WARN, "rocksdb: %s", status.ToString().c_str());
 }
 
 extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options)

@@ -29,8 +29,12 @@ struct rocks_store {
     _Atomic uint64_t applied; // sequence of the last record that RocksDB has
     _Atomic uint64_t noted;   // what its tables say of that
     size_t segment_bytes;
-    size_t rotate_at;         // segment size at which the next rotation is tried
-    _Atomic uint64_t segment; // those below it can go after the next flush
+    size_t rotate_at;           // segment size at which the next rotation is tried
+    _Atomic uint64_t segment;   // those below it can go after the next flush
+    _Atomic uint64_t deletions; // keys that were deleted since the last flush began, and
+    _Atomic bool ranges;        // whether ranges were
+    _Atomic bool damage;        // a compaction has met some
+    bool unlimited;             // the flusher's: see lift_limits()
     struct worker flusher;
     struct worker watcher;
     struct worker syncer; // with relaxed durability only

@@ -155,8 +155,8 @@ static struct store_options fit_options(struct rocks_store *rocks,
     return fit;
 }
 
-// A directory of format 1: its log is replayed as that format allows, and is gone before FORMAT
-// says otherwise. Where this is interrupted it is done again.
+// A directory of an older format: its log is replayed as that format allows, and is gone before
+// FORMAT says otherwise. Where this is interrupted it is done again.
 static bool upgrade(struct rocks_store *rocks, const char *log, struct store_error *error)
 {
     struct wal_old old;

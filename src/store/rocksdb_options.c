@@ -24,8 +24,10 @@ enum {
 
 // rocksdb_extras.cc and rocksdb_memtable.cc
 void rocks_log_to_us(rocksdb_options_t *options);
+void rocks_read_patiently(rocksdb_options_t *options); // rocksdb_files.cc
 void rocks_errors_can_be_resumed(rocksdb_options_t *options);
 void rocks_use_our_memtable(rocksdb_options_t *options);
+void rocks_compact_deletions(rocksdb_options_t *options);
 void rocks_pin_metadata(rocksdb_block_based_table_options_t *options);
 
 // Tables of 4 KB blocks: about four items of 1 KB. A read that misses the cache must check all of a
@@ -92,6 +94,7 @@ static void set_levels(rocksdb_options_t *set, size_t segment_bytes)
     rocksdb_options_set_max_bytes_for_level_base(set, 8 * segment_bytes);
     rocksdb_options_set_target_file_size_base(set, 32 * MEGABYTE);
     rocksdb_options_set_max_background_jobs(set, 2);
+    rocks_compact_deletions(set);
     // Hands a new table to the disk piece by piece, so that its fsync does not hold up the log's.
     rocksdb_options_set_bytes_per_sync(set, MEGABYTE);
 }
@@ -115,6 +118,7 @@ static int open_files(void)
 
 static void set_housekeeping(rocksdb_options_t *set)
 {
+    rocks_read_patiently(set);
     rocks_log_to_us(set);
     rocks_errors_can_be_resumed(set);
     rocksdb_options_set_max_manifest_file_size(set, 4 * MEGABYTE);

@@ -16,6 +16,7 @@ bool store_fail(struct store_error *error, const char *format, ...)
     va_end(args);
     error->damaged = false;
     error->no_room = false;
+    error->cold = false;
     return false;
 }
 
@@ -38,7 +39,7 @@ static void report(struct store *store, const struct store_error *error)
 {
     if (error->damaged)
         store_report_damage(store, error->text);
-    else
+    else if (!error->cold)
         log_error("store: %s", error->text);
 }
 
@@ -145,6 +146,22 @@ struct slice store_cursor_value(const struct store_cursor *cursor)
     return cursor->value;
 }
 
+void store_cursor_may_pause(struct store_cursor *cursor)
+{
+    cursor->may_pause = true;
+}
+
+bool store_cursor_paused(const struct store_cursor *cursor)
+{
+    return cursor->paused;
+}
+
+void store_cursor_resume(struct store_cursor *cursor)
+{
+    ensure(cursor->paused);
+    cursor->driver->cursor_resume(cursor);
+}
+
 bool store_cursor_ok(const struct store_cursor *cursor, struct store_error *error)
 {
     if (cursor->driver->cursor_ok(cursor, error))
@@ -169,6 +186,22 @@ enum store_condition store_condition(struct store *store, struct store_error *wh
 bool store_recover(struct store *store, struct store_error *error)
 {
     return store->driver->recover(store, error);
+}
+
+void store_discard(struct store *store, struct slice lower, struct slice upper)
+{
+    if (slice_compare(lower, upper) < 0)
+        store->driver->discard(store, lower, upper);
+}
+
+void store_reclaim(struct store *store)
+{
+    store->driver->reclaim(store);
+}
+
+bool store_settle(struct store *store, unsigned timeout_ms)
+{
+    return store->driver->settle(store, timeout_ms);
 }
 
 void store_stats(struct store *store, struct store_stats *out)

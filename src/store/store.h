@@ -10,7 +10,8 @@
 // 4. A snapshot (and a cursor, which has one of its own unless given another) sees exactly the
 //    commits that ended before it was taken.
 // 5. Slices from a store_value are valid until store_value_release; from a cursor until it moves.
-// 6. Running out of memory stops the process (ensure): no caller could do better.
+// 6. Running out of memory fails a batch, which is then never committed. Elsewhere it stops the
+//    process (ensure): no caller could do better.
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -45,6 +46,7 @@ struct store_error {
     bool in_use;  // another process has the directory open
     bool damaged; // bytes on disk are not what was written: trying again cannot help
     bool no_room; // the disk is full
+    bool cold;    // see store_wait_for_disk
 };
 
 MUST_CHECK struct store *store_open_rocksdb(const struct store_options *options,
@@ -76,6 +78,11 @@ MUST_CHECK enum store_result store_get(struct store *store, struct store_snapsho
                                        struct store_error *error);
 void store_value_release(struct store *store, struct store_value *value);
 
+// Whether reads of the calling thread may wait for the disk; at first they may. Otherwise a read
+// whose bytes are not in memory fails at once with error.cold set, which is no failure of the
+// store: ask again on a thread that may wait. A cursor that failed so is of no further use.
+void store_wait_for_disk(bool wait);
+
 MUST_CHECK struct store_snapshot *store_snapshot_take(struct store *store);
 void store_snapshot_release(struct store *store, struct store_snapshot *snapshot);
 
@@ -97,6 +104,12 @@ void store_cursor_prev(struct store_cursor *cursor);
 bool store_cursor_valid(const struct store_cursor *cursor);
 struct slice store_cursor_key(const struct store_cursor *cursor);
 struct slice store_cursor_value(const struct store_cursor *cursor);
+// A move passes over what was deleted and is not gone yet, which can take long. A cursor that may
+// pause stops on such a way: it is neither valid nor at its end, and goes on when it is resumed.
+// One that may not goes all the way.
+void store_cursor_may_pause(struct store_cursor *cursor);
+bool store_cursor_paused(const struct store_cursor *cursor);
+void store_cursor_resume(struct store_cursor *cursor);
 // After the cursor became invalid: true if it ended, false (and error) if it failed.
 MUST_CHECK bool store_cursor_ok(const struct store_cursor *cursor, struct store_error *error);
 
@@ -122,6 +135,10 @@ enum store_batch_word {
 };
 enum store_batch_word store_batch_get(const struct store_batch *batch, struct slice key,
                                       struct slice *value);
+// Whether memory ran out for something that was given to the batch, or its owner said so: it is not
+// to be committed. Only clearing it helps.
+bool store_batch_failed(const struct store_batch *batch);
+void store_batch_fail(struct store_batch *batch);
 // Bytes of all keys and values given since the last clear, replaced ones included: what the batch
 // costs in memory, and at most a little less than what it will cost in the log.
 size_t store_batch_bytes(const struct store_batch *batch);
@@ -160,6 +177,20 @@ MUST_CHECK bool store_recover(struct store *store, struct store_error *error);
 
 // The log on disk up to here, whatever the durability.
 MUST_CHECK bool store_sync(struct store *store, struct store_error *error);
+
+// ---- Space ------------------------------------------------------------------------
+//
+// What is deleted gives its space back when tables are merged, by and by. Any thread may ask.
+
+// The caller is about to delete [lower, upper) for good, and nobody else reads it any more: what of
+// it can go at once goes. It still has to be deleted.
+void store_discard(struct store *store, struct slice lower, struct slice upper);
+// Has what was deleted since the last time merged away, in the background. It costs rewriting some
+// hundred MB of other data, so it should be worth it.
+void store_reclaim(struct store *store);
+// Waits until the work in the background that is there to do is done, for at most so long. For
+// tests and tools: false if it took longer.
+MUST_CHECK bool store_settle(struct store *store, unsigned timeout_ms);
 
 // What the store can tell of itself; all zeros in memory. Any thread may ask.
 struct store_stats {

@@ -28,12 +28,16 @@ struct store_driver {
     void (*cursor_last)(struct store_cursor *cursor);
     void (*cursor_next)(struct store_cursor *cursor);
     void (*cursor_prev)(struct store_cursor *cursor);
+    void (*cursor_resume)(struct store_cursor *cursor);
     bool (*cursor_ok)(const struct store_cursor *cursor, struct store_error *error);
     enum store_end (*commit)(struct store *store, const struct store_batch *batch,
                              struct store_error *error);
     bool (*sync)(struct store *store, struct store_error *error);
     bool (*recover)(struct store *store, struct store_error *error);
     enum store_condition (*condition)(struct store *store, struct store_error *why);
+    void (*discard)(struct store *store, struct slice lower, struct slice upper);
+    void (*reclaim)(struct store *store);
+    bool (*settle)(struct store *store, unsigned timeout_ms);
     void (*stats)(struct store *store, struct store_stats *out); // *out is all zeros
 };
 
@@ -50,6 +54,8 @@ struct store_cursor {
     const struct store_driver *driver;
     struct store *store;
     bool valid;
+    bool may_pause;
+    bool paused;
     struct slice key;
     struct slice value;
 };

@@ -94,7 +94,8 @@ static bool walk_file(int directory, uint64_t number, struct wal_old *out, wal_v
     if (file >= 0)
         (void)close(file);
     if (ok && is_new_and_used(buf_view(&bytes)))
-        ok = store_fail(error, "FORMAT says 1, but log/%s is of format 2: FORMAT is damaged", name);
+        ok = store_fail(
+            error, "FORMAT is damaged: it is that of an older directory, but log/%s is not", name);
     ok = ok && walk_bytes(buf_view(&bytes), out, visit, context, error);
     buf_release(&bytes);
     return ok;

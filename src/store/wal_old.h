@@ -1,5 +1,5 @@
-// The log of format 1, which is read once: what it holds goes into tables, and the log goes on in
-// the format of today.
+// The log of formats 1 and 2, which is read once: what it holds goes into tables, and the log goes
+// on in the format of today.
 #ifndef STORE_WAL_OLD_H
 #define STORE_WAL_OLD_H
 

@@ -23,10 +23,12 @@ static void *worker_main(void *argument)
         if (worker->delay_ms > 0)
             pause_first(worker);
         worker->asked = false;
+        worker->busy = true;
         ensure(pthread_mutex_unlock(&worker->lock) == 0);
         worker->work(worker->context);
         ensure(pthread_mutex_lock(&worker->lock) == 0);
         worker->asked = worker->asked || (worker->repeats && !worker->stopping);
+        worker->busy = false;
     }
     ensure(pthread_mutex_unlock(&worker->lock) == 0);
     return NULL;
@@ -59,6 +61,14 @@ void worker_ask(struct worker *worker)
         ensure(pthread_cond_signal(&worker->wake) == 0);
     worker->asked = true;
     ensure(pthread_mutex_unlock(&worker->lock) == 0);
+}
+
+bool worker_idle(struct worker *worker)
+{
+    ensure(pthread_mutex_lock(&worker->lock) == 0);
+    bool idle = !worker->asked && !worker->busy;
+    ensure(pthread_mutex_unlock(&worker->lock) == 0);
+    return idle;
 }
 
 void worker_stop(struct worker *worker)

@@ -13,6 +13,7 @@ struct worker {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool asked;
+    bool busy;
     bool stopping;
     bool repeats;
     long delay_ms;
@@ -25,6 +26,8 @@ void worker_start(struct worker *worker, long delay_ms, void (*work)(void *conte
 void worker_repeat(struct worker *worker, long every_ms, void (*work)(void *context),
                    void *context);
 void worker_ask(struct worker *worker);
+// Whether it has nothing to do.
+bool worker_idle(struct worker *worker);
 // Does what is still asked for, then ends the thread.
 void worker_stop(struct worker *worker);
 

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -39,6 +40,7 @@ struct walk {
     struct error *error;
     const char *root;
     struct slice prefix;
+    enum files_links links;
     struct file_entry *entries; // malloc, until they are sorted
     size_t count;
     size_t capacity;
@@ -81,12 +83,13 @@ static bool walk_entry(struct walk *walk, const char *key, const char *name, uns
     if (path == NULL)
         return error_budget(walk->error);
     struct stat info;
-    if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
+    if (lstat(path, &info) != 0)
+        return true;
+    if (S_ISDIR(info.st_mode))
         return !may_contain(walk, own) || walk_directory(walk, own, depth + 1);
-    // A link to a file counts as the file; links to directories are not followed.
-    if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
-        return walk_add(walk, own, (uint64_t)info.st_size);
-    return true;
+    if (walk->links == FILES_FOLLOW_LINKS && stat(path, &info) != 0)
+        return true;
+    return !S_ISREG(info.st_mode) || walk_add(walk, own, (uint64_t)info.st_size);
 }
 
 static bool walk_directory(struct walk *walk, const char *key, unsigned depth)
@@ -112,10 +115,11 @@ static int compare_entries(const void *a, const void *b)
     return slice_compare(((const struct file_entry *)a)->key, ((const struct file_entry *)b)->key);
 }
 
-bool files_list(const char *root, struct slice prefix, struct arena *arena, struct file_entry **out,
-                size_t *count, struct error *error)
+bool files_list(const char *root, struct slice prefix, enum files_links links, struct arena *arena,
+                struct file_entry **out, size_t *count, struct error *error)
 {
-    struct walk walk = {.arena = arena, .error = error, .root = root, .prefix = prefix};
+    struct walk walk = {
+        .arena = arena, .error = error, .root = root, .prefix = prefix, .links = links};
     bool ok = walk_directory(&walk, "", 0);
     if (ok && walk.count > 0) {
         qsort(walk.entries, walk.count, sizeof(*walk.entries), compare_entries);
@@ -179,6 +183,37 @@ bool files_write(const char *path, struct slice bytes, struct error *error)
         ok = false;
     ok = ok && rename(beside, path) == 0;
     return ok || error_set(error, ERR_INTERNAL, "cannot write '%s': %s", path, strerror(errno));
+}
+
+int files_open(const char *root, struct slice key, struct error *error)
+{
+    int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    size_t start = 0;
+    for (size_t i = 0; fd >= 0 && i <= key.len; i++) {
+        char step[NAME_MAX + 1];
+        if (i < key.len && key.ptr[i] != '/')
+            continue;
+        bool last = i == key.len;
+        int below = -1;
+        if (i - start < sizeof(step)) {
+            memcpy(step, key.ptr + start, i - start);
+            step[i - start] = 0;
+            below = openat(fd, step,
+                           O_CLOEXEC | O_NOFOLLOW |
+                               (last ? O_RDONLY | O_NONBLOCK : O_PATH | O_DIRECTORY));
+        } else {
+            errno = ENAMETOOLONG;
+        }
+        int why = errno;
+        (void)close(fd);
+        errno = why;
+        fd = below;
+        start = i + 1;
+    }
+    if (fd < 0)
+        (void)error_set(error, ERR_INTERNAL, "cannot open '%s/%.*s': %s", root, SLICE_FMT(key),
+                        strerror(errno));
+    return fd;
 }
 
 bool files_read(const char *path, struct buf *out, bool *there, struct error *error)

@@ -1,6 +1,7 @@
 // See edit.h. A node stands for one opened map or list: the bytes it had, and a sorted
 // chain of changes to its children. Finishing merges the two, so the work is that of
-// copying the item plus the length of the chains.
+// copying the item plus the length of the chains. A node also remembers how far its bytes were
+// walked, so that changes that come in path order walk each container once.
 //
 // A list's changes are chained by the index they were asked for in the original list.
 // Indexes behind its end therefore come out last and in order, which is how DynamoDB
@@ -29,7 +30,9 @@ struct change {
 struct node {
     struct slice base; // the map or list as it was
     struct change *changes;
-    struct change *last; // the change that was taken last
+    struct change *last;    // the change that was taken last
+    struct value_iter walk; // stands at a child, if its value is set
+    struct path_step here;  // which one
 };
 
 struct edit {
@@ -58,6 +61,31 @@ static int step_compare(struct path_step a, struct path_step b)
     if (step_is_name(a))
         return slice_compare(a.name, b.name);
     return (a.index > b.index) - (a.index < b.index);
+}
+
+static bool node_next(struct node *node)
+{
+    bool first = node->walk.value.ptr == NULL;
+    if (!value_iter_next(&node->walk))
+        return false;
+    node->here = (struct path_step){node->walk.name, first ? 0 : node->here.index + 1};
+    return true;
+}
+
+// The child of a container as it was, or VALUE_NONE.
+static struct slice node_child(struct node *node, struct path_step step)
+{
+    if (node->walk.value.ptr == NULL || step_compare(node->here, step) > 0) {
+        value_iter_init(&node->walk, node->base);
+        if (!node_next(node))
+            return VALUE_NONE;
+    }
+    int order;
+    while ((order = step_compare(node->here, step)) < 0) {
+        if (!node_next(node))
+            return VALUE_NONE;
+    }
+    return order == 0 ? node->walk.value : VALUE_NONE;
 }
 
 struct slice path_get(struct slice item, struct path path)
@@ -119,7 +147,7 @@ static enum edit_status node_descend(struct edit *edit, struct node **node, stru
         *node = change->node;
         return step_fits((*node)->base, next) ? EDIT_OK : EDIT_NO_PARENT;
     }
-    struct slice value = step_get((*node)->base, step);
+    struct slice value = node_child(*node, step);
     if (change != NULL)
         value = change->kind == CHANGE_SET ? change->value : VALUE_NONE;
     if (value.ptr == NULL || !step_fits(value, next))

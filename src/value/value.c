@@ -67,20 +67,12 @@ void value_iter_init(struct value_iter *iter, struct slice container)
     iter->value = VALUE_NONE;
 }
 
-// slice_compare, but most names differ in the first byte, which saves a call.
-static inline int name_compare(struct slice a, struct slice b)
-{
-    if (a.len > 0 && b.len > 0 && a.ptr[0] != b.ptr[0])
-        return a.ptr[0] < b.ptr[0] ? -1 : 1;
-    return slice_compare(a, b);
-}
-
 struct slice value_get(struct slice map, struct slice name)
 {
     const uint8_t *at = map.ptr + VALUE_BODY;
     for (size_t left = (size_t)varint_get(&at); left > 0; left--) {
         struct slice found = value_counted(&at);
-        int order = name_compare(found, name);
+        int order = value_name_compare(found, name);
         if (order == 0)
             return slice_of(at, value_length(at));
         if (order > 0)

@@ -136,6 +136,14 @@ static inline bool value_iter_next(struct value_iter *iter)
     return true;
 }
 
+// slice_compare, but most names differ in the first byte, which saves a call.
+static inline int value_name_compare(struct slice a, struct slice b)
+{
+    if (a.len > 0 && b.len > 0 && a.ptr[0] != b.ptr[0])
+        return a.ptr[0] < b.ptr[0] ? -1 : 1;
+    return slice_compare(a, b);
+}
+
 // The entry of a map (an item), or VALUE_NONE.
 struct slice value_get(struct slice map, struct slice name);
 // The element of a list, or VALUE_NONE.

@@ -12,11 +12,11 @@ static void check(struct sample *sample, struct slice text, enum expr_kind kind)
     }
     ensure(sample->fixture.error.code == ERR_NONE);
     for (size_t i = 0; i < COUNT_OF(sample->items); i++) {
-        bool first = expr_condition_eval(condition, sample->items[i]);
-        ensure(expr_condition_eval(condition, sample->items[i]) == first);
+        bool first = expr_condition_eval(condition, sample->items[i], &(struct steps){0});
+        ensure(expr_condition_eval(condition, sample->items[i], &(struct steps){0}) == first);
     }
-    (void)expr_condition_eval(condition, VALUE_NONE);
-    (void)expr_condition_eval(condition, value_empty_map());
+    (void)expr_condition_eval(condition, VALUE_NONE, &(struct steps){0});
+    (void)expr_condition_eval(condition, value_empty_map(), &(struct steps){0});
     size_t count = 0;
     (void)expr_condition_each(condition, sample_visit, &count);
     if (expr_condition_nests(condition, SLICE_LIT("m")))

@@ -22,7 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!naive.text.failed) {
         struct expr_condition *condition =
             expr_compile_condition(&sample->fixture.params, buf_view(&naive.text), EXPR_FILTER);
-        bool same = condition != NULL && expr_condition_eval(condition, naive.item) == expected;
+        bool same = condition != NULL &&
+                    expr_condition_eval(condition, naive.item, &(struct steps){0}) == expected;
         if (!same)
             (void)fprintf(stderr, "expected %d: %.*s: %s\n", expected,
                           SLICE_FMT(buf_view(&naive.text)), fixture_message(&sample->fixture));

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sample_error(&sample->fixture.error, text);
     } else {
         for (size_t i = 0; i < COUNT_OF(sample->items); i++) {
-            expr_project(projection, sample->items[i], sample_builder(sample));
+            expr_project(projection, sample->items[i], sample_builder(sample), &(struct steps){0});
             ensure(!sample->out.failed && value_valid(buf_view(&sample->out)));
             check_part(buf_view(&sample->out), sample->items[i]);
         }

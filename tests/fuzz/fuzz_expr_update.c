@@ -31,15 +31,16 @@ static void apply(struct sample *sample, const struct compiled *compiled, struct
     const struct expr_update *update = compiled->update;
     struct error error;
     error_init(&error, &sample->fixture.arena);
-    if (!expr_update_apply(update, item, sample_builder(sample), &sample->fixture.arena, &error)) {
+    if (!expr_update_apply(update, item, sample_builder(sample), &sample->fixture.arena,
+                           &(struct steps){0}, &error)) {
         sample_error(&error, VALUE_NONE);
         return;
     }
     struct slice after = fuzz_copy(buf_view(&sample->out));
     check_result(compiled, item, after);
-    expr_project(expr_update_touched(update), after, sample_builder(sample));
+    expr_project(expr_update_touched(update), after, sample_builder(sample), &(struct steps){0});
     ensure(value_valid(buf_view(&sample->out)));
-    expr_project(expr_update_touched(update), item, sample_builder(sample));
+    expr_project(expr_update_touched(update), item, sample_builder(sample), &(struct steps){0});
     ensure(value_valid(buf_view(&sample->out)));
     fuzz_free(after);
 }
@@ -49,7 +50,7 @@ static void create(struct sample *sample, const struct compiled *compiled)
     struct error error;
     error_init(&error, &sample->fixture.arena);
     if (expr_update_apply(compiled->update, value_empty_map(), sample_builder(sample),
-                          &sample->fixture.arena, &error)) {
+                          &sample->fixture.arena, &(struct steps){0}, &error)) {
         check_result(compiled, value_empty_map(), buf_view(&sample->out));
     } else {
         sample_error(&error, VALUE_NONE);

@@ -286,9 +286,9 @@ static void compare(struct model *model)
     struct sample *sample = model->sample;
     struct expr_update *update =
         expr_compile_update(&sample->fixture.params, buf_view(&model->text));
-    bool applied =
-        update != NULL && expr_update_apply(update, model->item, sample_builder(sample),
-                                            &sample->fixture.arena, &sample->fixture.error);
+    bool applied = update != NULL && expr_update_apply(update, model->item, sample_builder(sample),
+                                                       &sample->fixture.arena, &(struct steps){0},
+                                                       &sample->fixture.error);
     bool same = update != NULL && applied == !model->fails;
     if (same && applied) {
         put_map(model, model->item, "");

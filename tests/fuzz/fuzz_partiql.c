@@ -34,7 +34,7 @@ static void check_project(const struct partiql_plan *plan, struct slice item)
     struct value_builder builder;
     buf_init(&out, FUZZ_BUDGET);
     value_builder_init(&builder, &out);
-    partiql_project(plan, item, &builder);
+    partiql_project(plan, item, &builder, &(struct steps){0});
     ensure(!out.failed && value_valid(buf_view(&out)));
     value_builder_release(&builder);
     buf_release(&out);
@@ -50,7 +50,7 @@ static void check_update(const struct expr_update *update, struct slice item)
     error_init(&error, &arena);
     buf_init(&out, FUZZ_BUDGET);
     value_builder_init(&builder, &out);
-    if (expr_update_apply(update, item, &builder, &arena, &error))
+    if (expr_update_apply(update, item, &builder, &arena, &(struct steps){0}, &error))
         ensure(value_valid(buf_view(&out)));
     else
         fuzz_error(&error);
@@ -128,8 +128,10 @@ static void check_equal(struct arena *arena, const struct partiql_statement *sta
             bool found = plan->range_count == 0;
             for (size_t r = 0; !found && r < plan->range_count; r++)
                 found = in_range(&plan->ranges[r], keys, item);
-            found = found && (plan->filter == NULL || expr_condition_eval(plan->filter, item));
-            ensure(found == (whole.filter == NULL || expr_condition_eval(whole.filter, item)));
+            found = found && (plan->filter == NULL ||
+                              expr_condition_eval(plan->filter, item, &(struct steps){0}));
+            ensure(found == (whole.filter == NULL ||
+                             expr_condition_eval(whole.filter, item, &(struct steps){0})));
         }
     }
     table_release(other);
@@ -145,9 +147,9 @@ static void check_plan(const struct partiql_plan *plan, struct sample *sample)
     for (size_t i = 0; i < COUNT_OF(sample->items); i++) {
         struct slice item = sample->items[i];
         if (plan->filter != NULL)
-            (void)expr_condition_eval(plan->filter, item);
+            (void)expr_condition_eval(plan->filter, item, &(struct steps){0});
         if (plan->condition != NULL)
-            (void)expr_condition_eval(plan->condition, item);
+            (void)expr_condition_eval(plan->condition, item, &(struct steps){0});
         if (plan->kind == PARTIQL_SELECT)
             check_project(plan, item);
         if (plan->update != NULL)

@@ -581,6 +581,153 @@ class Compression(Served):
         self.assertNotIn("content-encoding", connection.answer().headers)  # too small to matter
 
 
+LARGE = 380000  # bytes of an item that is nearly as large as items get
+
+
+def metric(port, name):
+    with Connection(port) as connection:
+        connection.send(request(None, b"", "GET", "/metrics"))
+        text = connection.answer().body.decode()
+    return int(re.search(rf"^dolmen_{name} (\d+)$", text, re.MULTILINE)[1])
+
+
+def fill(connection, name, count, size):
+    create_table(connection, name)
+    for i in range(count):
+        item = {"pk": {"S": str(i)}, "text": {"S": f"{i} " + "x" * size}}
+        answer = call(connection, "PutItem", {"TableName": name, "Item": item})
+        assert answer.status == 200, answer.body
+
+
+def batch(name, count):
+    return {"RequestItems": {name: {"Keys": [{"pk": {"S": str(i)}} for i in range(count)]}}}
+
+
+class Long(Served):
+    """What is too long for an event loop is done in the pool, in slices: nobody sees a difference."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        with Connection(cls.server.port) as connection:
+            fill(connection, "large", 42, LARGE)
+            fill(connection, "small", 700, 1000)
+
+    def long_calls(self, ask):
+        before = metric(self.server.port, "long_calls_total")
+        answer = ask()
+        # The scrape itself is one.
+        return metric(self.server.port, "long_calls_total") - before - 1, answer
+
+    def test_short_calls_stay(self):
+        connection = self.connect()
+        get = {"TableName": "small", "Key": {"pk": {"S": "1"}}}
+        calls, answer = self.long_calls(lambda: call(connection, "GetItem", get))
+        self.assertEqual((calls, answer.status), (0, 200))
+        calls, answer = self.long_calls(
+            lambda: call(connection, "Scan", {"TableName": "small", "Limit": 20}))
+        self.assertEqual((calls, answer.json["Count"]), (0, 20))
+
+    def test_pages(self):
+        connection = self.connect()
+        seen, start = set(), {}
+        while start is not None:
+            scan = {"TableName": "small", **({"ExclusiveStartKey": start} if start else {})}
+            calls, answer = self.long_calls(lambda: call(connection, "Scan", scan))
+            self.assertEqual(answer.status, 200)
+            self.assertGreater(calls, 0)
+            keys = [item["pk"]["S"] for item in answer.json["Items"]]
+            self.assertEqual(len(keys), answer.json["Count"])
+            self.assertTrue(seen.isdisjoint(keys))
+            seen.update(keys)
+            start = answer.json.get("LastEvaluatedKey")
+        self.assertEqual(len(seen), 700)
+        select = call(connection, "ExecuteStatement", {"Statement": 'SELECT pk FROM "small"'})
+        self.assertEqual(select.json["Items"][:3],
+                         [{"pk": item["pk"]} for item in
+                          call(connection, "Scan", {"TableName": "small", "Limit": 3})
+                          .json["Items"]])
+        self.assertEqual(len(select.json["Items"]), 700)
+        counted = call(connection, "Scan", {"TableName": "small", "Select": "COUNT",
+                                            "FilterExpression": "begins_with(pk, :p)",
+                                            "ExpressionAttributeValues": {":p": {"S": "6"}}})
+        self.assertEqual((counted.json["Count"], counted.json["ScannedCount"]), (111, 700))
+
+    def test_large_items(self):
+        connection = self.connect()
+        get = {"TableName": "large", "Key": {"pk": {"S": "7"}}}
+        calls, answer = self.long_calls(lambda: call(connection, "GetItem", get))
+        self.assertGreater(calls, 0)
+        text = answer.json["Item"]["text"]["S"]
+        self.assertEqual(len(text), LARGE + 2)
+        gets = {"TransactItems": [{"Get": {"TableName": "large", "Key": {"pk": {"S": str(i)}}}}
+                                  for i in range(10)]}
+        answer = call(connection, "TransactGetItems", gets)
+        self.assertEqual(answer.json["Responses"][7]["Item"]["text"]["S"], text)
+        select = {"Statement": "SELECT * FROM large WHERE pk = ?", "Parameters": [{"S": "7"}]}
+        for operation, name in (("BatchExecuteStatement", "Statements"),
+                                ("ExecuteTransaction", "TransactStatements")):
+            answer = call(connection, operation, {name: [select]})
+            self.assertEqual(answer.json["Responses"][0]["Item"]["text"]["S"], text)
+        update = {"TableName": "large", "Key": {"pk": {"S": "7"}}, "ReturnValues": "ALL_NEW",
+                  "UpdateExpression": "SET n = :n", "ExpressionAttributeValues": {":n": {"N": "1"}}}
+        calls, answer = self.long_calls(lambda: call(connection, "UpdateItem", update))
+        self.assertGreater(calls, 0)
+        self.assertEqual(answer.json["Attributes"]["text"]["S"], text)
+
+    def test_batch(self):
+        connection = self.connect()
+        plain = call(connection, "BatchGetItem", batch("large", 42))
+        connection.send(request("BatchGetItem", batch("large", 42), Accept_Encoding="gzip"))
+        packed = connection.answer()
+        self.assertEqual(packed.headers["content-encoding"], "gzip")
+        self.assertEqual(packed.headers["x-amz-crc32"], str(zlib.crc32(packed.body)))
+        self.assertEqual(plain.headers["x-amz-crc32"], str(zlib.crc32(plain.body)))
+        self.assertEqual(gzip.decompress(packed.body), plain.body)
+        self.assertEqual(len(plain.json["Responses"]["large"]), 42)
+
+    def test_large_bodies(self):
+        connection = self.connect()
+        put = {"TableName": "small", "Item": {"pk": {"S": "put"}, "text": {"S": "y" * LARGE}}}
+        calls, answer = self.long_calls(lambda: call(connection, "PutItem", put))
+        self.assertGreater(calls, 0)
+        self.assertEqual(answer.status, 200)
+        call(connection, "DeleteItem", {"TableName": "small", "Key": {"pk": {"S": "put"}}})
+        put["Item"]["text"]["S"] = "y" * (15 << 20)
+        calls, answer = self.long_calls(lambda: call(connection, "PutItem", put))
+        self.assertGreater(calls, 0)
+        self.assertEqual((answer.status, answer.json["message"]),
+                         (400, "Item size has exceeded the maximum allowed size"))
+        # Refused for its target, but only if it is JSON.
+        for end, kind in (("]", "UnknownOperationException"), ("}", "SerializationException")):
+            body = ("[" + "1," * 100000 + "1" + end).encode()
+            calls, answer = self.long_calls(lambda: self.ask(body=body, X_Amz_Target="Other.Thing"))
+            self.assertGreater(calls, 0)
+            self.assertEqual(answer.json, {"__type": CORAL + kind})
+
+    def test_hang_up_cancels(self):
+        for _ in range(200):
+            gone = [Connection(self.server.port) for _ in range(8)]
+            for connection in gone:
+                connection.send(request("BatchGetItem", batch("large", 42), Accept_Encoding="gzip"))
+                connection.close()
+            if metric(self.server.port, "canceled_calls_total") > 0:
+                return
+        self.fail("no call was canceled")
+
+    def test_hang_up_does_not_cancel_a_write(self):
+        connection = self.connect()
+        for i in range(20):
+            item = {"pk": {"S": f"gone{i}"}, "text": {"S": "z" * 1000}}
+            with Connection(self.server.port) as gone:
+                gone.send(request("PutItem", {"TableName": "small", "Item": item}))
+                gone.socket.shutdown(socket.SHUT_WR)
+                self.assertEqual(gone.answer().status, 200)
+            key = {"TableName": "small", "Key": {"pk": {"S": f"gone{i}"}}}
+            self.assertEqual(call(connection, "GetItem", key).json, {"Item": item})
+            call(connection, "DeleteItem", key)
+
+
 class Slowness(Served):
     options = ("--memory", "--request-timeout", "1")
 
@@ -624,6 +771,23 @@ class Slowness(Served):
 
 
 class Stopping(unittest.TestCase):
+    def test_long_calls_end(self):
+        """Long calls that are going on are answered, or told to try again; none keeps the server."""
+        server = Server("--memory")
+        with Connection(server.port) as connection:
+            fill(connection, "large", 42, LARGE)
+        readers = [Connection(server.port) for _ in range(24)]
+        for reader in readers:
+            reader.send(request("BatchGetItem", batch("large", 42), Accept_Encoding="gzip"))
+        self.assertEqual(server.stop(), 0)
+        for reader in readers:
+            try:
+                answer = reader.answer()
+            except (ConnectionError, AssertionError):
+                answer = None  # it was cut: nobody took it
+            self.assertIn(None if answer is None else answer.status, (None, 200, 503))
+            reader.close()
+
     def test_sigint(self):
         server = Server("--memory")
         server.process.send_signal(signal.SIGINT)

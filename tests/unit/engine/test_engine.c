@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <pthread.h>
+#include <stdio.h>
 
 static void count_entries(struct world *world, const char *index, size_t expected)
 {
@@ -329,6 +330,52 @@ static void test_segments_cover_everything(void **state)
     }
 }
 
+// A page that is read in slices is the page that is read at once, on one snapshot: what is deleted
+// between two slices is still there.
+static void test_slices(void **state)
+{
+    (void)state;
+    enum { ITEMS = 40 };
+    struct world world;
+    struct page_result whole;
+    struct page_result pieces = {.count = 0};
+    world_open(&world);
+    create_table(&world, "music", false, false);
+    for (int i = 0; i < ITEMS; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof(key), "pk=%d", i);
+        assert_true(put_item(&world, "music", item_of(&world, key, "sk=1", NULL)));
+    }
+    scan_all(&world, "music", NULL, &whole);
+    buf_init(&pieces.items, 1 << 20);
+    struct table *table = engine_table(world.engine, SLICE_LIT("music"));
+    struct page_request page = {
+        .table = table, .segments = 1, .emit = collect, .context = &pieces, .arena = &world.arena};
+    enum read_step step;
+    size_t slices = 0;
+    do {
+        uint64_t work = 2 * WORK_ITEM; // an item and a bit
+        step = engine_page_run(world.engine, &page, &work, &world.error);
+        if (slices++ == 0)
+            assert_true(delete_item(&world, "music", item_of(&world, "pk=7", "sk=1", NULL)));
+    } while (step == READ_MORE);
+    assert_int_equal(step, READ_DONE);
+    assert_int_equal(slices, ITEMS);
+    assert_int_equal(pieces.count, ITEMS);
+    assert_true(slice_equal(buf_view(&pieces.items), buf_view(&whole.items)));
+    // Too little for one item is nothing at all, and what was begun can be given up.
+    uint64_t little = 1;
+    page.scanned = page.bytes = 0;
+    assert_int_equal(engine_page_run(world.engine, &page, &little, &world.error), READ_MORE);
+    assert_int_equal(page.scanned, 0);
+    engine_page_close(world.engine, &page);
+    engine_page_close(world.engine, &page);
+    buf_release(&pieces.items);
+    buf_release(&whole.items);
+    table_release(table);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +389,7 @@ int main(void)
         cmocka_unit_test(test_queue_is_bounded),
         cmocka_unit_test(test_table_record),
         cmocka_unit_test(test_segments_cover_everything),
+        cmocka_unit_test(test_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

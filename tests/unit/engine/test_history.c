@@ -2,6 +2,7 @@
 // chosen instants, and the history at each of them.
 #include "engine/history.h"
 
+#include "engine/log.h"
 #include "support.h"
 
 enum { KEYS = 40, WRITES = 1500, INSTANTS = 50 };
@@ -54,10 +55,11 @@ static int number_in(struct world *world, struct slice item, const char *name)
 }
 
 // Every item of the history is what was recorded, and nothing is missing, and they are in order.
-static void compare(struct world *world, int64_t at_ms, const int *values)
+static void compare_within(struct world *world, int64_t at_ms, const int *values, size_t bytes)
 {
     struct table *table = table_of(world);
-    struct history *history = history_open(world->engine, table, at_ms, NULL, &world->error);
+    struct history_limits limits = {.bytes = bytes};
+    struct history *history = history_open(world->engine, table, at_ms, &limits, &world->error);
     assert_non_null(history);
     size_t expected = 0;
     size_t found = 0;
@@ -81,6 +83,14 @@ static void compare(struct world *world, int64_t at_ms, const int *values)
     history_close(history);
     table_release(table);
     assert_int_equal(found, expected);
+}
+
+// However little memory there is, down to one note at a time.
+static void compare(struct world *world, int64_t at_ms, const int *values)
+{
+    compare_within(world, at_ms, values, 0);
+    compare_within(world, at_ms, values, 500);
+    compare_within(world, at_ms, values, 1);
 }
 
 static void write_random(struct world *world, uint64_t *seed, int *values, int number)
@@ -166,9 +176,69 @@ static void test_is_one_snapshot(void **state)
     world_close(&world);
 }
 
+// A clock that steps back changes nothing: what was written before it stays before what was written
+// after it, and the newest instant has everything.
+static void test_clock_steps_back(void **state)
+{
+    (void)state;
+    struct world world;
+    struct instant before;
+    int values[KEYS] = {0};
+    uint64_t seed = 7;
+    world_open(&world);
+    create_table(&world, "music", false, false);
+    assert_true(change_table(&world, "music", alter_images, NULL));
+    for (int i = 1; i <= 100; i++)
+        write_random(&world, &seed, values, i);
+    before.at_ms = engine_log_time(world.engine);
+    memcpy(before.values, values, sizeof(values));
+    world.clock.now_ms += 1000;
+    for (int i = 101; i <= 200; i++)
+        write_random(&world, &seed, values, i);
+    int64_t latest = engine_log_time(world.engine);
+    world.clock.now_ms -= 3600 * 1000;
+    assert_int_equal(engine_log_time(world.engine), latest);
+    for (int i = 201; i <= 300; i++)
+        write_random(&world, &seed, values, i);
+    assert_int_equal(engine_log_time(world.engine), latest);
+    compare(&world, engine_log_time(world.engine), values);
+    compare(&world, before.at_ms, before.values);
+    world_close(&world);
+}
+
+static bool stops(void *context)
+{
+    return *(const bool *)context;
+}
+
+static void test_stops(void **state)
+{
+    (void)state;
+    struct world world;
+    struct slice item;
+    bool stop = true;
+    world_open(&world);
+    create_table(&world, "music", false, false);
+    assert_true(change_table(&world, "music", alter_images, NULL));
+    assert_true(put_item(&world, "music", item_for(&world, 1, 1)));
+    struct history_limits limits = {.stops = stops, .context = &stop};
+    struct table *table = table_of(&world);
+    struct history *history =
+        history_open(world.engine, table, world.clock.now_ms - 1, &limits, &world.error);
+    assert_non_null(history);
+    assert_false(history_next(history, &item));
+    assert_false(history_ok(history, &world.error));
+    assert_int_equal(world.error.code, ERR_UNAVAILABLE);
+    history_close(history);
+    table_release(table);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clock_steps_back),
+        cmocka_unit_test(test_stops),
         cmocka_unit_test(test_random_instants),
         cmocka_unit_test(test_is_one_snapshot),
     };

@@ -1,6 +1,7 @@
 // The change log: what is written to it and what is not, reading, trimming, outliving its table.
 #include "engine/log.h"
 
+#include "store/fixture.h"
 #include "support.h"
 
 // The table's next version with this log_images.
@@ -172,16 +173,17 @@ static void test_trim(void **state)
         assert_true(put_item(&world, "music", item_of(&world, pk, "sk=1", NULL)));
     }
     int64_t start = world.clock.now_ms - 19000;
-    uint64_t first;
-    assert_true(engine_log_trim(world.engine, log, start, &first, &world.error));
-    assert_int_equal(first, 1);
-    assert_true(engine_log_trim(world.engine, log, start + 5000, &first, &world.error));
-    assert_int_equal(first, 6);
+    bool more;
+    assert_true(engine_log_trim(world.engine, log, start, &more, &world.error));
+    assert_false(more);
+    assert_int_equal(read_log(&world, log, 0, UINT64_MAX).first, 1);
+    assert_true(engine_log_trim(world.engine, log, start + 5000, &more, &world.error));
+    assert_false(more);
     struct seen seen = read_log(&world, log, 0, UINT64_MAX);
     assert_int_equal(seen.count, 15);
     assert_int_equal(seen.first, 6);
-    assert_true(engine_log_trim(world.engine, log, INT64_MAX, &first, &world.error));
-    assert_int_equal(first, 21);
+    assert_true(engine_log_trim(world.engine, log, INT64_MAX, &more, &world.error));
+    assert_false(more);
     assert_int_equal(read_log(&world, log, 0, UINT64_MAX).count, 0);
     // Sequences are not used again.
     assert_true(put_item(&world, "music", item_of(&world, "pk=x", "sk=1", NULL)));
@@ -213,10 +215,14 @@ static void test_trim_much(void **state)
     job.actions = actions;
     assert_true(engine_run(world.engine, &job.job));
     write_job_release(&job);
-    uint64_t first;
+    bool more;
+    size_t pieces = 0;
     assert_int_equal(engine_sequence(world.engine), MANY);
-    assert_true(engine_log_trim(world.engine, table->log, INT64_MAX, &first, &world.error));
-    assert_int_equal(first, MANY + 1);
+    do {
+        assert_true(engine_log_trim(world.engine, table->log, INT64_MAX, &more, &world.error));
+        pieces++;
+    } while (more);
+    assert_true(pieces > 1);
     assert_int_equal(read_log(&world, table->log, 0, UINT64_MAX).count, 0);
     table_release(table);
     world_close(&world);
@@ -263,12 +269,54 @@ static void test_outlives_table(void **state)
     world_close(&world);
 }
 
+// What the log knows of its time outlives the process.
+static void test_time_is_kept(void **state)
+{
+    (void)state;
+    char path[256];
+    struct store_options options = {.path = path};
+    struct store_error cause;
+    struct world world = {.clock = {.now_ms = 1700000000000, .seed = 7}};
+    uint64_t first;
+    temp_dir_make(path);
+    for (int run = 0; run < 2; run++) {
+        world.store = store_open_rocksdb(&options, &cause);
+        assert_non_null(world.store);
+        world.engine = engine_open(world.store, env_fixed(&world.clock), NULL, &cause);
+        assert_non_null(world.engine);
+        arena_init(&world.arena, LIMIT_REQUEST_MEMORY);
+        error_init(&world.error, &world.arena);
+        if (run == 0)
+            log_table(&world, LOG_KEYS | LOG_OLD);
+        int64_t was = run == 0 ? 1700000000000 : 1700000005000;
+        assert_int_equal(engine_log_time(world.engine), was);
+        assert_true(put_item(&world, "music", item_of(&world, "pk=a", "sk=1", NULL)));
+        world.clock.now_ms += run == 0 ? 5000 : 10;
+        assert_true(put_item(&world, "music", item_of(&world, "pk=b", "sk=1", NULL)));
+        assert_int_equal(engine_log_time(world.engine), 1700000005000);
+        // All that is later than an instant is found by halving.
+        assert_true(engine_log_after(world.engine, NULL, log_of(&world), 1700000000000, &first,
+                                     &world.error));
+        assert_int_equal(first, 2);
+        assert_true(engine_log_after(world.engine, NULL, log_of(&world), 1699999999999, &first,
+                                     &world.error));
+        assert_true(first <= 1);
+        assert_true(engine_log_after(world.engine, NULL, log_of(&world), 1700000005000, &first,
+                                     &world.error));
+        assert_int_equal(first, engine_sequence(world.engine) + 1);
+        world_close(&world);
+        world.clock.now_ms = 1600000000000;
+    }
+    temp_dir_remove(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_events_and_images), cmocka_unit_test(test_no_change_no_entry),
         cmocka_unit_test(test_on_and_off),        cmocka_unit_test(test_trim),
         cmocka_unit_test(test_trim_much),         cmocka_unit_test(test_outlives_table),
+        cmocka_unit_test(test_time_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

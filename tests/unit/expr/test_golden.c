@@ -51,7 +51,8 @@ static void run_condition(struct golden *golden, struct slice text)
         expr_compile_condition(&golden->fixture.params, text, golden->kind);
     if (condition != NULL)
         snprintf(golden->result, sizeof golden->result, "> %s",
-                 expr_condition_eval(condition, golden->item) ? "true" : "false");
+                 expr_condition_eval(condition, golden->item, &(struct steps){0}) ? "true"
+                                                                                  : "false");
 }
 
 static void result_value(struct golden *golden, const struct buf *out)
@@ -69,7 +70,7 @@ static void run_projection(struct golden *golden, struct slice text)
     struct value_builder builder;
     buf_init(&out, 1 << 20);
     value_builder_init(&builder, &out);
-    expr_project(projection, golden->item, &builder);
+    expr_project(projection, golden->item, &builder, &(struct steps){0});
     result_value(golden, &out);
     value_builder_release(&builder);
     buf_release(&out);
@@ -85,7 +86,7 @@ static void run_update(struct golden *golden, struct slice text)
     buf_init(&out, 1 << 20);
     value_builder_init(&builder, &out);
     if (expr_update_apply(update, golden->item, &builder, &golden->fixture.arena,
-                          &golden->fixture.error))
+                          &(struct steps){0}, &golden->fixture.error))
         result_value(golden, &out);
     value_builder_release(&builder);
     buf_release(&out);

@@ -153,7 +153,8 @@ static void test_conditions(void **state)
         if (condition == NULL)
             assert_string_equal(fixture_message(&fixture), cases[i].result);
         else
-            assert_string_equal(expr_condition_eval(condition, item) ? "true" : "false",
+            assert_string_equal(expr_condition_eval(condition, item, &(struct steps){0}) ? "true"
+                                                                                         : "false",
                                 cases[i].result);
     }
     fixture_release(&fixture);
@@ -181,12 +182,13 @@ static void test_conditional_operator(void **state)
             struct expr_condition *condition = expr_legacy_condition(
                 &fixture.arena, &fixture.error, LEGACY_SCAN_FILTER, 3, entries, any != 0);
             assert_non_null(condition);
-            assert_int_equal(expr_condition_eval(condition, item), any ? bits != 0 : bits == 7);
+            assert_int_equal(expr_condition_eval(condition, item, &(struct steps){0}),
+                             any ? bits != 0 : bits == 7);
         }
     }
     struct expr_condition *empty =
         expr_legacy_condition(&fixture.arena, &fixture.error, LEGACY_EXPECTED, 0, NULL, false);
-    assert_true(expr_condition_eval(empty, item));
+    assert_true(expr_condition_eval(empty, item, &(struct steps){0}));
     fixture_release(&fixture);
 }
 
@@ -247,8 +249,8 @@ static void check_update(struct fixture *fixture, const struct update_case *test
     buf_init(&out, 1 << 16);
     value_builder_init(&builder, &out);
     struct expr_update *update = expr_legacy_update(&fixture->arena, &fixture->error, 1, &entry);
-    if (update != NULL &&
-        expr_update_apply(update, item, &builder, &fixture->arena, &fixture->error)) {
+    if (update != NULL && expr_update_apply(update, item, &builder, &fixture->arena,
+                                            &(struct steps){0}, &fixture->error)) {
         assert_string_equal(fixture_text(fixture, buf_view(&out)), test->result);
         assert_true(expr_update_writes(update, SLICE_LIT("a")));
         assert_false(expr_update_writes(update, SLICE_LIT("b")));
@@ -285,7 +287,7 @@ static void test_attributes_to_get(void **state)
     struct value_builder builder;
     buf_init(&out, 1 << 16);
     value_builder_init(&builder, &out);
-    expr_project(projection, fixture_value(&fixture, item_text), &builder);
+    expr_project(projection, fixture_value(&fixture, item_text), &builder, &(struct steps){0});
     assert_string_equal(fixture_text(&fixture, buf_view(&out)), "{n=5}");
     value_builder_release(&builder);
     buf_release(&out);

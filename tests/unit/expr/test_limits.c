@@ -264,7 +264,7 @@ static bool compile_everything(struct fixture *fixture)
                                "DELETE ss :ss REMOVE l2[1]"))) != NULL &&
         expr_update_apply(update,
                           fixture_value(fixture, "{l=[1], x=2, ss=<\"a\", \"b\">, l2=[1, 2]}"),
-                          &builder, &fixture->arena, &fixture->error) &&
+                          &builder, &fixture->arena, &(struct steps){0}, &fixture->error) &&
         expr_legacy_condition(&fixture->arena, &fixture->error, LEGACY_EXPECTED, 1, &entry, true) !=
             NULL &&
         expr_legacy_key(&fixture->arena, &fixture->error, 1, &entry) != NULL &&
@@ -378,7 +378,8 @@ static void test_touched(void **state)
     buf_init(&out, 1 << 16);
     value_builder_init(&builder, &out);
     expr_project(expr_update_touched(update),
-                 fixture_value(&fixture, "{a=1, b={c=2, d=3}, l=[4, 5, 6], z=7}"), &builder);
+                 fixture_value(&fixture, "{a=1, b={c=2, d=3}, l=[4, 5, 6], z=7}"), &builder,
+                 &(struct steps){0});
     assert_string_equal(fixture_text(&fixture, buf_view(&out)), "{a=1, b={c=2}, l=[5]}");
     value_builder_release(&builder);
     buf_release(&out);

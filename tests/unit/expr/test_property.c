@@ -55,7 +55,8 @@ static void test_conditions(void **state)
         assert_true(fixture_begin(&fixture));
         struct expr_condition *condition =
             expr_compile_condition(&fixture.params, buf_view(&naive.text), EXPR_FILTER);
-        if (condition == NULL || expr_condition_eval(condition, naive.item) != expected)
+        if (condition == NULL ||
+            expr_condition_eval(condition, naive.item, &(struct steps){0}) != expected)
             fail_msg("seed %llu: %.*s: %s", (unsigned long long)begun,
                      SLICE_FMT(buf_view(&naive.text)), fixture_message(&fixture));
         truths += expected;
@@ -104,7 +105,7 @@ static size_t compile_all(struct fixture *fixture, struct slice text, struct sli
     struct expr_condition *condition =
         expr_compile_condition(&fixture->params, text, EXPR_CONDITION);
     if (condition != NULL) {
-        (void)expr_condition_eval(condition, item);
+        (void)expr_condition_eval(condition, item, &(struct steps){0});
         taken++;
     }
     assert_true(fixture_begin(fixture));
@@ -112,7 +113,7 @@ static size_t compile_all(struct fixture *fixture, struct slice text, struct sli
     assert_true(fixture_begin(fixture));
     struct expr_projection *projection = expr_compile_projection(&fixture->params, text);
     if (projection != NULL) {
-        expr_project(projection, item, &builder);
+        expr_project(projection, item, &builder, &(struct steps){0});
         taken++;
     }
     assert_true(fixture_begin(fixture));
@@ -121,7 +122,8 @@ static size_t compile_all(struct fixture *fixture, struct slice text, struct sli
     value_builder_reset(&builder);
     if (update != NULL) {
         taken++;
-        if (expr_update_apply(update, item, &builder, &fixture->arena, &fixture->error))
+        if (expr_update_apply(update, item, &builder, &fixture->arena, &(struct steps){0},
+                              &fixture->error))
             assert_true(value_valid(buf_view(&out)));
     }
     value_builder_release(&builder);

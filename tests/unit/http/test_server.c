@@ -1,5 +1,6 @@
 // The server over real sockets, with a handler of its own: "/now" answers at once, "/later"
 // from another thread, "/big" with more than the kernel takes at once, "/echo" with the body.
+#include "base/buf.h"
 #include "http/http.h"
 
 #include <arpa/inet.h>
@@ -32,6 +33,10 @@ struct fixture {
     atomic_int closed;
     atomic_int sent;
     atomic_int gone;
+    atomic_int handled;
+    atomic_int before_modest; // requests that were handled before "/now?modest"
+    bool standing;            // the loop is in "/stop"
+    bool stand;               // and is to stay there
     struct pool *pool;
 };
 
@@ -62,6 +67,33 @@ static void hold(struct fixture *f, bool held)
     (void)pthread_mutex_lock(&f->lock);
     f->held = held;
     (void)pthread_cond_signal(&f->changed);
+    (void)pthread_mutex_unlock(&f->lock);
+}
+
+static void stand_still(struct fixture *f, bool stand)
+{
+    (void)pthread_mutex_lock(&f->lock);
+    f->stand = stand;
+    (void)pthread_cond_broadcast(&f->changed);
+    (void)pthread_mutex_unlock(&f->lock);
+}
+
+static void wait_for_standing(struct fixture *f)
+{
+    (void)pthread_mutex_lock(&f->lock);
+    while (!f->standing)
+        (void)pthread_cond_wait(&f->changed, &f->lock);
+    (void)pthread_mutex_unlock(&f->lock);
+}
+
+// The handler of "/stop": keeps the loop from everything else.
+static void stand(struct fixture *f)
+{
+    (void)pthread_mutex_lock(&f->lock);
+    f->standing = true;
+    (void)pthread_cond_broadcast(&f->changed);
+    while (f->stand)
+        (void)pthread_cond_wait(&f->changed, &f->lock);
     (void)pthread_mutex_unlock(&f->lock);
 }
 
@@ -118,6 +150,12 @@ static void on_handle(struct http_exchange *exchange, void *context)
     } else if (slice_is(path, "/echo")) {
         respond(exchange, 200, exchange->request.body);
     } else {
+        if (slice_is(path, "/stop"))
+            stand(f);
+        else if (slice_is(exchange->request.query, "modest"))
+            atomic_store(&f->before_modest, atomic_load(&f->handled));
+        else
+            atomic_fetch_add(&f->handled, 1);
         respond(exchange, 200, exchange->request.query);
     }
 }
@@ -166,7 +204,7 @@ static void start_with(struct fixture *f, struct http_options options)
     f->big = calloc(1, BIG);
     options.host = "127.0.0.1";
     options.max_body = 1 << 20;
-    options.threads = 2;
+    options.threads = options.threads == 0 ? 2 : options.threads;
     f->pool = pool_new(1);
     options.pool = f->pool;
     options.handler = (struct http_handler){f,       on_open,  on_handle, on_resume,
@@ -316,6 +354,94 @@ static void test_pipeline_pauses(void **state)
     assert_int_equal(atomic_load(&f.sent), COUNT + 2);
     free(got);
     (void)close(fd);
+    finish(&f);
+}
+
+// Requests that a client sends in one piece do not keep others of its loop waiting: each is taken
+// in a turn of its own. With one loop, the order in which the handler sees requests is the proof.
+static void test_turns(void **state)
+{
+    (void)state;
+    enum { COUNT = 50 };
+    struct fixture f;
+    char got[64 << 10];
+    struct buf flood;
+    start_with(&f, (struct http_options){.threads = 1});
+    int greedy = dial(&f);
+    int modest = dial(&f);
+    // The loop stands still in "/stop" until both have sent everything.
+    int gate = dial(&f);
+    stand_still(&f, true);
+    say(gate, GET("/stop"));
+    wait_for_standing(&f);
+    buf_init(&flood, COUNT * 64);
+    for (int i = 0; i < COUNT; i++)
+        buf_text(&flood, GET("/now?greedy"));
+    assert_int_equal(send(greedy, flood.ptr, flood.len, MSG_NOSIGNAL), (ssize_t)flood.len);
+    buf_release(&flood);
+    say(modest, GET("/now?modest"));
+    stand_still(&f, false);
+    assert_true(hear(modest, "\r\n\r\nmodest", got, sizeof(got)));
+    // It came among the first, whichever the loop read first.
+    int before = atomic_load(&f.before_modest);
+    assert_true(before <= 2);
+    size_t answers = 0;
+    while (answers < COUNT) {
+        assert_true(hear(greedy, "greedy", got, sizeof(got)));
+        for (const char *at = got; (at = strstr(at, "greedy")) != NULL; at++)
+            answers++;
+    }
+    (void)close(greedy);
+    (void)close(modest);
+    (void)close(gate);
+    finish(&f);
+}
+
+// A client that hangs up while the handler has its request is told to the handler, also if reading
+// is paused because of what it has sent behind it.
+static void test_gone(void **state)
+{
+    (void)state;
+    struct fixture f;
+    static char much[1 << 20];
+    start(&f);
+    hold(&f, true);
+    memset(much, 'x', sizeof(much));
+    for (int i = 0; i < 4; i++) {
+        int fd = dial(&f);
+        struct linger reset = {1, 0};
+        say(fd, GET("/later?gone"));
+        wait_for_waiting(&f, (size_t)i + 1);
+        if (i >= 2)
+            (void)send(fd, much, sizeof(much), MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (i % 2 == 0)
+            (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+        (void)close(fd);
+        for (int k = 0; k < 5000 && atomic_load(&f.gone) < i + 1; k++)
+            (void)usleep(1000);
+        assert_true(atomic_load(&f.gone) >= i + 1);
+    }
+    hold(&f, false);
+    wait_for_closed(&f, 4);
+    finish(&f);
+}
+
+// A client that takes nothing of its answer is cut, and so is one that stops in the middle of a
+// body, although much of it has come.
+static void test_stalled(void **state)
+{
+    (void)state;
+    struct fixture f;
+    static char half[512 << 10];
+    start_with(&f, (struct http_options){.request_ms = 300});
+    int reader = dial(&f);
+    int sender = dial(&f);
+    say(reader, GET("/big"));
+    say(sender, "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n");
+    assert_int_equal(send(sender, half, sizeof(half), MSG_NOSIGNAL), (ssize_t)sizeof(half));
+    wait_for_closed(&f, 2);
+    (void)close(reader);
+    (void)close(sender);
     finish(&f);
 }
 
@@ -563,6 +689,9 @@ int main(void)
         cmocka_unit_test(test_now_and_later),
         cmocka_unit_test(test_pipeline_in_order),
         cmocka_unit_test(test_pipeline_pauses),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_stalled),
         cmocka_unit_test(test_body_grows),
         cmocka_unit_test(test_chunked_and_continue),
         cmocka_unit_test(test_half_closed),

@@ -91,12 +91,33 @@ static void test_reuse(void **state)
     store_batch_free(batch);
 }
 
+// A batch that memory ran out for says so until it is cleared, and what it held can be read.
+static void test_failed(void **state)
+{
+    (void)state;
+    struct store_batch *batch = store_batch_new();
+    store_batch_put(batch, SLICE_LIT("a"), SLICE_LIT("1"));
+    assert_false(store_batch_failed(batch));
+    store_batch_fail(batch);
+    store_batch_put(batch, SLICE_LIT("b"), SLICE_LIT("2"));
+    store_batch_delete(batch, SLICE_LIT("a"));
+    assert_true(store_batch_failed(batch));
+    expect_word(batch, "a", BATCH_PUT, "1");
+    expect_word(batch, "b", BATCH_SILENT, NULL);
+    store_batch_clear(batch);
+    assert_false(store_batch_failed(batch));
+    store_batch_put(batch, SLICE_LIT("b"), SLICE_LIT("2"));
+    expect_word(batch, "b", BATCH_PUT, "2");
+    store_batch_free(batch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read_back),
         cmocka_unit_test(test_own_bytes),
         cmocka_unit_test(test_reuse),
+        cmocka_unit_test(test_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,8 +168,8 @@ static void test_in_use_then_killed(void **state)
 
 static void test_newer_format_is_refused(void **state)
 {
-    write_file(*state, "FORMAT", "dolmen format 3\n");
-    expect_refusal(*state, "newer dolmen (format 3; this one reads up to format 2)", false);
+    write_file(*state, "FORMAT", "dolmen format 4\n");
+    expect_refusal(*state, "newer dolmen (format 4; this one reads up to format 3)", false);
     assert_false(file_exists(*state, "db"));
     static const char *const broken[] = {"",
                                          "dolmen",
@@ -181,8 +181,17 @@ static void test_newer_format_is_refused(void **state)
         write_file(*state, "FORMAT", broken[i]);
         expect_refusal(*state, "FORMAT is not a format file", false);
     }
+    // An older one is made one of ours.
     write_file(*state, "FORMAT", "dolmen format 1\n");
     store_close(open_rocksdb(*state, STORE_FULL));
+    char path[300];
+    char text[64] = "";
+    (void)snprintf(path, sizeof(path), "%s/FORMAT", (char *)*state);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof(text), file));
+    assert_int_equal(fclose(file), 0);
+    assert_string_equal(text, "dolmen format 3\n");
 }
 
 static void test_foreign_directory_is_refused(void **state)
@@ -378,7 +387,7 @@ static void test_old_format(void **state)
     store = open_rocksdb(*state, STORE_FULL);
     expect(store, NULL, "key", "new");
     store_close(store);
-    write_file(*state, "FORMAT", "dolmen format 2\n");
+    write_file(*state, "FORMAT", "dolmen format 3\n");
     store_close(open_rocksdb(*state, STORE_FULL));
 }
 

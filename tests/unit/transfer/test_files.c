@@ -128,6 +128,45 @@ static void test_long_record(void **state)
     item_reader_free(reader);
 }
 
+static int open_in(struct fixture *f, const char *root, const char *key)
+{
+    int fd = files_open(root, slice_str(key), &f->error);
+    error_init(&f->error, &f->arena);
+    if (fd >= 0)
+        assert_int_equal(close(fd), 0);
+    return fd < 0 ? -1 : 0;
+}
+
+// Neither a link to a file nor one to a directory leads out of a bucket.
+static void test_links(void **state)
+{
+    struct fixture *f = *state;
+    const char *root = fixture_path(f, "linked");
+    const char *outside = fixture_path(f, "outside");
+    assert_true(files_make_directory(arena_printf(&f->arena, "%s/a", root), &f->error));
+    assert_true(files_make_directory(outside, &f->error));
+    char *secret = arena_printf(&f->arena, "%s/secret", outside);
+    assert_true(files_write(secret, SLICE_LIT("secret"), &f->error));
+    assert_true(
+        files_write(arena_printf(&f->arena, "%s/a/own", root), SLICE_LIT("own"), &f->error));
+    assert_int_equal(symlink(secret, arena_printf(&f->arena, "%s/a/file", root)), 0);
+    assert_int_equal(symlink(outside, arena_printf(&f->arena, "%s/directory", root)), 0);
+    struct file_entry *entries;
+    size_t count;
+    assert_true(
+        files_list(root, SLICE_LIT(""), FILES_NO_LINKS, &f->arena, &entries, &count, &f->error));
+    assert_int_equal(count, 1);
+    assert_true(slice_is(entries[0].key, "a/own"));
+    assert_true(files_list(root, SLICE_LIT(""), FILES_FOLLOW_LINKS, &f->arena, &entries, &count,
+                           &f->error));
+    assert_int_equal(count, 2);
+    assert_int_equal(open_in(f, root, "a/own"), 0);
+    assert_int_equal(open_in(f, root, "a/file"), -1);
+    assert_int_equal(open_in(f, root, "directory/secret"), -1);
+    assert_int_equal(open_in(f, root, "a/no"), -1);
+    assert_int_equal(open_in(f, root, "no/own"), -1);
+}
+
 static void test_listing(void **state)
 {
     struct fixture *f = *state;
@@ -142,19 +181,23 @@ static void test_listing(void **state)
     }
     struct file_entry *entries;
     size_t count;
-    assert_true(files_list(root, SLICE_LIT("a/data"), &f->arena, &entries, &count, &f->error));
+    assert_true(files_list(root, SLICE_LIT("a/data"), FILES_FOLLOW_LINKS, &f->arena, &entries,
+                           &count, &f->error));
     assert_int_equal(count, 3);
     assert_true(slice_is(entries[0].key, "a/data/1.json"));
     assert_true(slice_is(entries[2].key, "a/database"));
     assert_int_equal(entries[2].size, 5);
-    assert_true(files_list(root, SLICE_LIT("a/data/"), &f->arena, &entries, &count, &f->error));
+    assert_true(files_list(root, SLICE_LIT("a/data/"), FILES_FOLLOW_LINKS, &f->arena, &entries,
+                           &count, &f->error));
     assert_int_equal(count, 2);
-    assert_true(files_list(root, SLICE_LIT(""), &f->arena, &entries, &count, &f->error));
+    assert_true(files_list(root, SLICE_LIT(""), FILES_FOLLOW_LINKS, &f->arena, &entries, &count,
+                           &f->error));
     assert_int_equal(count, 4);
-    assert_true(files_list(root, SLICE_LIT("../"), &f->arena, &entries, &count, &f->error));
+    assert_true(files_list(root, SLICE_LIT("../"), FILES_FOLLOW_LINKS, &f->arena, &entries, &count,
+                           &f->error));
     assert_int_equal(count, 0);
-    assert_false(
-        files_list(fixture_path(f, "no"), SLICE_LIT(""), &f->arena, &entries, &count, &f->error));
+    assert_false(files_list(fixture_path(f, "no"), SLICE_LIT(""), FILES_NO_LINKS, &f->arena,
+                            &entries, &count, &f->error));
     assert_int_equal(f->error.code, ERR_RESOURCE_NOT_FOUND);
     error_init(&f->error, &f->arena);
     assert_true(files_key_safe(SLICE_LIT("a/b.c/..d")));
@@ -250,7 +293,7 @@ static void test_export(void **state)
     size_t count;
     assert_true(files_list(root,
                            slice_str(arena_printf(&f->arena, "2020/Nov/AWSDynamoDB/%s/data/", id)),
-                           &f->arena, &entries, &count, &f->error));
+                           FILES_NO_LINKS, &f->arena, &entries, &count, &f->error));
     assert_true(count > 1);
     unsigned items = 0;
     for (size_t i = 0; i < count; i++) {
@@ -283,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_members_and_cuts),
         cmocka_unit_test(test_broken_compression),
         cmocka_unit_test(test_long_record),
+        cmocka_unit_test(test_links),
         cmocka_unit_test(test_listing),
         cmocka_unit_test(test_export),
     };

@@ -1,0 +1,191 @@
+// Planning one action of a write: read the old image, judge the condition, make the new image, have
+// the table's guard judge that. Nothing here touches the batch.
+//
+// The writer plans within a bounded number of steps. What takes longer is planned by the judge
+// (judge.c), which runs the same code on a transaction of its own over what is committed. The
+// writer then only confirms that the item is still the one that the plan was made from: a plan is
+// a function of that item, so it still holds.
+#include "engine/engine_internal.h"
+
+#include "engine/ttl.h"
+#include "value/digest.h"
+
+bool plan_read(struct txn *txn, struct write_job *request, const struct write_action *action,
+               struct plan *plan, struct error *error)
+{
+    bool found;
+    if (!txn_get(txn, action->key, request->arena, &plan->pin, &found, error))
+        return false;
+    if (found)
+        plan->before = (struct image){record_item(plan->pin.bytes), record_size(plan->pin.bytes)};
+    return true;
+}
+
+bool image_copy(struct arena *arena, struct slice item, struct slice *out, struct error *error)
+{
+    if (item.len == 0)
+        return true;
+    *out = arena_copy(arena, item);
+    return out->ptr != NULL || error_budget(error);
+}
+
+static bool matches(const struct write_action *action, struct slice before)
+{
+    if (action->if_match.len == 0)
+        return true;
+    uint8_t digest[DIGEST_BYTES];
+    item_digest(before, digest);
+    return before.len > 0 && slice_equal(action->if_match, slice_of(digest, sizeof(digest)));
+}
+
+static bool judge_condition(struct txn *txn, struct write_job *request, struct write_action *action,
+                            struct plan *plan, struct error *error)
+{
+    bool holds = action->condition == NULL ||
+                 expr_condition_eval(action->condition, plan->before.item, &txn->steps);
+    if (steps_over(&txn->steps))
+        return false;
+    if (holds && matches(action, plan->before.item))
+        return true;
+    action->cost.table = write_units(plan->before.size);
+    if (action->insert)
+        return error_set(error, ERR_DUPLICATE_ITEM, "Duplicate primary key exists in table");
+    if (action->old_on_failure &&
+        !image_copy(request->arena, plan->before.item, &action->old_item, error))
+        return false;
+    return error_set(error, ERR_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
+}
+
+static bool make_updated(struct txn *txn, struct write_job *request,
+                         const struct write_action *action, struct plan *plan, struct error *error)
+{
+    struct slice start = plan->before.item.len > 0 ? plan->before.item : action->item;
+    if (action->touch) {
+        plan->after = plan->before;
+        return true;
+    }
+    if (action->update == NULL) {
+        plan->after.item = start;
+    } else {
+        buf_clear(&txn->image);
+        value_builder_reset(&txn->builder);
+        if (!expr_update_apply(action->update, start, &txn->builder, request->arena, &txn->steps,
+                               error))
+            return false;
+        if (txn->image.failed)
+            return error_budget(error);
+        if (!image_copy(request->arena, buf_view(&txn->image), &plan->after.item, error))
+            return false;
+    }
+    plan->after.size = value_item_size(plan->after.item);
+    if (plan->after.size > LIMIT_ITEM_SIZE)
+        return error_validation(error, "Item size to update has exceeded the maximum allowed size");
+    return index_keys_check(plan->table, plan->before.item, plan->after.item, error);
+}
+
+static bool make_after(struct txn *txn, struct write_job *request,
+                       const struct write_action *action, struct plan *plan, struct error *error)
+{
+    switch (action->kind) {
+    case WRITE_PUT:
+        plan->after = (struct image){action->item, value_item_size(action->item)};
+        return action->trusted || table_check_item(plan->table, plan->after.item, error);
+    case WRITE_UPDATE:
+        return make_updated(txn, request, action, plan, error);
+    case WRITE_CHECK:
+        plan->after = plan->before;
+        return true;
+    case WRITE_DELETE:
+        // Somebody may have given it more time since it was found.
+        if (action->expired &&
+            !ttl_expired(plan->table, plan->before.item, env_now(&txn->engine->env) / 1000))
+            plan->after = plan->before;
+        break;
+    }
+    return true;
+}
+
+// The table's guard has the last word on the new image; what it made of it is judged again.
+static bool guard_after(struct txn *txn, struct write_job *request, struct write_action *action,
+                        struct plan *plan, struct error *error)
+{
+    struct slice made = plan->after.item;
+    if (!guard_judge(txn, request, action, plan->table, plan->before.item, &plan->after.item,
+                     &plan->claims, error))
+        return false;
+    if (plan->after.item.ptr == made.ptr && plan->after.item.len == made.len)
+        return true;
+    plan->after.size = value_item_size(plan->after.item);
+    if (plan->after.size > LIMIT_ITEM_SIZE)
+        return error_validation(error, "Item size has exceeded the maximum allowed size");
+    return index_keys_check(plan->table, plan->before.item, plan->after.item, error);
+}
+
+// ---- Whole plans ---------------------------------------------------------------------------
+
+// The table's version as the thread at hand may know it.
+static bool find_table(struct txn *txn, const struct write_action *action, struct plan *plan)
+{
+    struct slice name = action->table->name;
+    plan->aside = txn->aside;
+    plan->table = txn->aside ? engine_table(txn->engine, name) : catalog_find(txn->engine, name);
+    if (plan->table == NULL || plan->table->tree != action->table->tree)
+        return error_set(&plan->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
+    return true;
+}
+
+size_t plan_weight(const struct write_action *action, const struct plan *plan)
+{
+    bool reads = action->kind == WRITE_UPDATE || action->kind == WRITE_CHECK ||
+                 action->condition != NULL || action->if_match.len > 0;
+    size_t before = reads ? plan->before.size : 0;
+    return before > plan->after.size ? before : plan->after.size;
+}
+
+void plan_open(struct txn *txn, struct write_job *request, struct write_action *action,
+               struct plan *plan)
+{
+    *plan = (struct plan){.opened = true};
+    error_init(&plan->error, request->arena);
+    action->failure = ERR_NONE; // a request that the store did not take may come again
+    action->old_item = VALUE_NONE;
+    bool ok = find_table(txn, action, plan) && plan_read(txn, request, action, plan, &plan->error);
+    plan->made = !ok; // what fails here needs nothing more
+}
+
+bool plan_make(struct txn *txn, struct write_job *request, struct write_action *action,
+               struct plan *plan)
+{
+    bool ok = judge_condition(txn, request, action, plan, &plan->error) &&
+              make_after(txn, request, action, plan, &plan->error) &&
+              guard_after(txn, request, action, plan, &plan->error);
+    plan->made = ok || plan->error.code != ERR_NONE;
+    return plan->made;
+}
+
+bool plan_confirm(struct txn *txn, struct write_job *request, const struct write_action *action,
+                  const struct plan *plan)
+{
+    struct table *table = catalog_find(txn->engine, action->table->name);
+    if (table != plan->table)
+        return false;
+    if (table == NULL)
+        return true;
+    struct plan now = {.table = table};
+    struct error error;
+    error_init(&error, request->arena);
+    bool same = plan_read(txn, request, action, &now, &error) &&
+                slice_equal(now.before.item, plan->before.item);
+    store_value_release(txn->engine->store, &now.pin);
+    return same;
+}
+
+void plan_drop(struct txn *txn, struct plan *plan)
+{
+    if (plan->opened) {
+        store_value_release(txn->engine->store, &plan->pin);
+        if (plan->aside)
+            table_release(plan->table);
+    }
+    *plan = (struct plan){.opened = false};
+}

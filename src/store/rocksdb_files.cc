@@ -1,0 +1,166 @@
+// How RocksDB reads its tables: with pread, as it would itself, except on a thread that must not
+// wait for the disk (store_wait_for_disk). There a read takes what the kernel has in memory
+// (RWF_NOWAIT) and otherwise fails at once as *cold*; whoever asked asks again on a thread that may
+// wait. A read of the page cache is as cheap as before, and nobody has to guess which reads are not.
+//
+// A file system that does not know RWF_NOWAIT is read as usual, waiting.
+#include <atomic>
+#include <cerrno>
+#include <fcntl.h>
+#include <memory>
+#include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
+#include <rocksdb/options.h>
+#include <string>
+#include <sys/uio.h>
+#include <unistd.h>
+
+struct rocksdb_options_t {
+    rocksdb::Options rep;
+};
+
+extern "C" void rocks_read_patiently(struct rocksdb_options_t *options);
+extern "C" void store_wait_for_disk(bool wait);
+
+namespace
+{
+
+thread_local bool may_wait = true;
+std::atomic<bool> nowait_works{true};
+
+// The driver knows it by these words (`fail` in rocksdb.c).
+rocksdb::IOStatus cold()
+{
+    return rocksdb::IOStatus::Busy("cold");
+}
+
+class table_file : public rocksdb::FSRandomAccessFile
+{
+  public:
+    table_file(int fd, std::string name) : fd_(fd), name_(std::move(name))
+    {
+    }
+
+    ~table_file() override
+    {
+        (void)close(fd_);
+    }
+
+    table_file(const table_file &) = delete;
+    table_file &operator=(const table_file &) = delete;
+
+    rocksdb::IOStatus Read(uint64_t offset, size_t size, const rocksdb::IOOptions &options,
+                           rocksdb::Slice *result, char *scratch,
+                           rocksdb::IODebugContext *context) const override
+    {
+        (void)options;
+        (void)context;
+        size_t done = 0;
+        while (done < size) {
+            ssize_t got = read_some(offset + done, size - done, scratch + done);
+            if (got == 0)
+                break;
+            if (got > 0)
+                done += static_cast<size_t>(got);
+            else if (errno == EAGAIN)
+                return cold();
+            else if (errno != EINTR)
+                return failed();
+        }
+        *result = rocksdb::Slice(scratch, done);
+        return rocksdb::IOStatus::OK();
+    }
+
+    rocksdb::IOStatus Prefetch(uint64_t offset, size_t size, const rocksdb::IOOptions &options,
+                               rocksdb::IODebugContext *context) override
+    {
+        (void)options;
+        (void)context;
+        (void)posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(size),
+                            POSIX_FADV_WILLNEED);
+        return rocksdb::IOStatus::OK();
+    }
+
+    void Hint(AccessPattern pattern) override
+    {
+        if (pattern == kRandom || pattern == kNormal)
+            (void)posix_fadvise(fd_, 0, 0,
+                                pattern == kRandom ? POSIX_FADV_RANDOM : POSIX_FADV_NORMAL);
+    }
+
+    rocksdb::IOStatus InvalidateCache(size_t offset, size_t size) override
+    {
+        (void)posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(size),
+                            POSIX_FADV_DONTNEED);
+        return rocksdb::IOStatus::OK();
+    }
+
+  private:
+    ssize_t read_some(uint64_t offset, size_t size, char *to) const
+    {
+        auto at = static_cast<off_t>(offset);
+        if (may_wait || !nowait_works.load(std::memory_order_relaxed))
+            return pread(fd_, to, size, at);
+        struct iovec part = {to, size};
+        ssize_t got = preadv2(fd_, &part, 1, at, RWF_NOWAIT);
+        if (got >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
+            return got;
+        nowait_works.store(false, std::memory_order_relaxed);
+        return pread(fd_, to, size, at);
+    }
+
+    rocksdb::IOStatus failed() const
+    {
+        char text[128];
+        return rocksdb::IOStatus::IOError("While reading " + name_,
+                                          strerror_r(errno, text, sizeof(text)));
+    }
+
+    int fd_;
+    std::string name_;
+};
+
+class our_files : public rocksdb::FileSystemWrapper
+{
+  public:
+    our_files() : rocksdb::FileSystemWrapper(rocksdb::FileSystem::Default())
+    {
+    }
+
+    const char *Name() const override
+    {
+        return "dolmen";
+    }
+
+    rocksdb::IOStatus NewRandomAccessFile(const std::string &name,
+                                          const rocksdb::FileOptions &options,
+                                          std::unique_ptr<rocksdb::FSRandomAccessFile> *result,
+                                          rocksdb::IODebugContext *context) override
+    {
+        int fd = open(name.c_str(), O_RDONLY | O_CLOEXEC);
+        // RocksDB words its own failures; direct reads and mapped files are not ours.
+        if (fd < 0 || options.use_mmap_reads || options.use_direct_reads) {
+            if (fd >= 0)
+                (void)close(fd);
+            return target()->NewRandomAccessFile(name, options, result, context);
+        }
+        *result = std::make_unique<table_file>(fd, name);
+        return rocksdb::IOStatus::OK();
+    }
+};
+
+} // namespace
+
+extern "C" void store_wait_for_disk(bool wait)
+{
+    may_wait = wait;
+}
+
+// All stores of a process share the environment, which is never freed: RocksDB's threads, which
+// outlive a store, belong to it.
+extern "C" void rocks_read_patiently(struct rocksdb_options_t *options)
+{
+    static rocksdb::Env *const env =
+        rocksdb::NewCompositeEnv(std::make_shared<our_files>()).release();
+    options->rep.env = env;
+}
