@@ -22,7 +22,7 @@ help:
 	@echo 'make tsan     every test on the thread sanitizer'
 	@echo 'make fuzz     search with a fuzz target (T=name TIME=seconds; without T, names them)'
 	@echo 'make bench    what a request costs, and beside other servers (FULL=1, REPORT=1)'
-	@echo 'make torture  kills, power losses and disk faults under load (ROUNDS=, SEED=)'
+	@echo 'make torture  kills, power losses and disk faults under load, damaged files (ROUNDS=, DAMAGES=, SEED=)'
 	@echo 'make format   clang-format over all C files'
 	@echo 'make tidy     clang-tidy over src/'
 	@echo 'make install  binary, library, header and pkg-config file (PREFIX=, DESTDIR=)'
@@ -60,6 +60,7 @@ bench: deps-bench build/build.ninja
 torture: deps-test build/build.ninja
 	@$(NINJA) -C build dolmen
 	@DOLMEN_BIN=build/dolmen ROUNDS='$(ROUNDS)' SEED='$(SEED)' tests/torture/run --full
+	@DOLMEN_BIN=build/dolmen DAMAGES='$(DAMAGES)' SEED='$(SEED)' tests/damage/run --full
 
 format: deps-check
 	@scripts/format

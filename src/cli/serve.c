@@ -256,10 +256,10 @@ static const struct cli_option serve_options[] = {
     {"--durability", "full|relaxed",
      "full (default): a write is answered when it is on disk, and survives\n"
      "a crash and a power cut.\n"
-     "relaxed: a write is answered when it is in the log, which reaches the\n"
-     "disk within 100 ms. It survives a crash of the server, but a power cut\n"
-     "may lose the last 100 ms of answered writes. Tables and their indexes\n"
-     "agree in any case."},
+     "relaxed: a write is answered when it is in the log, which is synced 50 ms\n"
+     "later. It survives a crash of the server, but a power cut may lose the\n"
+     "writes answered in the last 100 ms, or since a sync that takes longer\n"
+     "began. Tables and their indexes agree in any case."},
     {"--model", "FILE",
      "Apply this model before serving, as 'dolmen apply' does: tables are created,\n"
      "items are completed while the server serves. A model with errors, or one that\n"

@@ -155,6 +155,7 @@ void catalog_drop_tree(struct txn *txn, tree_id tree)
 {
     drop_key(txn, tree);
     store_batch_put(txn->batch, buf_view(&txn->key), slice_of(NULL, 0));
+    store_batch_frees(txn->batch);
 }
 
 void catalog_forget_drop(struct txn *txn, tree_id tree)

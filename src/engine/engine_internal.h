@@ -70,7 +70,8 @@ struct health {
     pthread_mutex_t lock;
     struct engine_health state;
     struct store_watch watch;
-    int64_t tried_ms; // the writer's: when recovery was last tried
+    int64_t tried_ms;  // the writer's: when recovery was last tried
+    int64_t unwell_ms; // when the store was first seen not to be well; 0 if it is
 };
 
 // Changed by the writer alone, so that plain loads and stores will do; read by anyone.
@@ -189,8 +190,8 @@ void health_init(struct engine *engine);
 void health_release(struct engine *engine);
 // Commits the batch, or refuses to while the store is broken; recovery is tried first, at most
 // once a second. The writer only.
-MUST_CHECK bool health_commit(struct engine *engine, const struct store_batch *batch,
-                              struct store_error *cause);
+MUST_CHECK enum store_end health_commit(struct engine *engine, const struct store_batch *batch,
+                                        struct store_error *cause);
 bool health_writable(struct engine *engine);
 
 // ---- Catalog (catalog.c) ---------------------------------------------------------------

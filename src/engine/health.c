@@ -43,15 +43,27 @@ void health_release(struct engine *engine)
 void engine_health(struct engine *engine, struct engine_health *out)
 {
     ensure(pthread_mutex_lock(&engine->health.lock) == 0);
+    struct store_error why;
+    bool well = store_condition(engine->store, &why) == STORE_WELL;
+    if (well)
+        engine->health.unwell_ms = 0;
+    else if (engine->health.unwell_ms == 0)
+        engine->health.unwell_ms = env_now(&engine->env);
     *out = engine->health.state;
+    if (!well && out->writable) {
+        out->writable = false;
+        out->since_ms = engine->health.unwell_ms;
+        (void)snprintf(out->reason, sizeof(out->reason), "%s", why.text);
+    }
     ensure(pthread_mutex_unlock(&engine->health.lock) == 0);
 }
 
 bool health_writable(struct engine *engine)
 {
-    struct engine_health state;
-    engine_health(engine, &state);
-    return state.writable;
+    ensure(pthread_mutex_lock(&engine->health.lock) == 0);
+    bool writable = engine->health.state.writable;
+    ensure(pthread_mutex_unlock(&engine->health.lock) == 0);
+    return writable;
 }
 
 static void set_state(struct engine *engine, bool writable, const char *reason)
@@ -85,15 +97,17 @@ static bool recovered(struct engine *engine, struct store_error *cause)
     return store_recover(engine->store, cause);
 }
 
-bool health_commit(struct engine *engine, const struct store_batch *batch,
-                   struct store_error *cause)
+enum store_end health_commit(struct engine *engine, const struct store_batch *batch,
+                             struct store_error *cause)
 {
     // The writer alone changes the state, so it may read it without the lock.
-    bool ok = (engine->health.state.writable || recovered(engine, cause)) &&
-              store_commit(engine->store, batch, cause);
-    if (ok && !engine->health.state.writable)
+    enum store_end end = STORE_NOT_DONE;
+    if (engine->health.state.writable || recovered(engine, cause))
+        end = store_commit(engine->store, batch, cause);
+    if (end == STORE_DONE && !engine->health.state.writable)
         set_state(engine, true, "");
-    if (!ok)
+    // Want of room is the store's own condition: it goes on taking what frees some.
+    if (end != STORE_DONE && !(end == STORE_NOT_DONE && cause->no_room))
         set_state(engine, false, cause->text);
-    return ok;
+    return end;
 }

@@ -326,12 +326,15 @@ static void run_job(struct txn *txn, struct job *job)
     job->failed = !job->run(job, txn);
 }
 
-// Runs jobs from the front of the list until the group is full or a job wants one of its own.
-// Returns those that follow.
+// Runs jobs from the front of the list until the group is full or a job wants one of its own. On a
+// full disk each has: those that free room are not held up by the others. Returns those that
+// follow.
 static struct job *run_group(struct txn *txn, struct job *jobs, struct group *group)
 {
     *group = (struct group){.end = &group->first};
     txn->full_ns = 0;
+    struct store_error why;
+    bool single = store_condition(txn->engine->store, &why) == STORE_NO_ROOM;
     while (jobs != NULL && !(jobs->alone && group->count > 0)) {
         struct job *job = jobs;
         jobs = job->next;
@@ -343,7 +346,7 @@ static struct job *run_group(struct txn *txn, struct job *jobs, struct group *gr
             group->end = &job->next;
             group->count++;
         }
-        if (jobs == NULL || (group->count > 0 && job->alone) || txn_full(txn))
+        if (jobs == NULL || (group->count > 0 && (job->alone || single)) || txn_full(txn))
             break;
     }
     *group->end = NULL;
@@ -364,28 +367,39 @@ static void end_job(struct txn *txn, struct job *job, struct finished *finished)
     job->done(job); // may free it
 }
 
-static bool commit_batch(struct txn *txn, struct store_error *cause)
+static int64_t items_added(const struct txn *txn)
 {
+    int64_t items = 0;
+    for (size_t i = 0; i < txn->delta_count; i++)
+        items += txn->deltas[i].items;
+    return items;
+}
+
+static enum store_end commit_batch(struct txn *txn, struct store_error *cause)
+{
+    if (items_added(txn) < 0)
+        store_batch_frees(txn->batch);
     if (!store_batch_failed(txn->batch))
         return health_commit(txn->engine, txn->batch, cause);
     (void)snprintf(cause->text, sizeof(cause->text), "The server is out of memory.");
     log_error("a commit was given up: out of memory");
-    return false;
+    return STORE_NOT_DONE;
 }
 
 static struct finished commit_group(struct txn *txn, const struct group *group)
 {
     struct store_error cause;
-    bool committed = true;
+    enum store_end end = STORE_DONE;
     if (store_batch_count(txn->batch) > 0 || store_batch_failed(txn->batch)) {
         write_counters(txn);
         log_before_commit(txn);
-        committed = commit_batch(txn, &cause);
+        end = commit_batch(txn, &cause);
         struct writer_counts *counts = &txn->engine->counts;
-        tally(committed ? &counts->commits : &counts->commits_failed, 1);
-        tally(&counts->commit_bytes, committed ? store_batch_bytes(txn->batch) : 0);
+        tally(end == STORE_DONE ? &counts->commits : &counts->commits_failed, 1);
+        tally(&counts->commit_bytes, end == STORE_DONE ? store_batch_bytes(txn->batch) : 0);
         tally(&counts->jobs, group->count);
     }
+    bool committed = end == STORE_DONE;
     settle_counters(txn, committed);
     log_after_commit(txn->engine, committed);
     store_batch_clear(txn->batch);
@@ -397,8 +411,12 @@ static struct finished commit_group(struct txn *txn, const struct group *group)
             // Also those that failed on their own: they may have judged what is now undone.
             job->failed = true;
             error_init(job->error, job->error->arena);
-            (void)error_set(job->error, ERR_INTERNAL,
-                            "The write was not done: it cannot be made durable. %s", cause.text);
+            (void)error_set(job->error, ERR_INTERNAL, "%s %s",
+                            end == STORE_UNKNOWN
+                                ? "It is not known whether the write was done: it may be there "
+                                  "after a restart."
+                                : "The write was not done: it cannot be made durable.",
+                            cause.text);
         }
         end_job(txn, job, &finished);
         job = next;

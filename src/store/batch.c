@@ -25,6 +25,7 @@ enum {
 struct store_batch {
     struct arena arena;
     size_t bytes;
+    bool frees;
     struct batch_entry *entries;
     uint32_t entry_count;
     uint32_t entry_cap;
@@ -78,6 +79,7 @@ void store_batch_clear(struct store_batch *batch)
     batch->entry_count = 0;
     batch->range_count = 0;
     batch->bytes = 0;
+    batch->frees = false;
     batch->failed = false;
     arena_reset(&batch->arena);
 }
@@ -257,6 +259,11 @@ size_t store_batch_count(const struct store_batch *batch)
     return batch->entry_count + batch->range_count;
 }
 
+void store_batch_frees(struct store_batch *batch)
+{
+    batch->frees = true;
+}
+
 struct store_batch_view store_batch_view(const struct store_batch *batch)
 {
     return (struct store_batch_view){
@@ -264,5 +271,6 @@ struct store_batch_view store_batch_view(const struct store_batch *batch)
         .range_count = batch->range_count,
         .entries = batch->entries,
         .entry_count = batch->entry_count,
+        .frees = batch->frees,
     };
 }

@@ -23,9 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// What this version writes. It reads all before it: 1 has no index entries that are references, and
-// no compressed records in the log.
-enum { FORMAT_NUMBER = 2 };
+// What can be read: 1 has no index entries that are references, and the log of 1 and 2 is another.
+enum { FORMAT_OLDEST = 1 };
 #define FORMAT_FILE    "FORMAT"
 #define FORMAT_DRAFT   "FORMAT.tmp"
 #define FORMAT_PATTERN "dolmen format %d\n"
@@ -147,13 +146,15 @@ static int dir_has(int dir_fd, const char *name, bool (*fits)(const char *),
     return result;
 }
 
-// A directory without FORMAT: ours to take if it is empty, or has our store (somebody removed
-// FORMAT, and there has been only one format that needs none).
+// A directory without FORMAT: ours to take if it is empty. One that has our store has lost it.
 static bool check_unmarked(int fd, const char *path, struct store_error *error)
 {
     char found[NAME_MAX + 1];
     if (faccessat(fd, "db/CURRENT", F_OK, 0) == 0)
-        return true;
+        return store_fail(error,
+                          "%.200s/FORMAT is missing. Restore it from a copy of the directory, or "
+                          "run 'dolmen repair %.100s'",
+                          path, path);
     int has = dir_has(fd, ".", name_is_foreign, found);
     if (has < 0)
         return fail_errno("read the directory", path, error);
@@ -185,7 +186,7 @@ static bool check_current(int fd, const char *path, struct store_error *error)
 static bool write_format(int dir_fd, const char *path, struct store_error *error)
 {
     char text[64];
-    int length = snprintf(text, sizeof(text), FORMAT_PATTERN, FORMAT_NUMBER);
+    int length = snprintf(text, sizeof(text), FORMAT_PATTERN, DATA_DIR_FORMAT);
     int fd = openat(dir_fd, FORMAT_DRAFT, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     bool ok = fd >= 0 && write(fd, text, (size_t)length) == length && fsync(fd) == 0;
     if (fd >= 0)
@@ -202,27 +203,25 @@ static int format_of(const char *text)
     if (sscanf(text, "dolmen format %9d", &number) != 1)
         return 0;
     (void)snprintf(canonical, sizeof(canonical), FORMAT_PATTERN, number);
-    return strcmp(text, canonical) == 0 || number > FORMAT_NUMBER ? number : 0;
+    return strcmp(text, canonical) == 0 || number > DATA_DIR_FORMAT ? number : 0;
 }
 
-// An older directory becomes one of ours before anything is written into it: the version that made
-// it must not open it any more.
-static bool judge_format(int dir_fd, const char *text, const char *path, struct store_error *error)
+static bool judge_format(const char *text, const char *path, int *number, struct store_error *error)
 {
-    int number = format_of(text);
-    if (number > FORMAT_NUMBER)
+    *number = format_of(text);
+    if (*number > DATA_DIR_FORMAT)
         return store_fail(error,
                           "%s was written by a newer dolmen (format %d; this one reads up to "
                           "format %d): use that version",
-                          path, number, FORMAT_NUMBER);
-    if (number <= 0)
-        return store_fail(error, "%s/FORMAT is not a format file of dolmen", path);
-    return number == FORMAT_NUMBER || write_format(dir_fd, path, error);
+                          path, *number, DATA_DIR_FORMAT);
+    return *number >= FORMAT_OLDEST ||
+           store_fail(error, "%s/FORMAT is not a format file of dolmen", path);
 }
 
-static bool check_format(int dir_fd, const char *path, struct store_error *error)
+static bool check_format(int dir_fd, const char *path, int *number, struct store_error *error)
 {
     int fd = openat(dir_fd, FORMAT_FILE, O_RDONLY | O_CLOEXEC);
+    *number = DATA_DIR_FORMAT;
     if (fd < 0 && errno == ENOENT)
         return check_unmarked(dir_fd, path, error) && write_format(dir_fd, path, error);
     char text[64];
@@ -234,7 +233,7 @@ static bool check_format(int dir_fd, const char *path, struct store_error *error
     if (length < 0)
         return false;
     text[length] = 0;
-    return judge_format(dir_fd, text, path, error);
+    return judge_format(text, path, number, error);
 }
 
 // The directories inside, on disk with their names before anything is written into them.
@@ -258,7 +257,7 @@ bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *e
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         ok = data_dir_in_use(path, error);
     else
-        ok = check_format(fd, path, error) && check_current(fd, path, error) &&
+        ok = check_format(fd, path, &dir->format, error) && check_current(fd, path, error) &&
              make_inner(fd, path, error);
     if (!ok) {
         (void)close(fd);
@@ -271,4 +270,17 @@ bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *e
 void data_dir_close(struct data_dir *dir)
 {
     (void)close(dir->fd);
+}
+
+bool data_dir_has_tables(const struct data_dir *dir)
+{
+    return faccessat(dir->fd, "db/CURRENT", F_OK, 0) == 0;
+}
+
+bool data_dir_mark(struct data_dir *dir, const char *path, struct store_error *error)
+{
+    if (!write_format(dir->fd, path, error))
+        return false;
+    dir->format = DATA_DIR_FORMAT;
+    return true;
 }

@@ -1,15 +1,19 @@
 // The data directory: made if missing, claimed for one process, marked with the
 // format of what is in it.
 //
-//   DIR/FORMAT   "dolmen format 1\n"
-//   DIR/db/      the files of the store
+//   DIR/FORMAT   "dolmen format 3\n"
+//   DIR/db/      the tables
+//   DIR/log/     the log
 #ifndef STORE_DATA_DIR_H
 #define STORE_DATA_DIR_H
 
 #include "store/store.h"
 
+enum { DATA_DIR_FORMAT = 3 };
+
 struct data_dir {
-    int fd; // the directory, held open because the lock is on it
+    int fd;     // the directory, held open because the lock is on it
+    int format; // what was found, 1 to 3; a new directory has the newest
 };
 
 // False (and error; in_use if that is the reason) if the directory cannot be made or read, belongs
@@ -17,6 +21,12 @@ struct data_dir {
 // one).
 MUST_CHECK bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *error);
 void data_dir_close(struct data_dir *dir);
+
+// Whether there have ever been tables: CURRENT is there.
+bool data_dir_has_tables(const struct data_dir *dir);
+
+// Marks the directory as one of today's format.
+MUST_CHECK bool data_dir_mark(struct data_dir *dir, const char *path, struct store_error *error);
 
 // Says in the error that another process has the directory; always returns false.
 bool data_dir_in_use(const char *path, struct store_error *error);

@@ -98,8 +98,8 @@ static void memory_snapshot_release(struct store *store, struct store_snapshot *
     free(snapshot);
 }
 
-static bool memory_commit(struct store *store, const struct store_batch *batch,
-                          struct store_error *error)
+static enum store_end memory_commit(struct store *store, const struct store_batch *batch,
+                                    struct store_error *error)
 {
     (void)error;
     struct memory_store *memory = memory_of(store);
@@ -119,7 +119,7 @@ static bool memory_commit(struct store *store, const struct store_batch *batch,
     memory->root = edit.root;
     ensure(pthread_mutex_unlock(&memory->lock) == 0);
     tree_release(old);
-    return true;
+    return STORE_DONE;
 }
 
 // Nothing that could fail to be durable: there is no commit that could not be taken.
@@ -128,6 +128,13 @@ static bool memory_recover(struct store *store, struct store_error *error)
     (void)store;
     (void)error;
     return true;
+}
+
+static enum store_condition memory_condition(struct store *store, struct store_error *why)
+{
+    (void)store;
+    (void)why;
+    return STORE_WELL;
 }
 
 static bool memory_sync(struct store *store, struct store_error *error)
@@ -298,6 +305,7 @@ static const struct store_driver memory_driver = {
     .commit = memory_commit,
     .sync = memory_sync,
     .recover = memory_recover,
+    .condition = memory_condition,
     .discard = memory_discard,
     .reclaim = memory_reclaim,
     .settle = memory_settle,

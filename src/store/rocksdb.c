@@ -9,8 +9,13 @@
 // same way: a new segment, and a flush that nobody waits for. A broken log (a failed sync) is
 // recovered from by flushing what was applied and beginning a new log.
 //
-// With relaxed durability a commit only appends; the keeper syncs the log 100 ms after the first
-// commit that is not yet synced.
+// With relaxed durability a commit only appends; the syncer syncs the log a moment after the first
+// commit that is not yet synced, and so does RocksDB before it writes a memtable to a table: tables
+// never hold what the log could lose.
+//
+// The tables say themselves up to which sequence they hold the log, at least: the empty key, which
+// no caller can use, is put by each flush of ours. So replay begins behind what is in tables, and a
+// log that begins later, or a list of tables that was cut, is seen (ADR 009).
 //
 // Reading. A value from a table is pinned in the block cache, not copied (one from
 // a memtable RocksDB copies once). Reads without a snapshot share one immutable
@@ -19,49 +24,24 @@
 //
 // Who frees what: RocksDB's messages are malloc'ed and freed by `fail`; its other
 // objects belong to the struct that points to them.
-#include "store/data_dir.h"
+#include "store/rocksdb_internal.h"
+
+#include "store/manifest.h"
 #include "store/rocksdb_options.h"
-#include "store/store_driver.h"
-#include "store/wal.h"
-#include "store/worker.h"
 
 #include "base/log.h"
 
-#include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum {
-    SYNC_INTERVAL_MS = 100,
-    FLUSH_SEGMENTS = 4, // all memtables together are less than so many segments of the log
+    FLUSH_SLACK = 2 << 20, // room that a flush takes besides what is in memory
     FLUSH_WAIT_MS = 10000,
     SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
     // Deleted keys that a read may have to pass over in the memtables: some 50 ms at most.
     DELETIONS_MAX = 100000,
     PAUSE_AFTER = 1024, // deleted keys that a cursor passes over before it may pause: 0.5 ms
-};
-
-struct rocks_store {
-    struct store base;
-    struct data_dir dir;
-    enum store_durability durability;
-    rocksdb_t *db;
-    rocksdb_readoptions_t *read; // for reads without a snapshot; never changed
-    rocksdb_writeoptions_t *write;
-    rocksdb_flushoptions_t *flush;
-    rocksdb_writebatch_t *scratch; // the committing thread's
-    struct wal *wal;
-    size_t segment_bytes;
-    size_t rotate_at;           // segment size at which the next rotation is tried
-    _Atomic uint64_t segment;   // those below it can go after the next flush
-    _Atomic uint64_t deletions; // keys that were deleted since the last flush began, and
-    _Atomic bool ranges;        // whether ranges were
-    _Atomic bool damage;        // a compaction has met some
-    bool unlimited;             // the flusher's: see lift_limits()
-    struct worker flusher;
-    struct worker syncer; // with relaxed durability only
 };
 
 struct rocks_snapshot {
@@ -93,7 +73,7 @@ static const char *chars(struct slice bytes)
 }
 
 // Turns RocksDB's message into ours and frees it; always returns false.
-static bool fail(struct store_error *error, const char *doing, char *message)
+bool rocks_fail(struct store_error *error, const char *doing, char *message)
 {
     (void)store_fail(error, "%s failed: %s", doing, message);
     error->damaged = strncmp(message, "Corruption", 10) == 0;
@@ -127,7 +107,7 @@ static enum store_result rocks_get(struct store *store, struct store_snapshot *s
     rocksdb_pinnableslice_t *pin = rocksdb_get_pinned(
         rocks_of(store)->db, read_options(store, snapshot), chars(key), key.len, &message);
     if (message != NULL) {
-        (void)fail(error, "reading", message);
+        (void)rocks_fail(error, "reading", message);
         return STORE_FAILED;
     }
     if (pin == NULL)
@@ -167,6 +147,8 @@ static void rocks_snapshot_release(struct store *store, struct store_snapshot *b
 static struct store_cursor *rocks_cursor_open(struct store *store, struct store_snapshot *snapshot,
                                               struct slice lower, struct slice upper)
 {
+    if (lower.len == 0)
+        lower = SLICE_LIT("\0"); // the empty key is ours
     struct rocks_cursor *cursor = malloc(sizeof(*cursor) + lower.len + upper.len);
     ensure(cursor != NULL);
     cursor->base = (struct store_cursor){0};
@@ -175,11 +157,8 @@ static struct store_cursor *rocks_cursor_open(struct store *store, struct store_
     if (snapshot != NULL)
         rocksdb_readoptions_set_snapshot(cursor->read,
                                          ((struct rocks_snapshot *)snapshot)->snapshot);
-    if (lower.len > 0) {
-        memcpy(cursor->bounds, lower.ptr, lower.len);
-        rocksdb_readoptions_set_iterate_lower_bound(cursor->read, (char *)cursor->bounds,
-                                                    lower.len);
-    }
+    memcpy(cursor->bounds, lower.ptr, lower.len);
+    rocksdb_readoptions_set_iterate_lower_bound(cursor->read, (char *)cursor->bounds, lower.len);
     if (upper.len > 0) {
         memcpy(cursor->bounds + lower.len, upper.ptr, upper.len);
         rocksdb_readoptions_set_iterate_upper_bound(cursor->read,
@@ -271,7 +250,7 @@ static bool rocks_cursor_ok(const struct store_cursor *cursor, struct store_erro
 {
     char *message = NULL;
     rocksdb_iter_get_error(((const struct rocks_cursor *)cursor)->iterator, &message);
-    return message == NULL || fail(error, "reading", message);
+    return message == NULL || rocks_fail(error, "reading", message);
 }
 
 // ---- Writing --------------------------------------------------------------------
@@ -302,36 +281,66 @@ static bool flush_done(struct rocks_store *rocks, uint64_t errors_before)
     return false;
 }
 
-// All that was applied is in tables on disk. RocksDB's word is not enough: after an error that it
-// was resumed from, 7.8 may say so before it has written anything (ADR 004).
-static bool flush(struct rocks_store *rocks, struct store_error *error)
+// Room that a flush of all that is in memory takes.
+static uint64_t flush_bytes(struct rocks_store *rocks)
+{
+    return property(rocks, "rocksdb.cur-size-all-mem-tables") + FLUSH_SLACK;
+}
+
+// Puts into the tables up to where they will hold the log once they are flushed.
+static bool note_applied(struct rocks_store *rocks, uint64_t applied, struct store_error *error)
 {
     char *message = NULL;
+    if (applied == rocks->noted)
+        return true;
+    rocksdb_put(rocks->db, rocks->write, "", 0, (const char *)&applied, sizeof(applied), &message);
+    return message == NULL || rocks_fail(error, "flushing", message);
+}
+
+// All that was applied is in tables on disk, which say so, and the list of the tables is promised.
+// RocksDB's word is not enough: after an error that it was resumed from, 7.8 may say so before it
+// has written anything (ADR 004).
+bool rocks_flush(struct rocks_store *rocks, struct store_error *error)
+{
+    char *message = NULL;
+    uint64_t applied = rocks->applied;
     uint64_t errors = property(rocks, "rocksdb.background-errors");
+    if (!disk_has_room(&rocks->disk, flush_bytes(rocks))) {
+        disk_is_full(&rocks->disk);
+        (void)store_fail(error, "flushing has to wait: the disk is full");
+        error->no_room = true;
+        return false;
+    }
+    if (!note_applied(rocks, applied, error))
+        return false;
     rocksdb_flush(rocks->db, rocks->flush, &message);
     if (message != NULL)
-        return fail(error, "flushing", message);
-    return flush_done(rocks, errors) || store_fail(error, "flushing did not come to an end");
+        return rocks_fail(error, "flushing", message);
+    if (!flush_done(rocks, errors))
+        return store_fail(error, "flushing did not come to an end");
+    rocks->noted = applied;
+    return manifest_promise(rocks->path, &rocks->promise, error);
 }
 
 // rocksdb_extras.cc
 bool rocks_resume(rocksdb_t *db, char *text, size_t size);
-void rocks_flush_at_once(rocksdb_flushoptions_t *options);
-void rocks_tell_damage(rocksdb_t *db, void (*damaged)(void *context, const char *text),
-                       void *context);
 
 // A log that only could not be written needs no more than another try. A broken one is replaced,
 // once everything that was applied is safe without it.
 static bool rocks_recover(struct store *store, struct store_error *error)
 {
     struct rocks_store *rocks = rocks_of(store);
+    if (disk_condition(&rocks->disk, error) == STORE_GONE)
+        return false;
     if (!wal_broken(rocks->wal))
         return true;
     // RocksDB would not survive another failed write, so the disk is tried without it first. It
     // may itself have stopped for want of room: resuming brings it back or says why not.
-    return wal_probe(rocks->wal, FLUSH_SEGMENTS * rocks->segment_bytes, error) &&
-           rocks_resume(rocks->db, error->text, sizeof(error->text)) && flush(rocks, error) &&
-           wal_restart(rocks->wal, error);
+    uint64_t room = flush_bytes(rocks);
+    (void)disk_has_room(&rocks->disk, room);
+    return wal_probe(rocks->wal, room, error) &&
+           rocks_resume(rocks->db, error->text, sizeof(error->text)) && rocks_flush(rocks, error) &&
+           wal_restart(rocks->wal, rocks->applied, error);
 }
 
 static void scratch_fill(struct rocks_store *rocks, const struct store_batch *batch)
@@ -372,11 +381,11 @@ static void scratch_clear(struct rocks_store *rocks)
     rocks->scratch = rocksdb_writebatch_create();
 }
 
-static bool apply(struct rocks_store *rocks, rocksdb_writebatch_t *batch, struct store_error *error)
+bool rocks_apply(struct rocks_store *rocks, rocksdb_writebatch_t *batch, struct store_error *error)
 {
     char *message = NULL;
     rocksdb_write(rocks->db, rocks->write, batch, &message);
-    return message == NULL || fail(error, "committing", message);
+    return message == NULL || rocks_fail(error, "committing", message);
 }
 
 // Begins a new segment of the log and has the flusher do away with the older ones. If that fails
@@ -396,42 +405,73 @@ static void rotate(struct rocks_store *rocks)
     worker_ask(&rocks->flusher);
 }
 
-// Logs the batch, durably if that is asked for, then applies it.
-static bool commit_scratch(struct rocks_store *rocks, struct store_error *error)
+// Whether a full disk is kept open for such a batch.
+static bool frees_room(const struct store_batch *batch)
 {
-    size_t size;
-    const char *bytes = rocksdb_writebatch_data(rocks->scratch, &size);
-    if (!wal_append(rocks->wal, slice_of(bytes, size), error))
-        return false;
-    if (rocks->durability == STORE_FULL && !wal_sync(rocks->wal, error))
-        return false;
-    if (!apply(rocks, rocks->scratch, error)) {
-        wal_break(rocks->wal);
-        return false;
+    struct store_batch_view view = store_batch_view(batch);
+    bool puts = false;
+    for (size_t i = 0; !puts && i < view.entry_count; i++)
+        puts = !view.entries[i].deleted;
+    return view.frees || !puts;
+}
+
+// Appends to the log. Where the disk is full, the reserve is for what frees room.
+static bool append(struct rocks_store *rocks, const struct store_batch *batch, struct slice payload,
+                   struct store_error *error)
+{
+    while (!wal_append(rocks->wal, payload, error)) {
+        if (!error->no_room)
+            return false;
+        disk_is_full(&rocks->disk);
+        if (!frees_room(batch) || !disk_give_room(&rocks->disk))
+            return false;
     }
     return true;
 }
 
-static bool rocks_commit(struct store *store, const struct store_batch *batch,
-                         struct store_error *error)
+// Logs the batch, durably if that is asked for, then applies it.
+static enum store_end commit_scratch(struct rocks_store *rocks, const struct store_batch *batch,
+                                     struct store_error *error)
+{
+    size_t size;
+    const char *bytes = rocksdb_writebatch_data(rocks->scratch, &size);
+    if (!append(rocks, batch, slice_of(bytes, size), error))
+        return STORE_NOT_DONE;
+    if (rocks->durability == STORE_FULL && !wal_sync(rocks->wal, error))
+        return STORE_UNKNOWN;
+    if (!rocks_apply(rocks, rocks->scratch, error)) {
+        wal_break(rocks->wal);
+        return STORE_UNKNOWN;
+    }
+    rocks->applied = wal_sequence(rocks->wal);
+    if (rocks->durability == STORE_RELAXED)
+        promise_set(&rocks->promise, PROMISE_APPENDED, rocks->applied);
+    return STORE_DONE;
+}
+
+static enum store_end rocks_commit(struct store *store, const struct store_batch *batch,
+                                   struct store_error *error)
 {
     struct rocks_store *rocks = rocks_of(store);
+    enum store_condition condition = disk_condition(&rocks->disk, error);
+    if (condition == STORE_GONE || (condition == STORE_NO_ROOM && !frees_room(batch)))
+        return STORE_NOT_DONE;
     scratch_fill(rocks, batch);
-    bool ok = commit_scratch(rocks, error);
+    enum store_end end = commit_scratch(rocks, batch, error);
     scratch_clear(rocks);
-    if (ok && rocks->durability == STORE_RELAXED)
+    if (end == STORE_DONE && rocks->durability == STORE_RELAXED)
         worker_ask(&rocks->syncer);
-    if (ok && wal_segment_bytes(rocks->wal) >= rocks->rotate_at)
+    if (end == STORE_DONE && wal_segment_bytes(rocks->wal) >= rocks->rotate_at)
         rotate(rocks);
-    else if (ok && rocks->deletions >= DELETIONS_MAX)
+    else if (end == STORE_DONE && rocks->deletions >= DELETIONS_MAX)
         worker_ask(&rocks->flusher);
-    return ok;
+    return end;
 }
 
 // ---- Background work ------------------------------------------------------------
 
 // A failed sync is logged here; commits are refused from then on, which tells the clients.
-static void sync_log(void *context)
+void rocks_sync_log(void *context)
 {
     struct rocks_store *rocks = context;
     struct store_error error;
@@ -440,11 +480,36 @@ static void sync_log(void *context)
 }
 
 // On a thread of RocksDB's, which must not be kept; the flusher does the rest when it has its turn.
-static void compaction_damaged(void *context, const char *text)
+void rocks_damage_found(void *context, const char *text)
 {
     struct rocks_store *rocks = context;
     store_report_damage(&rocks->base, text);
     rocks->damage = true;
+}
+
+// Before a memtable becomes a table. If the log cannot be synced, or its records were lost, the
+// promise says that the tables may be further than the log.
+void rocks_promise_flush(void *context)
+{
+    struct rocks_store *rocks = context;
+    struct store_error error;
+    uint64_t applied = rocks->applied;
+    if (rocks->wal == NULL)
+        return; // an old log is being replayed, and stays until the flush is over
+    if (rocks->durability == STORE_RELAXED)
+        rocks_sync_log(rocks);
+    if (!wal_promise(rocks->wal, applied, &error))
+        log_warn("store: %s", error.text);
+}
+
+void rocks_look_at_disk(void *context)
+{
+    struct rocks_store *rocks = context;
+    struct store_error why;
+    disk_look(&rocks->disk, flush_bytes(rocks), wal_is_gone(rocks->wal));
+    // What is flushed makes room: the log that held it can go.
+    if (disk_condition(&rocks->disk, &why) == STORE_NO_ROOM)
+        worker_ask(&rocks->flusher);
 }
 
 // Tables that cannot be merged because of a damaged one pile up. RocksDB would stop all writes for
@@ -462,7 +527,7 @@ static void lift_limits(struct rocks_store *rocks)
     rocksdb_free(message);
 }
 
-static void flush_and_drop(void *context)
+void rocks_flush_and_drop(void *context)
 {
     struct rocks_store *rocks = context;
     struct store_error error;
@@ -473,7 +538,8 @@ static void flush_and_drop(void *context)
     uint64_t segment = rocks->segment;
     rocks->deletions = 0;
     rocks->ranges = false;
-    if (!flush(rocks, &error) || !wal_drop_below(rocks->wal, segment, &error))
+    bool ok = rocks_flush(rocks, &error) && wal_drop_below(rocks->wal, segment, &error);
+    if (!ok && !error.no_room) // which is told as the disk's condition
         log_warn("store: %s", error.text);
 }
 
@@ -525,37 +591,11 @@ static bool rocks_settle(struct store *store, unsigned timeout_ms)
     return false;
 }
 
-// ---- Opening and closing --------------------------------------------------------
+// ---- The driver -----------------------------------------------------------------
 
-// A log whose every batch is in tables need not be replayed: the next opening is quick.
-static void forget_log(struct rocks_store *rocks)
+static enum store_condition rocks_condition(struct store *store, struct store_error *why)
 {
-    struct store_error error;
-    if (!flush(rocks, &error) || !wal_restart(rocks->wal, &error))
-        log_warn("store: %s; the log will be replayed at the next start", error.text);
-}
-
-static void release_objects(struct rocks_store *rocks)
-{
-    if (rocks->wal != NULL)
-        wal_close(rocks->wal);
-    rocksdb_writebatch_destroy(rocks->scratch);
-    rocksdb_flushoptions_destroy(rocks->flush);
-    rocksdb_writeoptions_destroy(rocks->write);
-    rocksdb_readoptions_destroy(rocks->read);
-    rocksdb_close(rocks->db);
-    data_dir_close(&rocks->dir);
-    free(rocks);
-}
-
-static void rocks_close(struct store *store)
-{
-    struct rocks_store *rocks = rocks_of(store);
-    if (rocks->durability == STORE_RELAXED)
-        worker_stop(&rocks->syncer);
-    worker_stop(&rocks->flusher);
-    forget_log(rocks);
-    release_objects(rocks);
+    return disk_condition(&rocks_of(store)->disk, why);
 }
 
 static void rocks_stats(struct store *store, struct store_stats *out)
@@ -578,7 +618,7 @@ static void rocks_stats(struct store *store, struct store_stats *out)
     out->compaction_bytes = property(rocks, "rocksdb.estimate-pending-compaction-bytes");
 }
 
-static const struct store_driver rocks_driver = {
+const struct store_driver rocks_driver = {
     .name = "rocksdb",
     .close = rocks_close,
     .get = rocks_get,
@@ -598,98 +638,9 @@ static const struct store_driver rocks_driver = {
     .commit = rocks_commit,
     .sync = rocks_sync,
     .recover = rocks_recover,
+    .condition = rocks_condition,
     .discard = rocks_discard,
     .reclaim = rocks_reclaim,
     .settle = rocks_settle,
     .stats = rocks_stats,
 };
-
-static rocksdb_t *db_open(const struct store_options *options, struct store_error *error)
-{
-    char path[PATH_MAX];
-    char *message = NULL;
-    (void)snprintf(path, sizeof(path), "%s/db", options->path);
-    rocksdb_options_t *set = rocks_options_new(options);
-    rocksdb_t *db = rocksdb_open(set, path, &message);
-    rocksdb_options_destroy(set);
-    if (message == NULL)
-        return db;
-    // Only where the directory could not be locked is it RocksDB that finds it in use.
-    if (strstr(message, "While lock file") != NULL || strstr(message, "lock hold by") != NULL)
-        (void)data_dir_in_use(options->path, error);
-    else
-        (void)store_fail(error, "cannot open %s: %s", path, message);
-    rocksdb_free(message);
-    return NULL;
-}
-
-static bool replay(void *context, struct slice payload, struct store_error *error)
-{
-    struct rocks_store *rocks = context;
-    rocksdb_writebatch_t *batch = rocksdb_writebatch_create_from(chars(payload), payload.len);
-    bool ok = apply(rocks, batch, error);
-    rocksdb_writebatch_destroy(batch);
-    return ok;
-}
-
-// Replays the log of the last run. It is kept until what it holds has been flushed, which nobody
-// has to wait for: a new segment is begun behind it, as when one is full.
-static bool open_log(struct rocks_store *rocks, const char *data, struct store_error *error)
-{
-    char path[PATH_MAX];
-    (void)snprintf(path, sizeof(path), "%s/log", data);
-    rocks->wal = wal_open(path, replay, rocks, error);
-    if (rocks->wal == NULL)
-        return false;
-    if (!wal_replayed(rocks->wal))
-        return wal_restart(rocks->wal, error);
-    uint64_t number;
-    if (!wal_continue(rocks->wal, &number, error))
-        return false;
-    rocks->segment = number;
-    return true;
-}
-
-static void make_objects(struct rocks_store *rocks)
-{
-    rocks->read = rocksdb_readoptions_create();
-    rocks->write = rocksdb_writeoptions_create();
-    rocksdb_writeoptions_disable_WAL(rocks->write, 1);
-    rocks->flush = rocksdb_flushoptions_create();
-    rocksdb_flushoptions_set_wait(rocks->flush, 1);
-    rocks_flush_at_once(rocks->flush);
-    rocks->scratch = rocksdb_writebatch_create();
-}
-
-struct store *store_open_rocksdb(const struct store_options *options, struct store_error *error)
-{
-    *error = (struct store_error){0};
-    struct data_dir dir;
-    if (!data_dir_open(&dir, options->path, error))
-        return NULL;
-    rocksdb_t *db = db_open(options, error);
-    if (db == NULL) {
-        data_dir_close(&dir);
-        return NULL;
-    }
-    struct rocks_store *rocks = calloc(1, sizeof(*rocks));
-    ensure(rocks != NULL);
-    rocks->base.driver = &rocks_driver;
-    rocks->dir = dir;
-    rocks->durability = options->durability;
-    rocks->db = db;
-    rocks->segment_bytes = rocks_segment_bytes(options);
-    rocks->rotate_at = rocks->segment_bytes;
-    make_objects(rocks);
-    if (!open_log(rocks, options->path, error)) {
-        release_objects(rocks);
-        return NULL;
-    }
-    worker_start(&rocks->flusher, 0, flush_and_drop, rocks);
-    rocks_tell_damage(db, compaction_damaged, rocks);
-    if (wal_replayed(rocks->wal))
-        worker_ask(&rocks->flusher);
-    if (rocks->durability == STORE_RELAXED)
-        worker_start(&rocks->syncer, SYNC_INTERVAL_MS, sync_log, rocks);
-    return &rocks->base;
-}

@@ -1,7 +1,7 @@
 // What RocksDB's C API (7.8) lacks and we need: resuming a database that stopped taking writes
 // because its disk failed it, a flush that does not wait for compactions, a logger that writes
-// no file, pinned filters, where an iterator gave up, and tables that are merged for what was
-// deleted in them. (Debian's RocksDB checks its assertions: after its own log file
+// no file, a word before each flush, its checksum, pinned filters, where an iterator gave up, and
+// tables that are merged for what was deleted in them. (Debian's RocksDB checks its assertions: after its own log file
 // could not be written, the next message would end the process.)
 //
 // The C handles are structs around the C++ objects; their layout is repeated here, which is safe
@@ -37,6 +37,14 @@ struct rocksdb_flushoptions_t {
     rocksdb::FlushOptions rep;
 };
 
+namespace rocksdb
+{
+namespace crc32c
+{
+uint32_t Extend(uint32_t before, const char *bytes, size_t length); // util/crc32c.h
+} // namespace crc32c
+} // namespace rocksdb
+
 struct rocksdb_block_based_table_options_t {
     rocksdb::BlockBasedTableOptions rep;
 };
@@ -47,6 +55,9 @@ extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options);
 extern "C" void rocks_tell_damage(struct rocksdb_t *db,
                                   void (*damaged)(void *context, const char *text), void *context);
 extern "C" void rocks_flush_at_once(struct rocksdb_flushoptions_t *options);
+extern "C" void rocks_before_flush(struct rocksdb_options_t *options, void (*call)(void *context),
+                                   void *context);
+extern "C" uint32_t rocks_crc32c(const void *bytes, size_t length);
 extern "C" void rocks_pin_metadata(struct rocksdb_block_based_table_options_t *options);
 extern "C" void rocks_compact_deletions(struct rocksdb_options_t *options);
 extern "C" bool rocks_iterator_paused(const struct rocksdb_iterator_t *iterator);
@@ -95,18 +106,30 @@ class our_logger : public rocksdb::Logger
     }
 };
 
+// All listeners of our databases.
+class our_listener : public rocksdb::EventListener
+{
+  public:
+    virtual void tell(void (*damaged)(void *context, const char *text), void *context)
+    {
+        (void)damaged;
+        (void)context;
+    }
+};
+
 // An I/O error while a table is written stops all writes. RocksDB calls it fatal, which cannot be
 // resumed from, because with a log of its own nobody would know what that log is worth. Ours is
 // separate and knows; the memtable that could not be written is still there, and so are the tables
-// that were being merged. So the error is one that stops writes until rocks_resume.
+// that were being merged. So the error is one that stops writes until rocks_resume. The same is true
+// of the list of tables: resuming begins a new one.
 //
 // A compaction that meets a damaged block gives up and leaves its tables as they were: nothing is
-// worse than before, so writes go on, and it is only told. RocksDB tries the compaction again after
-// a second. Damage met by a flush is another matter: it is in memory, and stays fatal.
-class background_errors : public rocksdb::EventListener
+// worse than before, so writes go on, and it is only told. So does one that finds no room, and is
+// not told: the disk's condition is. RocksDB tries the compaction again after a second. Damage met by a flush is another matter: it is in memory, and stays fatal.
+class background_errors : public our_listener
 {
   public:
-    void tell(void (*damaged)(void *context, const char *text), void *context)
+    void tell(void (*damaged)(void *context, const char *text), void *context) override
     {
         context_ = context;
         damaged_.store(damaged);
@@ -114,9 +137,10 @@ class background_errors : public rocksdb::EventListener
 
     void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status *error) override
     {
-        if (reason == rocksdb::BackgroundErrorReason::kCompaction && error->IsCorruption()) {
+        if (reason == rocksdb::BackgroundErrorReason::kCompaction &&
+            (error->IsCorruption() || error->IsNoSpace())) {
             auto damaged = damaged_.load();
-            if (damaged != nullptr)
+            if (damaged != nullptr && error->IsCorruption())
                 damaged(context_, ("compacting failed: " + error->ToString()).c_str());
             *error = rocksdb::Status::OK();
             return;
@@ -124,7 +148,9 @@ class background_errors : public rocksdb::EventListener
         bool of_table = reason == rocksdb::BackgroundErrorReason::kFlush ||
                         reason == rocksdb::BackgroundErrorReason::kFlushNoWAL ||
                         reason == rocksdb::BackgroundErrorReason::kCompaction;
-        if (of_table && error->IsIOError() &&
+        bool of_list = reason == rocksdb::BackgroundErrorReason::kManifestWrite ||
+                       reason == rocksdb::BackgroundErrorReason::kManifestWriteNoWAL;
+        if ((of_table || of_list) && error->IsIOError() &&
             error->severity() == rocksdb::Status::Severity::kFatalError)
             *error = rocksdb::Status(*error, rocksdb::Status::Severity::kHardError);
     }
@@ -132,6 +158,24 @@ class background_errors : public rocksdb::EventListener
   private:
     void *context_ = nullptr;
     std::atomic<void (*)(void *context, const char *text)> damaged_{nullptr};
+};
+
+// Calls back before a memtable is written to a table, from the thread that writes it.
+class before_flush : public our_listener
+{
+  public:
+    before_flush(void (*call)(void *), void *context) : call_(call), context_(context)
+    {
+    }
+
+    void OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &) override
+    {
+        call_(context_);
+    }
+
+  private:
+    void (*call_)(void *);
+    void *context_;
 };
 
 // Marks a new table to be merged into the next level soon if much of it is deletions: of a range,
@@ -205,6 +249,17 @@ class deletions_want_compaction_factory : public rocksdb::TablePropertiesCollect
 
 } // namespace
 
+extern "C" void rocks_before_flush(struct rocksdb_options_t *options, void (*call)(void *context),
+                                   void *context)
+{
+    options->rep.listeners.push_back(std::make_shared<before_flush>(call, context));
+}
+
+extern "C" uint32_t rocks_crc32c(const void *bytes, size_t length)
+{
+    return rocksdb::crc32c::Extend(0, static_cast<const char *>(bytes), length);
+}
+
 extern "C" void rocks_compact_deletions(struct rocksdb_options_t *options)
 {
     options->rep.table_properties_collector_factories.push_back(
@@ -246,12 +301,12 @@ extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options)
     options->rep.listeners.push_back(std::make_shared<background_errors>());
 }
 
-// Has damage that a compaction meets told. All listeners of our databases are of our class.
+// Has damage that a compaction meets told.
 extern "C" void rocks_tell_damage(struct rocksdb_t *db,
                                   void (*damaged)(void *context, const char *text), void *context)
 {
     for (const auto &listener : db->rep->GetOptions().listeners)
-        std::static_pointer_cast<background_errors>(listener)->tell(damaged, context);
+        std::static_pointer_cast<our_listener>(listener)->tell(damaged, context);
 }
 
 // A flush usually waits while there are many tables in level 0. The log cannot be cut until then,

@@ -15,6 +15,7 @@ bool store_fail(struct store_error *error, const char *format, ...)
     (void)vsnprintf(error->text, sizeof(error->text), format, args);
     va_end(args);
     error->damaged = false;
+    error->no_room = false;
     error->cold = false;
     return false;
 }
@@ -169,11 +170,17 @@ bool store_cursor_ok(const struct store_cursor *cursor, struct store_error *erro
     return false;
 }
 
-bool store_commit(struct store *store, const struct store_batch *batch, struct store_error *error)
+enum store_end store_commit(struct store *store, const struct store_batch *batch,
+                            struct store_error *error)
 {
     if (store_batch_count(batch) == 0)
-        return true;
+        return STORE_DONE;
     return store->driver->commit(store, batch, error);
+}
+
+enum store_condition store_condition(struct store *store, struct store_error *why)
+{
+    return store->driver->condition(store, why);
 }
 
 bool store_recover(struct store *store, struct store_error *error)

@@ -30,7 +30,7 @@ struct store_batch;
 
 enum store_durability {
     STORE_FULL,    // a commit returns when its log record is on disk (fdatasync)
-    STORE_RELAXED, // the log is synced every 100 ms: a power cut may lose that much
+    STORE_RELAXED, // the log is synced 50 ms later: a power cut may lose what is not
 };
 
 struct store_options {
@@ -45,6 +45,7 @@ struct store_error {
     char text[512];
     bool in_use;  // another process has the directory open
     bool damaged; // bytes on disk are not what was written: trying again cannot help
+    bool no_room; // the disk is full
     bool cold;    // see store_wait_for_disk
 };
 
@@ -145,14 +146,33 @@ void store_batch_fail(struct store_batch *batch);
 // Bytes of all keys and values given since the last clear, replaced ones included: what the batch
 // costs in memory, and at most a little less than what it will cost in the log.
 size_t store_batch_bytes(const struct store_batch *batch);
+// Says that the batch frees more room than it takes, which a full disk is kept open for. A batch
+// without a put need not say so.
+void store_batch_frees(struct store_batch *batch);
 // Distinct keys, and ranges.
 size_t store_batch_count(const struct store_batch *batch);
 
-// Commits; an empty batch costs nothing. False: nothing of it is visible, and further commits may
-// fail until store_recover. Only if the process dies before that may the batch be there after all,
-// whole: the log may hold it.
-MUST_CHECK bool store_commit(struct store *store, const struct store_batch *batch,
-                             struct store_error *error);
+// The three ends of a commit.
+enum store_end {
+    STORE_DONE,
+    STORE_NOT_DONE, // and never will be
+    STORE_UNKNOWN,  // nothing of it is visible, but the log may hold it: if the process dies before
+                    // store_recover has succeeded, it may be there after all, whole
+};
+
+// What the store finds out by itself about its disk: it looks once a second.
+enum store_condition {
+    STORE_WELL,
+    STORE_NO_ROOM, // the disk is full: only batches that free room are taken
+    STORE_GONE,    // the data directory was removed or replaced: no batch is taken
+};
+// `why` is set unless it is well. Any thread may ask.
+enum store_condition store_condition(struct store *store, struct store_error *why);
+
+// Commits; an empty batch costs nothing. After another end than STORE_DONE nothing of the batch is
+// visible, and further commits may fail until store_recover.
+MUST_CHECK enum store_end store_commit(struct store *store, const struct store_batch *batch,
+                                       struct store_error *error);
 
 // After failed commits: tries to make the store take commits again. True if it does. A full disk
 // that has room again can be recovered from; after a failed sync or a damaged file the store stays

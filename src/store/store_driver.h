@@ -30,9 +30,11 @@ struct store_driver {
     void (*cursor_prev)(struct store_cursor *cursor);
     void (*cursor_resume)(struct store_cursor *cursor);
     bool (*cursor_ok)(const struct store_cursor *cursor, struct store_error *error);
-    bool (*commit)(struct store *store, const struct store_batch *batch, struct store_error *error);
+    enum store_end (*commit)(struct store *store, const struct store_batch *batch,
+                             struct store_error *error);
     bool (*sync)(struct store *store, struct store_error *error);
     bool (*recover)(struct store *store, struct store_error *error);
+    enum store_condition (*condition)(struct store *store, struct store_error *why);
     void (*discard)(struct store *store, struct slice lower, struct slice upper);
     void (*reclaim)(struct store *store);
     bool (*settle)(struct store *store, unsigned timeout_ms);
@@ -78,6 +80,7 @@ struct store_batch_view {
     size_t range_count;
     const struct batch_entry *entries; // in the order in which the keys were first written
     size_t entry_count;
+    bool frees; // it takes less room than it frees
 };
 
 struct store_batch_view store_batch_view(const struct store_batch *batch);

@@ -1,238 +1,45 @@
 // See wal.h. The appending thread owns what has no other remark; `lock` keeps the active file open
-// while it is synced, and the list of segments whole while some are dropped.
+// while it is synced, and the numbers of the segments whole. Files are removed outside of it, so
+// that no commit waits for that.
 #include "store/wal.h"
 
-#include "base/encode.h"
 #include "store/store_driver.h"
+#include "store/wal_format.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum {
-    MAGIC_BYTES = 4,
-    SALT_AT = 8, // behind the magic and the salt's checksum
-    START = 16,  // where the first record stands
-    HEADER_BYTES = 16,
-    RECORD_MAX = 512 << 20, // a longer one is no record
-    PREALLOCATE = 4 << 20,  // so that a sync seldom has to write the file's size
-    NAME_BYTES = 32,
-};
-
-static const uint8_t magic[MAGIC_BYTES] = {'D', 'L', 'O', 'G'};
+#define PROBE_FILE "probe.tmp"
+enum { PREALLOCATE = 4 << 20 }; // so that a sync seldom has to write the file's size
 
 struct wal {
     pthread_mutex_t lock;
     int directory;
-    int file;             // the active segment, or -1; changed under the lock
-    uint64_t number;      // of the active segment; changed under the lock
-    uint64_t oldest;      // the oldest segment that may be there; under the lock
-    uint64_t salt;        // of the active segment
-    uint64_t sequence;    // of the last record
-    _Atomic off_t offset; // where the next record goes
+    int file;                  // the active segment, or -1; changed under the lock
+    uint64_t number;           // of the active segment; changed under the lock
+    uint64_t oldest;           // the oldest segment that may be there; under the lock
+    uint64_t salt;             // of the active segment
+    _Atomic uint64_t sequence; // of the last record
+    _Atomic uint64_t synced;   // of the last record that is surely on disk; changed under the lock
+    _Atomic off_t offset;      // where the next record goes
     off_t allocated;
-    uint64_t last_found; // by wal_open: the last segment with records, or 0
-    off_t last_end;      // and where they end
-    atomic_bool broken;  // only wal_restart helps
+    struct promise *promise;
+    atomic_bool broken; // only wal_restart helps
 };
 
 static bool fail(struct store_error *error, const char *doing)
 {
-    return store_fail(error, "%s the log failed: %s", doing, strerror(errno));
-}
-
-static void segment_name(uint64_t number, char out[NAME_BYTES])
-{
-    (void)snprintf(out, NAME_BYTES, "%010llu.log", (unsigned long long)number);
-}
-
-// The number of a segment's file name, or 0.
-static uint64_t segment_number(const char *name)
-{
-    char *end;
-    uint64_t number = strtoull(name, &end, 10);
-    return strcmp(end, ".log") == 0 ? number : 0;
-}
-
-// ---- Replay ---------------------------------------------------------------------------------
-
-static uint32_t get32(const uint8_t *from)
-{
-    uint32_t value;
-    memcpy(&value, from, 4);
-    return value;
-}
-
-static uint64_t get64(const uint8_t *from)
-{
-    uint64_t value;
-    memcpy(&value, from, 8);
-    return value;
-}
-
-static uint32_t checksum(const uint8_t *header, struct slice payload)
-{
-    return crc32_more(crc32_of(slice_of(header + 4, HEADER_BYTES - 4)), payload);
-}
-
-// The whole record at the front of the bytes; false if there is none.
-static bool record_at(struct slice bytes, uint64_t salt, struct slice *payload, uint64_t *sequence)
-{
-    if (bytes.len < HEADER_BYTES)
-        return false;
-    uint32_t length = get32(bytes.ptr + 4);
-    if (length > RECORD_MAX || length > bytes.len - HEADER_BYTES)
-        return false;
-    *sequence = get64(bytes.ptr + 8) ^ salt;
-    *payload = slice_of(bytes.ptr + HEADER_BYTES, length);
-    return checksum(bytes.ptr, *payload) == get32(bytes.ptr);
-}
-
-// The salt of a segment; false if its start was never finished, so that nothing was logged in it.
-static bool segment_salt(struct slice bytes, uint64_t *salt)
-{
-    if (bytes.len < START || memcmp(bytes.ptr, magic, MAGIC_BYTES) != 0)
-        return false;
-    *salt = get64(bytes.ptr + SALT_AT);
-    return crc32_of(slice_of(bytes.ptr + SALT_AT, 8)) == get32(bytes.ptr + MAGIC_BYTES);
-}
-
-static bool replay_records(struct wal *wal, uint64_t number, struct slice bytes, wal_replay replay,
-                           void *context, struct store_error *error)
-{
-    uint64_t salt;
-    if (!segment_salt(bytes, &salt))
-        return true;
-    struct slice rest = slice_of(bytes.ptr + START, bytes.len - START);
-    struct slice payload;
-    uint64_t sequence;
-    for (bool first = true; record_at(rest, salt, &payload, &sequence); first = false) {
-        bool next = wal->sequence == 0 || sequence == wal->sequence + 1;
-        if (!next && first)
-            return store_fail(error, "the log is damaged: record %llu is followed by record %llu",
-                              (unsigned long long)wal->sequence, (unsigned long long)sequence);
-        if (!next)
-            return true;
-        if (!replay(context, payload, error))
-            return false;
-        wal->sequence = sequence;
-        size_t whole = HEADER_BYTES + payload.len;
-        rest = slice_of(rest.ptr + whole, rest.len - whole);
-        wal->last_found = number;
-        wal->last_end = rest.ptr - bytes.ptr;
-    }
-    return true;
-}
-
-static bool read_file(int file, struct buf *out)
-{
-    ssize_t got = 1;
-    while (got > 0) {
-        uint8_t *to = buf_reserve(out, 1 << 20);
-        if (to == NULL) {
-            errno = ENOMEM;
-            return false;
-        }
-        got = read(file, to, 1 << 20);
-        if (got < 0 && errno == EINTR)
-            got = 1;
-        else if (got > 0)
-            out->len += (size_t)got;
-    }
-    return got == 0;
-}
-
-static bool replay_segment(struct wal *wal, uint64_t number, wal_replay replay, void *context,
-                           struct store_error *error)
-{
-    char name[NAME_BYTES];
-    segment_name(number, name);
-    int file = openat(wal->directory, name, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return errno == ENOENT || fail(error, "reading");
-    struct buf bytes;
-    buf_init(&bytes, (size_t)2 << 30);
-    bool ok = read_file(file, &bytes) || fail(error, "reading");
-    (void)close(file);
-    ok = ok && replay_records(wal, number, buf_view(&bytes), replay, context, error);
-    buf_release(&bytes);
-    return ok;
-}
-
-// The lowest and highest segment numbers; 0 if there are none.
-static bool find_segments(struct wal *wal, struct store_error *error)
-{
-    int copy = openat(wal->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *listing = copy < 0 ? NULL : fdopendir(copy);
-    if (listing == NULL)
-        return fail(error, "reading");
-    struct dirent *entry;
-    while ((entry = readdir(listing)) != NULL) {
-        uint64_t number = segment_number(entry->d_name);
-        if (number == 0)
-            continue;
-        if (wal->oldest == 0 || number < wal->oldest)
-            wal->oldest = number;
-        if (number > wal->number)
-            wal->number = number;
-    }
-    (void)closedir(listing);
-    return true;
-}
-
-static bool replay_all(struct wal *wal, wal_replay replay, void *context, struct store_error *error)
-{
-    if (!find_segments(wal, error))
-        return false;
-    for (uint64_t number = wal->oldest; number != 0 && number <= wal->number; number++) {
-        if (!replay_segment(wal, number, replay, context, error))
-            return false;
-    }
-    return true;
-}
-
-struct wal *wal_open(const char *directory, wal_replay replay, void *context,
-                     struct store_error *error)
-{
-    struct wal *wal = calloc(1, sizeof(*wal));
-    ensure(wal != NULL);
-    ensure(pthread_mutex_init(&wal->lock, NULL) == 0);
-    wal->file = -1;
-    wal->broken = true; // until wal_restart
-    wal->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (wal->directory < 0) {
-        (void)fail(error, "opening the directory of");
-        ensure(pthread_mutex_destroy(&wal->lock) == 0);
-        free(wal);
-        return NULL;
-    }
-    if (!replay_all(wal, replay, context, error)) {
-        wal_close(wal);
-        return NULL;
-    }
-    return wal;
-}
-
-bool wal_replayed(const struct wal *wal)
-{
-    return wal->last_found != 0;
-}
-
-void wal_close(struct wal *wal)
-{
-    if (wal->file >= 0)
-        (void)close(wal->file);
-    (void)close(wal->directory);
-    ensure(pthread_mutex_destroy(&wal->lock) == 0);
-    free(wal);
+    bool no_room = errno == ENOSPC || errno == EDQUOT;
+    (void)store_fail(error, "%s the log failed: %s", doing, strerror(errno));
+    error->no_room = no_room;
+    return false;
 }
 
 // ---- Segments -------------------------------------------------------------------------------
@@ -258,20 +65,16 @@ static bool write_at(int file, struct slice head, struct slice body, off_t at)
 }
 
 // Makes the file of a segment, on disk with its name. Returns it, or -1.
-static int make_segment(struct wal *wal, uint64_t number, uint64_t *salt)
+static int make_segment(struct wal *wal, const struct wal_start *start)
 {
-    char name[NAME_BYTES];
-    segment_name(number, name);
-    uint8_t start[START];
-    ensure(getrandom(salt, sizeof(*salt), 0) == sizeof(*salt));
-    uint32_t sum = crc32_of(slice_of(salt, sizeof(*salt)));
-    memcpy(start, magic, MAGIC_BYTES);
-    memcpy(start + MAGIC_BYTES, &sum, sizeof(sum));
-    memcpy(start + SALT_AT, salt, sizeof(*salt));
+    char name[WAL_NAME_BYTES];
+    uint8_t bytes[WAL_START];
+    wal_segment_name(start->number, name);
+    wal_start_encode(start, bytes);
     int file = openat(wal->directory, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0)
         return -1;
-    if (write_at(file, slice_of(start, START), slice_of(NULL, 0), 0) && fdatasync(file) == 0 &&
+    if (write_at(file, slice_of(bytes, WAL_START), slice_of(NULL, 0), 0) && fdatasync(file) == 0 &&
         fsync(wal->directory) == 0)
         return file;
     int why = errno;
@@ -281,128 +84,112 @@ static int make_segment(struct wal *wal, uint64_t number, uint64_t *salt)
     return -1;
 }
 
-static void use_segment(struct wal *wal, int file, uint64_t number, uint64_t salt)
+static void use_segment(struct wal *wal, int file, const struct wal_start *start)
 {
     ensure(pthread_mutex_lock(&wal->lock) == 0);
     int before = wal->file;
     wal->file = file;
-    wal->number = number;
+    wal->number = start->number;
     if (wal->oldest == 0)
-        wal->oldest = number;
+        wal->oldest = start->number;
     ensure(pthread_mutex_unlock(&wal->lock) == 0);
-    wal->salt = salt;
-    wal->offset = START;
-    wal->allocated = START;
+    wal->salt = start->salt;
+    wal->offset = WAL_START;
+    wal->allocated = WAL_START;
     if (before >= 0)
         (void)close(before);
 }
 
-static bool drop_below(struct wal *wal, uint64_t number)
+// Begins the next segment. It is promised only when its header is on disk, and used only when that
+// promise is: a last segment without a header either was promised, or never held anything.
+static bool next_segment(struct wal *wal, uint64_t first, struct store_error *error)
 {
-    while (wal->oldest != 0 && wal->oldest < number) {
-        char name[NAME_BYTES];
-        segment_name(wal->oldest, name);
-        if (unlinkat(wal->directory, name, 0) != 0 && errno != ENOENT)
-            return false;
-        wal->oldest++;
+    struct wal_start start = {.number = wal->number + 1, .first = first};
+    ensure(getrandom(&start.salt, sizeof(start.salt), 0) == sizeof(start.salt));
+    int file = make_segment(wal, &start);
+    if (file < 0)
+        return fail(error, "continuing");
+    promise_set(wal->promise, PROMISE_SEGMENT, start.number);
+    if (!promise_sync(wal->promise, error)) {
+        (void)close(file);
+        return false;
     }
-    return fsync(wal->directory) == 0;
+    use_segment(wal, file, &start);
+    return true;
 }
 
 bool wal_drop_below(struct wal *wal, uint64_t number, struct store_error *error)
 {
     ensure(pthread_mutex_lock(&wal->lock) == 0);
-    bool ok = drop_below(wal, number) || fail(error, "removing an old part of");
+    uint64_t oldest = wal->oldest;
+    ensure(pthread_mutex_unlock(&wal->lock) == 0);
+    bool ok = true;
+    for (; ok && oldest != 0 && oldest < number; oldest += ok) {
+        char name[WAL_NAME_BYTES];
+        wal_segment_name(oldest, name);
+        ok = unlinkat(wal->directory, name, 0) == 0 || errno == ENOENT;
+    }
+    ok = ok && fsync(wal->directory) == 0;
+    if (!ok)
+        (void)fail(error, "removing an old part of");
+    ensure(pthread_mutex_lock(&wal->lock) == 0);
+    wal->oldest = oldest;
     ensure(pthread_mutex_unlock(&wal->lock) == 0);
     return ok;
 }
 
-bool wal_restart(struct wal *wal, struct store_error *error)
+bool wal_rotate(struct wal *wal, uint64_t *number, struct store_error *error)
 {
-    wal->broken = true;
-    uint64_t next = wal->number + 1;
-    uint64_t salt;
-    if (!wal_drop_below(wal, next, error))
+    if (!next_segment(wal, wal->sequence + 1, error))
         return false;
-    int file = make_segment(wal, next, &salt);
-    if (file < 0)
-        return fail(error, "beginning");
-    use_segment(wal, file, next, salt);
-    wal->broken = false;
+    *number = wal->number;
     return true;
-}
-
-// Writes the bytes of a file up to an end again where they are, and behind them the header of no
-// record, and syncs it.
-static bool rewrite(int file, off_t end)
-{
-    static const uint8_t no_record[HEADER_BYTES];
-    struct buf bytes;
-    buf_init(&bytes, (size_t)2 << 30);
-    bool ok =
-        read_file(file, &bytes) && (size_t)end <= bytes.len &&
-        write_at(file, slice_of(bytes.ptr, (size_t)end), slice_of(no_record, HEADER_BYTES), 0) &&
-        fdatasync(file) == 0;
-    buf_release(&bytes);
-    return ok;
-}
-
-// What was replayed is about to be seen, so it must be on disk. The last segment may not be: it was
-// killed between append and sync, or its sync failed. After a failed sync the kernel takes the
-// pages for written, and another sync would do nothing; so they are written again.
-static bool keep_replayed(struct wal *wal)
-{
-    if (wal->last_found == 0)
-        return true;
-    char name[NAME_BYTES];
-    segment_name(wal->last_found, name);
-    int file = openat(wal->directory, name, O_RDWR | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    bool ok = rewrite(file, wal->last_end);
-    int why = errno;
-    (void)close(file);
-    errno = why;
-    return ok;
 }
 
 bool wal_continue(struct wal *wal, uint64_t *number, struct store_error *error)
 {
-    if (!keep_replayed(wal))
-        return fail(error, "keeping");
     if (!wal_rotate(wal, number, error))
         return false;
     wal->broken = false;
     return true;
 }
 
-bool wal_probe(struct wal *wal, size_t room, struct store_error *error)
+static void set_synced(struct wal *wal, uint64_t sequence)
 {
-    uint64_t salt;
-    char name[NAME_BYTES];
-    uint64_t next = wal->number + 1;
-    int file = make_segment(wal, next, &salt);
-    if (file < 0)
-        return fail(error, "writing");
-    bool fits = fallocate(file, 0, 0, (off_t)room) == 0 || errno == EOPNOTSUPP;
-    if (!fits)
-        (void)fail(error, "finding room for");
-    (void)close(file);
-    segment_name(next, name);
-    (void)unlinkat(wal->directory, name, 0);
-    return fits;
+    wal->synced = sequence;
+    promise_set(wal->promise, PROMISE_RECORDS, sequence);
 }
 
-bool wal_rotate(struct wal *wal, uint64_t *number, struct store_error *error)
+// The promise is lowered first: records behind `applied` are void as soon as the new segment says
+// where it begins.
+bool wal_restart(struct wal *wal, uint64_t applied, struct store_error *error)
 {
-    uint64_t next = wal->number + 1;
-    uint64_t salt;
-    int file = make_segment(wal, next, &salt);
-    if (file < 0)
-        return fail(error, "continuing");
-    use_segment(wal, file, next, salt);
-    *number = next;
+    wal->broken = true;
+    ensure(pthread_mutex_lock(&wal->lock) == 0);
+    set_synced(wal, applied);
+    promise_set(wal->promise, PROMISE_APPENDED, 0);
+    ensure(pthread_mutex_unlock(&wal->lock) == 0);
+    if (!promise_sync(wal->promise, error) || !next_segment(wal, applied + 1, error) ||
+        !wal_drop_below(wal, wal->number, error))
+        return false;
+    wal->sequence = applied;
+    wal->broken = false;
     return true;
+}
+
+bool wal_probe(struct wal *wal, size_t room, struct store_error *error)
+{
+    int file = openat(wal->directory, PROBE_FILE, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool fits = file >= 0 && write_at(file, SLICE_LIT("probe"), slice_of(NULL, 0), 0) &&
+                fdatasync(file) == 0 && fsync(wal->directory) == 0;
+    if (!fits)
+        (void)fail(error, "writing");
+    else if (fallocate(file, 0, 0, (off_t)room) != 0 && errno != EOPNOTSUPP)
+        fits = fail(error, "finding room for");
+    if (file >= 0)
+        (void)close(file);
+    (void)unlinkat(wal->directory, PROBE_FILE, 0);
+    return fits;
 }
 
 size_t wal_segment_bytes(const struct wal *wal)
@@ -410,21 +197,105 @@ size_t wal_segment_bytes(const struct wal *wal)
     return (size_t)wal->offset;
 }
 
+bool wal_is_gone(struct wal *wal)
+{
+    struct stat status;
+    ensure(pthread_mutex_lock(&wal->lock) == 0);
+    bool gone = wal->file >= 0 && fstat(wal->file, &status) == 0 && status.st_nlink == 0;
+    ensure(pthread_mutex_unlock(&wal->lock) == 0);
+    return gone;
+}
+
 void wal_measure(struct wal *wal, uint64_t *segments, uint64_t *bytes)
 {
     *segments = 0;
     *bytes = 0;
     ensure(pthread_mutex_lock(&wal->lock) == 0);
-    for (uint64_t number = wal->oldest; number != 0 && number <= wal->number; number++) {
-        char name[NAME_BYTES];
+    uint64_t oldest = wal->oldest;
+    uint64_t newest = wal->number;
+    ensure(pthread_mutex_unlock(&wal->lock) == 0);
+    for (uint64_t number = oldest; number != 0 && number <= newest; number++) {
+        char name[WAL_NAME_BYTES];
         struct stat status;
-        segment_name(number, name);
+        wal_segment_name(number, name);
         if (fstatat(wal->directory, name, &status, 0) != 0)
             continue;
         *segments += 1;
         *bytes += (uint64_t)status.st_size;
     }
-    ensure(pthread_mutex_unlock(&wal->lock) == 0);
+}
+
+// ---- Opening --------------------------------------------------------------------------------
+
+// Writes the bytes of a file up to an end again where they are, and behind them the header of no
+// record, and syncs it.
+static bool rewrite(int file, uint64_t end)
+{
+    static const uint8_t no_record[WAL_HEADER];
+    struct buf bytes;
+    buf_init(&bytes, (size_t)2 << 30);
+    bool ok = wal_read_file(file, &bytes) && end <= bytes.len &&
+              write_at(file, slice_of(bytes.ptr, end), slice_of(no_record, WAL_HEADER), 0) &&
+              fdatasync(file) == 0;
+    buf_release(&bytes);
+    return ok;
+}
+
+// What was found is about to be seen, so it must be on disk. The last segment may not be: it was
+// killed between append and sync, or its sync failed. After a failed sync the kernel takes the
+// pages for written, and another sync would do nothing; so they are written again.
+static bool keep_found(struct wal *wal, const struct wal_report *report)
+{
+    size_t i = report->segment_count;
+    while (i > 0 && report->segments[i - 1].records == 0)
+        i--;
+    if (i == 0)
+        return true;
+    char name[WAL_NAME_BYTES];
+    wal_segment_name(report->segments[i - 1].number, name);
+    int file = openat(wal->directory, name, O_RDWR | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool ok = rewrite(file, report->segments[i - 1].end);
+    int why = errno;
+    (void)close(file);
+    errno = why;
+    return ok;
+}
+
+struct wal *wal_open(const char *directory, const struct wal_report *report, uint64_t applied,
+                     struct promise *promise, struct store_error *error)
+{
+    struct wal *wal = calloc(1, sizeof(*wal));
+    ensure(wal != NULL);
+    ensure(pthread_mutex_init(&wal->lock, NULL) == 0);
+    wal->file = -1;
+    wal->broken = true; // until wal_continue or wal_restart
+    wal->promise = promise;
+    wal->sequence = report->last > applied ? report->last : applied;
+    if (report->segment_count > 0) {
+        wal->oldest = report->segments[0].number;
+        wal->number = report->segments[report->segment_count - 1].number;
+    }
+    wal->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (wal->directory < 0 || !keep_found(wal, report)) {
+        (void)fail(error, "opening");
+        wal_close(wal);
+        return NULL;
+    }
+    set_synced(wal, wal->sequence);
+    promise_begin(promise);
+    return wal;
+}
+
+void wal_close(struct wal *wal)
+{
+    if (wal->file >= 0)
+        (void)close(wal->file);
+    if (wal->directory >= 0)
+        (void)close(wal->directory);
+    ensure(pthread_mutex_destroy(&wal->lock) == 0);
+    free(wal);
 }
 
 // ---- Appending ------------------------------------------------------------------------------
@@ -437,6 +308,11 @@ static void preallocate(struct wal *wal, off_t end)
     off_t wanted = end + PREALLOCATE;
     if (fallocate(wal->file, 0, wal->allocated, wanted - wal->allocated) == 0)
         wal->allocated = wanted;
+}
+
+uint64_t wal_sequence(const struct wal *wal)
+{
+    return wal->sequence;
 }
 
 void wal_break(struct wal *wal)
@@ -458,20 +334,18 @@ bool wal_append(struct wal *wal, struct slice payload, struct store_error *error
 {
     if (wal->broken)
         return refuse(error);
-    if (payload.len > RECORD_MAX)
+    if (payload.len > WAL_RECORD_MAX)
         return store_fail(error, "a batch is too large for the log");
-    uint8_t header[HEADER_BYTES];
-    uint32_t length = (uint32_t)payload.len;
-    uint64_t salted = (wal->sequence + 1) ^ wal->salt;
-    memcpy(header + 4, &length, 4);
-    memcpy(header + 8, &salted, 8);
-    uint32_t sum = checksum(header, payload);
-    memcpy(header, &sum, 4);
-    off_t end = wal->offset + (off_t)(HEADER_BYTES + payload.len);
+    uint64_t before = wal->sequence;
+    struct wal_record record = {
+        .sequence = before + 1, .unsynced = (uint32_t)(before - wal->synced), .payload = payload};
+    uint8_t header[WAL_HEADER];
+    wal_record_encode(&record, wal->salt, header);
+    off_t end = wal->offset + (off_t)(WAL_HEADER + payload.len);
     preallocate(wal, end);
-    if (!write_at(wal->file, slice_of(header, HEADER_BYTES), payload, wal->offset))
+    if (!write_at(wal->file, slice_of(header, WAL_HEADER), payload, wal->offset))
         return fail(error, "writing");
-    wal->sequence++;
+    wal->sequence = before + 1;
     wal->offset = end;
     return true;
 }
@@ -480,12 +354,24 @@ bool wal_sync(struct wal *wal, struct store_error *error)
 {
     if (wal->broken)
         return refuse(error);
+    uint64_t appended = wal->sequence;
     ensure(pthread_mutex_lock(&wal->lock) == 0);
     bool ok = fdatasync(wal->file) == 0;
     if (!ok) {
         wal->broken = true;
         (void)fail(error, "syncing");
+    } else if (appended > wal->synced) {
+        set_synced(wal, appended);
     }
     ensure(pthread_mutex_unlock(&wal->lock) == 0);
     return ok;
+}
+
+bool wal_promise(struct wal *wal, uint64_t sequence, struct store_error *error)
+{
+    ensure(pthread_mutex_lock(&wal->lock) == 0);
+    if (promise_get(wal->promise, PROMISE_RECORDS) < sequence)
+        promise_set(wal->promise, PROMISE_RECORDS, sequence);
+    ensure(pthread_mutex_unlock(&wal->lock) == 0);
+    return promise_sync(wal->promise, error);
 }

@@ -27,18 +27,31 @@ static void *worker_main(void *argument)
         ensure(pthread_mutex_unlock(&worker->lock) == 0);
         worker->work(worker->context);
         ensure(pthread_mutex_lock(&worker->lock) == 0);
+        worker->asked = worker->asked || (worker->repeats && !worker->stopping);
         worker->busy = false;
     }
     ensure(pthread_mutex_unlock(&worker->lock) == 0);
     return NULL;
 }
 
-void worker_start(struct worker *worker, long delay_ms, void (*work)(void *context), void *context)
+static void start(struct worker *worker)
 {
-    *worker = (struct worker){.delay_ms = delay_ms, .work = work, .context = context};
     wait_init(&worker->wake);
     ensure(pthread_mutex_init(&worker->lock, NULL) == 0);
     ensure(pthread_create(&worker->thread, NULL, worker_main, worker) == 0);
+}
+
+void worker_start(struct worker *worker, long delay_ms, void (*work)(void *context), void *context)
+{
+    *worker = (struct worker){.delay_ms = delay_ms, .work = work, .context = context};
+    start(worker);
+}
+
+void worker_repeat(struct worker *worker, long every_ms, void (*work)(void *context), void *context)
+{
+    *worker = (struct worker){
+        .delay_ms = every_ms, .work = work, .context = context, .asked = true, .repeats = true};
+    start(worker);
 }
 
 void worker_ask(struct worker *worker)

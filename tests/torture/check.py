@@ -146,7 +146,7 @@ def check_registers(world, items):
     return count, undecided
 
 
-def verify(api, world, memories):
+def verify(api, world, memories, registers=True):
     observed = {}
     items = {name: check_table(api, name, observed) for name in INDEXES}
     check_bank(items[BANK])
@@ -155,4 +155,7 @@ def verify(api, world, memories):
     for thing in observed:
         if thing[0] in (LOAD, EXTRA) and len(thing) == 2 and not any(thing in memory.known for memory in memories):
             raise Problem(f'{thing} is there, but nobody wrote it')
+    if not registers:
+        world.histories = {}
+        return 0, 0
     return check_registers(world, items[REGISTERS])

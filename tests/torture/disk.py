@@ -24,6 +24,7 @@ RECORD = struct.Struct('=IIQQQQ108s108s')
 OLD_ZEROS = 2**64 - 1
 CAPACITY = 200000
 PAGE, SECTOR = 4096, 512
+BOOT_AT = 4 * 8  # in log/promise
 CREATE, RENAME, REMOVE, SYNC, SYNC_LOST, SYNC_DIR, MKDIR, WRITE = range(1, 9)
 FIELDS = ('cursor', 'capacity', 'space', 'write_delay', 'write_faults', 'sync_faults', 'writes', 'syncs',
           'failed_writes', 'failed_syncs', 'surprises', 'old_bytes')
@@ -184,9 +185,20 @@ class Disk:
             if parent(path) and parent(path) not in directories:
                 continue  # Its directory itself did not survive.
             self.survive(random, sources[inode], os.path.join(after, path), files[inode])
+        self.forget_boot(os.path.join(after, 'log', 'promise'))
         shutil.rmtree(self.data)
         os.rename(after, self.data)
         self.begin()
+
+    @staticmethod
+    def forget_boot(promise):
+        """The machine is started again: what was promised until then (PROMISE_BOOT) is void."""
+        if os.path.exists(promise) and os.path.getsize(promise) > BOOT_AT:
+            shutil.copyfile(promise, promise + '.own')  # it may be linked
+            os.rename(promise + '.own', promise)
+            with open(promise, 'r+b') as file:
+                file.seek(BOOT_AT)
+                file.write(bytes(8))
 
     def survive(self, random, source, target, file):
         size = os.path.getsize(source)

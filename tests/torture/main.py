@@ -27,7 +27,7 @@ from clients import Auditor, Keeper, Payer, Racer, World, Writer
 from disk import Disk
 from dolmen import Api, ApiError, ROOT, Server
 from linear import self_test
-from memory import Memory
+from memory import Memory, WINDOW
 from wire import Loop, Problem
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -66,8 +66,12 @@ class Tally:
 class Segment:
     """One data directory with its clients."""
 
-    def __init__(self, options, tally, number, layer):
+    def __init__(self, options, tally, number, layer, durability):
         self.options, self.tally = options, tally
+        self.relaxed = durability == 'relaxed'
+        # Every other segment has buffers so small that tables are flushed and merged all the time.
+        self.flags = ['--durability', durability] + (['--write-buffer', '4M'] if number % 2 else [])
+        self.killed = self.lost_since = None  # when the loaded server died; whether the power went since
         self.random = random.Random(f'{options.seed}/{number}')
         self.work = tempfile.mkdtemp(prefix='dolmen-torture.')
         self.data = os.path.join(self.work, 'data')
@@ -99,7 +103,7 @@ class Segment:
             self.start_and_kill()
         begun = time.monotonic()
         try:
-            self.server = Server(self.data, environment=self.environment())
+            self.server = Server(self.data, *self.flags, environment=self.environment())
         except RuntimeError as error:
             raise Problem(str(error))
         self.tally.slowest = max(self.tally.slowest, time.monotonic() - begun)
@@ -107,7 +111,7 @@ class Segment:
     def start_and_kill(self):
         """A kill while the server starts, and perhaps no power either."""
         binary = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
-        process = subprocess.Popen([binary, 'serve', '--port', '0', '--data', self.data], stdout=subprocess.DEVNULL,
+        process = subprocess.Popen([binary, 'serve', '--port', '0', '--data', self.data, *self.flags], stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, env={**os.environ, **self.environment()})
         time.sleep(self.random.uniform(0.005, 0.06))
         process.kill()
@@ -122,12 +126,16 @@ class Segment:
         self.tally.dropped += self.disk.dropped - before[0]
         self.tally.undone += self.disk.undone - before[1]
         self.tally.losses += 1
+        self.lost_since = self.relaxed
 
     # ---- Rounds ----
 
     def run(self, kinds):
         self.start()
         create_tables(Api(self.server.endpoint))
+        if self.relaxed:  # a stop is what makes them sure
+            self.server.stop()
+            self.start()
         for number, kind in enumerate(kinds):
             self.world.round = number
             self.round(kind)
@@ -161,6 +169,7 @@ class Segment:
         finally:
             timer.join()
             process.wait()
+            self.killed = time.monotonic()
         if process.returncode != -signal.SIGKILL:
             raise Problem(f'the server ended by itself with status {process.returncode}\n{self.server.error_text()}')
         loop.close()
@@ -168,6 +177,7 @@ class Segment:
 
     def stop(self, loop):
         """A graceful end, which must come whatever the disk did."""
+        loop.stopping = True
         self.server.process.terminate()
         loop.run(10)
         try:
@@ -245,7 +255,11 @@ class Segment:
 
     def check(self):
         world = self.world
-        registers, undecided = verify(Api(self.server.endpoint), world, self.memories)
+        if self.lost_since:
+            for memory in self.memories:
+                memory.unsure_since(self.killed - WINDOW)
+        registers, undecided = verify(Api(self.server.endpoint), world, self.memories, not self.lost_since)
+        self.lost_since = None
         world.fault = None
         self.tally.registers += registers
         self.tally.undecided += undecided
@@ -263,14 +277,16 @@ class Segment:
 
 
 def plan(options):
-    """Lists of rounds, one for each segment, and whether the layer is there."""
+    """Lists of rounds, one for each segment, whether the layer is there, and the durability."""
     choice = random.Random(options.seed)
     plain = ['kill'] * (options.rounds // 2)
-    mixed = ['kill'] * (options.rounds - len(plain)) + ['power'] * options.power
+    relaxed = ['power'] * (options.power // 2) + ['kill'] * (options.power // 8)
+    mixed = ['kill'] * (options.rounds - len(plain)) + ['power'] * (options.power - options.power // 2)
     mixed += [FAULTS[i % len(FAULTS)] for i in range(options.faults)]
-    choice.shuffle(mixed)
-    segments = [(plain[i:i + SEGMENT], False) for i in range(0, len(plain), SEGMENT)]
-    segments += [(mixed[i:i + SEGMENT], True) for i in range(0, len(mixed), SEGMENT)]
+    segments = []
+    for kinds, layered, durability in ((plain, False, 'full'), (mixed, True, 'full'), (relaxed, True, 'relaxed')):
+        choice.shuffle(kinds)
+        segments += [(kinds[i:i + SEGMENT], layered, durability) for i in range(0, len(kinds), SEGMENT)]
     choice.shuffle(segments)
     return segments
 
@@ -286,9 +302,9 @@ def brief(message):
     return re.sub('x{20,}', lambda match: f'<{len(match[0])} x>', message)[:6000]
 
 
-def run_segment(options, tally, number, kinds, layer):
+def run_segment(options, tally, number, kinds, layer, durability):
     """Whether all went well."""
-    segment = Segment(options, tally, number, layer)
+    segment = Segment(options, tally, number, layer, durability)
     failed = True
     try:
         segment.run(kinds)
@@ -321,7 +337,7 @@ def arguments():
     options = parser.parse_args()
     options.rounds = options.rounds or (20 if options.short else 300)
     if options.power < 0:
-        options.power = 3 if options.short else max(3, options.rounds // 10)
+        options.power = 4 if options.short else max(4, options.rounds * 5 // 3)
     if options.faults < 0:
         options.faults = 3 if options.short else max(3, options.rounds // 10)
     return options
@@ -338,8 +354,8 @@ def main():
     try:
         layer = build_layer(tools)
         segments = plan(options)
-        for number, (kinds, layered) in enumerate(segments):
-            failed += not run_segment(options, tally, number, kinds, layer if layered else None)
+        for number, (kinds, layered, durability) in enumerate(segments):
+            failed += not run_segment(options, tally, number, kinds, layer if layered else None, durability)
             print(f'{number + 1}/{len(segments)} {time.monotonic() - begun:4.0f} s  {tally.summary()}', flush=True)
     finally:
         shutil.rmtree(tools)

@@ -4,13 +4,19 @@ A change is a dictionary: thing -> its new value (None: gone). A thing is (table
 change is asked, then it is acknowledged, refused (certainly not done) or in doubt (no answer, or an
 answer that says it failed: it may be there after a restart). After the restart each thing must be what was
 acknowledged last or what is in doubt since then, and a change that is one unit must be there as a whole or not at all.
+With relaxed durability a power cut puts what was acknowledged last in doubt again.
 """
+import time
+
 from wire import Problem
+
+WINDOW = 1.0  # seconds for which it is remembered what an acknowledged change replaced
 
 
 class Memory:
     def __init__(self):
         self.known = {}
+        self.recent = []      # acknowledged changes: when, change, whether it is a unit, what was there before
         self.doubts = []      # changes in their order, each with whether it is a unit
         self.asked = None
         self.acknowledged = 0
@@ -19,9 +25,12 @@ class Memory:
         self.asked = (dict(change), unit)
 
     def accept(self):
-        change, _ = self.asked
+        change, unit = self.asked
         self.asked = None
         self.acknowledged += 1
+        now = time.monotonic()
+        self.recent = [entry for entry in self.recent if entry[0] > now - WINDOW]
+        self.recent.append((now, change, unit, {thing: self.known.get(thing) for thing in change}))
         self.known.update(change)
         for doubt, _ in self.doubts:
             for thing in change:
@@ -34,6 +43,13 @@ class Memory:
         if self.asked:
             self.doubts.append(self.asked)
             self.asked = None
+
+    def unsure_since(self, moment):
+        """With relaxed durability a power cut may take back what was acknowledged after this."""
+        back = [entry for entry in self.recent if entry[0] > moment]
+        for _, _, _, before in reversed(back):
+            self.known.update(before)
+        self.doubts = [(dict(change), unit) for _, change, unit, _ in back] + self.doubts
 
     def value(self, thing):
         return self.known.get(thing)
@@ -55,7 +71,7 @@ class Memory:
                 self.check_unit(at, change, observed)
         for thing in things:
             self.known[thing] = observed.get(thing)
-        self.doubts = []
+        self.doubts, self.recent = [], []
 
     def check_unit(self, at, change, observed):
         """Each thing of the change says 'there', 'not there' or nothing; they may not contradict each other."""

@@ -35,7 +35,7 @@ class Answer:
 
 def call(operation, request):
     body = json.dumps(request).encode()
-    return (f'POST / HTTP/1.1\r\nHost: dolmen\r\nX-Amz-Target: DynamoDB_20120810.{operation}\r\n'
+    return (f'POST / HTTP/1.1\r\nHost: localhost\r\nX-Amz-Target: DynamoDB_20120810.{operation}\r\n'
             f'Content-Type: application/x-amz-json-1.0\r\nX-Amz-Date: 20260101T000000Z\r\nAuthorization: {AUTHORIZATION}\r\n'
             f'Content-Length: {len(body)}\r\n\r\n').encode() + body
 
@@ -101,6 +101,7 @@ class Loop:
         host, _, port = endpoint.rpartition('/')[2].partition(':')
         self.poll = select.epoll()
         self.connections, self.sleepers = {}, []
+        self.stopping = False  # the server has been told to stop, and says so: as good as no answer
         for client in clients:
             connection = Connection(self, (host, int(port)), client)
             self.connections[connection.socket.fileno()] = connection
@@ -129,7 +130,7 @@ class Loop:
                     connection.send()
                 if event & ~select.EPOLLOUT:
                     answer = connection.read()
-                    if answer is False:
+                    if answer is False or answer and answer.status == 503 and self.stopping:
                         self.drop(connection)
                     elif answer is not None:
                         connection.step(answer)

@@ -74,7 +74,7 @@ static inline struct store *open_rocksdb(const char *path, enum store_durability
 static inline void commit(struct store *store, struct store_batch *batch)
 {
     struct store_error error = {0};
-    if (!store_commit(store, batch, &error))
+    if (store_commit(store, batch, &error) != STORE_DONE)
         fail_msg("%s", error.text);
     store_batch_clear(batch);
 }

@@ -92,7 +92,7 @@ static void test_empty(void **state)
     expect(fixture->store, NULL, "a", NULL);
     expect_walk(fixture, NULL, "", "", "", "");
     expect_walk(fixture, NULL, "a", "b", "", "");
-    assert_true(store_commit(fixture->store, fixture->batch, &error));
+    assert_int_equal(store_commit(fixture->store, fixture->batch, &error), STORE_DONE);
     assert_true(store_sync(fixture->store, &error));
     struct store_stats stats;
     store_stats(fixture->store, &stats);

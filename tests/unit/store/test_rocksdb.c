@@ -5,6 +5,7 @@
 // the calls, and can refuse them or hold them back.
 #include "fixture.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -167,8 +168,8 @@ static void test_in_use_then_killed(void **state)
 
 static void test_newer_format_is_refused(void **state)
 {
-    write_file(*state, "FORMAT", "dolmen format 3\n");
-    expect_refusal(*state, "newer dolmen (format 3; this one reads up to format 2)", false);
+    write_file(*state, "FORMAT", "dolmen format 4\n");
+    expect_refusal(*state, "newer dolmen (format 4; this one reads up to format 3)", false);
     assert_false(file_exists(*state, "db"));
     static const char *const broken[] = {"",
                                          "dolmen",
@@ -190,7 +191,7 @@ static void test_newer_format_is_refused(void **state)
     assert_non_null(file);
     assert_non_null(fgets(text, sizeof(text), file));
     assert_int_equal(fclose(file), 0);
-    assert_string_equal(text, "dolmen format 2\n");
+    assert_string_equal(text, "dolmen format 3\n");
 }
 
 static void test_foreign_directory_is_refused(void **state)
@@ -208,11 +209,9 @@ static void test_harmless_leftovers(void **state)
     assert_int_equal(mkdir(path, 0700), 0);
     write_file(*state, "FORMAT.tmp", "dol");
     store_close(open_rocksdb(*state, STORE_FULL));
-    // With its store in place a directory is ours even without FORMAT.
     (void)snprintf(path, sizeof(path), "%s/FORMAT", (char *)*state);
     assert_int_equal(unlink(path), 0);
-    store_close(open_rocksdb(*state, STORE_FULL));
-    assert_true(file_exists(*state, "FORMAT"));
+    expect_refusal(*state, "/FORMAT is missing", false);
 }
 
 // RocksDB would start afresh without CURRENT, and remove the tables.
@@ -225,6 +224,171 @@ static void test_missing_current_is_refused(void **state)
     (void)snprintf(path, sizeof(path), "%s/db/CURRENT", (char *)*state);
     assert_int_equal(unlink(path), 0);
     expect_refusal(*state, "but no CURRENT file", false);
+}
+
+static void expect_commit_fails(struct store *store, enum store_end end, const char *text)
+{
+    struct store_error error = {0};
+    struct store_batch *batch = store_batch_new();
+    store_batch_put(batch, SLICE_LIT("key"), SLICE_LIT("lost"));
+    assert_int_equal(store_commit(store, batch, &error), end);
+    if (strstr(error.text, text) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.text, text);
+    store_batch_free(batch);
+}
+
+static void expect_recovery(struct store *store, bool expected)
+{
+    struct store_error error = {0};
+    assert_int_equal(store_recover(store, &error), expected);
+}
+
+// ---- Damage ---------------------------------------------------------------------
+
+// The path of the only file in a subdirectory whose name begins like this.
+static void find_file(const char *dir, const char *under, const char *begin, char out[800])
+{
+    char path[512];
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, under);
+    DIR *listing = opendir(path);
+    assert_non_null(listing);
+    out[0] = 0;
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+        if (strncmp(entry->d_name, begin, strlen(begin)) == 0)
+            (void)snprintf(out, 800, "%s/%s", path, entry->d_name);
+    }
+    (void)closedir(listing);
+    assert_true(out[0] != 0);
+}
+
+static off_t size_of(const char *path)
+{
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    return status.st_size;
+}
+
+static void append_to(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+// After a clean stop the tables are all there is: a list of them that was cut anywhere is refused,
+// and no table removed.
+static void test_cut_manifest(void **state)
+{
+    char manifest[800];
+    char table[800];
+    struct store *store = open_rocksdb(*state, STORE_FULL);
+    put_now(store, "key", "value");
+    store_close(store);
+    find_file(*state, "db", "MANIFEST-", manifest);
+    for (off_t length = size_of(manifest) - 1; length >= 0; length -= 7) {
+        assert_int_equal(truncate(manifest, length), 0);
+        expect_refusal(*state, "is damaged at byte", false);
+        find_file(*state, "db", "0000", table);
+    }
+}
+
+// What a power cut leaves behind the last whole edit is cut off and kept.
+static void test_torn_manifest(void **state)
+{
+    char manifest[800];
+    char torn[900];
+    struct store *store = open_rocksdb(*state, STORE_FULL);
+    put_now(store, "key", "value");
+    store_close(store);
+    find_file(*state, "db", "MANIFEST-", manifest);
+    append_to(manifest, "half an edit");
+    off_t size = size_of(manifest);
+    store = open_rocksdb(*state, STORE_FULL);
+    expect(store, NULL, "key", "value");
+    store_close(store);
+    (void)snprintf(torn, sizeof(torn), "%s.torn", manifest);
+    assert_int_equal(size_of(torn), size);
+}
+
+static void test_missing_log_is_refused(void **state)
+{
+    char segment[800];
+    struct store *store = open_rocksdb(*state, STORE_FULL);
+    put_now(store, "key", "value");
+    store_close(store);
+    find_file(*state, "log", "0000", segment);
+    assert_int_equal(unlink(segment), 0);
+    expect_refusal(*state, "the file is missing", false);
+    (void)snprintf(segment, sizeof(segment), "%s/log/promise", (char *)*state);
+    assert_int_equal(unlink(segment), 0);
+    expect_refusal(*state, "the file is missing", false);
+}
+
+// The key by which the tables speak of the log is nobody else's.
+static void test_own_key_is_hidden(void **state)
+{
+    struct store *store = open_rocksdb(*state, STORE_FULL);
+    put_now(store, "\x01", "first");
+    store_close(store); // which puts it
+    store = open_rocksdb(*state, STORE_FULL);
+    struct store_cursor *cursor =
+        store_cursor_open(store, NULL, slice_of(NULL, 0), slice_of(NULL, 0));
+    store_cursor_first(cursor);
+    assert_true(slice_is(store_cursor_value(cursor), "first"));
+    store_cursor_prev(cursor);
+    assert_false(store_cursor_valid(cursor));
+    store_cursor_seek_before(cursor, SLICE_LIT("\0"));
+    assert_false(store_cursor_valid(cursor));
+    store_cursor_close(cursor);
+    store_close(store);
+}
+
+// A directory that is moved away under the store is noticed; one that comes back, too.
+static void test_vanished_directory(void **state)
+{
+    char path[512];
+    char away[512];
+    struct store_error why;
+    (void)snprintf(path, sizeof(path), "%s/data", (char *)*state);
+    (void)snprintf(away, sizeof(away), "%s/away", (char *)*state);
+    struct store *store = open_rocksdb(path, STORE_FULL);
+    put_now(store, "key", "value");
+    assert_int_equal(rename(path, away), 0);
+    while (store_condition(store, &why) != STORE_GONE)
+        usleep(1000);
+    expect_commit_fails(store, STORE_NOT_DONE, "was removed or replaced");
+    expect_recovery(store, false);
+    expect(store, NULL, "key", "value");
+    assert_int_equal(rename(away, path), 0);
+    while (store_condition(store, &why) != STORE_WELL)
+        usleep(1000);
+    expect_recovery(store, true);
+    put_now(store, "key", "again");
+    store_close(store);
+}
+
+// A store of format 1 has the same tables, no promise, and a log of its own format.
+static void test_old_format(void **state)
+{
+    char path[800];
+    struct store *store = open_rocksdb(*state, STORE_FULL);
+    put_now(store, "key", "value");
+    store_close(store);
+    find_file(*state, "log", "0000", path);
+    assert_int_equal(unlink(path), 0);
+    (void)snprintf(path, sizeof(path), "%s/log/promise", (char *)*state);
+    assert_int_equal(unlink(path), 0);
+    write_file(*state, "FORMAT", "dolmen format 1\n");
+    store = open_rocksdb(*state, STORE_FULL);
+    expect(store, NULL, "key", "value");
+    put_now(store, "key", "new");
+    store_close(store);
+    store = open_rocksdb(*state, STORE_FULL);
+    expect(store, NULL, "key", "new");
+    store_close(store);
+    write_file(*state, "FORMAT", "dolmen format 3\n");
+    store_close(open_rocksdb(*state, STORE_FULL));
 }
 
 // ---- The log --------------------------------------------------------------------
@@ -291,35 +455,18 @@ static void test_invisible_until_synced(void **state)
     store_close(store);
 }
 
-static void expect_commit_fails(struct store *store, const char *text)
-{
-    struct store_error error = {0};
-    struct store_batch *batch = store_batch_new();
-    store_batch_put(batch, SLICE_LIT("key"), SLICE_LIT("lost"));
-    assert_false(store_commit(store, batch, &error));
-    if (strstr(error.text, text) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", error.text, text);
-    store_batch_free(batch);
-}
-
-static void expect_recovery(struct store *store, bool expected)
-{
-    struct store_error error = {0};
-    assert_int_equal(store_recover(store, &error), expected);
-}
-
 static void test_failed_sync(void **state)
 {
     struct store *store = open_rocksdb(*state, STORE_FULL);
     put_now(store, "key", "kept");
     atomic_store(&sync_mode, SYNC_FAILS);
-    expect_commit_fails(store, "syncing the log failed: Input/output error");
+    expect_commit_fails(store, STORE_UNKNOWN, "syncing the log failed: Input/output error");
     expect(store, NULL, "key", "kept");
     expect_recovery(store, false);
     // The disk is well again, but nobody knows what the log holds: no commit until it is begun
     // anew.
     atomic_store(&sync_mode, SYNC_REAL);
-    expect_commit_fails(store, "the log is out of order");
+    expect_commit_fails(store, STORE_NOT_DONE, "the log is out of order");
     expect(store, NULL, "key", "kept");
     expect_recovery(store, true);
     put_now(store, "key", "again");
@@ -338,7 +485,7 @@ static void test_failed_relaxed_sync(void **state)
     atomic_store(&sync_mode, SYNC_FAILS);
     assert_false(store_sync(store, &error));
     assert_non_null(strstr(error.text, "syncing the log failed: Input/output error"));
-    expect_commit_fails(store, "the log is out of order");
+    expect_commit_fails(store, STORE_NOT_DONE, "the log is out of order");
     expect(store, NULL, "key", "kept");
     atomic_store(&sync_mode, SYNC_REAL);
     expect_recovery(store, true);
@@ -358,7 +505,7 @@ static bool commit_filler(struct store *store, struct store_batch *batch, unsign
     (void)snprintf(key, sizeof(key), "%08u", number);
     store_batch_clear(batch);
     store_batch_put(batch, slice_str(key), slice_of(value, sizeof(value)));
-    return store_commit(store, batch, error);
+    return store_commit(store, batch, error) == STORE_DONE;
 }
 
 // An I/O error while RocksDB writes a table in the background: commits fail, reads go on, and when
@@ -476,6 +623,12 @@ int main(void)
         TEST(test_foreign_directory_is_refused),
         TEST(test_harmless_leftovers),
         TEST(test_missing_current_is_refused),
+        TEST(test_cut_manifest),
+        TEST(test_torn_manifest),
+        TEST(test_missing_log_is_refused),
+        TEST(test_own_key_is_hidden),
+        TEST(test_vanished_directory),
+        TEST(test_old_format),
         TEST(test_full_commit_calls_fdatasync),
         TEST(test_relaxed_commit_is_synced_later),
         TEST(test_invisible_until_synced),

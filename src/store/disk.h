@@ -1,0 +1,42 @@
+// The place where the data directory is: whether it is still there, and whether it has room.
+//
+// A full disk must not be a trap. Some room is kept back, as files in `DIR/reserve`; they are given
+// up one by one to batches that free room, to the flush of what is in memory, and to a start. While
+// there is no room for more, batches that only add are refused. When room is back the files are
+// made again, first of all.
+//
+// Threads: any may ask for the condition and for room; one at a time looks.
+#ifndef STORE_DISK_H
+#define STORE_DISK_H
+
+#include "store/store.h"
+
+#include <limits.h>
+#include <pthread.h>
+
+struct disk {
+    int directory; // borrowed
+    char path[PATH_MAX];
+    pthread_mutex_t lock; // of the files of the reserve, and
+    char why[256];        // what is wrong
+    _Atomic int condition;
+};
+
+// Nothing can fail: what cannot be found out or made is not there.
+void disk_init(struct disk *disk, const char *path, int directory);
+void disk_release(struct disk *disk);
+
+enum store_condition disk_condition(struct disk *disk, struct store_error *why);
+
+// Whether there is room for so many bytes; gives up as much of the reserve as that takes.
+bool disk_has_room(struct disk *disk, uint64_t bytes);
+// Gives up a piece of the reserve; false if none is left.
+bool disk_give_room(struct disk *disk);
+// A write found no room.
+void disk_is_full(struct disk *disk);
+
+// Finds out how things are; called once a second. `memory` is what a flush of all that is in memory
+// would take, `gone` whether a file of the log has lost its name.
+void disk_look(struct disk *disk, uint64_t memory, bool gone);
+
+#endif

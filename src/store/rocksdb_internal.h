@@ -1,0 +1,70 @@
+// What the two files of the RocksDB driver share: rocksdb.c reads, writes and works in the
+// background, rocksdb_open.c opens and closes.
+#ifndef STORE_ROCKSDB_INTERNAL_H
+#define STORE_ROCKSDB_INTERNAL_H
+
+#include "store/data_dir.h"
+#include "store/disk.h"
+#include "store/promise.h"
+#include "store/store_driver.h"
+#include "store/wal.h"
+#include "store/worker.h"
+
+#include <limits.h>
+#include <rocksdb/c.h>
+
+struct rocks_store {
+    struct store base;
+    struct data_dir dir;
+    struct disk disk;
+    char path[PATH_MAX];
+    struct promise promise;
+    enum store_durability durability;
+    rocksdb_t *db;
+    rocksdb_readoptions_t *read; // for reads without a snapshot; never changed
+    rocksdb_writeoptions_t *write;
+    rocksdb_flushoptions_t *flush;
+    rocksdb_writebatch_t *scratch; // the committing thread's
+    struct wal *wal;
+    _Atomic uint64_t applied; // sequence of the last record that RocksDB has
+    _Atomic uint64_t noted;   // what its tables say of that
+    size_t segment_bytes;
+    size_t rotate_at;           // segment size at which the next rotation is tried
+    _Atomic uint64_t segment;   // those below it can go after the next flush
+    _Atomic uint64_t deletions; // keys that were deleted since the last flush began, and
+    _Atomic bool ranges;        // whether ranges were
+    _Atomic bool damage;        // a compaction has met some
+    bool unlimited;             // the flusher's: see lift_limits()
+    struct worker flusher;
+    struct worker watcher;
+    struct worker syncer; // with relaxed durability only
+};
+
+extern const struct store_driver rocks_driver;
+
+// Turns RocksDB's message into ours and frees it; always returns false.
+bool rocks_fail(struct store_error *error, const char *doing, char *message);
+
+// Writes a batch into RocksDB's memtable.
+MUST_CHECK bool rocks_apply(struct rocks_store *rocks, rocksdb_writebatch_t *batch,
+                            struct store_error *error);
+
+// All that was applied is in tables on disk, which say so, and the list of the tables is promised.
+MUST_CHECK bool rocks_flush(struct rocks_store *rocks, struct store_error *error);
+
+// ---- Work beside the requests; the context is the store ----
+
+// Syncs the log. A failure is logged; commits are refused from then on, which tells the clients.
+void rocks_sync_log(void *context);
+// Before a memtable becomes a table.
+void rocks_promise_flush(void *context);
+// Flushes, and drops the segments of the log that are not needed after that.
+void rocks_flush_and_drop(void *context);
+// Finds out whether the directory is there and has room.
+void rocks_look_at_disk(void *context);
+void rocks_damage_found(void *context, const char *text);
+
+// Ends the work, flushes, and closes everything.
+void rocks_close(struct store *store);
+
+#endif

@@ -1,0 +1,258 @@
+// Opening and closing the RocksDB driver: nothing is changed before log, promise and the list of
+// tables were found to fit together (ADR 009).
+#include "store/rocksdb_internal.h"
+
+#include "store/manifest.h"
+#include "store/rocksdb_options.h"
+#include "store/wal_old.h"
+
+#include "base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    SYNC_DELAY_MS = 50,       // half of what is promised; a sync takes its time, too
+    LOOK_MS = 1000,           // how often the disk is looked at
+    START_BYTES = 2 << 20,    // room that a start takes
+    FULL_BUFFERS = 120 << 20, // of a start on a full disk, besides the log
+};
+
+// rocksdb_extras.cc
+void rocks_flush_at_once(rocksdb_flushoptions_t *options);
+void rocks_tell_damage(rocksdb_t *db, void (*damaged)(void *context, const char *text),
+                       void *context);
+void rocks_before_flush(rocksdb_options_t *options, void (*call)(void *context), void *context);
+
+// ---- Closing --------------------------------------------------------------------
+
+// A log whose every batch is in tables need not be replayed: the next opening is quick.
+static void forget_log(struct rocks_store *rocks)
+{
+    struct store_error error;
+    if (!rocks_flush(rocks, &error) || !wal_restart(rocks->wal, rocks->applied, &error))
+        log_warn("store: %s; the log will be replayed at the next start", error.text);
+}
+
+// Also of a store that was not opened to the end.
+static void release_objects(struct rocks_store *rocks)
+{
+    rocksdb_writebatch_destroy(rocks->scratch);
+    rocksdb_flushoptions_destroy(rocks->flush);
+    rocksdb_writeoptions_destroy(rocks->write);
+    rocksdb_readoptions_destroy(rocks->read);
+    if (rocks->db != NULL)
+        rocksdb_close(rocks->db);
+    if (rocks->wal != NULL)
+        wal_close(rocks->wal);
+    if (rocks->promise.values != NULL)
+        promise_close(&rocks->promise);
+    disk_release(&rocks->disk);
+    data_dir_close(&rocks->dir);
+    free(rocks);
+}
+
+void rocks_close(struct store *store)
+{
+    struct rocks_store *rocks = (struct rocks_store *)store;
+    if (rocks->durability == STORE_RELAXED)
+        worker_stop(&rocks->syncer);
+    worker_stop(&rocks->watcher);
+    worker_stop(&rocks->flusher);
+    forget_log(rocks);
+    release_objects(rocks);
+}
+
+// ---- Opening --------------------------------------------------------------------
+
+static bool open_db(struct rocks_store *rocks, const struct store_options *options,
+                    struct store_error *error)
+{
+    char path[PATH_MAX + 4];
+    char *message = NULL;
+    (void)snprintf(path, sizeof(path), "%s/db", rocks->path);
+    rocksdb_options_t *set = rocks_options_new(options);
+    rocks_before_flush(set, rocks_promise_flush, rocks);
+    rocks->db = rocksdb_open(set, path, &message);
+    rocksdb_options_destroy(set);
+    if (message == NULL)
+        return manifest_promise(rocks->path, &rocks->promise, error);
+    // Only where the directory could not be locked is it RocksDB that finds it in use.
+    if (strstr(message, "While lock file") != NULL || strstr(message, "lock hold by") != NULL)
+        (void)data_dir_in_use(rocks->path, error);
+    else
+        (void)store_fail(
+            error,
+            "cannot open %.150s: %.200s. Restore it from a copy, or run 'dolmen repair %.100s'",
+            path, message, rocks->path);
+    rocksdb_free(message);
+    return false;
+}
+
+// What the tables say of the log.
+static bool read_applied(struct rocks_store *rocks, struct store_error *error)
+{
+    char *message = NULL;
+    size_t length = 0;
+    uint64_t applied = 0;
+    char *value = rocksdb_get(rocks->db, rocks->read, "", 0, &length, &message);
+    if (message != NULL)
+        return rocks_fail(error, "reading", message);
+    if (length == sizeof(applied))
+        memcpy(&applied, value, sizeof(applied));
+    rocksdb_free(value);
+    rocks->applied = applied;
+    rocks->noted = applied;
+    return true;
+}
+
+static bool replay(void *context, uint64_t sequence, struct slice payload,
+                   struct store_error *error)
+{
+    struct rocks_store *rocks = context;
+    rocksdb_writebatch_t *batch =
+        rocksdb_writebatch_create_from((const char *)payload.ptr, payload.len);
+    bool ok = rocks_apply(rocks, batch, error);
+    rocksdb_writebatch_destroy(batch);
+    if (ok)
+        rocks->applied = sequence;
+    return ok;
+}
+
+// Replays what the last run left in the log. It is kept until what it holds has been flushed, which
+// nobody has to wait for: a new segment is begun behind it, as when one is full.
+static bool open_log(struct rocks_store *rocks, const char *log, const struct wal_report *report,
+                     struct store_error *error)
+{
+    uint64_t found = rocks->applied;
+    uint64_t number = 0;
+    rocks->wal = wal_open(log, report, found, &rocks->promise, error);
+    if (rocks->wal == NULL)
+        return false;
+    if (report->last <= found)
+        return wal_restart(rocks->wal, found, error);
+    // The segment comes first: what is replayed may take the last room.
+    if (!wal_continue(rocks->wal, &number, error) ||
+        !wal_walk(log, found, report->last, replay, rocks, error))
+        return false;
+    rocks->segment = number;
+    return true;
+}
+
+// On a full disk what is replayed has to stay in memory, or RocksDB would fail to write it.
+static struct store_options fit_options(struct rocks_store *rocks,
+                                        const struct store_options *options,
+                                        const struct wal_report *report)
+{
+    struct store_options fit = *options;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < report->segment_count; i++)
+        bytes += report->segments[i].end * 2;
+    if (!disk_has_room(&rocks->disk, START_BYTES + bytes)) {
+        (void)disk_has_room(&rocks->disk, START_BYTES);
+        fit.write_buffer_bytes = options->write_buffer_bytes + FULL_BUFFERS + 3 * bytes;
+    }
+    return fit;
+}
+
+// A directory of an older format: its log is replayed as that format allows, and is gone before
+// FORMAT says otherwise. Where this is interrupted it is done again.
+static bool upgrade(struct rocks_store *rocks, const char *log, struct store_error *error)
+{
+    struct wal_old old;
+    uint64_t applied = rocks->applied;
+    if (!wal_old_walk(log, &old, replay, rocks, error))
+        return false;
+    if (rocks->applied < applied)
+        rocks->applied = applied;
+    struct wal_segment ends[2] = {{.number = old.lowest}, {.number = old.highest}};
+    struct wal_report report = {.segments = ends, .segment_count = old.lowest == 0 ? 0 : 2};
+    rocks->wal = wal_open(log, &report, rocks->applied, &rocks->promise, error);
+    return rocks->wal != NULL && rocks_flush(rocks, error) &&
+           wal_restart(rocks->wal, rocks->applied, error) &&
+           data_dir_mark(&rocks->dir, rocks->path, error);
+}
+
+// Nothing is changed, and RocksDB not let near its files, before log and list of tables were found
+// to be what was promised. In a new directory the log is there before the tables: one that has
+// tables has had a log.
+static bool open_whole(struct rocks_store *rocks, const struct store_options *options,
+                       const char *log, struct wal_report *report, struct store_error *error)
+{
+    uint64_t promised[PROMISE_VALUES];
+    promise_read(log, promised);
+    if (!wal_check(log, promised[PROMISE_SEGMENT], report, error) ||
+        !manifest_check(rocks->path, promised, error) ||
+        (report->damage_count > 0 && !wal_report_fail(report, rocks->path, error)) ||
+        !promise_open(&rocks->promise, log, error))
+        return false;
+    bool is_new = report->segment_count == 0 && !data_dir_has_tables(&rocks->dir);
+    if (is_new) {
+        rocks->wal = wal_open(log, report, 0, &rocks->promise, error);
+        return rocks->wal != NULL && wal_restart(rocks->wal, 0, error) &&
+               open_db(rocks, options, error);
+    }
+    struct store_options fit = fit_options(rocks, options, report);
+    if (!open_db(rocks, &fit, error) || !read_applied(rocks, error))
+        return false;
+    wal_report_compare(report, rocks->applied, promised);
+    if (report->damage_count > 0)
+        return wal_report_fail(report, rocks->path, error);
+    return open_log(rocks, log, report, error);
+}
+
+static bool open_all(struct rocks_store *rocks, const struct store_options *options,
+                     struct store_error *error)
+{
+    char log[PATH_MAX + 4];
+    struct wal_report report = {.segments = NULL};
+    (void)snprintf(log, sizeof(log), "%s/log", rocks->path);
+    if (rocks->dir.format < DATA_DIR_FORMAT)
+        return promise_open(&rocks->promise, log, error) && open_db(rocks, options, error) &&
+               read_applied(rocks, error) && upgrade(rocks, log, error);
+    bool ok = open_whole(rocks, options, log, &report, error);
+    wal_report_release(&report);
+    return ok;
+}
+
+static void make_objects(struct rocks_store *rocks)
+{
+    rocks->read = rocksdb_readoptions_create();
+    rocks->write = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_disable_WAL(rocks->write, 1);
+    rocks->flush = rocksdb_flushoptions_create();
+    rocksdb_flushoptions_set_wait(rocks->flush, 1);
+    rocks_flush_at_once(rocks->flush);
+    rocks->scratch = rocksdb_writebatch_create();
+}
+
+struct store *store_open_rocksdb(const struct store_options *options, struct store_error *error)
+{
+    *error = (struct store_error){0};
+    struct data_dir dir;
+    if (!data_dir_open(&dir, options->path, error))
+        return NULL;
+    struct rocks_store *rocks = calloc(1, sizeof(*rocks));
+    ensure(rocks != NULL);
+    rocks->base.driver = &rocks_driver;
+    rocks->dir = dir;
+    (void)snprintf(rocks->path, sizeof(rocks->path), "%s", options->path);
+    rocks->durability = options->durability;
+    rocks->segment_bytes = rocks_segment_bytes(options);
+    rocks->rotate_at = rocks->segment_bytes;
+    make_objects(rocks);
+    disk_init(&rocks->disk, options->path, dir.fd);
+    if (!open_all(rocks, options, error)) {
+        release_objects(rocks);
+        return NULL;
+    }
+    rocks_tell_damage(rocks->db, rocks_damage_found, rocks);
+    worker_start(&rocks->flusher, 0, rocks_flush_and_drop, rocks);
+    rocks_look_at_disk(rocks);
+    worker_repeat(&rocks->watcher, LOOK_MS, rocks_look_at_disk, rocks);
+    if (rocks->applied != rocks->noted)
+        worker_ask(&rocks->flusher);
+    if (rocks->durability == STORE_RELAXED)
+        worker_start(&rocks->syncer, SYNC_DELAY_MS, rocks_sync_log, rocks);
+    return &rocks->base;
+}

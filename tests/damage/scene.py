@@ -1,0 +1,217 @@
+"""A data directory as a server leaves it, and what must be in it.
+
+    scene = Scene(name, directory, random, buffers='4M', durability='full', end='kill', bulk=40)
+
+makes tables with indexes, writes, deletes, updates and transacts until logs were rotated and tables flushed, and ends the
+server. Every write was answered before the end, so there is no doubt about any.
+
+    scene.verify(endpoint)    compares everything through the API; raises Difference, or ReadError if the
+                              server says that it cannot read
+"""
+import os
+
+from dolmen import Api, ApiError, Server
+
+PAD = 'x' * 40000
+TABLES = {
+    'alpha': {'keys': ('pk', 'sk'), 'global': {'by-group': ('grp', 'sk'), 'by-turn': ('turn', None)}, 'local': {}},
+    'beta': {'keys': ('pk', None), 'global': {}, 'local': {}},
+    'gamma': {'keys': ('pk', 'sk'), 'global': {'by-group': ('grp', None)}, 'local': {'by-turn': ('pk', 'turn')}},
+}
+
+
+class Difference(Exception):
+    """The server answers with something else than was acknowledged."""
+
+
+class ReadError(Exception):
+    """The server says that it cannot read: not silent."""
+
+
+def schema(keys):
+    return [{'AttributeName': name, 'KeyType': kind} for name, kind in zip(keys, ('HASH', 'RANGE')) if name]
+
+
+def create(api, name, table):
+    names = {attribute for keys in (table['keys'], *table['global'].values(), *table['local'].values())
+             for attribute in keys if attribute}
+    request = {'TableName': name, 'BillingMode': 'PAY_PER_REQUEST', 'KeySchema': schema(table['keys']),
+               'AttributeDefinitions': [{'AttributeName': attribute, 'AttributeType': 'S'} for attribute in sorted(names)]}
+    for field, kind in (('GlobalSecondaryIndexes', 'global'), ('LocalSecondaryIndexes', 'local')):
+        if table[kind]:
+            request[field] = [{'IndexName': index, 'KeySchema': schema(keys),
+                               'Projection': {'ProjectionType': 'INCLUDE', 'NonKeyAttributes': ['version']}}
+                              for index, keys in sorted(table[kind].items())]
+    api.call('CreateTable', request)
+
+
+def strings(item):
+    return {name: {'S': value} for name, value in item.items()}
+
+
+def plain(item):
+    return {name: value['S'] for name, value in item.items() if name != 'pad'}
+
+
+class Scene:
+    def __init__(self, name, directory, random, buffers, durability, end, bulk):
+        self.name, self.data, self.random = name, directory, random
+        self.items = {table: {} for table in TABLES}  # by key: the item without its padding
+        self.options = ['--durability', durability] + (['--write-buffer', buffers] if buffers else [])
+        self.version = 0
+        self.make(end, bulk)
+
+    # ---- Writing ----
+
+    def make(self, end, bulk):
+        server = Server(self.data, *self.options)
+        try:
+            api = Api(server.endpoint)
+            for name, table in TABLES.items():
+                create(api, name, table)
+            for _ in range(bulk):
+                self.write_bulk(api)
+                self.write_some(api, 12)
+            # A log that is being rotated has more than one file for a moment.
+            while end == 'kill' and bulk > 30 and len(self.segments()) < 2:
+                self.write_bulk(api)
+                self.write_some(api, 1)
+            if end == 'clean':
+                server.stop()
+            api.close()
+        finally:
+            if server.process.poll() is None:
+                server.kill()
+
+    def segments(self):
+        return [name for name in os.listdir(os.path.join(self.data, 'log')) if name.endswith('.log')]
+
+    def new_item(self, table):
+        self.version += 1
+        item = {'pk': f'p{self.random.randrange(40)}', 'version': str(self.version)}
+        if TABLES[table]['keys'][1]:
+            item['sk'] = f's{self.random.randrange(60)}'
+        if self.random.random() < 0.8:
+            item['grp'] = f'g{self.random.randrange(9)}'
+        if self.random.random() < 0.6:
+            item['turn'] = f't{self.version % 17}'
+        return item
+
+    def key(self, table, item):
+        return tuple(item[name] for name in TABLES[table]['keys'] if name)
+
+    def key_item(self, table, item):
+        return strings({name: item[name] for name in TABLES[table]['keys'] if name})
+
+    def write_bulk(self, api):
+        """About a megabyte in one request."""
+        requests, kept = [], {}
+        while len(kept) < 24:
+            item = self.new_item('alpha')
+            kept[self.key('alpha', item)] = item
+        for item in kept.values():
+            requests.append({'PutRequest': {'Item': strings({**item, 'pad': PAD})}})
+        answer = api.call('BatchWriteItem', {'RequestItems': {'alpha': requests}})
+        if answer['UnprocessedItems']:
+            raise RuntimeError('a batch was not done')
+        self.items['alpha'].update(kept)
+
+    def write_some(self, api, count):
+        for _ in range(count):
+            self.random.choice((self.put, self.put, self.delete, self.update, self.transact))(api)
+
+    def put(self, api):
+        table = self.random.choice(sorted(TABLES))
+        item = self.new_item(table)
+        api.call('PutItem', {'TableName': table, 'Item': strings(item)})
+        self.items[table][self.key(table, item)] = item
+
+    def delete(self, api):
+        table = self.random.choice(sorted(TABLES))
+        if not self.items[table]:
+            return
+        key = self.random.choice(sorted(self.items[table]))
+        item = self.items[table].pop(key)
+        api.call('DeleteItem', {'TableName': table, 'Key': self.key_item(table, item)})
+
+    def update(self, api):
+        table = self.random.choice(sorted(TABLES))
+        item = self.new_item(table)
+        changed = {**self.items[table].get(self.key(table, item), {}), **self.key_of(table, item),
+                   'version': item['version'], 'grp': f'g{self.random.randrange(9)}'}
+        api.call('UpdateItem', {'TableName': table, 'Key': self.key_item(table, item),
+                                'UpdateExpression': 'SET version = :v, grp = :g',
+                                'ExpressionAttributeValues': {':v': {'S': changed['version']}, ':g': {'S': changed['grp']}}})
+        self.items[table][self.key(table, item)] = changed
+
+    def key_of(self, table, item):
+        return {name: item[name] for name in TABLES[table]['keys'] if name}
+
+    def transact(self, api):
+        items = {table: self.new_item(table) for table in TABLES}
+        api.call('TransactWriteItems', {'TransactItems': [
+            {'Put': {'TableName': table, 'Item': strings(item)}} for table, item in items.items()]})
+        for table, item in items.items():
+            self.items[table][self.key(table, item)] = item
+
+    # ---- Comparing ----
+
+    def verify(self, endpoint):
+        """Compares all that can be read; then says what could not be."""
+        api = Api(endpoint)
+        unreadable = []
+        for table in sorted(TABLES):
+            try:
+                self.verify_table(api, table)
+            except ApiError as error:
+                if error.status != 500:
+                    raise Difference(f'{table}: {error}')
+                unreadable.append(f'{table}: {error}')
+        api.close()
+        if unreadable:
+            raise ReadError('; '.join(unreadable))
+
+    def scan(self, api, table, index=None):
+        request = {'TableName': table}
+        if index:
+            request['IndexName'] = index
+        else:
+            request['ProjectionExpression'] = 'pk, sk, version, grp, turn'
+        return [plain(item) for item in api.pages('Scan', request)]
+
+    def verify_table(self, api, table):
+        expected = self.items[table]
+        self.compare(table, self.scan(api, table), expected.values())
+        spec = TABLES[table]
+        counts = {table: len(expected)}
+        for index, keys in {**spec['global'], **spec['local']}.items():
+            needed = {name for name in (*keys, *spec['keys']) if name}
+            entries = [{name: value for name, value in item.items() if name in needed | {'version'}}
+                       for item in expected.values() if needed <= set(item)]
+            counts[index] = len(entries)
+            self.compare(f'{table}/{index}', self.scan(api, table, index), entries)
+        self.verify_counts(api, table, counts)
+        for key in self.random.sample(sorted(expected), min(5, len(expected))):
+            found = api.call('GetItem', {'TableName': table, 'Key': self.key_item(table, expected[key])}).get('Item')
+            if found is None or plain(found) != expected[key]:
+                raise Difference(f'{table}: GetItem {key}: {found and plain(found)} instead of {expected[key]}')
+
+    @staticmethod
+    def compare(where, found, expected):
+        def order(item):
+            return sorted(item.items())
+        found, expected = sorted(found, key=order), sorted(expected, key=order)
+        if found != expected:
+            lost = [item for item in expected if item not in found]
+            more = [item for item in found if item not in expected]
+            raise Difference(f'{where}: {len(found)} items instead of {len(expected)}; '
+                             f'not there: {lost[:3]}, not written: {more[:3]}')
+
+    @staticmethod
+    def verify_counts(api, table, counts):
+        description = api.call('DescribeTable', {'TableName': table})['Table']
+        found = {table: description['ItemCount']}
+        for field in ('GlobalSecondaryIndexes', 'LocalSecondaryIndexes'):
+            found.update({index['IndexName']: index['ItemCount'] for index in description.get(field, [])})
+        if found != counts:
+            raise Difference(f'{table}: counts {found} instead of {counts}')
