@@ -111,7 +111,7 @@ static void digests_grow(struct digests *set)
 {
     struct digests larger = {.capacity = set->capacity == 0 ? 1024 : 2 * set->capacity};
     larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
-    ensure(larger.slots != NULL);
+    ensure_memory(larger.slots);
     for (size_t i = 0; i < set->capacity; i++) {
         if (set->slots[i][0] != 0 || set->slots[i][1] != 0)
             (void)digests_put(&larger, set->slots[i]);

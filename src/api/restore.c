@@ -147,7 +147,7 @@ static void run_restore(struct task *task, struct api *api)
 static void begin_restore(struct api *api, struct table *target)
 {
     struct restore_task *task = calloc(1, sizeof(*task));
-    ensure(task != NULL);
+    ensure_memory(task);
     task->task.run = run_restore;
     task->task.lane = LANE_RESTORE;
     task->target = table_hold(target);
