@@ -238,17 +238,21 @@ void call_respond(struct api_call *call)
         write_error(call, call->error.code, call->error.message);
         return;
     }
+    buf_fit(&call->response);
     call->status = 200;
     call->error_code = ERR_NONE;
 }
 
 // ---- Slices -------------------------------------------------------------------------------
 
-// Whether there is still somebody to work for. What was written is told in any case.
+// Whether there is still somebody to work for, and something to gain: an answer that has found no
+// memory gives back what it has, for others. What was written is told in any case.
 static bool may_go_on(struct api_call *call)
 {
     if (call->state->written)
         return true;
+    if (call->response.failed)
+        return error_budget(&call->error);
     if (atomic_load_explicit(&call->canceled, memory_order_relaxed)) {
         call->api->canceled++;
         return error_set(&call->error, ERR_UNAVAILABLE, "The client has hung up");
@@ -265,7 +269,7 @@ static bool run_slice(struct pool_task *task)
     struct api_state *state = call->state;
     state->work = WORK_SLICE;
     enum step step = may_go_on(call) ? state->resume(call) : STEP_FAILED;
-    if (step == STEP_LATER)
+    if (step == STEP_LATER && may_go_on(call))
         return false;
     // What is with the writer may be done by now, and the call gone.
     if (step == STEP_PENDING)
