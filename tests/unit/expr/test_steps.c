@@ -356,13 +356,10 @@ static void test_index_into_map(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missing_names),
-        cmocka_unit_test(test_first_name_is_cheap),
-        cmocka_unit_test(test_elements_are_counted),
-        cmocka_unit_test(test_text_is_counted),
-        cmocka_unit_test(test_growing_update),
-        cmocka_unit_test(test_update_limit),
-        cmocka_unit_test(test_legacy_in),
+        cmocka_unit_test(test_missing_names),          cmocka_unit_test(test_first_name_is_cheap),
+        cmocka_unit_test(test_elements_are_counted),   cmocka_unit_test(test_text_is_counted),
+        cmocka_unit_test(test_growing_update),         cmocka_unit_test(test_update_limit),
+        cmocka_unit_test(test_index_into_map),         cmocka_unit_test(test_legacy_in),
         cmocka_unit_test(test_places_against_lookups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
