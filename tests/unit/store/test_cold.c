@@ -33,15 +33,18 @@ ssize_t preadv2(int fd, const struct iovec *parts, int count, off_t offset, int 
     }
 }
 
-// A store whose items are in tables, and nothing of them in its cache.
+// A store whose items are in tables, and hardly any of them in its cache: opening it reads the first
+// block.
 static struct store *open_unread(const char *path)
 {
     struct store *store = open_rocksdb(path, STORE_FULL);
     struct store_batch *batch = store_batch_new();
+    char value[512];
+    memset(value, 'v', sizeof(value));
     for (int i = 0; i < 100; i++) {
         char key[16];
         (void)snprintf(key, sizeof(key), "key%03d", i);
-        store_batch_put(batch, slice_str(key), slice_str("a value"));
+        store_batch_put(batch, slice_str(key), slice_of(value, sizeof(value)));
     }
     commit(store, batch);
     store_batch_free(batch);
@@ -98,7 +101,7 @@ static void test_cold_and_warm(void **state)
     store_wait_for_disk(false);
     assert_int_equal(look(store, "key050", &error), STORE_FAILED);
     assert_true(error.cold);
-    assert_int_equal(walk(store, &ok, &error), 0);
+    assert_true(walk(store, &ok, &error) < 50);
     assert_true(!ok && error.cold);
     store_wait_for_disk(true);
     assert_int_equal(look(store, "key050", &error), STORE_FOUND);
