@@ -18,8 +18,9 @@
 struct api *api_open(const struct api_options *options, struct store_error *error)
 {
     struct api *api = calloc(1, sizeof(*api));
-    ensure(api != NULL);
+    ensure_memory(api);
     api->env = options->env;
+    api->budget = options->budget;
     struct guard_maker maker = {api, guard_make};
     api->engine = engine_open(options->store, clock_env(api), &maker, error);
     if (api->engine == NULL) {
@@ -63,9 +64,10 @@ void api_call_init(struct api_call *call, struct api *api)
 {
     *call = (struct api_call){.api = api, .region = SLICE_LIT("us-east-1")};
     call->usage.operation = API_NO_OPERATION;
-    arena_init(&call->arena, LIMIT_REQUEST_MEMORY);
+    call->account.budget = api->budget;
+    arena_init_counted(&call->arena, LIMIT_REQUEST_MEMORY, &call->account);
     error_init(&call->error, &call->arena);
-    buf_init(&call->response, LIMIT_RESPONSE);
+    buf_init_counted(&call->response, LIMIT_RESPONSE, &call->account, BUDGET_ANSWERS);
 }
 
 static void release_state(struct api_call *call)
@@ -88,6 +90,7 @@ void api_call_reset(struct api_call *call)
     call->state = NULL;
     if (atomic_load_explicit(&call->canceled, memory_order_relaxed))
         call->canceled = false;
+    call->account.starved = call->account.overdraw = false;
     arena_reset(&call->arena);
     error_init(&call->error, &call->arena);
     buf_clear(&call->response);
@@ -196,6 +199,8 @@ static void write_error(struct api_call *call, enum error_code code, const char 
 {
     const struct error_row *row = error_row(code);
     const struct write_job *job = call->state == NULL ? NULL : call->state->write;
+    if (call->response.failed)
+        buf_release(&call->response); // others may need what it has taken in vain
     buf_clear(&call->response);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
@@ -396,6 +401,8 @@ static void gather_warnings(struct api_call *call)
 static void finish(struct api_call *call)
 {
     struct api_state *state = call->state;
+    // What has been done is answered, whatever memory that takes.
+    call->account.overdraw = true;
     if (state->write != NULL) {
         gather_warnings(call);
         usage_written(call);
@@ -504,6 +511,11 @@ void api_call_conflict(struct api_call *call)
                         why);
     }
     call_respond(call);
+}
+
+struct budget *api_budget(const struct api *api)
+{
+    return api->budget;
 }
 
 // ---- Looking at it --------------------------------------------------------------------------

@@ -28,6 +28,7 @@ struct api_state;
 struct api_options {
     struct store *store; // taken over: api_close closes it
     struct env env;
+    struct budget *budget; // that calls are counted in; borrowed, or NULL
 };
 
 // NULL with the reason in `error` (the store is then left to the caller).
@@ -85,6 +86,7 @@ struct api_call {
     struct api_usage usage;
 
     // Private.
+    struct budget_account account; // of arena and response
     struct arena arena;
     struct error error;
     struct api_state *state;
@@ -102,6 +104,7 @@ void api_call_run(struct api_call *call);
 // the writer is done all the same. Any thread, between start and `done`.
 void api_call_cancel(struct api_call *call);
 void api_call_reset(struct api_call *call);
+// Leaves nothing to be freed; the call may be used again.
 void api_call_release(struct api_call *call);
 
 // Writes an error document {"__type":…,"message":…} into call->response; for errors that arise
@@ -118,6 +121,9 @@ const char *const *api_operations(void);
 unsigned api_operation_number(struct slice name);
 // Whether it is an operation of DynamoDB Streams.
 bool api_operation_of_streams(struct slice name);
+
+// The budget it was opened with, or NULL.
+struct budget *api_budget(const struct api *api);
 
 // ---- Looking at a running api (any thread) ------------------------------------------------
 

@@ -25,6 +25,7 @@ struct api {
     struct engine *engine;
     struct throttle *throttle;    // NULL if throughput is not enforced
     struct env env;               // as given
+    struct budget *budget;        // that calls are counted in, or NULL
     _Atomic int64_t clock_offset; // milliseconds that the engine's clock is ahead of it
     struct background *background;
     char *bucket_root; // NULL if there is none: see transfer.h

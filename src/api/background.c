@@ -251,7 +251,7 @@ struct background *background_new(void)
 #undef X
     };
     struct background *background = calloc(1, sizeof(*background));
-    ensure(background != NULL);
+    ensure_memory(background);
     ensure(pthread_mutex_init(&background->lock, NULL) == 0);
     ensure(pthread_cond_init(&background->idle, NULL) == 0);
     wait_init(&background->stopped);

@@ -357,7 +357,7 @@ static void bulk_run(struct task *task, struct api *api)
 {
     struct bulk_task *own = (struct bulk_task *)task;
     struct bulk_run *run = calloc(1, sizeof(*run));
-    ensure(run != NULL);
+    ensure_memory(run);
     run->api = api;
     arena_init(&run->arena, SIZE_MAX);
     error_init(&run->error, &run->arena);

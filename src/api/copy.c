@@ -22,7 +22,7 @@ static bool copy_all(struct put_batch *batch, struct history *history)
 bool copy_items(struct api *api, struct history *history, struct table *target, struct error *error)
 {
     struct put_batch *batch = calloc(1, sizeof(*batch));
-    ensure(batch != NULL);
+    ensure_memory(batch);
     put_batch_init(batch, api, target, true, error);
     bool ok = copy_all(batch, history);
     put_batch_release(batch);

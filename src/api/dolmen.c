@@ -10,6 +10,7 @@
 struct dolmen {
     struct api *api;
     struct slice region; // owned
+    struct budget budget;
 };
 
 static void say(char *error, size_t error_size, const char *text)
@@ -21,11 +22,16 @@ static void say(char *error, size_t error_size, const char *text)
 int dolmen_open(const struct dolmen_options *options, dolmen **db, char *error, size_t error_size)
 {
     struct store_error cause = {.in_use = false};
+    struct budget_plan plan = {.limit = options->memory_limit_bytes,
+                               .cache = options->cache_bytes,
+                               .write_buffers = options->write_buffer_bytes};
+    if (plan.limit > 0)
+        budget_divide(&plan);
     struct store_options store_options = {
         .path = options->path,
         .durability = options->durability == DOLMEN_RELAXED ? STORE_RELAXED : STORE_FULL,
-        .cache_bytes = options->cache_bytes,
-        .write_buffer_bytes = options->write_buffer_bytes,
+        .cache_bytes = plan.cache,
+        .write_buffer_bytes = plan.write_buffers,
     };
     struct store *store = options->path == NULL ? store_open_memory(&cause)
                                                 : store_open_rocksdb(&store_options, &cause);
@@ -35,9 +41,13 @@ int dolmen_open(const struct dolmen_options *options, dolmen **db, char *error, 
     }
     struct dolmen *opened = calloc(1, sizeof(*opened));
     char *region = strdup(options->region != NULL ? options->region : "us-east-1");
-    ensure(opened != NULL && region != NULL);
+    ensure_memory(opened);
+    ensure_memory(region);
     opened->region = slice_str(region);
-    opened->api = api_open(&(struct api_options){.store = store, .env = env_system()}, &cause);
+    budget_init(&opened->budget, plan.requests);
+    struct api_options api_options = {
+        .store = store, .env = env_system(), .budget = &opened->budget};
+    opened->api = api_open(&api_options, &cause);
     if (opened->api == NULL) {
         say(error, error_size, cause.text);
         store_close(store);
@@ -61,12 +71,17 @@ void dolmen_close(dolmen *db)
     free(db);
 }
 
-static void take_response(const struct api_call *call, struct dolmen_response *response)
+static void take_response(struct api_call *call, struct dolmen_response *response)
 {
+    response->body = malloc(call->response.len + 1);
+    if (response->body == NULL) {
+        api_call_fail(call, ERR_INTERNAL,
+                      "There is no memory for the answer; what was asked for may have been done.");
+        response->body = malloc(call->response.len + 1);
+        ensure_memory(response->body);
+    }
     response->status = call->status;
     response->length = call->response.len;
-    response->body = malloc(call->response.len + 1);
-    ensure(response->body != NULL);
     memcpy(response->body, call->response.ptr, call->response.len);
     response->body[response->length] = 0;
 }

@@ -39,7 +39,7 @@ struct insights {
 static struct slice copy_text(struct slice text)
 {
     uint8_t *copy = malloc(text.len + 1);
-    ensure(copy != NULL);
+    ensure_memory(copy);
     if (text.len > 0)
         memcpy(copy, text.ptr, text.len);
     return slice_of(copy, text.len);
@@ -109,7 +109,7 @@ static void follow_one(struct insights *insights, const struct table *table,
     if (*at == NULL) {
         drop_dead(insights);
         struct watched *watched = calloc(1, sizeof(*watched));
-        ensure(watched != NULL);
+        ensure_memory(watched);
         watched->tree = tree;
         watched->table = copy_text(table->name);
         watched->index = copy_text(index == NULL ? slice_of(NULL, 0) : index->name);
@@ -145,7 +145,7 @@ void insights_follow(struct api *api, const struct table *table)
 struct insights *insights_new(struct api *api)
 {
     struct insights *insights = calloc(1, sizeof(*insights));
-    ensure(insights != NULL);
+    ensure_memory(insights);
     ensure(pthread_mutex_init(&insights->lock, NULL) == 0);
     insights->engine = api->engine;
     api->insights = insights;

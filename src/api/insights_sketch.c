@@ -39,7 +39,9 @@ struct sketch *sketch_new(size_t capacity)
     sketch->counters = calloc(capacity, sizeof(*sketch->counters));
     sketch->heap = calloc(capacity, sizeof(*sketch->heap));
     sketch->slots = calloc(slots, sizeof(*sketch->slots));
-    ensure(sketch->counters != NULL && sketch->heap != NULL && sketch->slots != NULL);
+    ensure_memory(sketch->counters);
+    ensure_memory(sketch->heap);
+    ensure_memory(sketch->slots);
     return sketch;
 }
 
@@ -136,7 +138,7 @@ static void counter_name(struct counter *counter, struct slice key, uint32_t has
     if (counter->room < key.len || counter->key == NULL) {
         counter->room = key.len < 32 ? 32 : key.len;
         uint8_t *memory = realloc(counter->key, counter->room);
-        ensure(memory != NULL);
+        ensure_memory(memory);
         counter->key = memory;
     }
     if (key.len > 0)
@@ -189,7 +191,7 @@ static int compare_rows(const void *a, const void *b)
 size_t sketch_top(const struct sketch *sketch, struct sketch_row *rows, size_t max)
 {
     struct sketch_row *all = calloc(sketch->count + 1, sizeof(*all));
-    ensure(all != NULL);
+    ensure_memory(all);
     for (size_t i = 0; i < sketch->count; i++) {
         const struct counter *counter = &sketch->counters[i];
         all[i] = (struct sketch_row){slice_of(counter->key, counter->len), counter->count,

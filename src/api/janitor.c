@@ -76,7 +76,7 @@ static void *janitor_main(void *argument)
 void janitor_start(struct api *api)
 {
     struct janitor *janitor = calloc(1, sizeof(*janitor));
-    ensure(janitor != NULL);
+    ensure_memory(janitor);
     ensure(pthread_mutex_init(&janitor->lock, NULL) == 0);
     ensure(pthread_mutex_init(&janitor->working, NULL) == 0);
     wait_init(&janitor->wake);

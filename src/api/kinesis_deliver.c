@@ -67,7 +67,7 @@ struct batch {
 static struct slice copy_text(struct slice text)
 {
     uint8_t *copy = malloc(text.len + 1);
-    ensure(copy != NULL);
+    ensure_memory(copy);
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = 0;
     return slice_of(copy, text.len);
@@ -154,7 +154,7 @@ static void find_in_table(struct kinesis *kinesis, const struct table *table)
         if (!map_flag(iter.value, "active") && position >= (uint64_t)map_integer(iter.value, "end"))
             continue;
         struct destination *destination = calloc(1, sizeof(*destination));
-        ensure(destination != NULL);
+        ensure_memory(destination);
         destination->table = copy_text(table->name);
         destination->arn = copy_text(iter.name);
         destination->position = position;
@@ -451,7 +451,7 @@ bool api_kinesis(struct api *api, const char *root, const char *data, const char
             return false;
     }
     struct kinesis *kinesis = calloc(1, sizeof(*kinesis));
-    ensure(kinesis != NULL);
+    ensure_memory(kinesis);
     kinesis->api = api;
     kinesis->http = http;
     kinesis->root = http == NULL ? root_of(root, data) : NULL;

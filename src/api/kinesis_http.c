@@ -56,7 +56,7 @@ static bool url_parse(const char *url, struct kinesis_http *http)
 struct kinesis_http *kinesis_http_new(const char *url, char *error, size_t error_size)
 {
     struct kinesis_http *http = calloc(1, sizeof(*http));
-    ensure(http != NULL);
+    ensure_memory(http);
     http->socket = -1;
     if (url_parse(url, http))
         return http;

@@ -232,7 +232,7 @@ static void run_apply(struct api_call *call, const void *decoded)
     const struct apply_model_request *request = decoded;
     struct model_plan *plan = calloc(1, sizeof(*plan));
     bool changed = false;
-    ensure(plan != NULL);
+    ensure_memory(plan);
     if (model_plan_make(call->api, request->file_name, request->model, request->prune.value, plan,
                         &call->error) &&
         apply_plan(call, request, plan, &changed)) {
@@ -250,7 +250,7 @@ static void run_diff(struct api_call *call, const void *decoded)
     const struct apply_model_request *request = decoded;
     struct model_plan *plan = calloc(1, sizeof(*plan));
     uint64_t most = request->sample.set ? (uint64_t)request->sample.value : 0;
-    ensure(plan != NULL);
+    ensure_memory(plan);
     if (model_plan_make(call->api, request->file_name, request->model, request->prune.value, plan,
                         &call->error) &&
         model_plan_look(call->api, plan, most, true, &call->error)) {

@@ -252,7 +252,7 @@ static void run_dry(struct api_call *call, const struct apply_migration_request 
     const struct migration_way *way = down ? &migration->down : &migration->up;
     struct json_writer w = call_writer(call);
     struct dry_run *dry = calloc(1, sizeof(*dry));
-    ensure(dry != NULL);
+    ensure_memory(dry);
     dry->call = call;
     dry->w = &w;
     dry->error = &call->error;

@@ -317,7 +317,7 @@ static void task_run(struct task *task, struct api *api)
 {
     struct migration_task *wanted = (struct migration_task *)task;
     struct migration_run *run = calloc(1, sizeof(*run));
-    ensure(run != NULL);
+    ensure_memory(run);
     run->api = api;
     run->table_name = slice_str(wanted->table);
     run->name = slice_str(wanted->name);

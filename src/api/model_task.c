@@ -39,7 +39,7 @@ enum step model_call_later(struct api_call *call, enum background_lane lane,
                            void (*run)(struct api_call *call, const void *request))
 {
     struct later *later = calloc(1, sizeof(*later));
-    ensure(later != NULL);
+    ensure_memory(later);
     later->task.run = later_run;
     later->task.lane = lane;
     later->call = call;

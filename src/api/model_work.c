@@ -380,7 +380,7 @@ static void work_run(struct task *task, struct api *api)
 {
     struct work_task *wanted = (struct work_task *)task;
     struct work_run *run = calloc(1, sizeof(*run));
-    ensure(run != NULL);
+    ensure_memory(run);
     run->api = api;
     run->name = slice_str(wanted->table);
     arena_init(&run->arena, RUN_MEMORY);

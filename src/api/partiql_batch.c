@@ -53,7 +53,7 @@ static bool prepare_all(struct batch_call *batch)
             keys[found++] = statement->key;
             continue;
         }
-        if (call->error.code == ERR_BUDGET)
+        if (call->error.code == ERR_BUDGET || call->error.code == ERR_THROTTLING)
             return false;
         statement_fail(call, statement);
     }

@@ -14,7 +14,7 @@
 struct stream_counts *stream_counts_new(void)
 {
     struct stream_counts *counts = calloc(1, sizeof(*counts));
-    ensure(counts != NULL);
+    ensure_memory(counts);
     counts->full = STREAM_SHARD_FULL;
     return counts;
 }
@@ -36,12 +36,12 @@ static struct stream_count *count_of(struct stream_counts *counts, struct slice 
     if (counts->count == counts->capacity) {
         counts->capacity = counts->capacity == 0 ? 16 : counts->capacity * 2;
         counts->streams = realloc(counts->streams, counts->capacity * sizeof(*counts->streams));
-        ensure(counts->streams != NULL);
+        ensure_memory(counts->streams);
     }
     struct stream_count *added = &counts->streams[counts->count++];
     *added =
         (struct stream_count){.name = strndup((const char *)name.ptr, name.len), .next = first};
-    ensure(added->name != NULL);
+    ensure_memory(added->name);
     return added;
 }
 

@@ -60,7 +60,7 @@ static bool add_due(void *context, struct slice place, struct slice tree_key)
 static size_t sweep_batch(struct api *api, struct table *table, struct buf *place, size_t *deleted)
 {
     struct batch *batch = calloc(1, sizeof(*batch));
-    ensure(batch != NULL);
+    ensure_memory(batch);
     arena_init(&batch->arena, LIMIT_REQUEST_MEMORY);
     error_init(&batch->error, &batch->arena);
     batch->table = table;
@@ -144,7 +144,7 @@ static bool collect_name(void *context, struct slice name)
     if (tables->count == tables->capacity) {
         tables->capacity = tables->capacity == 0 ? 64 : tables->capacity * 2;
         tables->names = realloc(tables->names, tables->capacity * sizeof(*tables->names));
-        ensure(tables->names != NULL);
+        ensure_memory(tables->names);
     }
     struct slice copy = arena_copy(&tables->arena, name);
     if (copy.ptr != NULL)
@@ -192,7 +192,7 @@ static void *sweeper_main(void *argument)
 struct sweeper *sweeper_new(struct api *api)
 {
     struct sweeper *sweeper = calloc(1, sizeof(*sweeper));
-    ensure(sweeper != NULL);
+    ensure_memory(sweeper);
     sweeper->api = api;
     sweeper->rate = API_TTL_RATE;
     ensure(pthread_mutex_init(&sweeper->lock, NULL) == 0);

@@ -37,7 +37,7 @@ struct throttle {
 void api_enforce_capacity(struct api *api)
 {
     struct throttle *throttle = calloc(1, sizeof(*throttle));
-    ensure(throttle != NULL);
+    ensure_memory(throttle);
     ensure(pthread_mutex_init(&throttle->lock, NULL) == 0);
     api->throttle = throttle;
 }
@@ -67,7 +67,7 @@ static void grow(struct throttle *throttle)
     bool forget = throttle->capacity >= BUCKETS_MAX;
     size_t capacity = throttle->capacity == 0 || forget ? 64 : throttle->capacity * 2;
     struct buckets *places = calloc(capacity, sizeof(*places));
-    ensure(places != NULL);
+    ensure_memory(places);
     for (size_t i = 0; !forget && i < throttle->capacity; i++) {
         if (throttle->places[i].tree != 0)
             *place_of(places, capacity, throttle->places[i].tree) = throttle->places[i];

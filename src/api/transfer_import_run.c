@@ -309,7 +309,7 @@ static void import_run(struct task *task, struct api *api)
 {
     struct import_task *own = (struct import_task *)task;
     struct import_run *run = calloc(1, sizeof(*run));
-    ensure(run != NULL);
+    ensure_memory(run);
     run->api = api;
     arena_init(&run->arena, SIZE_MAX);
     error_init(&run->error, &run->arena);

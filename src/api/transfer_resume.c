@@ -25,7 +25,7 @@ static bool note_unfinished(void *context, struct slice name, struct slice recor
     if (list->count == list->capacity) {
         list->capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
         list->ids = realloc(list->ids, list->capacity * sizeof(*list->ids));
-        ensure(list->ids != NULL);
+        ensure_memory(list->ids);
     }
     memcpy(list->ids[list->count], id.ptr, id.len);
     list->ids[list->count++][id.len] = 0;

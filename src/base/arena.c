@@ -1,12 +1,13 @@
 // Chunked bump allocation. Chunks double from 4 KB up to 1 MB, so that a small
-// request costs one malloc and a large one few. Chunks are owned by the arena.
+// request costs one malloc and a large one few. Chunks are owned by the arena; all but the small
+// ones are counted in its account.
 #include "base/arena.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CHUNK_MIN = 4096, CHUNK_MAX = 1 << 20 };
+enum { CHUNK_MIN = BUDGET_UNCOUNTED, CHUNK_MAX = 1 << 20 };
 
 struct arena_chunk {
     struct arena_chunk *older;
@@ -18,13 +19,36 @@ struct arena_chunk {
 
 void arena_init(struct arena *arena, size_t budget)
 {
-    *arena = (struct arena){.budget = budget};
+    arena_init_counted(arena, budget, NULL);
 }
 
-static void free_chunks(struct arena_chunk *chunk)
+void arena_init_counted(struct arena *arena, size_t budget, struct budget_account *account)
+{
+    *arena = (struct arena){.budget = budget, .account = account};
+}
+
+static struct arena_chunk *new_chunk(struct arena *arena, size_t size)
+{
+    bool counted = size > BUDGET_UNCOUNTED;
+    if (counted && !budget_take(arena->account, BUDGET_CALLS, size))
+        return NULL;
+    struct arena_chunk *chunk = malloc(size);
+    if (chunk == NULL) {
+        if (counted)
+            budget_give(arena->account, BUDGET_CALLS, size);
+        budget_starve(arena->account);
+        return NULL;
+    }
+    chunk->size = size;
+    return chunk;
+}
+
+static void free_chunks(struct arena *arena, struct arena_chunk *chunk)
 {
     while (chunk != NULL) {
         struct arena_chunk *older = chunk->older;
+        if (chunk->size > BUDGET_UNCOUNTED)
+            budget_give(arena->account, BUDGET_CALLS, chunk->size);
         free(chunk);
         chunk = older;
     }
@@ -32,8 +56,17 @@ static void free_chunks(struct arena_chunk *chunk)
 
 void arena_release(struct arena *arena)
 {
-    free_chunks(arena->chunks);
-    arena_init(arena, arena->budget);
+    free_chunks(arena, arena->chunks);
+    arena_init_counted(arena, arena->budget, arena->account);
+}
+
+// Whether a chunk is worth its memory until the arena is used again.
+static bool is_kept(const struct arena *arena, const struct arena_chunk *chunk)
+{
+    if (chunk->size <= BUDGET_UNCOUNTED)
+        return true;
+    return chunk->size <= CHUNK_MAX / 4 &&
+           (arena->account == NULL || !budget_tight(arena->account->budget));
 }
 
 void arena_reset(struct arena *arena)
@@ -41,11 +74,11 @@ void arena_reset(struct arena *arena)
     struct arena_chunk *kept = arena->chunks;
     if (kept == NULL)
         return;
-    if (kept->size > CHUNK_MAX / 4) {
+    if (!is_kept(arena, kept)) {
         arena_release(arena);
         return;
     }
-    free_chunks(kept->older);
+    free_chunks(arena, kept->older);
     kept->older = NULL;
     arena->next = (uint8_t *)kept + HEADER;
     arena->end = (uint8_t *)kept + kept->size;
@@ -64,11 +97,10 @@ void *arena_alloc_slow(struct arena *arena, size_t size)
         chunk_size = rounded + HEADER;
     if (chunk_size > arena->budget || arena->used > arena->budget - chunk_size)
         return NULL;
-    struct arena_chunk *chunk = malloc(chunk_size);
+    struct arena_chunk *chunk = new_chunk(arena, chunk_size);
     if (chunk == NULL)
         return NULL;
     chunk->older = arena->chunks;
-    chunk->size = chunk_size;
     arena->chunks = chunk;
     arena->used += chunk_size;
     arena->next = (uint8_t *)chunk + HEADER + rounded;

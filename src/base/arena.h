@@ -1,13 +1,15 @@
 // A bump allocator for the things that live as long as one request (or one
 // compiled program, or one scanned item): allocate often, free all at once.
 //
-// Every arena has a budget in bytes. Going over it, or running out of memory,
-// makes arena_alloc return NULL; the caller turns that into ERR_BUDGET with
-// error_budget(). Nothing allocated from an arena is ever freed alone.
+// Every arena has a budget in bytes, and may have an account of the budget that all share
+// (base/budget.h). Going over either, or running out of memory, makes arena_alloc return NULL;
+// the caller turns that into an error with error_budget(), which knows the difference. Nothing
+// allocated from an arena is ever freed alone.
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
 #include "base/attributes.h"
+#include "base/budget.h"
 #include "base/slice.h"
 
 struct arena_chunk;
@@ -18,10 +20,13 @@ struct arena {
     struct arena_chunk *chunks; // newest first
     size_t used;                // bytes taken from the system so far
     size_t budget;
+    struct budget_account *account; // or NULL
 };
 
 // No memory is taken before the first allocation.
 void arena_init(struct arena *arena, size_t budget);
+// The account is borrowed for as long as the arena has memory.
+void arena_init_counted(struct arena *arena, size_t budget, struct budget_account *account);
 
 // Frees everything; the arena may be used again.
 void arena_release(struct arena *arena);

@@ -13,4 +13,15 @@
 void ensure_failed(const char *condition, const char *file, int line)
     __attribute__((noreturn, cold));
 
+// Memory of a bounded size without which nothing can go on: its absence ends the process, with a
+// sentence and an exit code of its own. What a client makes grow is an error instead (arena.h,
+// buf.h, budget.h), long before that.
+#define ensure_memory(pointer) ((pointer) != NULL ? (void)0 : memory_exhausted())
+#ifdef __cplusplus
+extern "C"
+#endif
+    void
+    memory_exhausted(void) __attribute__((noreturn, cold));
+enum { MEMORY_EXIT = 12 };
+
 #endif

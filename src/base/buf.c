@@ -10,10 +10,41 @@ void buf_init(struct buf *buf, size_t max)
     *buf = (struct buf){.max = max};
 }
 
+void buf_init_counted(struct buf *buf, size_t max, struct budget_account *account,
+                      enum budget_kind kind)
+{
+    *buf = (struct buf){.max = max, .account = account, .kind = kind};
+}
+
+static size_t counted(size_t cap)
+{
+    return cap > BUDGET_UNCOUNTED ? cap : 0;
+}
+
 void buf_release(struct buf *buf)
 {
     free(buf->ptr);
-    buf_init(buf, buf->max);
+    if (buf->account != NULL)
+        budget_give(buf->account, buf->kind, counted(buf->cap));
+    buf_init_counted(buf, buf->max, buf->account, buf->kind);
+}
+
+// Old and new memory are both there for a moment if it has to move; large memory does not move.
+static bool grow(struct buf *buf, size_t cap)
+{
+    size_t more = counted(cap) - counted(buf->cap);
+    if (more > 0 && !budget_take(buf->account, buf->kind, more))
+        return false;
+    // An empty buf has an address, too, so that room for nothing is not NULL.
+    uint8_t *grown = realloc(buf->ptr, cap == 0 ? 1 : cap);
+    if (grown == NULL) {
+        budget_give(buf->account, buf->kind, more);
+        budget_starve(buf->account);
+        return false;
+    }
+    buf->ptr = grown;
+    buf->cap = cap;
+    return true;
 }
 
 uint8_t *buf_reserve_slow(struct buf *buf, size_t extra)
@@ -30,14 +61,10 @@ uint8_t *buf_reserve_slow(struct buf *buf, size_t extra)
         cap = needed;
     if (cap > buf->max)
         cap = buf->max;
-    // An empty buf has an address, too, so that room for nothing is not NULL.
-    uint8_t *grown = realloc(buf->ptr, cap == 0 ? 1 : cap);
-    if (grown == NULL) {
+    if (!grow(buf, cap)) {
         buf->failed = true;
         return NULL;
     }
-    buf->ptr = grown;
-    buf->cap = cap;
     return buf->ptr + buf->len;
 }
 

@@ -1,4 +1,5 @@
-// A growable byte buffer with a maximum. It owns its memory (malloc).
+// A growable byte buffer with a maximum. It owns its memory (malloc), and may have an account
+// that it is counted in (base/budget.h).
 //
 // Appending cannot fail half-way: the first append that would pass the maximum,
 // or that finds no memory, appends nothing and sets `failed`; later appends then
@@ -7,6 +8,7 @@
 #define BASE_BUF_H
 
 #include "base/attributes.h"
+#include "base/budget.h"
 #include "base/slice.h"
 
 struct buf {
@@ -15,9 +17,14 @@ struct buf {
     size_t cap;
     size_t max;
     bool failed;
+    enum budget_kind kind;          // what it is counted as in
+    struct budget_account *account; // or NULL
 };
 
 void buf_init(struct buf *buf, size_t max);
+// The account is borrowed for as long as the buf has memory.
+void buf_init_counted(struct buf *buf, size_t max, struct budget_account *account,
+                      enum budget_kind kind);
 void buf_release(struct buf *buf);
 
 // Room for `extra` more bytes behind len, or NULL (and failed) if there is none.

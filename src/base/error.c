@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const struct error_row rows[ERR_COUNT] = {
 #define X(code, space, name, status, retry) [ERR_##code] = {space name, name, status, retry},
@@ -52,11 +53,29 @@ bool error_copy(struct error *error, const struct error *from)
 
 bool error_budget(struct error *error)
 {
-    if (error->code == ERR_NONE) {
+    if (error->code != ERR_NONE)
+        return false;
+    const struct budget_account *account = error->arena->account;
+    if (account != NULL && account->starved) {
+        error->code = ERR_THROTTLING;
+        error->message = "The server is short of memory for a request of this size; retry in a "
+                         "moment.";
+    } else {
         error->code = ERR_BUDGET;
         error->message = "The request needs more memory than a request may use.";
     }
     return false;
+}
+
+// Allocates nothing, and runs no destructors: other threads go on until the process ends.
+void memory_exhausted(void)
+{
+    static const char text[] =
+        "dolmen: out of memory, so it stops. What is in the data directory is safe. Give it more "
+        "memory, or start it with a smaller --memory-limit.\n";
+    ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
+    (void)written;
+    _exit(MEMORY_EXIT);
 }
 
 void ensure_failed(const char *condition, const char *file, int line)

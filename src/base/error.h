@@ -103,7 +103,8 @@ bool error_set(struct error *error, enum error_code code, const char *format, ..
 // Records another error, which lives at least as long as this one's arena.
 bool error_copy(struct error *error, const struct error *from);
 
-// The request's memory budget is used up.
+// There is no memory: ERR_BUDGET if the request wants more than one may have, ERR_THROTTLING if
+// the server has no more at the moment (the account of the error's arena is starved).
 bool error_budget(struct error *error);
 
 // Shorthand for the commonest one.

@@ -64,7 +64,7 @@ static int call_somewhere(const struct cli_input *input, const struct client_req
     }
     int code;
     struct store_options where = {.path = cli_value(input, "--data", NULL)};
-    struct api *api = cli_database_open(input, &where, NULL, &code);
+    struct api *api = cli_database_open(input, &where, NULL, NULL, &code);
     if (api == NULL)
         return code;
     api_buckets(api, NULL, where.path);

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "cli/command.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static bool asks_for_help(int argc, char **argv)
 
 int cli_main(int argc, char **argv)
 {
+    store_end_cleanly();
     if (argc < 2) {
         cli_print_overview();
         return CLI_USAGE;

@@ -1,4 +1,5 @@
-// The command line: `dolmen COMMAND …`. Returns the exit code: 0 ok, 1 failed, 2 usage.
+// The command line: `dolmen COMMAND …`. Returns the exit code: 0 ok, 1 failed, 2 usage;
+// or the process ends with 12 if memory runs out (base/attributes.h).
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 

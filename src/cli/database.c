@@ -26,7 +26,7 @@ static void tell_open_failed(const struct cli_input *input, const char *path,
 }
 
 struct api *cli_database_open(const struct cli_input *input, const struct store_options *wanted,
-                              struct store **below, int *code)
+                              struct budget *budget, struct store **below, int *code)
 {
     struct store_options options = *wanted;
     const char *path = options.path;
@@ -42,7 +42,8 @@ struct api *cli_database_open(const struct cli_input *input, const struct store_
         tell_open_failed(input, path, &error);
         return NULL;
     }
-    struct api *api = api_open(&(struct api_options){.store = store, .env = env_system()}, &error);
+    struct api_options of_api = {.store = store, .env = env_system(), .budget = budget};
+    struct api *api = api_open(&of_api, &error);
     if (api == NULL) {
         tell_open_failed(input, path, &error);
         store_close(store);

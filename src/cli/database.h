@@ -9,9 +9,10 @@
 
 // NULL after telling the user; *code is then the exit code. A path of NULL means memory. api_close
 // closes everything. The durability is taken from the command line: the command has a row
-// "--durability". The store below, to look at, goes to *below unless that is NULL.
+// "--durability". Calls are counted in the budget, if there is one. The store below, to look at,
+// goes to *below unless that is NULL.
 MUST_CHECK struct api *cli_database_open(const struct cli_input *input,
-                                         const struct store_options *wanted, struct store **below,
-                                         int *code);
+                                         const struct store_options *wanted, struct budget *budget,
+                                         struct store **below, int *code);
 
 #endif

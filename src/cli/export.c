@@ -406,7 +406,7 @@ static int export_run(const struct cli_input *input)
     if (input->argument_count == 0)
         return cli_fail(input->command, CLI_USAGE, "name a table.");
     struct exporter *exporter = calloc(1, sizeof(*exporter));
-    ensure(exporter != NULL);
+    ensure_memory(exporter);
     exporter->input = input;
     exporter->table = input->arguments[0];
     exporter->env = env_system();

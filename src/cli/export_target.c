@@ -30,7 +30,7 @@ bool target_open(struct target *target, const struct cli_input *input, int *code
     if (!cli_given(input, "--data"))
         return true;
     struct store_options where = {.path = cli_value(input, "--data", NULL)};
-    target->api = cli_database_open(input, &where, NULL, code);
+    target->api = cli_database_open(input, &where, NULL, NULL, code);
     return target->api != NULL;
 }
 

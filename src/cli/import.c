@@ -438,7 +438,7 @@ static int import_run(const struct cli_input *input)
     if (input->argument_count == 0)
         return cli_fail(input->command, CLI_USAGE, "name a table.");
     struct importer *importer = calloc(1, sizeof(*importer));
-    ensure(importer != NULL);
+    ensure_memory(importer);
     importer->input = input;
     importer->table = input->arguments[0];
     arena_init(&importer->arena, SIZE_MAX);

@@ -9,6 +9,8 @@
 #include "base/limits.h"
 #include "base/log.h"
 
+#include <malloc.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +80,58 @@ static int serve(const struct cli_input *input, const struct server_options *opt
 // Below these sizes a store of many files thrashes; above them somebody mistook the unit.
 static const size_t cache_min = (size_t)8 << 20;
 static const size_t buffers_min = (size_t)4 << 20;
+static const size_t limit_min = (size_t)64 << 20;
 static const size_t memory_max = (size_t)1 << 40;
+
+// Where little may be used, a thread reserves less for its stack, and two arenas of the allocator
+// must do for all threads: both count against 'ulimit -v', used or not.
+static void memory_prepare(size_t limit)
+{
+    static const size_t small_stack = (size_t)2 << 20;
+    static const size_t plenty = (size_t)1 << 30;
+    if (limit >= plenty)
+        return;
+    (void)mallopt(M_ARENA_MAX, 2);
+    pthread_attr_t attributes;
+    struct rlimit stack;
+    ensure(pthread_attr_init(&attributes) == 0);
+    (void)pthread_attr_setstacksize(&attributes, small_stack);
+    (void)pthread_setattr_default_np(&attributes); // ours, and RocksDB's
+    (void)pthread_attr_destroy(&attributes);
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur <= small_stack)
+        return;
+    stack.rlim_cur = small_stack; // libuv's
+    (void)setrlimit(RLIMIT_STACK, &stack);
+}
+
+// Divides the memory: what the user has said stands, the rest is worked out. With --memory the data
+// is what it is, and half of the limit is for requests.
+static bool memory_parse(const struct cli_input *input, struct store_options *store,
+                         struct budget *budget, struct server_options *options)
+{
+    struct budget_plan plan = {.cache = store->cache_bytes,
+                               .write_buffers = store->write_buffer_bytes};
+    if (!cli_size(input, "--memory-limit", limit_min, memory_max, &plan.limit))
+        return false;
+    if (plan.limit == 0)
+        plan.limit = budget_machine("") / 2;
+    memory_prepare(plan.limit);
+    budget_divide(&plan);
+    if (store->path == NULL)
+        plan.cache = plan.write_buffers = 0;
+    budget_init(budget, plan.requests);
+    store->cache_bytes = plan.cache;
+    store->write_buffer_bytes = plan.write_buffers;
+    if (plan.connections < options->max_connections)
+        options->max_connections = (unsigned)plan.connections;
+    log_info("memory: at most %zu MB, of it cache %zu MB, write buffers %zu MB, requests %zu MB "
+             "with up to %u connections",
+             plan.limit >> 20, plan.cache >> 20, plan.write_buffers >> 20, plan.requests >> 20,
+             options->max_connections);
+    if (plan.cache + plan.write_buffers + plan.requests > plan.limit)
+        log_warn("memory: --cache and --write-buffer leave too little of the limit for requests");
+    return true;
+}
 
 static bool store_parse(const struct cli_input *input, struct store_options *out)
 {
@@ -159,8 +212,11 @@ static int serve_run(const struct cli_input *input)
     sigset_t stopping;
     signals_prepare(&stopping);
     options.max_connections = connections_allowed();
+    struct budget budget; // lives as long as the server
+    if (!memory_parse(input, &store, &budget, &options))
+        return CLI_USAGE;
     int code;
-    options.api = cli_database_open(input, &store, &options.store, &code);
+    options.api = cli_database_open(input, &store, &budget, &options.store, &code);
     if (options.api != NULL)
         api_buckets(options.api, cli_value(input, "--bucket-root", NULL), store.path);
     if (options.api != NULL)
@@ -208,10 +264,17 @@ static const struct cli_option serve_options[] = {
      "Apply this model before serving, as 'dolmen apply' does: tables are created,\n"
      "items are completed while the server serves. A model with errors, or one that\n"
      "would leave invalid items, stops the start. May be given more than once."},
+    {"--memory-limit", "SIZE",
+     "What the server may use, such as 512M or 8G: for cache, write buffers, and\n"
+     "all requests and answers together. Requests beyond it are throttled.\n"
+     "Default: half of the machine's memory, or of what its control group or\n"
+     "'ulimit' leaves."},
     {"--cache", "SIZE",
-     "Memory for what is read from disk, such as 256M or 2G. Default: an eighth\n"
-     "of the machine's, from 64M to 1G; it fills by use."},
-    {"--write-buffer", "SIZE", "Memory for writes on their way into tables on disk. Default: 48M."},
+     "Of it, for what is read from disk. Default: a quarter, at most 1G; it fills\n"
+     "by use."},
+    {"--write-buffer", "SIZE",
+     "Of it, for writes on their way into tables on disk. Default: a quarter, at\n"
+     "most 120M."},
     {"--index-copy", "BYTES",
      "Copy what an index projects of an item into the index, up to this size; of a\n"
      "larger item the index has a reference. Less writes less to disk and makes\n"

@@ -84,7 +84,7 @@ static void insert_at(struct catalog *catalog, size_t at, struct table *table)
     if (catalog->count == catalog->capacity) {
         catalog->capacity = catalog->capacity == 0 ? 16 : catalog->capacity * 2;
         catalog->tables = realloc(catalog->tables, catalog->capacity * sizeof(struct table *));
-        ensure(catalog->tables != NULL);
+        ensure_memory(catalog->tables);
     }
     memmove(catalog->tables + at + 1, catalog->tables + at,
             (catalog->count - at) * sizeof(struct table *));
@@ -229,7 +229,7 @@ static bool load_tables(struct engine *engine, struct store_error *error)
     const uint8_t upper[5] = {0, 0, 0, TREE_META, META_TABLE + 1};
     struct store_cursor *cursor =
         store_cursor_open(engine->store, NULL, slice_of(lower, 5), slice_of(upper, 5));
-    ensure(cursor != NULL);
+    ensure_memory(cursor);
     bool ok = true;
     for (store_cursor_first(cursor); ok && store_cursor_valid(cursor); store_cursor_next(cursor))
         ok = load_table(engine, store_cursor_value(cursor), error);

@@ -24,7 +24,7 @@ struct engine *engine_open(struct store *store, struct env env, const struct gua
                            struct store_error *error)
 {
     struct engine *engine = calloc(1, sizeof(*engine));
-    ensure(engine != NULL);
+    ensure_memory(engine);
     engine->store = store;
     engine->env = env;
     engine->index_copy_max = LIMIT_INDEX_COPY;

@@ -181,7 +181,7 @@ static struct store_cursor *open_range(struct engine *engine, struct store_snaps
     }
     struct store_cursor *cursor = store_cursor_open(
         engine->store, snapshot, slice_of(lower, sizeof(lower)), slice_of(upper, upper_len));
-    ensure(cursor != NULL);
+    ensure_memory(cursor);
     store_cursor_first(cursor);
     return cursor;
 }

@@ -35,7 +35,7 @@ bool engine_records(struct engine *engine, struct slice prefix, struct slice aft
     const uint8_t upper[5] = {0, 0, 0, TREE_META, META_RECORD + 1};
     struct store_cursor *cursor =
         store_cursor_open(engine->store, NULL, buf_view(&lower), slice_of(upper, sizeof(upper)));
-    ensure(cursor != NULL);
+    ensure_memory(cursor);
     if (after.len > 0) {
         meta_key(&lower, META_RECORD, after);
         store_cursor_seek(cursor, buf_view(&lower));

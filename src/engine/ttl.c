@@ -85,7 +85,7 @@ bool engine_ttl_due(struct engine *engine, const struct table *table, int64_t no
     entry_key(&upper, table, now_s + 1, slice_of(NULL, 0));
     struct store_cursor *cursor =
         store_cursor_open(engine->store, NULL, buf_view(&lower), buf_view(&upper));
-    ensure(cursor != NULL);
+    ensure_memory(cursor);
     if (after.len > 0)
         store_cursor_seek(cursor, after);
     else

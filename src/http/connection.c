@@ -65,6 +65,32 @@ static size_t capacity_next(const struct connection *c, size_t needed)
     return cap < needed ? needed : cap;
 }
 
+// A usual buffer is part of what a connection is counted with.
+static size_t buffer_counted(size_t cap)
+{
+    return cap > READ_BUFFER ? cap : 0;
+}
+
+static uint8_t *buffer_new(struct connection *c, size_t cap)
+{
+    if (!budget_take(&c->account, BUDGET_BODIES, buffer_counted(cap)))
+        return NULL;
+    uint8_t *buffer = malloc(cap);
+    if (buffer == NULL) {
+        budget_give(&c->account, BUDGET_BODIES, buffer_counted(cap));
+        budget_starve(&c->account);
+    }
+    return buffer;
+}
+
+static void buffer_drop(struct connection *c)
+{
+    free(c->in);
+    budget_give(&c->account, BUDGET_BODIES, buffer_counted(c->cap));
+    c->in = NULL;
+    c->cap = 0;
+}
+
 static bool buffer_make_room(struct connection *c)
 {
     size_t wanted = room_wanted(c);
@@ -76,12 +102,12 @@ static bool buffer_make_room(struct connection *c)
         return true;
     }
     size_t cap = capacity_next(c, used + wanted);
-    uint8_t *grown = malloc(cap);
+    uint8_t *grown = buffer_new(c, cap);
     if (grown == NULL)
         return false;
     if (c->in != NULL)
         buffer_move(c, grown);
-    free(c->in);
+    buffer_drop(c);
     c->in = grown;
     c->cap = cap;
     return true;
@@ -93,11 +119,8 @@ static void buffer_settle(struct connection *c)
     if (c->begin < c->len)
         return;
     c->begin = c->len = 0;
-    if (c->cap > READ_BUFFER_KEPT) {
-        free(c->in);
-        c->in = NULL;
-        c->cap = 0;
-    }
+    if (c->cap > READ_BUFFER_KEPT)
+        buffer_drop(c);
 }
 
 static void buf_settle(struct buf *buf)
@@ -109,6 +132,9 @@ static void buf_settle(struct buf *buf)
 }
 
 // ---- From bytes to a request ---------------------------------------------------------------
+
+static const struct http_problem no_memory = {
+    503, "The server is short of memory for a request of this size; retry in a moment."};
 
 static enum http_parse problem_set(struct http_problem *problem, int status, const char *reason)
 {
@@ -219,7 +245,9 @@ static void inflate(struct connection *c, struct http_gzip *gzip)
         request->body = buf_view(&c->inflated);
         break;
     case HTTP_INFLATE_TOO_LARGE:
-        (void)problem_set(&c->problem, 413, "The request body is too large.");
+        c->problem = (struct http_problem){413, "The request body is too large."};
+        if (c->account.starved)
+            c->problem = no_memory;
         break;
     case HTTP_INFLATE_BAD:
         (void)problem_set(&c->problem, 400, "The request body is not valid gzip.");
@@ -234,7 +262,7 @@ static bool inflate_work(struct pool_task *task)
     if (gzip != NULL)
         inflate(c, gzip);
     else
-        (void)problem_set(&c->problem, 503, "The server is short of memory.");
+        c->problem = no_memory;
     http_gzip_free(gzip);
     http_exchange_resume(&c->exchange);
     return true;
@@ -327,7 +355,8 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
 static void reading_failed(struct connection *c, ssize_t why)
 {
     (void)uv_read_stop((uv_stream_t *)&c->tcp);
-    if (why == UV_ENOBUFS && is_busy(c)) {
+    if (why == UV_ENOBUFS && (is_busy(c) || c->account.starved)) {
+        // What has no room waits in the socket, and the client with it.
         c->paused = true;
         return;
     }
@@ -395,6 +424,7 @@ void connection_answered(struct connection *c)
 {
     const struct http_handler *handler = connection_handler(c);
     handler->sent(&c->exchange, handler->context);
+    c->account.starved = false;
     buf_settle(&c->inflated);
     buf_settle(&c->compressed);
     if (c->broken) {
@@ -449,17 +479,67 @@ static bool is_slow(const struct connection *c, uint64_t now)
     return now - c->progress > stall || now - c->since > options->request_ms + c->moved / PACE;
 }
 
+static const struct http_problem slow = {408, "The request took too long to arrive."};
+
+// Reading has stopped for want of memory: goes on if there is some, and gives up after a while.
+static void starved_tick(struct connection *c, uint64_t now)
+{
+    unsigned patience = c->loop->server->options.request_ms;
+    c->account.starved = false;
+    if (!buffer_make_room(c)) {
+        if (now - c->progress > (patience < STARVED_MS ? patience : STARVED_MS))
+            request_reject(c, &no_memory);
+        return;
+    }
+    c->progress = now;
+    if (!reading_start(c))
+        connection_close(c);
+}
+
+static void rest(struct connection *c)
+{
+    const struct http_handler *handler = connection_handler(c);
+    buffer_drop(c);
+    buf_release(&c->head);
+    buf_release(&c->inflated);
+    buf_release(&c->compressed);
+    if (handler->rest != NULL)
+        handler->rest(&c->exchange, handler->context);
+}
+
+uint64_t connection_stalled(const struct connection *c, uint64_t now)
+{
+    bool much =
+        (c->state == CONNECTION_READING && !c->paused && !c->queued && c->cap > READ_BUFFER_KEPT) ||
+        (c->state == CONNECTION_WRITING && c->left > READ_BUFFER_KEPT);
+    uint64_t still = now - c->progress;
+    return much && still > STALLED_MS ? still : 0;
+}
+
+void connection_cut(struct connection *c)
+{
+    if (c->state == CONNECTION_READING)
+        request_reject(c, &slow);
+    else
+        connection_close(c);
+}
+
 void connection_tick(struct connection *c, uint64_t now)
 {
-    static const struct http_problem slow = {408, "The request took too long to arrive."};
     uint64_t spent = now - c->since;
     switch (c->state) {
     case CONNECTION_IDLE:
-        if (spent > c->loop->server->options.idle_ms)
+        if (spent > REST_MS && c->in != NULL)
+            rest(c);
+        if (c->paused)
+            starved_tick(c, now);
+        else if (spent > c->loop->server->options.idle_ms)
             connection_close(c);
         break;
     case CONNECTION_READING:
-        if (!c->queued && is_slow(c, now))
+        if (!c->queued && c->paused)
+            starved_tick(c, now);
+        else if (!c->queued && is_slow(c, now))
             request_reject(c, &slow);
         break;
     case CONNECTION_HANDLING:
@@ -493,10 +573,11 @@ void connection_stop(struct connection *c, bool force)
 static void connection_free(struct connection *c)
 {
     loop_connection_gone(c->loop);
-    free(c->in);
+    buffer_drop(c);
     buf_release(&c->inflated);
     buf_release(&c->head);
     buf_release(&c->compressed);
+    budget_give(&c->account, BUDGET_CONNECTIONS, BUDGET_CONNECTION);
     free(c);
 }
 
@@ -553,9 +634,13 @@ void connection_open(struct http_loop *loop, int fd)
     }
     c->tcp.data = c;
     c->loop = loop;
-    buf_init(&c->inflated, loop->server->options.max_body);
+    const struct http_options *options = &loop->server->options;
+    c->account = (struct budget_account){.budget = options->budget, .overdraw = true};
+    (void)!budget_take(&c->account, BUDGET_CONNECTIONS, BUDGET_CONNECTION);
+    c->account.overdraw = false;
+    buf_init_counted(&c->inflated, options->max_body, &c->account, BUDGET_BODIES);
     buf_init(&c->head, 2 * HTTP_HEAD_MAX); // an answer may repeat what the request said
-    buf_init(&c->compressed, COMPRESSED_MAX);
+    buf_init_counted(&c->compressed, COMPRESSED_MAX, &c->account, BUDGET_ANSWERS);
     c->after = loop->connections;
     if (c->after != NULL)
         c->after->before = c;

@@ -17,6 +17,7 @@
 #ifndef HTTP_HTTP_H
 #define HTTP_HTTP_H
 
+#include "base/budget.h"
 #include "base/pool.h"
 #include "http/parser.h"
 
@@ -52,6 +53,8 @@ struct http_handler {
     // The client has closed its side, or the connection is broken, while a request is with the
     // handler: long work for it may be given up. May be NULL.
     void (*gone)(struct http_exchange *exchange, void *context);
+    // No request for a while: what is kept for the next one should go. May be NULL.
+    void (*rest)(struct http_exchange *exchange, void *context);
 };
 
 struct http_options {
@@ -60,6 +63,7 @@ struct http_options {
     unsigned threads;         // event loops; 0 means one per core
     unsigned max_connections; // 0 means HTTP_CONNECTIONS_DEFAULT
     size_t max_body;          // bytes of a request body, compressed or not
+    struct budget *budget;    // that connections are counted in; NULL for none
     unsigned idle_ms;         // a kept connection without a request; 0 means the default
     unsigned request_ms;      // a request or the taking of an answer; 0 means the default. Large
                               // bodies get a second more for each 64 KB that came or was taken

@@ -26,6 +26,9 @@ enum {
     STOP_SETTLE_MS = 50, // what is in the sockets at a stop is still read
     PACE = 64,           // bytes per ms that a slow client must reach beyond its time
     INLINE_BODY = 64 << 10, // a larger answer is compressed in the pool
+    REST_MS = 1000,         // an idle connection then keeps no buffers
+    STARVED_MS = 5000,      // how long a body waits for memory
+    STALLED_MS = 2000,      // a client that holds memory others wait for must move within
 };
 
 enum connection_state {
@@ -56,6 +59,8 @@ struct connection {
     struct connection *ready_before;
     struct connection *ready_after;
 
+    struct budget_account account;
+
     // The read buffer: [begin, len) holds the current request and what came behind it. While a
     // request is handled the buffer does not move, since the request points into it.
     uint8_t *in;
@@ -72,7 +77,7 @@ struct connection {
     bool opened;      // the handler has accepted it, and hears of its end
     bool handled;     // the handler has the request
     bool advancing;   // connection_advance is on the stack
-    bool paused;      // reading is stopped: no room while a request is handled
+    bool paused;      // reading is stopped: no room while a request is handled, or no memory
     bool ended;       // the client will send no more
     bool broken;      // the connection is of no use any more
     bool close_after; // this answer is the last
@@ -120,6 +125,7 @@ struct http_loop {
     struct connection *ready;     // the first whose next request may run
     struct connection *ready_last;
     uv_idle_t ready_idle; // runs while there is one
+    uint64_t refused;     // how often the budget had refused at the last tick
     struct http_gzip *gzip;
     // The header lines that all answers have, and the second for which they were made.
     int64_t headers_second;
@@ -160,6 +166,10 @@ void connection_open(struct http_loop *loop, int fd);
 void connection_close(struct connection *connection);
 void connection_tick(struct connection *connection, uint64_t now);
 void connection_stop(struct connection *connection, bool force);
+// How long a connection has held much memory without a byte moving, in ms; 0 if it does not.
+uint64_t connection_stalled(const struct connection *connection, uint64_t now);
+// Ends one that has, for the sake of the others.
+void connection_cut(struct connection *connection);
 void connection_enter(struct connection *connection, enum connection_state state);
 // Takes one request from the buffer, if it holds a whole one.
 void connection_advance(struct connection *connection);

@@ -163,6 +163,26 @@ void loop_unqueue(struct connection *c)
         loop->ready_last = c->ready_before;
 }
 
+// The budget has refused somebody since the last tick: ends the connection that has held memory
+// longest without moving, one at a time.
+static void relieve(struct http_loop *loop, uint64_t now)
+{
+    uint64_t refused = budget_refused(loop->server->options.budget);
+    bool wanted = refused != loop->refused;
+    struct connection *worst = NULL;
+    uint64_t longest = 0;
+    loop->refused = refused;
+    for (struct connection *c = wanted ? loop->connections : NULL; c != NULL; c = c->after) {
+        uint64_t stalled = connection_stalled(c, now);
+        if (stalled > longest) {
+            longest = stalled;
+            worst = c;
+        }
+    }
+    if (worst != NULL)
+        connection_cut(worst);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     struct http_loop *loop = timer->data;
@@ -176,6 +196,7 @@ static void on_tick(uv_timer_t *timer)
         connection_tick(c, now);
         c = after;
     }
+    relieve(loop, now);
     if (!loop->stopping)
         loop_accept_again(loop);
     loop_maybe_end(loop);

@@ -13,14 +13,14 @@ void draft_init(struct draft *draft, struct arena *arena)
 void *draft_alloc(struct draft *draft, size_t size)
 {
     void *memory = arena_zalloc(draft->arena, 1, size);
-    ensure(memory != NULL);
+    ensure_memory(memory);
     return memory;
 }
 
 struct slice draft_copy(struct draft *draft, struct slice bytes)
 {
     struct slice copy = arena_copy(draft->arena, bytes);
-    ensure(copy.ptr != NULL);
+    ensure_memory(copy.ptr);
     return copy;
 }
 
@@ -34,7 +34,7 @@ static struct slice format_text(struct draft *draft, const char *format, va_list
     ensure(len >= 0);
     buf_init(&text, (size_t)len + 1);
     uint8_t *to = buf_reserve(&text, (size_t)len + 1);
-    ensure(to != NULL);
+    ensure_memory(to);
     (void)vsnprintf((char *)to, (size_t)len + 1, format, arguments);
     struct slice copy = draft_copy(draft, slice_of(to, (size_t)len));
     buf_release(&text);

@@ -27,7 +27,7 @@ static void infer_begin(struct infer *infer, const struct infer_options *options
 struct infer *infer_new(const struct infer_options *options)
 {
     struct infer *infer = calloc(1, sizeof(*infer));
-    ensure(infer != NULL);
+    ensure_memory(infer);
     arena_init(&infer->own, SIZE_MAX);
     infer_begin(infer, options, &infer->own);
     return infer;
@@ -36,7 +36,7 @@ struct infer *infer_new(const struct infer_options *options)
 struct infer *infer_new_in(const struct infer_options *options, struct arena *arena)
 {
     struct infer *infer = arena_zalloc(arena, 1, sizeof(*infer));
-    ensure(infer != NULL);
+    ensure_memory(infer);
     infer_begin(infer, options, arena);
     return infer;
 }

@@ -68,8 +68,8 @@ void value_decoder_init(struct value_decoder *decoder, struct json_reader *reade
     decoder->reader = reader;
     decoder->error = error;
     decoder->arena = arena;
-    buf_init(&decoder->out, LIMIT_REQUEST_MEMORY);
-    buf_init(&decoder->binary, LIMIT_BODY);
+    buf_init_counted(&decoder->out, LIMIT_REQUEST_MEMORY, arena->account, BUDGET_CALLS);
+    buf_init_counted(&decoder->binary, LIMIT_BODY, arena->account, BUDGET_CALLS);
     value_builder_init(&decoder->builder, &decoder->out);
 }
 

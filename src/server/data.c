@@ -28,9 +28,10 @@ struct data *data_new(const struct data_service *service, struct http_exchange *
         return NULL;
     data->service = service;
     data->exchange = exchange;
-    arena_init(&data->arena, LIMIT_REQUEST_MEMORY);
+    data->account.budget = api_budget(service->api);
+    arena_init_counted(&data->arena, LIMIT_REQUEST_MEMORY, &data->account);
     buf_init(&data->headers, HEADERS_MAX);
-    buf_init(&data->body, LIMIT_RESPONSE);
+    buf_init_counted(&data->body, LIMIT_RESPONSE, &data->account, BUDGET_ANSWERS);
     return data;
 }
 
@@ -49,6 +50,7 @@ void data_reset(struct data *data)
     data->pattern = NULL;
     data->counts = NULL;
     arena_reset(&data->arena);
+    data->account.starved = data->account.overdraw = false;
     if (data->body.cap > BODY_KEPT)
         buf_release(&data->body);
 }
@@ -69,9 +71,14 @@ void data_free(struct data *data)
 void data_answer(struct data *data, struct data_answer *out)
 {
     // An answer that is too large for memory or the limit is replaced by a problem, once.
-    if (data->body.failed)
-        data_answer_problem(data, &(struct data_problem){.kind = DATA_INTERNAL,
-                                                         .detail = "The answer is too large"});
+    if (data->body.failed) {
+        bool starved = data->account.starved;
+        buf_release(&data->body);
+        data_answer_problem(
+            data, &(struct data_problem){.kind = starved ? DATA_THROTTLED : DATA_INTERNAL,
+                                         .detail = starved ? "The server is short of memory"
+                                                           : "The answer is too large"});
+    }
     *out = (struct data_answer){
         .status = data->status,
         .type = data->type,
@@ -303,6 +310,7 @@ enum data_step data_resume(struct data *data)
     data->work = LIMIT_INLINE_WORK;
     if (data->pattern != NULL)
         return data_pattern_resume(data);
+    data->account.overdraw = true; // what has been done is answered
     data->waiting = 1;
     return run_tasks(data);
 }

@@ -143,6 +143,7 @@ struct data_count {
 struct data {
     const struct data_service *service;
     struct http_exchange *exchange;
+    struct budget_account account; // of arena and body
     struct arena arena;
     struct error error;
     uint64_t begun_ns;

@@ -59,6 +59,7 @@ struct session {
     struct slice type; // the request's content type, if it is one of ours
     char region[AUTH_REGION_MAX + 1];
     struct buf headers;
+    struct budget_account account;
     struct buf text;   // of an answer that is not an operation's
     struct data *data; // NULL before the first request of the data API
     bool data_called;  // it has the request
@@ -640,7 +641,8 @@ static void on_reject(struct http_exchange *exchange, const struct http_problem 
     (void)context;
     struct session *session = exchange->user;
     session->begun_ns = uv_hrtime();
-    answer_refused(session, problem->status, ERR_SERIALIZATION, problem->reason);
+    enum error_code code = problem->status == 503 ? ERR_UNAVAILABLE : ERR_SERIALIZATION;
+    answer_refused(session, problem->status, code, problem->reason);
 }
 
 // Nobody waits for the answer any more.
@@ -678,6 +680,17 @@ static void on_sent(struct http_exchange *exchange, void *context)
         buf_release(&session->call.response);
 }
 
+static void on_rest(struct http_exchange *exchange, void *context)
+{
+    (void)context;
+    struct session *session = exchange->user;
+    api_call_release(&session->call);
+    data_free(session->data);
+    session->data = NULL;
+    buf_release(&session->headers);
+    buf_release(&session->text);
+}
+
 static bool on_open(struct http_exchange *exchange, void *context)
 {
     struct dynamo *dynamo = context;
@@ -688,7 +701,9 @@ static bool on_open(struct http_exchange *exchange, void *context)
     session->dynamo = dynamo;
     dynamo->env.random(dynamo->env.context, (uint8_t *)&session->random, sizeof(session->random));
     buf_init(&session->headers, HEADERS_MAX);
-    buf_init(&session->text, TEXT_MAX);
+    // What tells how the server is doing must not fail when it does badly.
+    session->account = (struct budget_account){api_budget(dynamo->api), .overdraw = true};
+    buf_init_counted(&session->text, TEXT_MAX, &session->account, BUDGET_ANSWERS);
     api_call_init(&session->call, dynamo->api);
     exchange->user = session;
     if (dynamo->access_log != NULL)
@@ -700,13 +715,9 @@ static bool on_open(struct http_exchange *exchange, void *context)
 static void on_close(struct http_exchange *exchange, void *context)
 {
     const struct dynamo *dynamo = context;
-    struct session *session = exchange->user;
     metrics_connection(dynamo->metrics, http_exchange_loop(exchange), false);
-    api_call_release(&session->call);
-    data_free(session->data);
-    buf_release(&session->headers);
-    buf_release(&session->text);
-    free(session);
+    on_rest(exchange, context);
+    free(exchange->user);
 }
 
 struct http_handler dynamo_handler(struct dynamo *dynamo)
@@ -717,6 +728,7 @@ struct http_handler dynamo_handler(struct dynamo *dynamo)
         .handle = on_handle,
         .resume = on_resume,
         .sent = on_sent,
+        .rest = on_rest,
         .close = on_close,
         .reject = on_reject,
         .gone = on_gone,

@@ -21,8 +21,8 @@ struct dynamo {
     bool admin;          // /admin/… is served
     struct gate gate;
     struct metrics *metrics;
-    struct faults *faults;         // NULL if no fault can come
-    struct ticker *ticker;         // not NULL if faults is not
+    struct faults *faults; // NULL if no fault can come
+    struct ticker *ticker;
     struct access_log *access_log; // or NULL
     struct data_service data;      // of /v1/…
 };

@@ -5,6 +5,7 @@
 #include "http/http.h"
 #include "server/dynamo.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <uv.h>
@@ -12,19 +13,37 @@
 struct server {
     struct dynamo dynamo;
     struct http_server *http;
+    uint64_t given;   // by the budget, a second ago
+    uint64_t trimmed; // when the allocator last gave its free memory back
 };
+
+// What large requests have freed stays with the allocator, which is good for the next ones. When
+// they have become few the system gets it back.
+static void trim(struct server *server)
+{
+    enum { WORTH = 32 << 20, QUIET = 8 << 20 };
+    uint64_t given = budget_given(api_budget(server->dynamo.api));
+    bool quiet = given - server->given < QUIET;
+    server->given = given;
+    if (!quiet || given - server->trimmed < WORTH)
+        return;
+    server->trimmed = given;
+    (void)malloc_trim(0);
+}
 
 static void every_second(void *context)
 {
-    const struct dynamo *dynamo = context;
-    if (dynamo->access_log != NULL)
-        access_log_flush(dynamo->access_log);
+    struct server *server = context;
+    if (server->dynamo.access_log != NULL)
+        access_log_flush(server->dynamo.access_log);
+    trim(server);
 }
 
 // Makes what the options ask for; what was made before a failure is in the dynamo.
-static bool prepare(struct dynamo *dynamo, const struct server_options *options, unsigned loops,
+static bool prepare(struct server *server, const struct server_options *options, unsigned loops,
                     char *error, size_t error_size)
 {
+    struct dynamo *dynamo = &server->dynamo;
     bool faults = options->faults != NULL || options->admin;
     (void)snprintf(error, error_size, "out of memory");
     dynamo->metrics = metrics_new(loops);
@@ -39,12 +58,9 @@ static bool prepare(struct dynamo *dynamo, const struct server_options *options,
         if (dynamo->access_log == NULL)
             return false;
     }
-    if (faults || options->access_log != NULL) {
-        dynamo->ticker = ticker_start(every_second, dynamo);
-        (void)snprintf(error, error_size, "cannot start a thread");
-        return dynamo->ticker != NULL;
-    }
-    return true;
+    dynamo->ticker = ticker_start(every_second, server);
+    (void)snprintf(error, error_size, "cannot start a thread");
+    return dynamo->ticker != NULL;
 }
 
 static void release(struct dynamo *dynamo)
@@ -77,12 +93,13 @@ struct server *server_start(const struct server_options *options, char *error, s
         .threads = loops,
         .max_connections = options->max_connections,
         .max_body = LIMIT_BODY,
+        .budget = api_budget(options->api),
         .request_ms = options->request_timeout_ms,
         .server_name = "Server", // what the service says
         .pool = api_pool(options->api),
         .handler = dynamo_handler(&server->dynamo),
     };
-    if (prepare(&server->dynamo, options, loops, error, error_size)) {
+    if (prepare(server, options, loops, error, error_size)) {
         data_service_init(&server->dynamo.data, options->api, server->dynamo.metrics);
         server->http = http_server_start(&http, error, error_size);
     }
@@ -101,8 +118,7 @@ unsigned server_port(const struct server *server)
 
 void server_stop(struct server *server)
 {
-    if (server->dynamo.ticker != NULL)
-        ticker_hurry(server->dynamo.ticker);
+    ticker_hurry(server->dynamo.ticker);
     http_server_stop(server->http);
     if (server->dynamo.access_log != NULL)
         access_log_flush(server->dynamo.access_log);

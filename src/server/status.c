@@ -119,6 +119,27 @@ static void store_metrics(const struct dynamo *dynamo, struct buf *out)
           "Bytes that wait to be compacted, an estimate", stats.compaction_bytes);
 }
 
+static void memory_metrics(const struct dynamo *dynamo, struct buf *out)
+{
+    static const char *const names[] = {
+#define X(kind, name, what) name,
+        BUDGET_LIST(X)
+#undef X
+    };
+    const struct budget *budget = api_budget(dynamo->api);
+    if (budget == NULL)
+        return;
+    value(out, "memory_budget_limit_bytes", "gauge", "What all requests together may use",
+          budget->limit);
+    value(out, "memory_budget_refused_total", "counter",
+          "How often a request was refused memory, or had to wait for it", budget_refused(budget));
+    buf_text(out, "# HELP dolmen_memory_budget_bytes What they use, by kind\n"
+                  "# TYPE dolmen_memory_budget_bytes gauge\n");
+    for (size_t i = 0; i < BUDGET_KINDS; i++)
+        buf_printf(out, "dolmen_memory_budget_bytes{kind=\"%s\"} %zu\n", names[i],
+                   atomic_load_explicit(&budget->by_kind[i], memory_order_relaxed));
+}
+
 static void metrics(struct dynamo *dynamo, struct buf *out)
 {
     struct api_stats stats;
@@ -148,6 +169,7 @@ static void metrics(struct dynamo *dynamo, struct buf *out)
           health.damages);
     ttl_metrics(dynamo, out);
     store_metrics(dynamo, out);
+    memory_metrics(dynamo, out);
     value(out, "tables", "gauge", "Tables", health.tables);
     value(out, "uptime_seconds", "gauge", "Seconds since the start",
           (uint64_t)uptime_seconds(dynamo));

@@ -86,7 +86,7 @@ static void memory_value_release(struct store *store, struct store_value *value)
 static struct store_snapshot *memory_snapshot_take(struct store *store)
 {
     struct memory_snapshot *snapshot = malloc(sizeof(*snapshot));
-    ensure(snapshot != NULL);
+    ensure_memory(snapshot);
     snapshot->root = root_take(store, NULL);
     return (struct store_snapshot *)snapshot;
 }
@@ -150,7 +150,7 @@ static struct store_cursor *memory_cursor_open(struct store *store, struct store
                                                struct slice lower, struct slice upper)
 {
     struct memory_cursor *cursor = malloc(sizeof(*cursor) + lower.len + upper.len);
-    ensure(cursor != NULL);
+    ensure_memory(cursor);
     *cursor = (struct memory_cursor){
         .root = root_take(store, snapshot),
         .lower = slice_of(cursor->bounds, lower.len),
@@ -316,7 +316,7 @@ struct store *store_open_memory(struct store_error *error)
 {
     *error = (struct store_error){0};
     struct memory_store *memory = calloc(1, sizeof(*memory));
-    ensure(memory != NULL);
+    ensure_memory(memory);
     ensure(pthread_mutex_init(&memory->lock, NULL) == 0);
     memory->base.driver = &memory_driver;
     return &memory->base;

@@ -52,7 +52,7 @@ struct slice tree_pair_value(const struct tree_pair *pair)
 static struct tree_pair *pair_new(struct slice key, struct slice value)
 {
     struct tree_pair *pair = malloc(sizeof(*pair) + key.len + value.len);
-    ensure(pair != NULL);
+    ensure_memory(pair);
     atomic_init(&pair->references, 1);
     pair->key_len = (uint32_t)key.len;
     pair->value_len = (uint32_t)value.len;
@@ -98,7 +98,7 @@ static struct tree_node *node_new(const struct tree_edit *edit, uint16_t height)
 {
     size_t kids = height > 0 ? FANOUT * sizeof(struct tree_node *) : 0;
     struct tree_node *node = malloc(sizeof(*node) + kids);
-    ensure(node != NULL);
+    ensure_memory(node);
     atomic_init(&node->references, 1);
     node->height = height;
     node->count = 0;

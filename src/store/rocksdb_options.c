@@ -164,7 +164,7 @@ rocksdb_options_t *rocks_options_new(const struct store_options *options)
 {
     size_t cache = options->cache_bytes == 0 ? cache_default() : options->cache_bytes;
     rocksdb_options_t *set = rocksdb_options_create();
-    ensure(set != NULL);
+    ensure_memory(set);
     rocksdb_options_set_create_if_missing(set, 1);
     set_table(set, cache);
     set_memory(set, write_buffers(options));

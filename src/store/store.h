@@ -64,6 +64,10 @@ void store_set_watch(struct store *store, const struct store_watch *watch);
 // No snapshot, cursor or value may be left.
 void store_close(struct store *store);
 
+// For programs (a library leaves it to its program): has the process end with a sentence if memory
+// or threads run out where no error can be returned, which is on any thread of RocksDB.
+void store_end_cleanly(void);
+
 enum store_result { STORE_FOUND, STORE_ABSENT, STORE_FAILED };
 
 struct store_value {

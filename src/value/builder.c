@@ -35,7 +35,8 @@ static size_t times_max(size_t bytes, size_t factor)
 void value_builder_init(struct value_builder *builder, struct buf *out)
 {
     builder->out = out;
-    buf_init(&builder->scratch, times_max(out->max, SCRATCH_BYTES_PER));
+    buf_init_counted(&builder->scratch, times_max(out->max, SCRATCH_BYTES_PER), out->account,
+                     out->kind);
     builder->depth = 0;
 }
 

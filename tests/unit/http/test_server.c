@@ -38,6 +38,7 @@ struct fixture {
     bool standing;            // the loop is in "/stop"
     bool stand;               // and is to stay there
     struct pool *pool;
+    atomic_int rested;
 };
 
 static void *resume_main(void *context)
@@ -194,6 +195,13 @@ static void on_gone(struct http_exchange *exchange, void *context)
     atomic_fetch_add(&f->gone, 1);
 }
 
+static void on_rest(struct http_exchange *exchange, void *context)
+{
+    (void)exchange;
+    struct fixture *f = context;
+    atomic_fetch_add(&f->rested, 1);
+}
+
 // ---- The fixture -------------------------------------------------------------------------------
 
 static void start_with(struct fixture *f, struct http_options options)
@@ -207,8 +215,8 @@ static void start_with(struct fixture *f, struct http_options options)
     options.threads = options.threads == 0 ? 2 : options.threads;
     f->pool = pool_new(1);
     options.pool = f->pool;
-    options.handler = (struct http_handler){f,       on_open,  on_handle, on_resume,
-                                            on_sent, on_close, on_reject, on_gone};
+    options.handler = (struct http_handler){f,        on_open,   on_handle, on_resume, on_sent,
+                                            on_close, on_reject, on_gone,   on_rest};
     char error[256] = "";
     f->server = http_server_start(&options, error, sizeof(error));
     assert_non_null(f->server);
@@ -470,6 +478,69 @@ static void test_body_grows(void **state)
     finish(&f);
 }
 
+// A body for which there is no memory waits in the socket until there is some, or until it is
+// refused.
+static void test_body_waits_for_memory(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct budget budget;
+    budget_init(&budget, 8 << 20);
+    struct budget_account others = {.budget = &budget};
+    start_with(&f, (struct http_options){.budget = &budget, .request_ms = 1000});
+    assert_true(budget_take(&others, BUDGET_CALLS, 7 << 20));
+    size_t len = 1 << 20;
+    char *body = malloc(len + 1);
+    memset(body, 'a', len);
+    body[len] = 0;
+    char *got = malloc(len + 1024);
+    int fd = dial(&f);
+    say(fd, "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1048576\r\n\r\n");
+    say(fd, body);
+    while (budget_refused(&budget) == 0)
+        (void)usleep(1000);
+    say(fd, GET("/now?tail")); // lies behind it
+    budget_give(&others, BUDGET_CALLS, 7 << 20);
+    assert_memory_equal(hear_answer(fd, got, len + 1024, len), body, len);
+    (void)close(fd);
+
+    assert_true(budget_take(&others, BUDGET_CALLS, 6 << 20));
+    assert_true(budget_take(&others, BUDGET_CALLS, 1 << 20));
+    fd = dial(&f);
+    say(fd, "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1048576\r\n\r\n");
+    (void)send(fd, body, len, MSG_NOSIGNAL);
+    assert_true(hear(fd, "retry in a moment.", got, len));
+    assert_non_null(strstr(got, "HTTP/1.1 503 Service Unavailable\r\n"));
+    (void)close(fd);
+    free(body);
+    free(got);
+    finish(&f);
+    budget_give(&others, BUDGET_CALLS, 7 << 20);
+    assert_int_equal(budget.used, 0);
+}
+
+static void test_idle_connections_rest(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct budget budget;
+    char got[4096];
+    budget_init(&budget, 8 << 20);
+    start_with(&f, (struct http_options){.budget = &budget});
+    int fd = dial(&f);
+    for (int round = 1; round <= 2; round++) {
+        say(fd, GET("/now?alpha"));
+        assert_true(hear(fd, "alpha", got, sizeof(got)));
+        assert_int_equal(budget.used, BUDGET_CONNECTION);
+        for (int i = 0; i < 10000 && atomic_load(&f.rested) < round; i++)
+            (void)usleep(1000);
+        assert_int_equal(atomic_load(&f.rested), round);
+    }
+    (void)close(fd);
+    finish(&f);
+    assert_int_equal(budget.used, 0);
+}
+
 static void test_chunked_and_continue(void **state)
 {
     (void)state;
@@ -693,6 +764,8 @@ int main(void)
         cmocka_unit_test(test_gone),
         cmocka_unit_test(test_stalled),
         cmocka_unit_test(test_body_grows),
+        cmocka_unit_test(test_body_waits_for_memory),
+        cmocka_unit_test(test_idle_connections_rest),
         cmocka_unit_test(test_chunked_and_continue),
         cmocka_unit_test(test_half_closed),
         cmocka_unit_test(test_vanished),
