@@ -315,6 +315,11 @@ uint64_t wal_sequence(const struct wal *wal)
     return wal->sequence;
 }
 
+bool wal_is_synced(const struct wal *wal)
+{
+    return wal->synced == wal->sequence;
+}
+
 void wal_break(struct wal *wal)
 {
     wal->broken = true;

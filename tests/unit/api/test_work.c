@@ -62,13 +62,14 @@ static void faulty_cursor_close(struct store_cursor *cursor)
     trouble.driver->cursor_close(cursor);
 }
 
-static bool faulty_commit(struct store *store, const struct store_batch *batch,
-                          struct store_error *error)
+static enum store_end faulty_commit(struct store *store, const struct store_batch *batch,
+                                    struct store_error *error)
 {
     if (!trouble.refuses)
         return trouble.driver->commit(store, batch, error);
     trouble.refused++;
-    return store_fail(error, "no space left");
+    (void)store_fail(error, "no space left");
+    return STORE_NOT_DONE;
 }
 
 static struct store_snapshot *faulty_snapshot_take(struct store *store)
