@@ -239,19 +239,23 @@ void call_respond(struct api_call *call)
         write_error(call, call->error.code, call->error.message);
         return;
     }
+    buf_fit(&call->response);
     call->status = 200;
     call->error_code = ERR_NONE;
 }
 
 // ---- Slices -------------------------------------------------------------------------------
 
-// Whether there is still somebody to work for. What was written is told in any case; and what is
-// not decoded yet may be a write, which is done even if the client has hung up.
+// Whether there is still somebody to work for, and something to gain: an answer that has found no
+// memory gives back what it has, for others. What was written is told in any case; and what is not
+// decoded yet may be a write, which is done even if the client has hung up.
 static bool may_go_on(struct api_call *call)
 {
     const struct api_state *state = call->state;
     if (state->written)
         return true;
+    if (call->response.failed)
+        return error_budget(&call->error);
     if (state->request != NULL && atomic_load_explicit(&call->canceled, memory_order_relaxed)) {
         call->api->canceled++;
         return error_set(&call->error, ERR_UNAVAILABLE, "The client has hung up");
@@ -268,7 +272,7 @@ static bool run_slice(struct pool_task *task)
     struct api_state *state = call->state;
     state->work = LIMIT_SLICE_WORK;
     enum step step = may_go_on(call) ? state->resume(call) : STEP_FAILED;
-    if (step == STEP_LATER)
+    if (step == STEP_LATER && may_go_on(call))
         return false;
     // What is with the writer may be done by now, and the call gone.
     if (step == STEP_PENDING)

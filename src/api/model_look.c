@@ -127,7 +127,7 @@ static uint64_t digests_move(struct digests *set, size_t capacity)
     moved.capacity = capacity;
     moved.count = 0;
     moved.slots = calloc(capacity, sizeof(*moved.slots));
-    ensure(moved.slots != NULL);
+    ensure_memory(moved.slots);
     for (size_t i = 0; i < set->capacity; i++) {
         const struct digest *digest = &set->slots[i];
         if (digest->word[0] == 0)

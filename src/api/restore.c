@@ -157,7 +157,7 @@ static void begin_restore(struct api *api, struct table *target)
     struct restore_task *task = calloc(1, sizeof(*task));
     struct arena arena;
     struct error error;
-    ensure(task != NULL);
+    ensure_memory(task);
     task->task.run = run_restore;
     task->task.lane = LANE_RESTORE;
     task->target = table_hold(target);

@@ -1,4 +1,5 @@
-// See buf.h. Capacity grows by doubling from 256 bytes, never past `max`.
+// See buf.h. Capacity grows by doubling from 256 bytes, by half once that is much, never past
+// `max`.
 #include "base/buf.h"
 
 #include <stdarg.h>
@@ -15,6 +16,8 @@ void buf_init_counted(struct buf *buf, size_t max, struct budget_account *accoun
 {
     *buf = (struct buf){.max = max, .account = account, .kind = kind};
 }
+
+enum { MUCH = 1 << 20, WORTH = 64 << 10 };
 
 static size_t counted(size_t cap)
 {
@@ -47,6 +50,18 @@ static bool grow(struct buf *buf, size_t cap)
     return true;
 }
 
+void buf_fit(struct buf *buf)
+{
+    if (buf->cap - buf->len < WORTH || buf->len < WORTH)
+        return;
+    uint8_t *shrunk = realloc(buf->ptr, buf->len);
+    if (shrunk == NULL)
+        return;
+    budget_give(buf->account, buf->kind, buf->cap - buf->len);
+    buf->ptr = shrunk;
+    buf->cap = buf->len;
+}
+
 uint8_t *buf_reserve_slow(struct buf *buf, size_t extra)
 {
     if (buf->failed)
@@ -56,7 +71,7 @@ uint8_t *buf_reserve_slow(struct buf *buf, size_t extra)
         return NULL;
     }
     size_t needed = buf->len + extra;
-    size_t cap = buf->cap < 128 ? 256 : buf->cap * 2;
+    size_t cap = buf->cap < 128 ? 256 : buf->cap + (buf->cap < MUCH ? buf->cap : buf->cap / 2);
     if (cap < needed)
         cap = needed;
     if (cap > buf->max)

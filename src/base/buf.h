@@ -27,6 +27,9 @@ void buf_init_counted(struct buf *buf, size_t max, struct budget_account *accoun
                       enum budget_kind kind);
 void buf_release(struct buf *buf);
 
+// Gives back what a large buf does not need, now that it is complete.
+void buf_fit(struct buf *buf);
+
 // Room for `extra` more bytes behind len, or NULL (and failed) if there is none.
 uint8_t *buf_reserve_slow(struct buf *buf, size_t extra);
 

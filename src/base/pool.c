@@ -25,7 +25,7 @@ struct pool {
 struct pool *pool_new(size_t threads)
 {
     struct pool *pool = calloc(1, sizeof(*pool));
-    ensure(pool != NULL);
+    ensure_memory(pool);
     if (threads == 0) {
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         threads = processors < 2 ? 2 : (size_t)processors;

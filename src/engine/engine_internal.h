@@ -139,14 +139,15 @@ struct txn {
     size_t delta_capacity;
     struct stats_delta *deltas;
     struct steps steps; // of the job at hand; the writer's are limited
-    int64_t full_ns;    // when the group has taken long enough
+    int64_t full_ns;    // when the group has taken long enough, or 0
     bool aside;         // the judge's: its batch stays empty
 };
 
 void txn_init(struct txn *txn, struct engine *engine);
 void txn_release(struct txn *txn);
-// Whether the group should be committed before anything is added to it.
-bool txn_full(const struct txn *txn);
+// Whether the group should be committed before anything is added to it. Time counts from the first
+// question: a job alone in its group asks none.
+bool txn_full(struct txn *txn);
 
 // Puts a record that was written into one of the buffers. If memory ran out for it, the batch
 // fails.

@@ -88,7 +88,7 @@ struct history *history_open(struct engine *engine, struct table *table, int64_t
                              const struct history_limits *limits, struct error *error)
 {
     struct history *history = calloc(1, sizeof(*history));
-    ensure(history != NULL);
+    ensure_memory(history);
     history->engine = engine;
     history->table = table_hold(table);
     history->at_ms = at_ms;
@@ -99,13 +99,13 @@ struct history *history_open(struct engine *engine, struct table *table, int64_t
     error_init(&history->error, &history->arena);
     buf_init(&history->image, 64 << 20);
     history->snapshot = store_snapshot_take(engine->store);
-    ensure(history->snapshot != NULL);
+    ensure_memory(history->snapshot);
     uint8_t lower[4];
     uint8_t upper[4];
     layout_tree_bounds(table->tree, lower, upper);
     history->cursor =
         store_cursor_open(engine->store, history->snapshot, slice_of(lower, 4), slice_of(upper, 4));
-    ensure(history->cursor != NULL);
+    ensure_memory(history->cursor);
     if (!read_sequence(history, error)) {
         history_close(history);
         return NULL;

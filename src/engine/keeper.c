@@ -140,7 +140,7 @@ static bool fill(struct piece *piece, struct txn *txn, const struct filling *fil
     layout_tree_bounds(filling->table->tree, lower, upper);
     struct store_cursor *cursor =
         store_cursor_open(txn->engine->store, NULL, slice_of(lower, 4), slice_of(upper, 4));
-    ensure(cursor != NULL);
+    ensure_memory(cursor);
     size_t items = 0;
     size_t bytes = 0;
     if (mark.len > 0)
@@ -283,7 +283,7 @@ static bool empty_tree(struct job *job, struct txn *txn)
     layout_tree_bounds(piece->tree, lower, upper);
     struct store_cursor *cursor =
         store_cursor_open(txn->engine->store, NULL, slice_of(lower, 4), slice_of(upper, 4));
-    ensure(cursor != NULL);
+    ensure_memory(cursor);
     size_t count = 0;
     size_t bytes = 0;
     for (store_cursor_first(cursor);
@@ -411,7 +411,7 @@ static tree_id tree_to_empty(struct engine *engine)
     const uint8_t upper[5] = {0, 0, 0, TREE_META, META_DROP + 1};
     struct store_cursor *cursor =
         store_cursor_open(engine->store, NULL, slice_of(lower, 5), slice_of(upper, 5));
-    ensure(cursor != NULL);
+    ensure_memory(cursor);
     store_cursor_first(cursor);
     tree_id tree = store_cursor_valid(cursor) ? be32_get(store_cursor_key(cursor).ptr + 5) : 0;
     store_cursor_close(cursor);

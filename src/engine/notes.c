@@ -79,7 +79,7 @@ static void move_keys(struct notes *notes)
     notes->bytes = 0;
     for (size_t i = 0; i < notes->count; i++) {
         notes->list[i].key = arena_copy(&arena, notes->list[i].key);
-        ensure(notes->list[i].key.ptr != NULL);
+        ensure_memory(notes->list[i].key.ptr);
         notes->bytes += notes->list[i].key.len + sizeof(struct note);
     }
     arena_release(&notes->arena);
@@ -112,7 +112,7 @@ static void grow(struct notes *notes)
         return;
     notes->capacity = notes->capacity == 0 ? CAPACITY_MIN : 2 * notes->capacity;
     notes->list = realloc(notes->list, notes->capacity * sizeof(*notes->list));
-    ensure(notes->list != NULL);
+    ensure_memory(notes->list);
 }
 
 void notes_add(struct notes *notes, struct slice key, uint64_t sequence, int64_t time_ms)
@@ -127,7 +127,7 @@ void notes_add(struct notes *notes, struct slice key, uint64_t sequence, int64_t
     if (notes->count == notes->capacity)
         grow(notes);
     struct slice copy = arena_copy(&notes->arena, key);
-    ensure(copy.ptr != NULL);
+    ensure_memory(copy.ptr);
     notes->list[notes->count++] = (struct note){copy, sequence, 0, time_ms};
     notes->bytes += key.len + sizeof(struct note);
     if (notes->bytes > notes->max_bytes)

@@ -356,7 +356,7 @@ static bool open_walk(struct engine *engine, struct page_request *page, struct e
             walk->snapshot = store_snapshot_take(engine->store);
         walk->cursor = store_cursor_open(engine->store, walk->snapshot, buf_view(&bounds.lower),
                                          buf_view(&bounds.upper));
-        ensure(walk->cursor != NULL);
+        ensure_memory(walk->cursor);
         buf_init(&walk->key, 1 << 20);
         buf_init(&walk->view, 1 << 20);
         start_walk(page, walk->cursor);

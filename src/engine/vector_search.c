@@ -141,7 +141,7 @@ static void open_range(struct finder *finder)
     ensure(!lower.failed && key_successor(&upper) && !upper.failed);
     finder->cursor = store_cursor_open(finder->engine->store, finder->snapshot, buf_view(&lower),
                                        buf_view(&upper));
-    ensure(finder->cursor != NULL);
+    ensure_memory(finder->cursor);
     store_cursor_first(finder->cursor);
     buf_release(&lower);
     buf_release(&upper);
@@ -238,7 +238,7 @@ static struct finder *finder_open(struct engine *engine, struct vector_search *s
 {
     ensure(search->top >= 1 && search->top <= LIMIT_TOP_K);
     struct finder *finder = calloc(1, sizeof(*finder));
-    ensure(finder != NULL);
+    ensure_memory(finder);
     finder->engine = engine;
     finder->search = search;
     finder->error = error;

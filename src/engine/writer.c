@@ -225,10 +225,14 @@ void txn_release(struct txn *txn)
     store_batch_free(txn->batch);
 }
 
-bool txn_full(const struct txn *txn)
+bool txn_full(struct txn *txn)
 {
-    return store_batch_bytes(txn->batch) >= LIMIT_GROUP_BYTES || store_batch_failed(txn->batch) ||
-           monotonic_ns() >= txn->full_ns;
+    if (store_batch_bytes(txn->batch) >= LIMIT_GROUP_BYTES || store_batch_failed(txn->batch))
+        return true;
+    int64_t now = monotonic_ns();
+    if (txn->full_ns == 0)
+        txn->full_ns = now + LIMIT_GROUP_NS;
+    return now >= txn->full_ns;
 }
 
 void txn_count(struct txn *txn, tree_id tree, struct tree_stats *stats, int64_t items,
@@ -328,7 +332,7 @@ static void run_job(struct txn *txn, struct job *job)
 static struct job *run_group(struct txn *txn, struct job *jobs, struct group *group)
 {
     *group = (struct group){.end = &group->first};
-    txn->full_ns = monotonic_ns() + LIMIT_GROUP_NS;
+    txn->full_ns = 0;
     struct store_error why;
     bool single = store_condition(txn->engine->store, &why) == STORE_NO_ROOM;
     while (jobs != NULL && !(jobs->alone && group->count > 0)) {
@@ -342,7 +346,7 @@ static struct job *run_group(struct txn *txn, struct job *jobs, struct group *gr
             group->end = &job->next;
             group->count++;
         }
-        if (txn_full(txn) || (group->count > 0 && (job->alone || single)))
+        if (jobs == NULL || (group->count > 0 && (job->alone || single)) || txn_full(txn))
             break;
     }
     *group->end = NULL;

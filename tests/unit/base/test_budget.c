@@ -157,7 +157,20 @@ static void test_buf(void **state)
     assert_int_equal(budget.used, buf.cap);
     buf_release(&buf);
     assert_int_equal(budget.used, 0);
+
+    // What a complete buf does not need goes back, if it is worth it.
+    buf_add(&buf, bytes, 400000);
+    buf_add(&buf, bytes, 100000);
+    assert_int_equal(budget.used, 800000);
+    buf_fit(&buf);
+    assert_int_equal(budget.used, 500000);
+    assert_int_equal(buf.len, 500000);
+    buf_fit(&buf);
+    assert_int_equal(budget.used, 500000);
+    buf_release(&buf);
+    assert_int_equal(budget.used, 0);
     buf_add(&buf, bytes, 10000);
+    buf_fit(&buf);
     assert_int_equal(budget.by_kind[BUDGET_ANSWERS], buf.cap);
     buf_release(&buf);
     assert_int_equal(budget.used, 0);

@@ -325,16 +325,41 @@ static void test_places_against_lookups(void **state)
     fixture_release(&fixture);
 }
 
+// An index finds nothing in a map, not even the entry without a name.
+static void test_index_into_map(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct buf out;
+    struct value_builder builder;
+    fixture_init(&fixture);
+    buf_init(&out, 4096);
+    value_builder_init(&builder, &out);
+    value_open_map(&builder);
+    value_name(&builder, SLICE_LIT("m"));
+    value_open_map(&builder);
+    value_name(&builder, SLICE_LIT(""));
+    value_put_null(&builder);
+    assert_true(value_close(&builder));
+    assert_true(value_close(&builder));
+    struct path_step steps[] = {{.name = SLICE_LIT("m")}, {.index = 0}};
+    struct path path = {steps, COUNT_OF(steps)};
+    struct expr_paths *places = expr_paths_new(&fixture.arena, 1, &path);
+    assert_non_null(places);
+    expr_paths_find(places, buf_view(&out), &(struct steps){0});
+    assert_int_equal(expr_paths_value(places, 0).len, 0);
+    value_builder_release(&builder);
+    buf_release(&out);
+    fixture_release(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_missing_names),
-        cmocka_unit_test(test_first_name_is_cheap),
-        cmocka_unit_test(test_elements_are_counted),
-        cmocka_unit_test(test_text_is_counted),
-        cmocka_unit_test(test_growing_update),
-        cmocka_unit_test(test_update_limit),
-        cmocka_unit_test(test_legacy_in),
+        cmocka_unit_test(test_missing_names),          cmocka_unit_test(test_first_name_is_cheap),
+        cmocka_unit_test(test_elements_are_counted),   cmocka_unit_test(test_text_is_counted),
+        cmocka_unit_test(test_growing_update),         cmocka_unit_test(test_update_limit),
+        cmocka_unit_test(test_index_into_map),         cmocka_unit_test(test_legacy_in),
         cmocka_unit_test(test_places_against_lookups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -503,6 +503,7 @@ static void test_body_waits_for_memory(void **state)
     budget_give(&others, BUDGET_CALLS, 7 << 20);
     assert_memory_equal(hear_answer(fd, got, len + 1024, len), body, len);
     (void)close(fd);
+    wait_for_closed(&f, 1);
 
     assert_true(budget_take(&others, BUDGET_CALLS, 6 << 20));
     assert_true(budget_take(&others, BUDGET_CALLS, 1 << 20));
