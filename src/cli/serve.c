@@ -258,8 +258,8 @@ static const struct cli_option serve_options[] = {
      "a crash and a power cut.\n"
      "relaxed: a write is answered when it is in the log, which is synced 50 ms\n"
      "later. It survives a crash of the server, but a power cut may lose the\n"
-     "writes answered in the last 100 ms, or since a sync that takes longer\n"
-     "began. Tables and their indexes agree in any case."},
+     "last 100 ms of answered writes; where the disk takes longer, writes wait\n"
+     "for it. Tables and their indexes agree in any case."},
     {"--model", "FILE",
      "Apply this model before serving, as 'dolmen apply' does: tables are created,\n"
      "items are completed while the server serves. A model with errors, or one that\n"

@@ -30,6 +30,7 @@
 #include "store/rocksdb_options.h"
 
 #include "base/log.h"
+#include "base/wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +39,7 @@
 enum {
     FLUSH_SLACK = 2 << 20, // room that a flush takes besides what is in memory
     FLUSH_WAIT_MS = 10000,
+    RELAXED_MS = 100,       // so much of what was answered may be lost with relaxed durability
     SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
     // Deleted keys that a read may have to pass over in the memtables: some 50 ms at most.
     DELETIONS_MAX = 100000,
@@ -429,15 +431,32 @@ static bool append(struct rocks_store *rocks, const struct store_batch *batch, s
     return true;
 }
 
+// Whether a commit has to be synced before it is answered. With relaxed durability that is so if
+// the oldest that is not is too old: where the disk does not keep up, commits wait for it, so that
+// no more than that time's can be lost.
+static bool needs_sync(struct rocks_store *rocks)
+{
+    if (rocks->durability == STORE_FULL)
+        return true;
+    int64_t now = monotonic_ns();
+    int64_t oldest = rocks->synced_ns;
+    if (wal_is_synced(rocks->wal))
+        rocks->first_ns = now;
+    if (oldest < rocks->first_ns)
+        oldest = rocks->first_ns;
+    return now - oldest > RELAXED_MS * MILLISECOND_NS;
+}
+
 // Logs the batch, durably if that is asked for, then applies it.
 static enum store_end commit_scratch(struct rocks_store *rocks, const struct store_batch *batch,
                                      struct store_error *error)
 {
     size_t size;
     const char *bytes = rocksdb_writebatch_data(rocks->scratch, &size);
+    bool sync = needs_sync(rocks);
     if (!append(rocks, batch, slice_of(bytes, size), error))
         return STORE_NOT_DONE;
-    if (rocks->durability == STORE_FULL && !wal_sync(rocks->wal, error))
+    if (sync && !wal_sync(rocks->wal, error))
         return STORE_UNKNOWN;
     if (!rocks_apply(rocks, rocks->scratch, error)) {
         wal_break(rocks->wal);
@@ -475,7 +494,12 @@ void rocks_sync_log(void *context)
 {
     struct rocks_store *rocks = context;
     struct store_error error;
-    if (!wal_broken(rocks->wal) && !wal_sync(rocks->wal, &error))
+    int64_t begun = monotonic_ns();
+    if (wal_broken(rocks->wal))
+        return;
+    if (wal_sync(rocks->wal, &error))
+        rocks->synced_ns = begun;
+    else
         log_error("store: %s", error.text);
 }
 

@@ -37,7 +37,11 @@ struct rocks_store {
     bool unlimited;             // the flusher's: see lift_limits()
     struct worker flusher;
     struct worker watcher;
-    struct worker syncer; // with relaxed durability only
+    // With relaxed durability only. All that was committed before these moments is synced; the
+    // first is the committing thread's.
+    int64_t first_ns;
+    _Atomic int64_t synced_ns;
+    struct worker syncer;
 };
 
 extern const struct store_driver rocks_driver;

@@ -95,7 +95,10 @@ static bool read_applied(struct rocks_store *rocks, struct store_error *error)
     char *message = NULL;
     size_t length = 0;
     uint64_t applied = 0;
-    char *value = rocksdb_get(rocks->db, rocks->read, "", 0, &length, &message);
+    rocksdb_readoptions_t *once = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_fill_cache(once, 0); // nobody will ask again
+    char *value = rocksdb_get(rocks->db, once, "", 0, &length, &message);
+    rocksdb_readoptions_destroy(once);
     if (message != NULL)
         return rocks_fail(error, "reading", message);
     if (length == sizeof(applied))
@@ -233,7 +236,7 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
     if (!data_dir_open(&dir, options->path, error))
         return NULL;
     struct rocks_store *rocks = calloc(1, sizeof(*rocks));
-    ensure(rocks != NULL);
+    ensure_memory(rocks);
     rocks->base.driver = &rocks_driver;
     rocks->dir = dir;
     (void)snprintf(rocks->path, sizeof(rocks->path), "%s", options->path);

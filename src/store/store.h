@@ -30,7 +30,7 @@ struct store_batch;
 
 enum store_durability {
     STORE_FULL,    // a commit returns when its log record is on disk (fdatasync)
-    STORE_RELAXED, // the log is synced 50 ms later: a power cut may lose what is not
+    STORE_RELAXED, // the log is synced later: a power cut may lose 100 ms of commits
 };
 
 struct store_options {

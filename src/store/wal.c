@@ -267,7 +267,7 @@ struct wal *wal_open(const char *directory, const struct wal_report *report, uin
                      struct promise *promise, struct store_error *error)
 {
     struct wal *wal = calloc(1, sizeof(*wal));
-    ensure(wal != NULL);
+    ensure_memory(wal);
     ensure(pthread_mutex_init(&wal->lock, NULL) == 0);
     wal->file = -1;
     wal->broken = true; // until wal_continue or wal_restart
@@ -313,6 +313,11 @@ static void preallocate(struct wal *wal, off_t end)
 uint64_t wal_sequence(const struct wal *wal)
 {
     return wal->sequence;
+}
+
+bool wal_is_synced(const struct wal *wal)
+{
+    return wal->synced == wal->sequence;
 }
 
 void wal_break(struct wal *wal)

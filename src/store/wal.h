@@ -41,8 +41,9 @@ MUST_CHECK bool wal_probe(struct wal *wal, size_t room, struct store_error *erro
 // Appends a record. A failed append leaves none: the next one overwrites it.
 MUST_CHECK bool wal_append(struct wal *wal, struct slice payload, struct store_error *error);
 
-// The sequence of the last record.
+// The sequence of the last record, and whether all are on disk.
 uint64_t wal_sequence(const struct wal *wal);
+bool wal_is_synced(const struct wal *wal);
 
 // Appending stops until wal_restart: the last record was not applied and must not come back.
 void wal_break(struct wal *wal);

@@ -256,8 +256,10 @@ class Segment:
     def check(self):
         world = self.world
         if self.lost_since:
+            # A disk that does not keep up makes writes wait, so it is the last answer that counts.
+            last = max([memory.recent[-1][0] for memory in self.memories if memory.recent], default=self.killed)
             for memory in self.memories:
-                memory.unsure_since(self.killed - WINDOW)
+                memory.unsure_since(last - WINDOW)
         registers, undecided = verify(Api(self.server.endpoint), world, self.memories, not self.lost_since)
         self.lost_since = None
         world.fault = None

@@ -10,7 +10,7 @@ import time
 
 from wire import Problem
 
-WINDOW = 1.0  # seconds for which it is remembered what an acknowledged change replaced
+WINDOW = 0.5  # seconds of acknowledged changes that may be lost: more than is promised, for answers are late here
 
 
 class Memory:
@@ -29,7 +29,7 @@ class Memory:
         self.asked = None
         self.acknowledged += 1
         now = time.monotonic()
-        self.recent = [entry for entry in self.recent if entry[0] > now - WINDOW]
+        self.recent = [entry for entry in self.recent if entry[0] > now - 4 * WINDOW]
         self.recent.append((now, change, unit, {thing: self.known.get(thing) for thing in change}))
         self.known.update(change)
         for doubt, _ in self.doubts:
