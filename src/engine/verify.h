@@ -48,6 +48,7 @@ struct verify_difference {
     enum verify_check check;
     struct slice table; // or empty
     struct slice index; // or empty
+    struct slice file;  // the name of the file, or empty
     struct slice key;   // an item with the key attributes; VALUE_NONE if none can be made out
     struct slice place; // the key in the store, if that is all there is to say where it is; or empty
     const char *what;

@@ -38,6 +38,7 @@ struct store_options {
     enum store_durability durability;
     size_t cache_bytes; // block cache; 0 means the default (an eighth of the memory, 64 MB to 1 GB)
     size_t write_buffer_bytes; // all memtables together; 0 means the default (120 MB)
+    bool passive; // tables are not merged in the background: the store is only looked at
 };
 
 // What went wrong, in words for the log. Empty when nothing did.
