@@ -54,8 +54,9 @@ def order(random_source, partitions=20, sorts=200):
 
 
 def settle(api, table):
-    """Waits until the table takes another change."""
-    while api.call('DescribeTable', {'TableName': table})['Table']['TableStatus'] != 'ACTIVE':
+    """Waits until the table takes another change of its indexes."""
+    while any(index['IndexStatus'] != 'ACTIVE'
+              for index in api.call('DescribeTable', {'TableName': table})['Table']['GlobalSecondaryIndexes']):
         pass
 
 

@@ -219,7 +219,7 @@ static void plant_put(struct world *world, struct slice key, struct slice value)
     struct store_error cause;
     struct store_batch *batch = store_batch_new();
     store_batch_put(batch, key, value);
-    assert_true(store_commit(world->store, batch, &cause));
+    assert_int_equal(store_commit(world->store, batch, &cause), STORE_DONE);
     store_batch_free(batch);
 }
 
@@ -228,7 +228,7 @@ static void plant_delete(struct world *world, struct slice key)
     struct store_error cause;
     struct store_batch *batch = store_batch_new();
     store_batch_delete(batch, key);
-    assert_true(store_commit(world->store, batch, &cause));
+    assert_int_equal(store_commit(world->store, batch, &cause), STORE_DONE);
     store_batch_free(batch);
 }
 
