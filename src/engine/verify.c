@@ -68,8 +68,42 @@ void verify_differ(struct verifier *v, struct tally *tally, struct slice key, st
                                                        .what = text});
 }
 
+// ---- Mending --------------------------------------------------------------------------------
+
+void mend_put(struct verifier *v, struct slice key, struct slice value)
+{
+    if (v->mend != NULL)
+        store_batch_put(v->mend, key, value);
+}
+
+void mend_delete(struct verifier *v, struct slice key)
+{
+    if (v->mend != NULL)
+        store_batch_delete(v->mend, key);
+}
+
+void mend_delete_tree(struct verifier *v, tree_id tree)
+{
+    uint8_t lower[4];
+    uint8_t upper[4];
+    layout_tree_bounds(tree, lower, upper);
+    if (v->mend != NULL)
+        store_batch_delete_range(v->mend, slice_of(lower, 4), slice_of(upper, 4));
+}
+
+static bool mend_commit(struct verifier *v)
+{
+    struct store_error cause;
+    if (v->mend == NULL || store_batch_count(v->mend) == 0)
+        return true;
+    bool done = store_commit(v->store, v->mend, &cause) == STORE_DONE;
+    store_batch_clear(v->mend);
+    return done;
+}
+
 bool verify_proceed(struct verifier *v, uint64_t keys)
 {
+    v->stopped = v->stopped || !mend_commit(v);
     v->progress.done += keys;
     v->progress.table = buf_view(&v->name);
     v->stopped = v->stopped || !v->watcher->proceed(v->watcher->context, &v->progress);
@@ -239,10 +273,16 @@ static void verifier_init(struct verifier *v, const struct verify_options *optio
     value_builder_init(&v->key_builder, &v->key_bytes);
     buf_init(&v->name, STORE_KEY_MAX);
     buf_init(&v->guard_model, STORE_KEY_MAX);
+    if (options->mend) {
+        v->mend = store_batch_new();
+        ensure(v->mend != NULL);
+    }
 }
 
 static void verifier_release(struct verifier *v)
 {
+    if (v->mend != NULL)
+        store_batch_free(v->mend);
     guard_release(v->guard);
     buf_release(&v->guard_model);
     buf_release(&v->name);

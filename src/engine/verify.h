@@ -4,12 +4,14 @@
 //
 // It reads the store alone, so that it needs neither an open engine nor a catalog that can be
 // loaded, and works beside one that serves. Each table is read
-//   once on one snapshot, from the first item to the last, to count: counters are keys of the
-//     store, so the same snapshot says what they were at that moment;
-//   once in slices, each on a snapshot of its own: each item's entries are looked up;
-//   and each derived tree in slices: each entry's item is looked up.
+//   in slices, each on a snapshot of its own: each entry's item is looked up, and each item's
+//     entries;
+//   and once on one snapshot, from the first item to the last, to count: counters are keys of the
+//     store, so the same snapshot says what they were at that moment.
 // A slice reads its table's catalog record from its own snapshot, so that it is exact whatever
 // is created, dropped or backfilled meanwhile, and no snapshot outlives one pass over one table.
+//
+// Mending is the same walk: whatever differs is written as it should have been.
 //
 // Memory is bounded by one slice and one item, whatever the size of the database; the ids of all
 // trees (4 bytes each) are the only thing that grows with the number of tables.
@@ -94,9 +96,12 @@ struct verify_options {
     struct slice table; // only this one; empty for the whole database
     const struct verify_knowledge *knowledge;
     const struct verify_watcher *watcher;
+    // Puts every difference right: makes entries that are missing, removes those that are nobody's,
+    // corrects counters, drops what cannot be read. The whole store, with nobody else at it.
+    bool mend;
 };
 
-// False if the watcher ended it.
+// False if the watcher ended it, or what was to be put right could not be written.
 MUST_CHECK bool verify_store(const struct verify_options *options);
 // The same for the store of an engine that is at work; options->store and env are not used.
 MUST_CHECK bool engine_verify(struct engine *engine, const struct verify_options *options);

@@ -50,6 +50,12 @@ static int compare_trees(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
+static void sort_trees(struct owned *owned)
+{
+    if (owned->count > 0)
+        qsort(owned->trees, owned->count, sizeof(*owned->trees), compare_trees);
+}
+
 static bool is_owned(const struct owned *owned, tree_id tree)
 {
     return owned->count > 0 && bsearch(&tree, owned->trees, owned->count, sizeof(*owned->trees),
@@ -60,9 +66,9 @@ static bool is_owned(const struct owned *owned, tree_id tree)
 
 struct census {
     struct verifier *v;
-    struct owned owned;
+    struct owned owned;   // of tables and streams
+    struct owned dropped; // trees that are to be emptied
     tree_id next_tree;
-    uint64_t sequence;
     bool shown; // differences are told: not in the first round
 };
 
@@ -71,11 +77,14 @@ static struct tally *census_tally(struct census *census, enum verify_check check
     return tally_of(census->v, check, TREE_META, slice_of(NULL, 0));
 }
 
+// A record that nothing can be done with.
 static void complain(struct census *census, enum verify_check check, struct slice key,
                      const char *what)
 {
-    if (census->shown)
-        verify_differ(census->v, census_tally(census, check), VALUE_NONE, key, "%s", what);
+    if (!census->shown)
+        return;
+    verify_differ(census->v, census_tally(census, check), VALUE_NONE, key, "%s", what);
+    mend_delete(census->v, key);
 }
 
 static void look_at_table(struct census *census, struct slice key, struct slice name,
@@ -127,6 +136,11 @@ static const struct meta_form *form_of(struct slice key, struct slice value)
     return NULL;
 }
 
+static bool is_known(const struct census *census, tree_id tree)
+{
+    return is_owned(&census->owned, tree) || is_owned(&census->dropped, tree);
+}
+
 static void look_at_meta(struct census *census, struct slice key, struct slice value)
 {
     const struct meta_form *form = form_of(key, value);
@@ -148,19 +162,18 @@ static void look_at_meta(struct census *census, struct slice key, struct slice v
         break;
     case META_DROP:
         if (!census->shown)
-            own(&census->owned, be32_get(name.ptr));
+            own(&census->dropped, be32_get(name.ptr));
+        else if (is_owned(&census->owned, be32_get(name.ptr)))
+            complain(census, VERIFY_CATALOG, key, "a tree that is in use is to be removed");
         break;
     case META_STATS:
-        if (census->shown && !is_owned(&census->owned, be32_get(name.ptr)))
+        if (census->shown && !is_known(census, be32_get(name.ptr)))
             complain(census, VERIFY_TREES, key, "counters of a tree that belongs to nothing");
         else if (!census->shown)
             census->v->progress.total += be64_get(value.ptr);
         break;
     case META_NEXT:
         census->next_tree = be32_get(value.ptr);
-        break;
-    case META_SEQUENCE:
-        census->sequence = be64_get(value.ptr);
         break;
     default:
         break;
@@ -185,13 +198,17 @@ static void check_shared(struct census *census)
     for (size_t i = 1; i < owned->count; i++) {
         if (owned->trees[i] == owned->trees[i - 1])
             verify_differ(census->v, tally, VALUE_NONE, slice_of(NULL, 0),
-                          "tree %u belongs to two owners, or to one that is to be removed",
-                          owned->trees[i]);
+                          "tree %u belongs to two owners", owned->trees[i]);
     }
-    if (owned->count > 0 && owned->trees[owned->count - 1] >= census->next_tree)
-        verify_differ(census->v, tally, VALUE_NONE, slice_of(NULL, 0),
-                      "tree %u is in use, but would be given out again",
-                      owned->trees[owned->count - 1]);
+    tree_id last = owned->count == 0 ? 0 : owned->trees[owned->count - 1];
+    if (last < census->next_tree)
+        return;
+    verify_differ(census->v, tally, VALUE_NONE, slice_of(NULL, 0),
+                  "tree %u is in use, but would be given out again", last);
+    uint8_t next[4];
+    be32_put(next, last + 1);
+    meta_key(&census->v->txn.key, META_NEXT, slice_of(NULL, 0));
+    mend_put(census->v, buf_view(&census->v->txn.key), slice_of(next, sizeof(next)));
 }
 
 // From one tree to the next, by their first keys.
@@ -209,12 +226,15 @@ static void check_trees(struct census *census, const struct view *view)
         tally->examined++;
         if (key.len < 4) {
             verify_differ(v, tally, VALUE_NONE, key, "a key too short to belong to a tree");
+            mend_delete(v, key);
             store_cursor_next(cursor);
             continue;
         }
-        if (tree != TREE_META && !is_owned(&census->owned, tree))
+        if (tree != TREE_META && !is_known(census, tree)) {
             verify_differ(v, tally, VALUE_NONE, key, "keys of tree %u, which belongs to nothing",
                           tree);
+            mend_delete_tree(v, tree);
+        }
         if (tree == UINT32_MAX)
             break;
         uint8_t next[4];
@@ -232,9 +252,8 @@ void verify_catalog(struct verifier *v)
     ensure(view.snapshot != NULL);
     read_meta_tree(&census, &view);
     if (v->options->table.len == 0 && verify_proceed(v, 0)) {
-        if (census.owned.count > 0)
-            qsort(census.owned.trees, census.owned.count, sizeof(*census.owned.trees),
-                  compare_trees);
+        sort_trees(&census.owned);
+        sort_trees(&census.dropped);
         census.shown = true;
         v->tally_count = 0;
         (void)census_tally(&census, VERIFY_CATALOG);
@@ -242,9 +261,11 @@ void verify_catalog(struct verifier *v)
         read_meta_tree(&census, &view);
         check_shared(&census);
         check_trees(&census, &view);
-        tallies_tell(v);
+        if (verify_proceed(v, 0))
+            tallies_tell(v);
     }
     v->tally_count = 0;
     free(census.owned.trees);
+    free(census.dropped.trees);
     store_snapshot_release(v->store, view.snapshot);
 }

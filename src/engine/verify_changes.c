@@ -55,8 +55,10 @@ static bool changes_slice(struct verifier *v, struct tally *tally, tree_id log)
     while (store_cursor_valid(cursor) && keys < VERIFY_SLICE_KEYS && bytes < VERIFY_SLICE_BYTES) {
         struct slice key = store_cursor_key(cursor);
         const char *fault = fault_of(key, store_cursor_value(cursor), last);
-        if (fault != NULL)
+        if (fault != NULL) {
             verify_differ(v, tally, VALUE_NONE, key, "%s", fault);
+            mend_delete(v, key);
+        }
         keys++;
         bytes += store_cursor_value(cursor).len;
         buf_clear(&v->place);

@@ -40,6 +40,7 @@ struct verifier {
     struct buf guard_model;
     struct verify_progress progress;
     bool stopped;
+    struct store_batch *mend; // what puts the slice right; NULL if nothing is to be
 };
 
 // One moment of one table.
@@ -67,6 +68,11 @@ void verify_differ(struct verifier *v, struct tally *tally, struct slice key, st
 void verify_cursor_end(struct verifier *v, struct tally *tally, struct store_cursor *cursor);
 // Tells of the progress; false if the verification is to end.
 bool verify_proceed(struct verifier *v, uint64_t keys);
+
+// What puts a difference right, in the batch of the slice; nothing unless that is asked for.
+void mend_put(struct verifier *v, struct slice key, struct slice value);
+void mend_delete(struct verifier *v, struct slice key);
+void mend_delete_tree(struct verifier *v, tree_id tree);
 
 // The parts of one or two schemas, one after the other in `rest`, as an item; VALUE_NONE if they
 // cannot be read. Valid until the next call.

@@ -139,6 +139,29 @@ static bool has_key(const struct key_schema *keys, struct slice item)
     return true;
 }
 
+// Whether a record is the item of that key.
+static bool is_item_of(struct verifier *v, const struct table *table, struct slice tree_key,
+                       struct slice record, struct image *image)
+{
+    struct buf *own = &v->txn.old_key;
+    if (!verify_record(record, image) || !has_key(&table->keys, image->item))
+        return false;
+    buf_clear(own);
+    layout_item_key(own, table->tree, &table->keys, image->item);
+    return slice_equal(buf_view(own), tree_key);
+}
+
+static void mend_size(struct verifier *v, struct slice tree_key, struct image *image, size_t size)
+{
+    if (v->mend == NULL)
+        return;
+    image->size = size;
+    buf_clear(&v->txn.record);
+    record_write(&v->txn.record, image->item, size);
+    ensure(!v->txn.record.failed);
+    mend_put(v, tree_key, buf_view(&v->txn.record));
+}
+
 // The item itself: its form, its place, its size. False if nothing can be made of it.
 static bool check_item(struct verifier *v, const struct view *view, struct slice tree_key,
                        struct slice record, struct image *image)
@@ -146,22 +169,18 @@ static bool check_item(struct verifier *v, const struct view *view, struct slice
     const struct table *table = view->table;
     struct tally *tally = tally_of(v, VERIFY_ITEMS, table->tree, slice_of(NULL, 0));
     tally->examined++;
-    if (!verify_record(record, image) || !has_key(&table->keys, image->item)) {
+    if (!is_item_of(v, table, tree_key, record, image)) {
         verify_differ(v, tally, item_key(v, table, tree_key), tree_key,
-                      "the item cannot be read: its bytes are not an item of this table");
-        return false;
-    }
-    buf_clear(&v->owner);
-    layout_item_key(&v->owner, table->tree, &table->keys, image->item);
-    if (!slice_equal(buf_view(&v->owner), tree_key)) {
-        verify_differ(v, tally, item_key(v, table, tree_key), tree_key,
-                      "the item stands under a key that is not its own");
+                      "the item cannot be read: its bytes are not the item of this key");
+        mend_delete(v, tree_key);
         return false;
     }
     size_t size = value_item_size(image->item);
-    if (size != image->size)
+    if (size != image->size) {
         verify_differ(v, tally, item_key(v, table, tree_key), tree_key,
                       "the item's size is noted as %zu bytes; it is %zu", image->size, size);
+        mend_size(v, tree_key, image, size);
+    }
     return true;
 }
 
@@ -176,19 +195,19 @@ static void check_implied(struct verifier *v, const struct view *view, struct sl
     struct store_value value;
     struct store_error cause;
     enum store_result result = store_get(v->store, view->snapshot, entry->key, &value, &cause);
-    struct slice key = item_key(v, view->table, tree_key);
-    if (result == STORE_FAILED)
-        verify_differ(v, tally, key, slice_of(NULL, 0), "the item's entry cannot be read: %s",
-                      cause.text);
-    else if (result == STORE_ABSENT)
-        verify_differ(v, tally, key, slice_of(NULL, 0),
-                      derived.check == VERIFY_CLAIMS ? "the item's unique value is not claimed"
-                                                     : "the item has no entry");
     // Items that had a value before it was to be unique may share it: one of them has the claim,
     // and the claim's own check finds out whether that one has the value.
-    else if (derived.check != VERIFY_CLAIMS && !slice_equal(value.bytes, entry->value))
-        verify_differ(v, tally, key, slice_of(NULL, 0),
-                      "the item's entry has other contents than the item");
+    bool same = result == STORE_FOUND &&
+                (derived.check == VERIFY_CLAIMS || slice_equal(value.bytes, entry->value));
+    if (!same) {
+        const char *what = result == STORE_FAILED   ? cause.text
+                           : result == STORE_FOUND  ? "the item's entry has other contents"
+                           : derived.check == VERIFY_CLAIMS
+                               ? "the item's unique value is not claimed"
+                               : "the item has no entry";
+        verify_differ(v, tally, item_key(v, view->table, tree_key), slice_of(NULL, 0), "%s", what);
+        mend_put(v, entry->key, entry->value);
+    }
     if (result == STORE_FOUND)
         store_value_release(v->store, &value);
 }
@@ -312,6 +331,21 @@ static struct slice entry_key(struct verifier *v, const struct view *view,
     return item_key(v, view->table, buf_view(&v->owner));
 }
 
+// Whether the item of v->owner implies the entry of that key.
+static void check_owner(struct verifier *v, const struct view *view, const struct derived *derived,
+                        struct slice key, struct image image)
+{
+    struct slice ignored;
+    (void)imply(v, view, buf_view(&v->owner), image, derived->check == VERIFY_CLAIMS);
+    if (store_batch_get(v->txn.batch, key, &ignored) == BATCH_PUT)
+        return;
+    verify_differ(v, derived_tally(v, derived), entry_key(v, view, derived, key), key,
+                  derived->check == VERIFY_CLAIMS
+                      ? "the item does not have the value that is claimed for it"
+                      : "the item is there, but implies another entry or none");
+    mend_delete(v, key);
+}
+
 static void visit_entry(struct verifier *v, const struct view *view, const struct derived *derived,
                         struct slice key, struct slice value)
 {
@@ -319,6 +353,7 @@ static void visit_entry(struct verifier *v, const struct view *view, const struc
     tally->examined++;
     if (!owner_of(v, view, derived, key, value)) {
         verify_differ(v, tally, VALUE_NONE, key, "the entry's key does not name an item");
+        mend_delete(v, key);
         return;
     }
     struct store_value record;
@@ -335,18 +370,14 @@ static void visit_entry(struct verifier *v, const struct view *view, const struc
     }
     if (result == STORE_ABSENT) {
         verify_differ(v, tally, entry_key(v, view, derived, key), key, "the entry has no item");
+        mend_delete(v, key);
         return;
     }
-    // An item that cannot be read has been told of.
-    struct slice ignored;
-    if (verify_record(record.bytes, &image) && has_key(&view->table->keys, image.item)) {
-        (void)imply(v, view, buf_view(&v->owner), image, derived->check == VERIFY_CLAIMS);
-        if (store_batch_get(v->txn.batch, key, &ignored) != BATCH_PUT)
-            verify_differ(v, tally, entry_key(v, view, derived, key), key,
-                          derived->check == VERIFY_CLAIMS
-                              ? "the item does not have the value that is claimed for it"
-                              : "the item is there, but implies another entry or none");
-    }
+    // An item that cannot be read is told of by itself; mending removes it, and so its entries.
+    if (!is_item_of(v, view->table, buf_view(&v->owner), record.bytes, &image))
+        mend_delete(v, key);
+    else
+        check_owner(v, view, derived, key, image);
     store_value_release(v->store, &record);
 }
 
@@ -361,6 +392,7 @@ static void visit_collection(struct verifier *v, const struct view *view,
     tally->examined++;
     if (named.len == 0 || value.len != 8) {
         verify_differ(v, tally, named, key, "this is not the counter of a collection");
+        mend_delete(v, key);
         return;
     }
     struct slice values[1] = {value_get(named, partition.parts[0].name)};
@@ -368,8 +400,11 @@ static void visit_collection(struct verifier *v, const struct view *view,
     layout_partition(&v->owner, view->table->tree, values, 1);
     struct store_cursor *cursor = verify_cursor(v, view, view->table->tree);
     store_cursor_seek(cursor, buf_view(&v->owner));
-    if (!store_cursor_valid(cursor) || !slice_begins(store_cursor_key(cursor), buf_view(&v->owner)))
+    if (!store_cursor_valid(cursor) ||
+        !slice_begins(store_cursor_key(cursor), buf_view(&v->owner))) {
         verify_differ(v, tally, named, key, "the counter belongs to a collection without items");
+        mend_delete(v, key);
+    }
     store_cursor_close(cursor);
 }
 
@@ -401,10 +436,14 @@ static void check_collection(struct verifier *v, const struct view *view, struct
         store_value_release(v->store, &value);
     }
     const struct key_schema partition = {.hash_count = 1, .parts = {table->keys.parts[0]}};
-    if (noted != sum->bytes)
-        verify_differ(v, tally, verify_key(v, &partition, NULL, buf_view(&sum->partition)),
-                      slice_of(NULL, 0), "the collection is noted as %lld bytes; it is %lld",
-                      (long long)noted, (long long)sum->bytes);
+    if (noted == sum->bytes)
+        return;
+    verify_differ(v, tally, verify_key(v, &partition, NULL, buf_view(&sum->partition)),
+                  slice_of(NULL, 0), "the collection is noted as %lld bytes; it is %lld",
+                  (long long)noted, (long long)sum->bytes);
+    uint8_t bytes[8];
+    be64_put(bytes, (uint64_t)sum->bytes);
+    mend_put(v, buf_view(&v->owner), slice_of(bytes, sizeof(bytes)));
 }
 
 static void collect(struct verifier *v, const struct view *view, struct slice tree_key,
@@ -455,6 +494,12 @@ static void check_counters(struct verifier *v, const struct view *view, tree_id 
         verify_differ(v, tally, VALUE_NONE, slice_of(NULL, 0),
                       "the counter says %lld bytes; there are %lld", (long long)noted[1],
                       (long long)bytes);
+    if (noted[0] != items || noted[1] != bytes) {
+        uint8_t right[16];
+        be64_put(right, (uint64_t)items);
+        be64_put(right + 8, (uint64_t)bytes);
+        mend_put(v, buf_view(&v->txn.key), slice_of(right, sizeof(right)));
+    }
 }
 
 // Reads all items of one view. False if not all could be read: then nothing can be said.
@@ -507,6 +552,8 @@ static void count_table(struct verifier *v, const struct view *view)
 
 // ---- All of it ------------------------------------------------------------------------------
 
+// In an order in which mending leaves nothing to mend: what is nobody's goes, what is missing comes,
+// and what is there then is counted.
 void verify_table(struct verifier *v)
 {
     struct view view;
@@ -517,13 +564,16 @@ void verify_table(struct verifier *v)
     tree_id collections = view.table->collections;
     tree_id log = view.table->log;
     size_t count = derived_list(view.table, trees);
-    count_table(v, &view);
     view_close(v, &view);
-    walk_tree(v, table, table, visit_item);
     for (size_t i = 0; i < count && !v->stopped; i++)
         walk_tree(v, table, trees[i], trees[i] == collections ? visit_collection : visit_entry);
+    walk_tree(v, table, table, visit_item);
+    if (!v->stopped && view_open(v, buf_view(&v->name), table, &view)) {
+        count_table(v, &view);
+        view_close(v, &view);
+    }
     if (log != 0 && !v->stopped)
         verify_changes(v, log);
-    if (!v->stopped)
+    if (verify_proceed(v, 0))
         tallies_tell(v);
 }
