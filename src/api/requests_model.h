@@ -1,5 +1,5 @@
-// The requests of the operations that are not of DynamoDB: on models and migrations (docs/MODEL.md),
-// and VerifyDatabase (docs/VERIFY.md).
+// The requests of the operations that are not of DynamoDB: on models and migrations
+// (docs/MODEL.md), and VerifyDatabase (docs/VERIFY.md).
 #ifndef API_REQUESTS_MODEL_H
 #define API_REQUESTS_MODEL_H
 

@@ -100,9 +100,8 @@ static void run_verification(struct task *base, struct api *api)
     struct verify_task *task = (struct verify_task *)base;
     struct verification *run = task->run;
     const struct verify_watcher watcher = {task, note_difference, note_outcome, note_progress};
-    const struct verify_options options = {.table = slice_str(run->table),
-                                           .knowledge = &verify_knowledge,
-                                           .watcher = &watcher};
+    const struct verify_options options = {
+        .table = slice_str(run->table), .knowledge = &verify_knowledge, .watcher = &watcher};
     run->slice_ms = now_ms();
     bool whole = engine_verify(api->engine, &options);
     ensure(pthread_mutex_lock(&run->lock) == 0);

@@ -31,11 +31,8 @@ static void end_element(struct buf *array, size_t before)
         array->len = before;
 }
 
-static void write_place(struct json_writer *w, enum verify_check check, struct slice table,
-                        struct slice index)
+static void write_names(struct json_writer *w, struct slice table, struct slice index)
 {
-    json_name(w, "Check");
-    json_text(w, verify_check_words(check));
     if (table.len > 0) {
         json_name(w, "Table");
         json_string(w, table);
@@ -44,6 +41,14 @@ static void write_place(struct json_writer *w, enum verify_check check, struct s
         json_name(w, "Index");
         json_string(w, index);
     }
+}
+
+static void write_place(struct json_writer *w, enum verify_check check, struct slice table,
+                        struct slice index)
+{
+    json_name(w, "Check");
+    json_text(w, verify_check_words(check));
+    write_names(w, table, index);
 }
 
 static void write_hex(struct json_writer *w, struct slice bytes)
@@ -118,6 +123,35 @@ void verify_report_write(const struct verify_report *report, struct json_writer 
     write_array(w, "Differences", &report->differences);
     json_name(w, "DifferenceCount");
     json_i64(w, (int64_t)report->difference_count);
+}
+
+static void write_affected(void *context, const struct verify_place *place)
+{
+    struct json_writer *w = context;
+    json_open_object(w);
+    json_name(w, "Kind");
+    json_text(w, verify_check_words(place->check));
+    write_names(w, place->table, place->index);
+    if (place->after.len > 0) {
+        json_name(w, "After");
+        json_item(w, place->after);
+    }
+    if (place->before.len > 0) {
+        json_name(w, "Before");
+        json_item(w, place->before);
+    }
+    json_close_object(w);
+}
+
+void verify_range_write(struct store *store, struct slice from, struct slice to,
+                        struct json_writer *w)
+{
+    static const struct verify_knowledge nothing;
+    const struct verify_options options = {.store = store, .knowledge = &nothing};
+    json_name(w, "Affects");
+    json_open_array(w);
+    verify_range(&options, from, to, write_affected, w);
+    json_close_array(w);
 }
 
 // ---- What is known of records -------------------------------------------------------------------

@@ -1,11 +1,13 @@
 // `dolmen verify`: whether a database agrees with itself. A directory is read here, through links
-// and copies of its files (store/look.h); a server is asked to look at its own. Both end in the same
-// JSON, which is printed as it is or as text.
+// and copies of its files (store/look.h); a server is asked to look at its own. Both end in the
+// same JSON, which is printed as it is or as text.
 #include "cli/change.h"
 
 #include "api/verify.h"
 #include "base/limits.h"
+#include "store/data_dir.h"
 #include "store/look.h"
+#include "store/wal_check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -93,15 +95,22 @@ static int show(const struct cli_input *input, struct slice report)
 // ---- A directory --------------------------------------------------------------------------------
 
 struct looking {
+    const struct look *look;
     struct verify_report report;
     struct progress bar;
-    struct verify_outcome files;
     bool whole; // it is at its end
 };
 
+// RocksDB names files by their path, which is one of the scratch directory.
 static void note_difference(void *context, const struct verify_difference *difference)
 {
-    verify_report_difference(&((struct looking *)context)->report, difference);
+    struct looking *looking = context;
+    struct verify_difference own = *difference;
+    struct store_error text;
+    (void)snprintf(text.text, sizeof(text.text), "%s", difference->what);
+    look_translate(looking->look, &text);
+    own.what = text.text;
+    verify_report_difference(&looking->report, &own);
 }
 
 static void note_outcome(void *context, const struct verify_outcome *outcome)
@@ -117,38 +126,55 @@ static bool note_progress(void *context, const struct verify_progress *progress)
     return true;
 }
 
-static bool note_table_file(void *context, const char *file, const char *fault)
+// The log by itself. The format before this one cannot tell a damaged record from none.
+static void look_at_log(struct looking *looking, const struct look *look)
 {
-    struct looking *looking = context;
-    looking->files.examined++;
-    if (fault == NULL)
-        return true;
-    looking->files.differences++;
-    verify_report_difference(&looking->report, &(struct verify_difference){.check = VERIFY_FILES,
-                                                                           .file = slice_str(file),
-                                                                           .what = fault});
-    return true;
+    char path[PATH_MAX + 8];
+    uint64_t promised[PROMISE_VALUES];
+    struct wal_report log = {.segments = NULL};
+    struct store_error error = {.text = ""};
+    struct verify_outcome outcome = {.check = VERIFY_LOG};
+    if (look->format < DATA_DIR_FORMAT)
+        return;
+    (void)snprintf(path, sizeof(path), "%s/log", look->data);
+    promise_read(path, promised);
+    if (!wal_check(path, promised[PROMISE_SEGMENT], &log, &error)) {
+        outcome.differences++;
+        verify_report_difference(
+            &looking->report, &(struct verify_difference){.check = VERIFY_LOG, .what = error.text});
+    }
+    outcome.examined = log.records;
+    outcome.differences += log.damage_count;
+    for (size_t i = 0; i < log.damage_count && i < WAL_DAMAGES; i++) {
+        const struct wal_damage *damage = &log.damages[i];
+        char what[256];
+        (void)snprintf(what, sizeof(what),
+                       "at byte %llu, %s; record %llu should be there, and %llu intact ones follow",
+                       (unsigned long long)damage->at, damage->what,
+                       (unsigned long long)damage->sequence, (unsigned long long)damage->behind);
+        verify_report_difference(&looking->report,
+                                 &(struct verify_difference){.check = VERIFY_LOG,
+                                                             .file = slice_str(damage->file),
+                                                             .what = what});
+    }
+    verify_report_outcome(&looking->report, &outcome);
+    wal_report_release(&log);
 }
 
-// Everything but the log of a directory; the log was replayed when the copy was opened.
+// Everything but the log of a directory, which was replayed when the copy was opened.
 static void look_inside(struct looking *looking, const struct look *look, const char *table)
 {
     struct store_error error = {.text = ""};
     struct store *store = look_store(look, &error);
     if (store == NULL)
-        verify_report_difference(&looking->report,
-                                 &(struct verify_difference){.check = VERIFY_CATALOG,
-                                                             .what = error.text});
+        verify_report_difference(
+            &looking->report,
+            &(struct verify_difference){.check = VERIFY_CATALOG, .what = error.text});
     // Files that nothing needs any more are gone from a copy that could be opened.
-    if (!look_at_tables(store == NULL ? look->data : look->scratch, note_table_file, looking,
-                        &error))
-        verify_report_difference(&looking->report,
-                                 &(struct verify_difference){.check = VERIFY_FILES,
-                                                             .what = error.text});
-    verify_report_outcome(&looking->report, &looking->files);
+    const struct verify_watcher watcher = {looking, note_difference, note_outcome, note_progress};
+    looking->whole = verify_files(store == NULL ? look->data : look->scratch, &watcher);
     if (store == NULL)
         return;
-    const struct verify_watcher watcher = {looking, note_difference, note_outcome, note_progress};
     const struct verify_options options = {.store = store,
                                            .env = env_system(),
                                            .table = slice_str(table),
@@ -165,9 +191,10 @@ static int verify_directory(const struct cli_input *input, const char *path, uns
     if (!look_open(&look, path, NULL, &error))
         return cli_fail(input->command, CLI_FAILED, "%s%s.", error.text,
                         error.in_use ? "; ask the server with --endpoint" : "");
-    struct looking looking = {.files = {.check = VERIFY_FILES}};
+    struct looking looking = {.look = &look};
     verify_report_init(&looking.report, limit);
     progress_begin(&looking.bar, "verifying", 0, 0, false, cli_given(input, "--json"));
+    look_at_log(&looking, &look);
     look_inside(&looking, &look, cli_value(input, "--table", ""));
     progress_end(&looking.bar);
     look_close(&look);
@@ -176,7 +203,7 @@ static int verify_directory(const struct cli_input *input, const char *path, uns
     struct json_writer w = json_writer_to(&text);
     json_open_object(&w);
     json_name(&w, "Status");
-    json_text(&w, "COMPLETE");
+    json_text(&w, looking.whole ? "COMPLETE" : "STOPPED");
     verify_report_write(&looking.report, &w);
     json_close_object(&w);
     int code = show(input, buf_view(&text));
@@ -221,14 +248,14 @@ static int verify_server(const struct cli_input *input, struct target *target, u
     struct arena arena;
     arena_init(&arena, ANSWER_MEMORY);
     bool ok = ask(target, "TableName", slice_str(cli_value(input, "--table", "")), limit);
-    struct slice id = ok ? json_member_text(buf_view(&target->response), "RunId", &arena)
-                         : slice_of(NULL, 0);
+    struct slice id =
+        ok ? json_member_text(buf_view(&target->response), "RunId", &arena) : slice_of(NULL, 0);
     id = arena_copy(&arena, id);
     progress_begin(&bar, "verifying", 0, 0, false, cli_given(input, "--json"));
     struct arena turn;
     arena_init(&turn, ANSWER_MEMORY);
-    while (ok && slice_is(json_member_text(buf_view(&target->response), "Status", &turn),
-                          "RUNNING")) {
+    while (ok &&
+           slice_is(json_member_text(buf_view(&target->response), "Status", &turn), "RUNNING")) {
         struct slice progress = json_member(buf_view(&target->response), "Progress", &turn);
         uint64_t done = (uint64_t)change_number(progress, "Done", &turn);
         bar.total = (uint64_t)change_number(progress, "Total", &turn);
@@ -255,9 +282,8 @@ static int verify_run(const struct cli_input *input)
         return cli_fail(input->command, CLI_USAGE, "name a data directory, or --endpoint URL.");
     if (input->argument_count == 1)
         return verify_directory(input, input->arguments[0], limit);
-    struct target target = {.input = input,
-                            .region = "us-east-1",
-                            .endpoint = cli_value(input, "--endpoint", NULL)};
+    struct target target = {
+        .input = input, .region = "us-east-1", .endpoint = cli_value(input, "--endpoint", NULL)};
     buf_init(&target.response, 2 * (size_t)LIMIT_RESPONSE);
     int code = verify_server(input, &target, limit);
     target_close(&target);

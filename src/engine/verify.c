@@ -2,6 +2,7 @@
 #include "engine/verify_internal.h"
 
 #include "base/encode.h"
+#include "store/look.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -190,8 +191,8 @@ static bool guard_knows_all(struct verifier *v, const struct view *view)
     const struct verify_knowledge *knowledge = v->options->knowledge;
     if (knowledge->guard_work == NULL)
         return true;
-    char *name = arena_printf(&v->arena, "%s%.*s", knowledge->guard_work,
-                              SLICE_FMT(view->table->name));
+    char *name =
+        arena_printf(&v->arena, "%s%.*s", knowledge->guard_work, SLICE_FMT(view->table->name));
     if (name == NULL)
         return false;
     struct slice record = read_meta(v, view, META_RECORD, slice_str(name));
@@ -239,8 +240,7 @@ void view_close(struct verifier *v, struct view *view)
 
 // ---- All of it ------------------------------------------------------------------------------
 
-// The name of the first table behind v->name, into it. False if there is none.
-static bool next_table(struct verifier *v)
+bool verifier_next_table(struct verifier *v)
 {
     const uint8_t upper[5] = {0, 0, 0, TREE_META, META_TABLE + 1};
     meta_key(&v->txn.key, META_TABLE, buf_view(&v->name));
@@ -259,8 +259,10 @@ static bool next_table(struct verifier *v)
     return found;
 }
 
-static void verifier_init(struct verifier *v, const struct verify_options *options)
+struct verifier *verifier_new(const struct verify_options *options)
 {
+    struct verifier *v = malloc(sizeof(*v));
+    ensure(v != NULL);
     *v = (struct verifier){.options = options, .watcher = options->watcher};
     v->store = options->store;
     v->engine.store = options->store;
@@ -277,9 +279,10 @@ static void verifier_init(struct verifier *v, const struct verify_options *optio
         v->mend = store_batch_new();
         ensure(v->mend != NULL);
     }
+    return v;
 }
 
-static void verifier_release(struct verifier *v)
+void verifier_free(struct verifier *v)
 {
     if (v->mend != NULL)
         store_batch_free(v->mend);
@@ -292,25 +295,60 @@ static void verifier_release(struct verifier *v)
     buf_release(&v->place);
     arena_release(&v->arena);
     txn_release(&v->txn);
+    free(v);
 }
 
 bool verify_store(const struct verify_options *options)
 {
-    struct verifier *v = malloc(sizeof(*v));
-    ensure(v != NULL);
-    verifier_init(v, options);
+    struct verifier *v = verifier_new(options);
     verify_catalog(v);
     if (options->table.len > 0) {
         buf_slice(&v->name, options->table);
         verify_table(v);
     } else {
-        while (!v->stopped && next_table(v))
+        while (!v->stopped && verifier_next_table(v))
             verify_table(v);
     }
     bool whole = !v->stopped;
-    verifier_release(v);
-    free(v);
+    verifier_free(v);
     return whole;
+}
+
+// ---- Table files ----------------------------------------------------------------------------
+
+struct file_check {
+    const struct verify_watcher *watcher;
+    struct verify_outcome outcome;
+    bool stopped;
+};
+
+static bool check_file(void *context, const char *file, const char *fault)
+{
+    struct file_check *check = context;
+    const struct verify_watcher *watcher = check->watcher;
+    check->outcome.examined++;
+    if (fault != NULL) {
+        check->outcome.differences++;
+        watcher->difference(watcher->context, &(struct verify_difference){.check = VERIFY_FILES,
+                                                                          .file = slice_str(file),
+                                                                          .what = fault});
+    }
+    check->stopped = !watcher->proceed(watcher->context, &(struct verify_progress){.done = 0});
+    return !check->stopped;
+}
+
+bool verify_files(const char *data, const struct verify_watcher *watcher)
+{
+    struct file_check check = {.watcher = watcher, .outcome = {.check = VERIFY_FILES}};
+    struct store_error error;
+    if (!look_at_tables(data, check_file, &check, &error)) {
+        check.outcome.differences++;
+        watcher->difference(watcher->context,
+                            &(struct verify_difference){.check = VERIFY_FILES, .what = error.text});
+    }
+    if (!check.stopped)
+        watcher->outcome(watcher->context, &check.outcome);
+    return !check.stopped;
 }
 
 bool engine_verify(struct engine *engine, const struct verify_options *options)
@@ -318,5 +356,7 @@ bool engine_verify(struct engine *engine, const struct verify_options *options)
     struct verify_options own = *options;
     own.store = engine->store;
     own.env = engine->env;
-    return verify_store(&own);
+    const char *data = store_path(engine->store);
+    return (data == NULL || options->table.len > 0 || verify_files(data, options->watcher)) &&
+           verify_store(&own);
 }

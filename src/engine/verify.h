@@ -52,7 +52,8 @@ struct verify_difference {
     struct slice index; // or empty
     struct slice file;  // the name of the file, or empty
     struct slice key;   // an item with the key attributes; VALUE_NONE if none can be made out
-    struct slice place; // the key in the store, if that is all there is to say where it is; or empty
+    struct slice
+        place; // the key in the store, if that is all there is to say where it is; or empty
     const char *what;
 };
 
@@ -103,7 +104,24 @@ struct verify_options {
 
 // False if the watcher ended it, or what was to be put right could not be written.
 MUST_CHECK bool verify_store(const struct verify_options *options);
-// The same for the store of an engine that is at work; options->store and env are not used.
+// The table files of a data directory, block by block. False if the watcher ended it.
+MUST_CHECK bool verify_files(const char *data, const struct verify_watcher *watcher);
+// The same as verify_store for the store of an engine that is at work, and for its table files;
+// options->store and env are not used.
 MUST_CHECK bool engine_verify(struct engine *engine, const struct verify_options *options);
+
+// A part of a range of the store's keys.
+struct verify_place {
+    enum verify_check check; // what stands there
+    struct slice table;      // or empty
+    struct slice index;      // or empty
+    struct slice after;      // keys at the ends of the range, as items, if they are of this part
+    struct slice before;
+};
+
+// Calls back with everything that keys between two others (exclusive; an empty `to` is the end) may
+// belong to. The slices are valid during the call.
+void verify_range(const struct verify_options *options, struct slice from, struct slice to,
+                  void (*visit)(void *context, const struct verify_place *place), void *context);
 
 #endif

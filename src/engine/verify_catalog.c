@@ -58,8 +58,8 @@ static void sort_trees(struct owned *owned)
 
 static bool is_owned(const struct owned *owned, tree_id tree)
 {
-    return owned->count > 0 && bsearch(&tree, owned->trees, owned->count, sizeof(*owned->trees),
-                                       compare_trees) != NULL;
+    return owned->count > 0 &&
+           bsearch(&tree, owned->trees, owned->count, sizeof(*owned->trees), compare_trees) != NULL;
 }
 
 // ---- The meta tree ----------------------------------------------------------------------------
@@ -119,9 +119,9 @@ struct meta_form {
 };
 
 static const struct meta_form forms[] = {
-    {META_TABLE, 1, -1}, {META_RECORD, 1, -1},  {META_STATS, 4, 16},   {META_DROP, 4, 0},
-    {META_NEXT, 0, 4},   {META_TOKEN, 1, 40},   {META_EXPIRY, 8, 0},   {META_PROBE, 0, 0},
-    {META_SEQUENCE, 0, 8},
+    {META_TABLE, 1, -1}, {META_RECORD, 1, -1}, {META_STATS, 4, 16},
+    {META_DROP, 4, 0},   {META_NEXT, 0, 4},    {META_TOKEN, 1, 40},
+    {META_EXPIRY, 8, 0}, {META_PROBE, 0, 0},   {META_SEQUENCE, 0, 8},
 };
 
 static const struct meta_form *form_of(struct slice key, struct slice value)
@@ -145,8 +145,8 @@ static void look_at_meta(struct census *census, struct slice key, struct slice v
 {
     const struct meta_form *form = form_of(key, value);
     if (census->shown)
-        census_tally(census, form != NULL && form->kind == META_RECORD ? VERIFY_RECORDS
-                                                                       : VERIFY_CATALOG)
+        census_tally(census,
+                     form != NULL && form->kind == META_RECORD ? VERIFY_RECORDS : VERIFY_CATALOG)
             ->examined++;
     if (form == NULL) {
         complain(census, VERIFY_CATALOG, key, "the record is of no kind that this version knows");

@@ -50,6 +50,11 @@ struct view {
     bool claims; // its unique values can be judged
 };
 
+MUST_CHECK struct verifier *verifier_new(const struct verify_options *options);
+void verifier_free(struct verifier *v);
+// The name of the first table behind v->name, into it. False if there is none.
+MUST_CHECK bool verifier_next_table(struct verifier *v);
+
 // False if the table is gone, or is another one of that name than the one of `tree` (unless 0).
 MUST_CHECK bool view_open(struct verifier *v, struct slice name, tree_id tree, struct view *view);
 void view_close(struct verifier *v, struct view *view);

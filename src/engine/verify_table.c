@@ -77,11 +77,8 @@ static void imply_claims(struct verifier *v, const struct view *view, struct sli
 {
     struct error error;
     struct guard *guard = view->table->guard;
-    struct guard_write write = {.touch = true,
-                                .before = item,
-                                .env = &v->engine.env,
-                                .arena = &v->arena,
-                                .after = item};
+    struct guard_write write = {
+        .touch = true, .before = item, .env = &v->engine.env, .arena = &v->arena, .after = item};
     error_init(&error, &v->arena);
     if (!guard->ops->write(guard, &write, &error) || write.claim_count == 0)
         return;
@@ -200,8 +197,8 @@ static void check_implied(struct verifier *v, const struct view *view, struct sl
     bool same = result == STORE_FOUND &&
                 (derived.check == VERIFY_CLAIMS || slice_equal(value.bytes, entry->value));
     if (!same) {
-        const char *what = result == STORE_FAILED   ? cause.text
-                           : result == STORE_FOUND  ? "the item's entry has other contents"
+        const char *what = result == STORE_FAILED  ? cause.text
+                           : result == STORE_FOUND ? "the item's entry has other contents"
                            : derived.check == VERIFY_CLAIMS
                                ? "the item's unique value is not claimed"
                                : "the item has no entry";
@@ -359,10 +356,9 @@ static void visit_entry(struct verifier *v, const struct view *view, const struc
     struct store_value record;
     struct store_error cause;
     struct image image;
-    enum store_result result =
-        v->owner.len == 0
-            ? STORE_ABSENT
-            : store_get(v->store, view->snapshot, buf_view(&v->owner), &record, &cause);
+    enum store_result result = v->owner.len == 0 ? STORE_ABSENT
+                                                 : store_get(v->store, view->snapshot,
+                                                             buf_view(&v->owner), &record, &cause);
     if (result == STORE_FAILED) {
         verify_differ(v, tally, entry_key(v, view, derived, key), key,
                       "the entry's item cannot be read: %s", cause.text);
@@ -426,8 +422,7 @@ static void check_collection(struct verifier *v, const struct view *view, struct
     buf_clear(&v->owner);
     buf_add(&v->owner, tree, sizeof(tree));
     buf_slice(&v->owner, buf_view(&sum->partition));
-    struct tally *tally =
-        tally_of(v, VERIFY_COLLECTIONS, table->collections, slice_of(NULL, 0));
+    struct tally *tally = tally_of(v, VERIFY_COLLECTIONS, table->collections, slice_of(NULL, 0));
     struct store_value value;
     struct store_error cause;
     int64_t noted = 0;
@@ -479,8 +474,7 @@ static void check_counters(struct verifier *v, const struct view *view, tree_id 
     struct store_error cause;
     int64_t noted[2] = {0, 0};
     meta_key(&v->txn.key, META_STATS, slice_of(id, sizeof(id)));
-    if (store_get(v->store, view->snapshot, buf_view(&v->txn.key), &value, &cause) ==
-        STORE_FOUND) {
+    if (store_get(v->store, view->snapshot, buf_view(&v->txn.key), &value, &cause) == STORE_FOUND) {
         for (size_t i = 0; value.bytes.len == 16 && i < 2; i++)
             noted[i] = (int64_t)be64_get(value.bytes.ptr + 8 * i);
         store_value_release(v->store, &value);
@@ -552,8 +546,8 @@ static void count_table(struct verifier *v, const struct view *view)
 
 // ---- All of it ------------------------------------------------------------------------------
 
-// In an order in which mending leaves nothing to mend: what is nobody's goes, what is missing comes,
-// and what is there then is counted.
+// In an order in which mending leaves nothing to mend: what is nobody's goes, what is missing
+// comes, and what is there then is counted.
 void verify_table(struct verifier *v)
 {
     struct view view;

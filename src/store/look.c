@@ -138,13 +138,13 @@ static bool remove_file(void *context, const char *directory, const char *name,
 }
 
 // What is left behind, should a file not go, is in the place for temporary files.
-static void remove_scratch(const struct look *look)
+void look_remove(const char *scratch)
 {
     static const char *const made[] = {"/db/lost", "/db", "/log", ""};
     for (size_t i = 0; i < COUNT_OF(made); i++) {
         char path[PATH_MAX + 16];
         struct store_error ignored;
-        (void)snprintf(path, sizeof(path), "%s%s", look->scratch, made[i]);
+        (void)snprintf(path, sizeof(path), "%s%s", scratch, made[i]);
         (void)each_file(path, remove_file, NULL, &ignored);
         (void)rmdir(path);
     }
@@ -171,22 +171,37 @@ static bool lock(struct look *look, const char *data, struct store_error *error)
     return ok;
 }
 
-static bool make_scratch(struct look *look, const char *parent, struct store_error *error)
+bool look_scratch(const char *beside, char out[PATH_MAX], struct store_error *error)
 {
-    const char *chosen = parent != NULL ? parent : getenv("TMPDIR");
+    const char *chosen = getenv("TMPDIR");
     if (chosen == NULL || chosen[0] == 0)
         chosen = "/tmp";
-    int len = snprintf(look->scratch, sizeof(look->scratch), "%s/dolmen-look-XXXXXX", chosen);
-    if (len < 0 || (size_t)len >= sizeof(look->scratch) - 8)
+    int len = beside != NULL ? snprintf(out, PATH_MAX, "%s.tmp-XXXXXX", beside)
+                             : snprintf(out, PATH_MAX, "%s/dolmen-XXXXXX", chosen);
+    if (len < 0 || (size_t)len >= PATH_MAX - 16)
         return store_fail(error, "the path of the directory for temporary files is too long");
-    return mkdtemp(look->scratch) != NULL || fail_errno("make a directory in", chosen, error);
+    return mkdtemp(out) != NULL || fail_errno("make the directory", out, error);
 }
 
-bool look_open(struct look *look, const char *data, const char *parent, struct store_error *error)
+static int read_format(const struct look *look)
+{
+    char text[32] = "";
+    int format = 0;
+    int file = openat(look->fd, "FORMAT", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    if (read(file, text, sizeof(text) - 1) <= 0 || sscanf(text, "dolmen format %9d", &format) != 1)
+        format = 0;
+    (void)close(file);
+    return format;
+}
+
+bool look_open(struct look *look, const char *data, const char *beside, struct store_error *error)
 {
     *error = (struct store_error){0};
     if (!lock(look, data, error))
         return false;
+    look->format = read_format(look);
     char *absolute = realpath(data, NULL);
     bool ok = absolute != NULL && strlen(absolute) < sizeof(look->data) - 8;
     if (!ok)
@@ -194,10 +209,10 @@ bool look_open(struct look *look, const char *data, const char *parent, struct s
     else
         (void)snprintf(look->data, sizeof(look->data), "%s", absolute);
     free(absolute);
-    if (ok && make_scratch(look, parent, error)) {
+    if (ok && look_scratch(beside, look->scratch, error)) {
         if (take_all(look, error))
             return true;
-        remove_scratch(look);
+        look_remove(look->scratch);
     }
     (void)close(look->fd);
     return false;
@@ -205,7 +220,7 @@ bool look_open(struct look *look, const char *data, const char *parent, struct s
 
 void look_close(struct look *look)
 {
-    remove_scratch(look);
+    look_remove(look->scratch);
     (void)close(look->fd);
 }
 
@@ -284,4 +299,28 @@ bool look_rebuild(const char *data, struct store_error *error)
     (void)store_fail(error, "cannot rebuild %s: %s", path, message);
     rocksdb_free(message);
     return false;
+}
+
+struct lost_visit {
+    bool (*visit)(void *context, const char *path);
+    void *context;
+};
+
+static bool visit_lost(void *context, const char *directory, const char *name,
+                       struct store_error *error)
+{
+    (void)error;
+    const struct lost_visit *lost = context;
+    char path[2 * PATH_MAX];
+    (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
+    return !ends_with(name, ".sst") || lost->visit(lost->context, path);
+}
+
+bool look_at_lost(const char *data, bool (*visit)(void *context, const char *path), void *context,
+                  struct store_error *error)
+{
+    char path[PATH_MAX + 16];
+    struct lost_visit lost = {visit, context};
+    (void)snprintf(path, sizeof(path), "%s/db/lost", data);
+    return each_file(path, visit_lost, &lost, error);
 }

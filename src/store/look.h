@@ -10,13 +10,19 @@
 
 struct look {
     int fd;                 // of the original, which holds its lock
+    int format;             // of the original; 0 if FORMAT cannot be read
     char data[PATH_MAX];    // the original, from the root
     char scratch[PATH_MAX]; // a data directory like it
 };
 
-// Locks the directory and makes the scratch directory in `parent` (NULL: where temporary files go).
-// False with the reason, in_use if another process has it open.
-MUST_CHECK bool look_open(struct look *look, const char *data, const char *parent,
+// Makes a directory of a new name, beside a path or (NULL) where temporary files go; and removes
+// one with all that a data directory may hold.
+MUST_CHECK bool look_scratch(const char *beside, char out[PATH_MAX], struct store_error *error);
+void look_remove(const char *scratch);
+
+// Locks the directory and makes the scratch directory, as above. False with the reason, in_use if
+// another process has it open.
+MUST_CHECK bool look_open(struct look *look, const char *data, const char *beside,
                           struct store_error *error);
 // Removes the scratch directory.
 void look_close(struct look *look);
@@ -37,5 +43,8 @@ MUST_CHECK bool look_at_tables(const char *data,
 // Makes a new MANIFEST out of the table files that can be read, in the db directory of a data
 // directory; those that cannot are set aside in db/lost.
 MUST_CHECK bool look_rebuild(const char *data, struct store_error *error);
+// Calls back with the path of each of those, until `visit` is false, which fails.
+MUST_CHECK bool look_at_lost(const char *data, bool (*visit)(void *context, const char *path),
+                             void *context, struct store_error *error);
 
 #endif

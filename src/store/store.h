@@ -62,6 +62,8 @@ struct store_watch {
 };
 void store_set_watch(struct store *store, const struct store_watch *watch);
 
+// The data directory; NULL in memory.
+const char *store_path(struct store *store);
 // No snapshot, cursor or value may be left.
 void store_close(struct store *store);
 

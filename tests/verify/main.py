@@ -2,13 +2,14 @@
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import traceback
 
-from database import Writers, make, order
+from database import Writers, make, number, text
 from dolmen import ROOT, Api, ApiError, Server
 
 BINARY = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
@@ -157,7 +158,170 @@ def usage(directory):
         expect(code == 1 and 'in use' in errors and '--endpoint' in errors, errors)
 
 
-TESTS = [online, one_run, offline_after_stop, offline_after_kill, damaged_table, usage]
+# ---- repair -----------------------------------------------------------------------------------------------
+
+def contents(directory):
+    """All items of all tables of a directory, and of the indexes, by what identifies them."""
+    with Server(directory) as server:
+        api = Api(server.endpoint)
+        found = {}
+        for table in api.call('ListTables', {})['TableNames']:
+            found[table] = {json.dumps(item, sort_keys=True) for item in api.pages('Scan', {'TableName': table})}
+        for index in ('all', 'some', 'local', 'later') if 'orders' in found else ():
+            found['orders.' + index] = {json.dumps(item, sort_keys=True) for item in api.pages(
+                'Scan', {'TableName': 'orders', 'IndexName': index})}
+        return found
+
+
+def flip(path, place, bit=4):
+    with open(path, 'r+b') as file:
+        file.seek(place)
+        byte = file.read(1)
+        file.seek(place)
+        file.write(bytes([byte[0] ^ bit]))
+
+
+def repair(directory, expected):
+    """Repairs into a new directory, which must be sound; the report and the contents of the new one."""
+    before = fingerprint(directory)
+    target = directory + '-new'
+    code, out, errors = dolmen('repair', directory, '--dry-run', '--json')
+    expect(code == expected and not os.path.exists(target), 'dry run', code, out, errors)
+    code, out, errors = dolmen('repair', directory, '--to', target, '--json')
+    expect(code == expected, code, out, errors)
+    expect(fingerprint(directory) == before, 'repair has changed the directory')
+    expect_sound(verify(target))
+    found = contents(target)
+    expect_sound(verify(target))
+    shutil.rmtree(target)
+    expect([name for name in os.listdir(os.path.dirname(directory)) if name.startswith(os.path.basename(directory))]
+           == [os.path.basename(directory)], 'something was left behind')
+    return json.loads(out), found
+
+
+def files_of(directory, part, end):
+    where = os.path.join(directory, part)
+    return [os.path.join(where, name) for name in sorted(os.listdir(where)) if name.endswith(end)]
+
+
+def copy_of(directory):
+    """What the directory holds, without touching it."""
+    copy = directory + '-copy'
+    shutil.copytree(directory, copy)
+    found = contents(copy)
+    shutil.rmtree(copy)
+    return found
+
+
+def repair_sound(directory):
+    """A directory that lacks nothing comes out as it was."""
+    for kill in (True, False):
+        inner = os.path.join(directory, str(kill))
+        filled(inner, kill)
+        truth = copy_of(inner)
+        report, found = repair(inner, 0)
+        expect(report['DifferenceCount'] == 0 and not report['Lost'], report)
+        expect(found == truth)
+
+
+def repair_log(directory):
+    """A damaged record of the log is lost whole; the report names it, and everything else is there."""
+    inner = os.path.join(directory, 'data')
+    server = Server(inner)
+    api = Api(server.endpoint)
+    make(api)
+    # From here on each write is a record of its own.
+    for i in range(200):
+        api.call('TransactWriteItems', {'TransactItems': [
+            {'Put': {'TableName': 'orders', 'Item': {'pk': text(f'lone{i}'), 'sk': number(n), 'g': text('g'),
+                                                     'h': number(i)}}} for n in (1, 2)]})
+    server.kill()
+    truth = copy_of(inner)
+    segment = files_of(inner, 'log', '.log')[-1]
+    with open(segment, 'rb') as file:
+        place = file.read().find(b'lone100')
+    flip(segment, place)
+    code, report, _ = verify(inner)
+    expect(code == 1 and report['Differences'], report)
+    report, found = repair(inner, 3)
+    expect(report['MissingRecordCount'] == 1 and len(report['LogDamages']) == 1, report)
+    expect(os.path.basename(segment) == report['LogDamages'][0]['File'], report)
+    gone = truth['orders'] - found['orders']
+    expect(len(gone) == 2 and all('lone100' in item for item in gone), gone)
+    expect(found['people'] == truth['people'])
+    expect(truth['orders.all'] - found['orders.all'] == gone)
+
+
+def repair_table(directory):
+    """A damaged block of a table file: what is lost lies between the keys that the report names."""
+    inner = os.path.join(directory, 'data')
+    filled(inner)
+    truth = copy_of(inner)
+    path = max(files_of(inner, 'db', '.sst'), key=os.path.getsize)
+    lost_items = mended = 0
+    for part in range(1, 12):
+        place = os.path.getsize(path) * part // 12
+        flip(path, place)
+        report, found = repair(inner, 3)
+        flip(path, place)
+        expect(report['LostRangeCount'] >= 1 and report['DamagedFiles'], report)
+        kinds = {(a['Kind'], a.get('Table')) for r in report['LostRanges'] for a in r['Affects']}
+        for table in truth:
+            if '.' in table:
+                continue
+            gone = truth[table] - found.get(table, set())
+            lost_items += len(gone)
+            expect(not gone or ('items', table) in kinds, table, len(gone), kinds)
+            expect(found.get(table, set()) <= truth[table], table, 'has items that were not there')
+        mended += report['DifferenceCount']
+    expect(lost_items > 0 and mended > 0, lost_items, mended)
+
+
+def repair_list(directory):
+    """The list of tables is damaged, cut or missing, or a table file is."""
+    inner = os.path.join(directory, 'data')
+    filled(inner)
+    truth = copy_of(inner)
+    manifest = [p for p in files_of(inner, 'db', '') if os.path.basename(p).startswith('MANIFEST')][-1]
+    for damage in ('flip', 'cut', 'manifest', 'CURRENT'):
+        damaged = os.path.join(directory, damage)
+        shutil.copytree(inner, damaged)
+        path = os.path.join(damaged, 'db', damage if damage == 'CURRENT' else os.path.basename(manifest))
+        if damage == 'flip':
+            flip(path, os.path.getsize(path) // 2)
+        elif damage == 'cut':
+            os.truncate(path, os.path.getsize(path) // 2)
+        else:
+            os.remove(path)
+        report, found = repair(damaged, 3)
+        expect(report['TableListRebuilt'] and os.path.basename(path) in report['TableListRebuilt'], damage, report)
+        expect(found == truth, damage)
+    table = files_of(inner, 'db', '.sst')[-1]
+    os.remove(table)
+    report, found = repair(inner, 3)
+    expect(os.path.basename(table)[:-4] in report['TableListRebuilt'], report)
+    expect(report['MissingRecordCount'] > 0, report)
+
+
+def repair_usage(directory):
+    filled(directory)
+    taken = os.path.join(directory, 'taken')
+    os.mkdir(taken)
+    for arguments, code, words in (((), 2, 'name the damaged'), ((directory,), 2, '--to'),
+                                   ((directory, '--to', 'x', '--dry-run'), 2, '--to'),
+                                   ((directory, '--to', taken), 1, 'exists'),
+                                   ((taken, '--dry-run'), 1, 'not a data directory')):
+        got, out, errors = dolmen('repair', *arguments)
+        expect(got == code and words in errors and out == '', arguments, got, out, errors)
+    with Server(os.path.join(directory, 'served')):
+        code, _, errors = dolmen('repair', os.path.join(directory, 'served'), '--dry-run')
+        expect(code == 1 and 'in use' in errors, errors)
+    code, out, errors = dolmen('repair', directory, '--dry-run')
+    expect(code == 0 and 'would take over' in out and 'nothing was lost' in out, code, out, errors)
+
+
+TESTS = [online, one_run, offline_after_stop, offline_after_kill, damaged_table, usage, repair_sound, repair_log,
+         repair_table, repair_list, repair_usage]
 
 
 def main():
