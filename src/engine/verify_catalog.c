@@ -110,27 +110,34 @@ static void look_at_record(struct census *census, struct slice key, struct slice
         own(&census->owned, knowledge->record_log(name, value));
 }
 
-// The form of each kind of record: the least bytes of its name, and the bytes of its value, which
-// -1 leaves open.
+// The form of each kind of record: the least bytes of its name, and how many its value has.
 struct meta_form {
     char kind;
     size_t name_min;
-    int value_len;
+    size_t value_min;
+    size_t value_max;
 };
 
 static const struct meta_form forms[] = {
-    {META_TABLE, 1, -1}, {META_RECORD, 1, -1}, {META_STATS, 4, 16},
-    {META_DROP, 4, 0},   {META_NEXT, 0, 4},    {META_TOKEN, 1, 40},
-    {META_EXPIRY, 8, 0}, {META_PROBE, 0, 0},   {META_SEQUENCE, 0, 8},
+    {META_TABLE, 1, 0, STORE_VALUE_MAX},
+    {META_RECORD, 1, 0, STORE_VALUE_MAX},
+    {META_STATS, 4, 16, 16},
+    {META_DROP, 4, 0, 0},
+    {META_NEXT, 0, 4, 4},
+    {META_TOKEN, 1, 40, 40},
+    {META_EXPIRY, 8, 0, 0},
+    {META_PROBE, 0, 0, 0},
+    {META_SEQUENCE, 0, 8, 24},
 };
 
 static const struct meta_form *form_of(struct slice key, struct slice value)
 {
     for (size_t i = 0; key.len >= META_HEAD && i < COUNT_OF(forms); i++) {
-        if (forms[i].kind == (char)key.ptr[4])
-            return key.len - META_HEAD >= forms[i].name_min &&
-                           (forms[i].value_len < 0 || value.len == (size_t)forms[i].value_len)
-                       ? &forms[i]
+        const struct meta_form *form = &forms[i];
+        if (form->kind == (char)key.ptr[4])
+            return key.len - META_HEAD >= form->name_min && value.len >= form->value_min &&
+                           value.len <= form->value_max
+                       ? form
                        : NULL;
     }
     return NULL;

@@ -532,6 +532,14 @@ static void plant_bad_change(struct world *world)
     plant_put(world, key, slice_of(value.ptr, value.len - 1));
 }
 
+static void plant_early_change(struct world *world)
+{
+    struct slice value;
+    struct slice key = nth_key(world, tree_of(world, "log"), 2, &value);
+    be64_put((uint8_t *)(uintptr_t)value.ptr + 1, 1);
+    plant_put(world, key, value);
+}
+
 static void plant_future_change(struct world *world)
 {
     struct slice value;
@@ -601,6 +609,7 @@ static const struct plant plants[] = {
      false, 1},
     {"a change cannot be read", plant_bad_change, VERIFY_CHANGES, "", "the entry cannot be read",
      false, 1},
+    {"a change is of the past", plant_early_change, VERIFY_CHANGES, "", "the entry's time", false, 1},
     {"a change is of the future", plant_future_change, VERIFY_CHANGES, "",
      "the entry has a sequence that has not been given out", false, 1},
 };
