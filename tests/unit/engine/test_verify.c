@@ -609,7 +609,8 @@ static const struct plant plants[] = {
      false, 1},
     {"a change cannot be read", plant_bad_change, VERIFY_CHANGES, "", "the entry cannot be read",
      false, 1},
-    {"a change is of the past", plant_early_change, VERIFY_CHANGES, "", "the entry's time", false, 1},
+    {"a change is of the past", plant_early_change, VERIFY_CHANGES, "", "the entry's time", false,
+     1},
     {"a change is of the future", plant_future_change, VERIFY_CHANGES, "",
      "the entry has a sequence that has not been given out", false, 1},
 };
@@ -724,12 +725,42 @@ static void test_backfill(void **state)
     world_close(&world);
 }
 
+// A transaction empties a collection and fills it again: its size is that of what is there.
+static void test_collection_refilled(void **state)
+{
+    (void)state;
+    struct world world;
+    struct seen seen = {.differences = 0};
+    world_open(&world);
+    create_table(&world, "t", true, true);
+    assert_true(put_item(&world, "t", item_of(&world, "pk=a", "sk=1", "h=1", NULL)));
+    struct table *table = table_of(&world);
+    struct write_action actions[2] = {
+        {.kind = WRITE_DELETE, .item = item_of(&world, "pk=a", "sk=1", NULL)},
+        {.kind = WRITE_PUT, .item = item_of(&world, "pk=a", "sk=2", "h=2", "v=longer", NULL)}};
+    for (size_t i = 0; i < COUNT_OF(actions); i++) {
+        actions[i].table = table;
+        actions[i].key = tree_key(&world, table, actions[i].item);
+    }
+    struct write_job job;
+    write_job_init(&job, world.engine, &world.arena, &world.error);
+    job.count = COUNT_OF(actions);
+    job.actions = actions;
+    job.transaction = true;
+    assert_true(engine_run(world.engine, &job.job));
+    write_job_release(&job);
+    table_release(table);
+    assert_true(verify(&world, "", &seen));
+    assert_int_equal(seen.differences, 0);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_healthy),   cmocka_unit_test(test_plants),
         cmocka_unit_test(test_one_table), cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_backfill),
+        cmocka_unit_test(test_backfill),  cmocka_unit_test(test_collection_refilled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
