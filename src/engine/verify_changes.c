@@ -1,5 +1,6 @@
 // A change log: every entry can be read, has the keys of an item, images that fit its event, a
-// sequence that has been given out, and a time that is not before that of the entry before it. Sequences count over the whole database, so one log has gaps.
+// sequence that has been given out, and a time that is not before that of the entry before it.
+// Sequences count over the whole database, so one log has gaps.
 #include "engine/verify_internal.h"
 
 #include "base/encode.h"
