@@ -35,8 +35,9 @@ void verify_report_outcome(struct verify_report *report, const struct verify_out
 // "Checks", "Differences" and "DifferenceCount" into an open object.
 void verify_report_write(const struct verify_report *report, struct json_writer *w);
 
-// "Affects": what a range of the store's keys may belong to.
-void verify_range_write(struct store *store, struct slice from, struct slice to,
+// "Affects": what a range of the store's keys may belong to. True if that is something which cannot
+// be made again out of the items.
+bool verify_range_write(struct store *store, struct slice from, struct slice to,
                         struct json_writer *w);
 
 // What the API knows of its records, for verify_options.

@@ -125,9 +125,23 @@ void verify_report_write(const struct verify_report *report, struct json_writer 
     json_i64(w, (int64_t)report->difference_count);
 }
 
+struct affected {
+    struct json_writer *w;
+    bool lost;
+};
+
+static bool can_be_made(enum verify_check check)
+{
+    return check == VERIFY_INDEX || check == VERIFY_VECTOR_INDEX || check == VERIFY_TTL ||
+           check == VERIFY_COLLECTIONS || check == VERIFY_CLAIMS;
+}
+
 static void write_affected(void *context, const struct verify_place *place)
 {
-    struct json_writer *w = context;
+    struct affected *affected = context;
+    struct json_writer *w = affected->w;
+    bool lost = !can_be_made(place->check);
+    affected->lost = affected->lost || lost;
     json_open_object(w);
     json_name(w, "Kind");
     json_text(w, verify_check_words(place->check));
@@ -140,18 +154,22 @@ static void write_affected(void *context, const struct verify_place *place)
         json_name(w, "Before");
         json_item(w, place->before);
     }
+    json_name(w, "Lost");
+    json_bool(w, lost);
     json_close_object(w);
 }
 
-void verify_range_write(struct store *store, struct slice from, struct slice to,
+bool verify_range_write(struct store *store, struct slice from, struct slice to,
                         struct json_writer *w)
 {
     static const struct verify_knowledge nothing;
     const struct verify_options options = {.store = store, .knowledge = &nothing};
     json_name(w, "Affects");
     json_open_array(w);
-    verify_range(&options, from, to, write_affected, w);
+    struct affected affected = {.w = w};
+    verify_range(&options, from, to, write_affected, &affected);
     json_close_array(w);
+    return affected.lost;
 }
 
 // ---- What is known of records -------------------------------------------------------------------

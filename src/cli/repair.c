@@ -27,7 +27,7 @@ struct repair {
     struct salvage salvage;
     struct verify_report mended;
     struct progress bar;
-    bool whole;
+    bool lost_keys; // of something that cannot be made again
 };
 
 // ---- Working ------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ static void write_ranges(struct json_writer *w, struct repair *repair)
     for (size_t i = 0; i < salvage->range_count && i < SALVAGE_RANGES; i++) {
         const struct salvage_range *range = &salvage->ranges[i];
         json_open_object(w);
-        verify_range_write(repair->to, range->from, range->to, w);
+        repair->lost_keys |= verify_range_write(repair->to, range->from, range->to, w);
         write_number(w, "KeysFromOtherFiles", range->others);
         json_close_object(w);
     }
@@ -152,7 +152,7 @@ static void write_ranges(struct json_writer *w, struct repair *repair)
 static bool lost_something(const struct repair *repair)
 {
     const struct salvage *salvage = &repair->salvage;
-    return salvage->rebuilt || salvage->range_count > 0 || salvage->missing > 0;
+    return salvage->rebuilt || repair->lost_keys || salvage->missing > 0;
 }
 
 static void write_report(struct repair *repair, struct buf *out)
@@ -160,8 +160,6 @@ static void write_report(struct repair *repair, struct buf *out)
     const struct salvage *salvage = &repair->salvage;
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    json_name(&w, "Lost");
-    json_bool(&w, lost_something(repair));
     if (salvage->rebuilt) {
         json_name(&w, "TableListRebuilt");
         json_text(&w, salvage->reason);
@@ -172,6 +170,8 @@ static void write_report(struct repair *repair, struct buf *out)
     write_number(&w, "Keys", salvage->keys);
     write_number(&w, "KeysThatMayBeOld", salvage->older);
     verify_report_write(&repair->mended, &w);
+    json_name(&w, "Lost");
+    json_bool(&w, lost_something(repair));
     json_close_object(&w);
 }
 
@@ -210,9 +210,10 @@ static void show_tables(struct slice report, struct arena *arena)
         struct change_list places = change_list(entry, "Affects", arena);
         while (change_next(&places, &place)) {
             struct slice index = json_member_text(place, "Index", arena);
+            bool lost = slice_is(json_member(place, "Lost", arena), "true");
             struct slice from = json_member(place, "After", arena);
             struct slice to = json_member(place, "Before", arena);
-            printf("lost: keys of %.*s %.*s%s%.*s",
+            printf("%s: keys of %.*s %.*s%s%.*s", lost ? "lost" : "made again",
                    SLICE_FMT(json_member_text(place, "Kind", arena)),
                    SLICE_FMT(json_member_text(place, "Table", arena)), index.len > 0 ? "." : "",
                    SLICE_FMT(index));

@@ -13,7 +13,8 @@ struct rocks_table {
 };
 
 extern "C" bool rocks_table_check(const char *path, char *text, size_t size);
-extern "C" struct rocks_table *rocks_table_open(const char *path, struct rocksdb_iterator_t **out);
+extern "C" struct rocks_table *rocks_table_open(const char *path);
+extern "C" struct rocksdb_iterator_t *rocks_table_iterator(void *table);
 extern "C" void rocks_table_close(struct rocks_table *table);
 
 // Every block of it against its checksum. False with what is wrong.
@@ -31,19 +32,22 @@ extern "C" bool rocks_table_check(const char *path, char *text, size_t size)
     return status.ok();
 }
 
-// The newest value of each of its keys, through an iterator that goes first. NULL if nothing of it
-// can be read.
-extern "C" struct rocks_table *rocks_table_open(const char *path, struct rocksdb_iterator_t **out)
+// NULL if nothing of it can be read.
+extern "C" struct rocks_table *rocks_table_open(const char *path)
 {
     auto *table = new rocks_table;
+    if (table->reader.Open(path).ok())
+        return table;
+    delete table;
+    return nullptr;
+}
+
+// The newest value of each key; iterators go before the table.
+extern "C" struct rocksdb_iterator_t *rocks_table_iterator(void *table)
+{
     rocksdb::ReadOptions read;
     read.fill_cache = false;
-    if (!table->reader.Open(path).ok()) {
-        delete table;
-        return nullptr;
-    }
-    *out = new rocksdb_iterator_t{table->reader.NewIterator(read)};
-    return table;
+    return new rocksdb_iterator_t{static_cast<rocks_table *>(table)->reader.NewIterator(read)};
 }
 
 extern "C" void rocks_table_close(struct rocks_table *table)

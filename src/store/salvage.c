@@ -19,7 +19,8 @@
 
 // rocksdb_tables.cc
 struct rocks_table;
-struct rocks_table *rocks_table_open(const char *path, rocksdb_iterator_t **out);
+struct rocks_table *rocks_table_open(const char *path);
+rocksdb_iterator_t *rocks_table_iterator(void *table);
 void rocks_table_close(struct rocks_table *table);
 
 enum { PIECE_BYTES = 1 << 20, PIECE_KEYS = 4096, READ_AHEAD = 1 << 20 };
@@ -262,11 +263,16 @@ static void note_range(struct salvaging *s, const struct salvage_read *read, boo
     out->range_count++;
 }
 
+static rocksdb_iterator_t *make_iterator(void *context)
+{
+    struct salvaging *s = context;
+    return rocksdb_create_iterator(s->db, s->read);
+}
+
 static bool take_all(struct salvaging *s)
 {
     struct salvage_read read;
-    rocksdb_iterator_t *iterator = rocksdb_create_iterator(s->db, s->read);
-    salvage_read_init(&read, iterator);
+    salvage_read_init(&read, make_iterator, s);
     bool ok = true;
     bool more = salvage_read_first(&read, slice_of(NULL, 0));
     while (ok) {
@@ -278,7 +284,6 @@ static bool take_all(struct salvaging *s)
         more = ok && salvage_read_next(&read);
     }
     salvage_read_release(&read);
-    rocksdb_iter_destroy(iterator);
     return ok && commit(s);
 }
 
@@ -301,11 +306,11 @@ static bool take_if_absent(struct salvaging *s, struct salvage_range *range, str
     return take(s, key, value);
 }
 
-static bool take_range(struct salvaging *s, rocksdb_iterator_t *iterator,
-                       struct salvage_range *range)
+static bool take_range(struct salvaging *s, rocksdb_iterator_t *(*make)(void *context),
+                       void *context, struct salvage_range *range)
 {
     struct salvage_read read;
-    salvage_read_init(&read, iterator);
+    salvage_read_init(&read, make, context);
     bool ok = true;
     bool more = salvage_read_first(&read, range->from);
     while (ok && more) {
@@ -329,25 +334,21 @@ static bool take_others(struct salvaging *s)
         (void)unlink((const char *)s->paths.ptr + at);
     if (!look_rebuild(s->look->scratch, s->error) || !open_tables(s, s->error))
         return false;
-    rocksdb_iterator_t *iterator = rocksdb_create_iterator(s->db, s->read);
     bool ok = true;
     size_t count = s->out->range_count < SALVAGE_RANGES ? s->out->range_count : SALVAGE_RANGES;
     for (size_t i = 0; ok && i < count; i++)
-        ok = take_range(s, iterator, &s->out->ranges[i]);
-    rocksdb_iter_destroy(iterator);
+        ok = take_range(s, make_iterator, s, &s->out->ranges[i]);
     return ok && commit(s);
 }
 
 static bool take_file(void *context, const char *file)
 {
     struct salvaging *s = context;
-    rocksdb_iterator_t *iterator;
-    struct rocks_table *table = rocks_table_open(file, &iterator);
+    struct rocks_table *table = rocks_table_open(file);
     if (table == NULL)
         return true;
     struct salvage_range all = {.others = 0};
-    bool ok = take_range(s, iterator, &all);
-    rocksdb_iter_destroy(iterator);
+    bool ok = take_range(s, rocks_table_iterator, table, &all);
     rocks_table_close(table);
     return ok;
 }

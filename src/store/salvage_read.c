@@ -5,25 +5,24 @@
 #include "store/salvage_read.h"
 
 #include "base/attributes.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    TARGET_MAX =
-        1100, // bytes of a key that count in the search; keys are longer only by their ends
-    TARGET_MORE = 4,
-};
+enum { TARGET_MAX = STORE_KEY_MAX, TARGET_MORE = 4 };
 
-void salvage_read_init(struct salvage_read *read, rocksdb_iterator_t *iterator)
+void salvage_read_init(struct salvage_read *read, rocksdb_iterator_t *(*make)(void *context),
+                       void *context)
 {
-    *read = (struct salvage_read){.iterator = iterator};
+    *read = (struct salvage_read){.make = make, .context = context, .iterator = make(context)};
     buf_init(&read->last, 1 << 20);
     buf_init(&read->from, 1 << 20);
 }
 
 void salvage_read_release(struct salvage_read *read)
 {
+    rocksdb_iter_destroy(read->iterator);
     buf_release(&read->last);
     buf_release(&read->from);
 }
@@ -38,7 +37,8 @@ struct target {
 // target + 2^bit; false if that is beyond all keys.
 static bool target_step(const struct target *from, size_t bit, struct target *out)
 {
-    *out = *from;
+    out->len = from->len;
+    memcpy(out->bytes, from->bytes, from->len);
     size_t at = from->len - 1 - bit / 8;
     unsigned carry = 1u << bit % 8;
     for (size_t i = at + 1; i-- > 0 && carry > 0;) {
@@ -68,6 +68,8 @@ static bool is_well(struct salvage_read *read)
 
 static bool seek(struct salvage_read *read, const struct target *target)
 {
+    rocksdb_iter_destroy(read->iterator);
+    read->iterator = read->make(read->context);
     rocksdb_iter_seek(read->iterator, (const char *)target->bytes, target->len);
     return is_well(read);
 }
@@ -75,12 +77,14 @@ static bool seek(struct salvage_read *read, const struct target *target)
 // To the first key that can be read behind the damage that follows `read->last`.
 static void skip(struct salvage_read *read)
 {
-    struct target low = {.len = TARGET_MORE};
+    struct target low;
     struct target high;
+    struct target middle;
     size_t kept = read->last.len < TARGET_MAX ? read->last.len : TARGET_MAX;
+    memset(low.bytes, 0, sizeof(low.bytes));
     if (kept > 0)
         memcpy(low.bytes, read->last.ptr, kept);
-    low.len += kept;
+    low.len = kept + TARGET_MORE;
     size_t bits = 8 * low.len;
     size_t bit = 0;
     bool inside = target_step(&low, 0, &high);
@@ -94,13 +98,10 @@ static void skip(struct salvage_read *read)
         return;
     }
     // It failed half a step before.
-    struct target middle;
     while (bit-- > 0) {
         if (target_step(&low, bit, &middle) && memcmp(middle.bytes, high.bytes, low.len) < 0) {
-            if (seek(read, &middle))
-                high = middle;
-            else
-                low = middle;
+            struct target *end = seek(read, &middle) ? &high : &low;
+            memcpy(end->bytes, middle.bytes, middle.len);
         }
     }
     (void)seek(read, &high);
