@@ -267,6 +267,7 @@ struct verifier *verifier_new(const struct verify_options *options)
     v->store = options->store;
     v->engine.store = options->store;
     v->engine.env = options->env;
+    v->engine.index_copy_max = SIZE_MAX;
     txn_init(&v->txn, &v->engine);
     arena_init(&v->arena, LIMIT_REQUEST_MEMORY);
     buf_init(&v->place, STORE_KEY_MAX + 1);

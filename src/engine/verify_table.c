@@ -110,6 +110,8 @@ static int64_t imply(struct verifier *v, const struct view *view, struct slice t
     ttl_apply(&v->txn, table, tree_key, none.item, image.item);
     if (claims && view->claims)
         imply_claims(v, view, tree_key, image.item);
+    // Without memory nothing can be said of the item, nor of those that follow.
+    v->stopped = v->stopped || store_batch_failed(v->txn.batch);
     return collected;
 }
 
@@ -181,6 +183,22 @@ static bool check_item(struct verifier *v, const struct view *view, struct slice
     return true;
 }
 
+// Whether what is stored is what is implied. An entry may hold a copy of the item, which is what is
+// implied here, or refer to it, whatever the limit was when it was written.
+static bool is_same(struct verifier *v, const struct derived *derived, struct slice tree_key,
+                    struct slice stored, struct slice implied)
+{
+    if (slice_equal(stored, implied))
+        return true;
+    if (derived->check != VERIFY_INDEX)
+        // Items that had a value before it was to be unique may share it: one of them has the
+        // claim, and the claim's own check finds out whether that one has the value.
+        return derived->check == VERIFY_CLAIMS;
+    buf_clear(&v->txn.record);
+    record_refer(&v->txn.record, tree_key, record_size(implied));
+    return slice_equal(stored, buf_view(&v->txn.record));
+}
+
 // One entry that the item implies, against the store.
 static void check_implied(struct verifier *v, const struct view *view, struct slice tree_key,
                           const struct batch_entry *entry)
@@ -192,10 +210,7 @@ static void check_implied(struct verifier *v, const struct view *view, struct sl
     struct store_value value;
     struct store_error cause;
     enum store_result result = store_get(v->store, view->snapshot, entry->key, &value, &cause);
-    // Items that had a value before it was to be unique may share it: one of them has the claim,
-    // and the claim's own check finds out whether that one has the value.
-    bool same = result == STORE_FOUND &&
-                (derived.check == VERIFY_CLAIMS || slice_equal(value.bytes, entry->value));
+    bool same = result == STORE_FOUND && is_same(v, &derived, tree_key, value.bytes, entry->value);
     if (!same) {
         const char *what = result == STORE_FAILED  ? cause.text
                            : result == STORE_FOUND ? "the item's entry has other contents"
@@ -251,7 +266,7 @@ static void visit_item(struct verifier *v, const struct view *view, const struct
         return;
     (void)imply(v, view, key, image, true);
     struct store_batch_view implied = store_batch_view(v->txn.batch);
-    for (size_t i = 0; i < implied.entry_count; i++)
+    for (size_t i = 0; i < implied.entry_count && !v->stopped; i++)
         check_implied(v, view, key, &implied.entries[i]);
 }
 
@@ -334,7 +349,7 @@ static void check_owner(struct verifier *v, const struct view *view, const struc
 {
     struct slice ignored;
     (void)imply(v, view, buf_view(&v->owner), image, derived->check == VERIFY_CLAIMS);
-    if (store_batch_get(v->txn.batch, key, &ignored) == BATCH_PUT)
+    if (v->stopped || store_batch_get(v->txn.batch, key, &ignored) == BATCH_PUT)
         return;
     verify_differ(v, derived_tally(v, derived), entry_key(v, view, derived, key), key,
                   derived->check == VERIFY_CLAIMS

@@ -725,6 +725,29 @@ static void test_backfill(void **state)
     world_close(&world);
 }
 
+// Entries of large items refer to them, or hold copies, as the limit was when they were written.
+static void test_references(void **state)
+{
+    (void)state;
+    struct world world;
+    struct seen seen = {.differences = 0};
+    everything_open(&world);
+    engine_index_copy_max(world.engine, 0);
+    fill(&world, 20, 24);
+    struct slice value;
+    struct slice key = nth_key(&world, tree_of(&world, "byG"), 0, &value);
+    for (size_t i = 1; !record_refers(value); i++)
+        key = nth_key(&world, tree_of(&world, "byG"), i, &value);
+    assert_true(verify(&world, "", &seen));
+    assert_int_equal(seen.differences, 0);
+    ((uint8_t *)(uintptr_t)value.ptr)[value.len - 1] ^= 1;
+    plant_put(&world, key, value);
+    assert_true(verify(&world, "", &seen));
+    assert_int_equal(seen.differences, 1);
+    assert_int_equal(seen.check, VERIFY_INDEX);
+    world_close(&world);
+}
+
 // A transaction empties a collection and fills it again: its size is that of what is there.
 static void test_collection_refilled(void **state)
 {
@@ -758,9 +781,10 @@ static void test_collection_refilled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_healthy),   cmocka_unit_test(test_plants),
-        cmocka_unit_test(test_one_table), cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_backfill),  cmocka_unit_test(test_collection_refilled),
+        cmocka_unit_test(test_healthy),    cmocka_unit_test(test_plants),
+        cmocka_unit_test(test_one_table),  cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_backfill),   cmocka_unit_test(test_collection_refilled),
+        cmocka_unit_test(test_references),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
