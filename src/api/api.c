@@ -9,6 +9,7 @@
 #include "api/shapes.h"
 #include "api/stream.h"
 #include "api/sweeper.h"
+#include "api/verify.h"
 #include "base/limits.h"
 
 #include <pthread.h>
@@ -28,6 +29,7 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
         return NULL;
     }
     api->background = background_new();
+    api->verification = verification_new();
     backup_resume(api);
     restore_resume(api);
     api->sweeper = sweeper_new(api);
@@ -51,6 +53,7 @@ void api_close(struct api *api)
     sweeper_free(api->sweeper);
     janitor_stop(api);
     background_free(api);
+    verification_free(api->verification);
     pool_free(api->pool);
     engine_close(api->engine);
     throttle_free(api->throttle);

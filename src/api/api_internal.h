@@ -20,6 +20,7 @@ struct insights;
 struct kinesis;
 struct janitor;
 struct stream_counts;
+struct verification;
 
 struct api {
     struct engine *engine;
@@ -36,8 +37,9 @@ struct api {
     _Atomic uint64_t canceled; // calls
     struct janitor *janitor;   // see janitor.h
     struct stream_counts *stream_counts;
-    size_t work_bytes;         // memory of a task's notes; 0 for what is usual. For tests.
-    _Atomic int64_t look_done; // items that DiffModel or ApplyModel has looked at, of:
+    size_t work_bytes;                 // memory of a task's notes; 0 for what is usual. For tests.
+    struct verification *verification; // see verify.h
+    _Atomic int64_t look_done;         // items that DiffModel or ApplyModel has looked at, of:
     _Atomic int64_t look_total;
 };
 

@@ -39,7 +39,9 @@ struct error;
     /* And those that change it, too: ApplyModel, AbandonModel, ApplyMigration. */                 \
     X(LANE_APPLY, 1)                                                                               \
     /* Backfills and migrations. */                                                                \
-    X(LANE_MODEL, 8)
+    X(LANE_MODEL, 8)                                                                               \
+    /* The one verification. */                                                                    \
+    X(LANE_VERIFY, 1)
 
 enum background_lane {
 #define X(lane, threads) lane,

@@ -1,10 +1,10 @@
 // The one list of operations, sorted by name. READ answers at once, on the caller's thread, and
 // what is longer than a slice in the pool. LIST is a READ that looks at many tables or records: all
 // of it is done in the pool. WRITE hands a job to the writer and has a `finish` function for
-// afterwards. STREAM is a READ of DynamoDB Streams. MODEL is none of DynamoDB's: it is about models
-// and migrations, begins in the pool and may go on on a thread of its own (model.h). Each row: the
-// operation's name, its functions (get_item means get_item_start), and its shape (get_item means
-// shape_get_item_request).
+// afterwards. STREAM is a READ of DynamoDB Streams. MODEL is none of DynamoDB's: it is about
+// models, migrations and verifying, begins in the pool and may go on on a thread of its own
+// (model.h). Each row: the operation's name, its functions (get_item means get_item_start), and its
+// shape (get_item means shape_get_item_request).
 #ifndef API_OPERATION_LIST_H
 #define API_OPERATION_LIST_H
 
@@ -90,6 +90,7 @@
     WRITE(UpdateTable, update_table, update_table)                                                 \
     WRITE(UpdateTableReplicaAutoScaling, update_table_replica_auto_scaling,                        \
           update_replica_scaling)                                                                  \
-    WRITE(UpdateTimeToLive, update_time_to_live, update_time_to_live)
+    WRITE(UpdateTimeToLive, update_time_to_live, update_time_to_live)                              \
+    MODEL(VerifyDatabase, verify_database, verify_database)
 
 #endif

@@ -1,5 +1,5 @@
-// The requests of the operations on models and migrations. They are not of DynamoDB: see
-// docs/MODEL.md.
+// The requests of the operations that are not of DynamoDB: on models and migrations
+// (docs/MODEL.md), and VerifyDatabase (docs/VERIFY.md).
 #ifndef API_REQUESTS_MODEL_H
 #define API_REQUESTS_MODEL_H
 
@@ -36,9 +36,18 @@ struct describe_migration_request {
     struct slice migration_name;
 };
 
+// See verify.h. A run is begun without a RunId, and asked for with it.
+struct verify_database_request {
+    struct slice table_name; // only this one
+    struct slice run_id;
+    struct field_bool stop; // the run is to end
+    struct field_int limit; // differences to describe
+};
+
 extern const struct shape shape_model_table_request;
 extern const struct shape shape_apply_model_request;
 extern const struct shape shape_apply_migration_request;
 extern const struct shape shape_describe_migration_request;
+extern const struct shape shape_verify_database_request;
 
 #endif

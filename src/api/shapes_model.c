@@ -1,4 +1,4 @@
-// The shapes of the operations on models and migrations.
+// The shapes of the operations that are not of DynamoDB.
 #include "api/shapes_internal.h"
 
 static const char *const directions[] = {"UP", "DOWN", NULL};
@@ -40,3 +40,12 @@ static const struct shape_member describe_migration_rows[] = {
 };
 const struct shape shape_describe_migration_request =
     STRUCT_SHAPE(describe_migration_request, "DescribeMigrationInput", describe_migration_rows);
+
+static const struct shape_member verify_database_rows[] = {
+    OPTIONAL(verify_database_request, table_name, "TableName", &shape_own_table_name),
+    OPTIONAL(verify_database_request, run_id, "RunId", &shape_any_string),
+    OPTIONAL(verify_database_request, stop, "Stop", &shape_any_boolean),
+    OPTIONAL(verify_database_request, limit, "Limit", &shape_positive_long),
+};
+const struct shape shape_verify_database_request =
+    STRUCT_SHAPE(verify_database_request, "VerifyDatabaseInput", verify_database_rows);

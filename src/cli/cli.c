@@ -8,9 +8,9 @@
 #include <string.h>
 
 static const struct cli_command *const commands[] = {
-    &cli_serve,    &cli_call,    &cli_query,   &cli_export, &cli_import, &cli_bench,
-    &cli_generate, &cli_check,   &cli_infer,   &cli_lint,   &cli_diff,   &cli_apply,
-    &cli_abandon,  &cli_migrate, &cli_version, &cli_help,   NULL,
+    &cli_serve,  &cli_call,   &cli_query,   &cli_export, &cli_import, &cli_bench,   &cli_generate,
+    &cli_check,  &cli_infer,  &cli_lint,    &cli_diff,   &cli_apply,  &cli_abandon, &cli_migrate,
+    &cli_verify, &cli_repair, &cli_version, &cli_help,   NULL,
 };
 
 const struct cli_command *const *cli_commands(void)

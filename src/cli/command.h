@@ -55,6 +55,8 @@ extern const struct cli_command cli_diff;
 extern const struct cli_command cli_apply;
 extern const struct cli_command cli_abandon;
 extern const struct cli_command cli_migrate;
+extern const struct cli_command cli_verify;
+extern const struct cli_command cli_repair;
 extern const struct cli_command cli_version;
 extern const struct cli_command cli_help;
 

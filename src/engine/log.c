@@ -140,29 +140,35 @@ uint64_t engine_sequence(struct engine *engine)
 
 // ---- Reading ------------------------------------------------------------------------
 
-static struct slice take_part(struct slice *rest)
+static bool take_part(struct slice *rest, struct slice *part)
 {
-    ensure(rest->len >= 4);
-    size_t len = be32_get(rest->ptr);
-    ensure(len <= rest->len - 4);
-    struct slice part = slice_of(rest->ptr + 4, len);
+    size_t len = rest->len < 4 ? 0 : be32_get(rest->ptr);
+    if (rest->len < 4 || len > rest->len - 4)
+        return false;
+    *part = len == 0 ? VALUE_NONE : slice_of(rest->ptr + 4, len);
     *rest = slice_of(rest->ptr + 4 + len, rest->len - 4 - len);
-    return len == 0 ? VALUE_NONE : part;
+    return true;
 }
 
-static struct log_entry entry_of(struct slice key, struct slice value)
+bool log_entry_read(struct slice key, struct slice value, struct log_entry *out)
 {
-    ensure(key.len == LOG_KEY && value.len >= LOG_HEAD);
-    struct log_entry entry = {
+    if (key.len != LOG_KEY || value.len < LOG_HEAD)
+        return false;
+    *out = (struct log_entry){
         .sequence = be64_get(key.ptr + 4),
         .time_ms = (int64_t)be64_get(value.ptr + 1),
         .event = (enum log_event)(value.ptr[0] & 3),
         .expired = (value.ptr[0] & LOG_EXPIRED) != 0,
     };
     struct slice rest = slice_of(value.ptr + LOG_HEAD, value.len - LOG_HEAD);
-    entry.keys = take_part(&rest);
-    entry.old_item = take_part(&rest);
-    entry.new_item = take_part(&rest);
+    return take_part(&rest, &out->keys) && take_part(&rest, &out->old_item) &&
+           take_part(&rest, &out->new_item) && rest.len == 0;
+}
+
+static struct log_entry entry_of(struct slice key, struct slice value)
+{
+    struct log_entry entry;
+    ensure(log_entry_read(key, value, &entry));
     return entry;
 }
 

@@ -22,6 +22,9 @@ struct log_entry {
     struct slice new_item;
 };
 
+// An entry of a log out of its key and value, which are not trusted; false if they are none.
+MUST_CHECK bool log_entry_read(struct slice key, struct slice value, struct log_entry *out);
+
 // The sequence of the newest write that is visible; all later ones are greater.
 uint64_t engine_sequence(struct engine *engine);
 

@@ -69,8 +69,11 @@ static void apply_collection(struct txn *txn, struct write_action *action, const
     int64_t size = plan->collection;
     struct slice pending;
     collection_key(txn, plan->table, action->key);
-    if (store_batch_get(txn->batch, buf_view(&txn->key), &pending) == BATCH_PUT)
+    enum store_batch_word word = store_batch_get(txn->batch, buf_view(&txn->key), &pending);
+    if (word == BATCH_PUT)
         size = (int64_t)be64_get(pending.ptr);
+    else if (word == BATCH_DELETED)
+        size = 0;
     size += growth;
     action->collection_bytes = size;
     if (growth == 0)

@@ -642,8 +642,14 @@ static void rocks_stats(struct store *store, struct store_stats *out)
     out->compaction_bytes = property(rocks, "rocksdb.estimate-pending-compaction-bytes");
 }
 
+static const char *rocks_path(struct store *store)
+{
+    return rocks_of(store)->path;
+}
+
 const struct store_driver rocks_driver = {
     .name = "rocksdb",
+    .path = rocks_path,
     .close = rocks_close,
     .get = rocks_get,
     .value_release = rocks_value_release,

@@ -171,5 +171,6 @@ rocksdb_options_t *rocks_options_new(const struct store_options *options)
     set_levels(set, rocks_segment_bytes(options));
     set_safety(set);
     set_housekeeping(set);
+    rocksdb_options_set_disable_auto_compactions(set, options->passive);
     return set;
 }

@@ -48,6 +48,11 @@ static bool key_fits(struct slice key)
     return key.len > 0 && key.len <= STORE_KEY_MAX;
 }
 
+const char *store_path(struct store *store)
+{
+    return store->driver->path == NULL ? NULL : store->driver->path(store);
+}
+
 void store_close(struct store *store)
 {
     if (store != NULL)

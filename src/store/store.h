@@ -38,6 +38,7 @@ struct store_options {
     enum store_durability durability;
     size_t cache_bytes; // block cache; 0 means the default (an eighth of the memory, 64 MB to 1 GB)
     size_t write_buffer_bytes; // all memtables together; 0 means the default (120 MB)
+    bool passive; // tables are not merged in the background: the store is only looked at
 };
 
 // What went wrong, in words for the log. Empty when nothing did.
@@ -61,6 +62,8 @@ struct store_watch {
 };
 void store_set_watch(struct store *store, const struct store_watch *watch);
 
+// The data directory; NULL in memory.
+const char *store_path(struct store *store);
 // No snapshot, cursor or value may be left.
 void store_close(struct store *store);
 

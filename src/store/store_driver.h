@@ -13,6 +13,7 @@
 
 struct store_driver {
     const char *name;
+    const char *(*path)(struct store *store); // the data directory; NULL if it has none
     void (*close)(struct store *store);
     enum store_result (*get)(struct store *store, struct store_snapshot *snapshot, struct slice key,
                              struct store_value *out, struct store_error *error);

@@ -48,20 +48,23 @@ void key_encode(struct buf *out, struct slice value)
         buf_byte(out, NEGATIVE_END);
 }
 
-// The end of the key at the front of `in`, which may be the start of a longer string.
+// The end of the key at the front of `in`, which may be the start of a longer string; NULL if there
+// is none.
 static const uint8_t *key_end(struct slice in, enum value_type type)
 {
     const uint8_t *limit = in.ptr + in.len;
+    if (in.len == 0)
+        return NULL;
     if (type == VALUE_N) {
         int mark = in.ptr[0] >= POSITIVE_FROM ? POSITIVE_END : NEGATIVE_END;
         const uint8_t *end = memchr(in.ptr + 1, mark, in.len - 1);
-        ensure(end != NULL);
-        return end + 1;
+        return end == NULL ? NULL : end + 1;
     }
     const uint8_t *at = in.ptr;
     for (;;) {
         at = memchr(at, ESCAPE, (size_t)(limit - at));
-        ensure(at != NULL && limit - at >= 2);
+        if (at == NULL || limit - at < 2)
+            return NULL;
         at += 2;
         if (at[-1] == END_MARK)
             return at;
@@ -71,9 +74,15 @@ static const uint8_t *key_end(struct slice in, enum value_type type)
 struct slice key_skip(struct slice *in, enum value_type type)
 {
     const uint8_t *end = key_end(*in, type);
+    ensure(end != NULL);
     struct slice key = slice_of(in->ptr, (size_t)(end - in->ptr));
     *in = slice_of(end, in->len - key.len);
     return key;
+}
+
+bool key_whole(struct slice in, enum value_type type)
+{
+    return key_end(in, type) != NULL;
 }
 
 static void number_decode(struct slice key, struct buf *out)

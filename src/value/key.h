@@ -37,6 +37,9 @@ void key_decode(struct slice *in, enum value_type type, struct buf *out);
 // Moves *in behind one key without decoding it; returns the bytes skipped.
 struct slice key_skip(struct slice *in, enum value_type type);
 
+// Whether untrusted bytes begin with something that key_skip could skip.
+bool key_whole(struct slice in, enum value_type type);
+
 // The smallest byte string greater than every string with this prefix, in place.
 // False if there is none (all bytes 0xff).
 MUST_CHECK bool key_successor(struct buf *prefix);

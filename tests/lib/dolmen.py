@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from urllib.parse import urlsplit
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -108,3 +109,14 @@ class Api:
             start = page.get('LastEvaluatedKey')
             if start is None:
                 return items
+
+
+def verify_database(api, patience=120):
+    """Has the server verify its database; the differences, or AssertionError."""
+    run = api.call('VerifyDatabase', {})
+    end = time.monotonic() + patience
+    while run['Status'] == 'RUNNING' and time.monotonic() < end:
+        time.sleep(0.01)
+        run = api.call('VerifyDatabase', {'RunId': run['RunId']})
+    if run['Status'] != 'COMPLETE' or run['DifferenceCount'] > 0:
+        raise AssertionError(f'verification: {run["Status"]}, {run.get("Differences")}')

@@ -12,7 +12,7 @@ import time
 import traceback
 import uuid
 
-from dolmen import Api, ApiError
+from dolmen import Api, ApiError, verify_database
 from generate import Generator, NAMES, Places
 from model import CONDITION, Failed, Index, Table, VALIDATION, clone, sorted_by
 from partiql import Statements
@@ -475,6 +475,7 @@ class Round(Statements):
             views = [view for _, view in self.table.view(name)]
             expected = (len(views), sum(map(item_size, views)))
             require(described[name] == expected, f'the end: counts of {name or "the table"}', described[name], expected)
+        verify_database(self.api)
         self.api.call('DeleteTable', {'TableName': self.table.name})
 
 

@@ -25,7 +25,7 @@ import traceback
 from check import create_tables, verify
 from clients import Auditor, Keeper, Payer, Racer, World, Writer
 from disk import Disk
-from dolmen import Api, ApiError, ROOT, Server
+from dolmen import Api, ApiError, ROOT, Server, verify_database
 from linear import self_test
 from memory import Memory, WINDOW
 from wire import Loop, Problem
@@ -261,6 +261,7 @@ class Segment:
             for memory in self.memories:
                 memory.unsure_since(last - WINDOW)
         registers, undecided = verify(Api(self.server.endpoint), world, self.memories, not self.lost_since)
+        verify_database(Api(self.server.endpoint))
         self.lost_since = None
         world.fault = None
         self.tally.registers += registers

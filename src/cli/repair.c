@@ -1,0 +1,360 @@
+// `dolmen repair`: a sound directory out of a damaged one, and exactly what was lost. What can be
+// read is taken over (store/salvage.h); then whatever does not fit together any more is mended
+// (engine/verify.h).
+#include "cli/change.h"
+
+#include "api/verify.h"
+#include "base/limits.h"
+#include "engine/layout.h"
+#include "store/salvage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    LIMIT_DEFAULT = 100,
+    LIMIT_MAX = 10000,
+    REPORT_MEMORY = 256 << 20,
+    DONE_WITH_LOSS = 3, // an exit code of this command alone
+};
+
+struct repair {
+    const struct cli_input *input;
+    struct look look;
+    struct store *to;
+    struct salvage salvage;
+    struct verify_report mended;
+    struct progress bar;
+    bool lost_keys; // of something that cannot be made again
+};
+
+// ---- Working ------------------------------------------------------------------------------------
+
+static void note_keys(void *context, uint64_t keys)
+{
+    struct repair *repair = context;
+    progress_show(&repair->bar, keys, keys);
+}
+
+static void note_difference(void *context, const struct verify_difference *difference)
+{
+    verify_report_difference(&((struct repair *)context)->mended, difference);
+}
+
+static void note_outcome(void *context, const struct verify_outcome *outcome)
+{
+    verify_report_outcome(&((struct repair *)context)->mended, outcome);
+}
+
+static bool note_progress(void *context, const struct verify_progress *progress)
+{
+    struct repair *repair = context;
+    repair->bar.total = progress->total;
+    progress_show(&repair->bar, progress->done, progress->done);
+    return true;
+}
+
+static bool fill(struct repair *repair, struct store_error *error)
+{
+    bool quiet = cli_given(repair->input, "--json");
+    progress_begin(&repair->bar, "reading", 0, 0, false, quiet);
+    bool ok = salvage_run(&repair->look, repair->to, &repair->salvage, note_keys, repair, error);
+    progress_end(&repair->bar);
+    if (!ok)
+        return false;
+    const struct verify_watcher watcher = {repair, note_difference, note_outcome, note_progress};
+    const struct verify_options options = {.store = repair->to,
+                                           .env = env_system(),
+                                           .knowledge = &verify_knowledge,
+                                           .watcher = &watcher,
+                                           .mend = true};
+    progress_begin(&repair->bar, "mending", 0, 0, false, quiet);
+    ok = verify_store(&options);
+    progress_end(&repair->bar);
+    if (!ok)
+        (void)snprintf(error->text, sizeof(error->text), "the new directory cannot be written");
+    return ok && store_sync(repair->to, error);
+}
+
+// ---- Telling ------------------------------------------------------------------------------------
+
+static void write_number(struct json_writer *w, const char *name, uint64_t value)
+{
+    json_name(w, name);
+    json_i64(w, (int64_t)value);
+}
+
+static void write_files(struct json_writer *w, const struct salvage *salvage)
+{
+    json_name(w, "DamagedFiles");
+    json_open_array(w);
+    for (size_t i = 0; i < salvage->file_count && i < SALVAGE_FILES; i++) {
+        json_open_object(w);
+        json_name(w, "File");
+        json_text(w, salvage->files[i].name);
+        json_name(w, "What");
+        json_text(w, salvage->files[i].fault);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    write_number(w, "DamagedFileCount", salvage->file_count);
+}
+
+static void write_log(struct json_writer *w, const struct salvage *salvage)
+{
+    const struct wal_report *log = &salvage->log;
+    json_name(w, "LogDamages");
+    json_open_array(w);
+    for (size_t i = 0; i < log->damage_count && i < WAL_DAMAGES; i++) {
+        json_open_object(w);
+        json_name(w, "File");
+        json_text(w, log->damages[i].file);
+        write_number(w, "Byte", log->damages[i].at);
+        write_number(w, "Sequence", log->damages[i].sequence);
+        json_name(w, "What");
+        json_text(w, log->damages[i].what);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    json_name(w, "MissingRecords");
+    json_open_array(w);
+    for (size_t i = 0; i < salvage->gap_count && i < SALVAGE_GAPS; i++) {
+        json_open_object(w);
+        write_number(w, "From", salvage->gaps[i].from);
+        write_number(w, "To", salvage->gaps[i].to);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    write_number(w, "MissingRecordCount", salvage->missing);
+    write_number(w, "AppliedRecords", salvage->records);
+    write_number(w, "LastRecord", salvage->last);
+}
+
+// The tables and indexes of the new directory that a lost range lies in, with the keys at its ends.
+static void write_ranges(struct json_writer *w, struct repair *repair)
+{
+    const struct salvage *salvage = &repair->salvage;
+    json_name(w, "LostRanges");
+    json_open_array(w);
+    for (size_t i = 0; i < salvage->range_count && i < SALVAGE_RANGES; i++) {
+        const struct salvage_range *range = &salvage->ranges[i];
+        json_open_object(w);
+        repair->lost_keys |= verify_range_write(repair->to, range->from, range->to, w);
+        write_number(w, "KeysFromOtherFiles", range->others);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    write_number(w, "LostRangeCount", salvage->range_count);
+}
+
+static bool lost_something(const struct repair *repair)
+{
+    const struct salvage *salvage = &repair->salvage;
+    return salvage->rebuilt || repair->lost_keys || salvage->missing > 0;
+}
+
+static void write_report(struct repair *repair, struct buf *out)
+{
+    const struct salvage *salvage = &repair->salvage;
+    struct json_writer w = json_writer_to(out);
+    json_open_object(&w);
+    if (salvage->rebuilt) {
+        json_name(&w, "TableListRebuilt");
+        json_text(&w, salvage->reason);
+    }
+    write_files(&w, salvage);
+    write_ranges(&w, repair);
+    write_log(&w, salvage);
+    write_number(&w, "Keys", salvage->keys);
+    write_number(&w, "KeysThatMayBeOld", salvage->older);
+    verify_report_write(&repair->mended, &w);
+    json_name(&w, "Lost");
+    json_bool(&w, lost_something(repair));
+    json_close_object(&w);
+}
+
+static void show_log(struct slice report, struct arena *arena)
+{
+    struct slice entry;
+    struct change_list damages = change_list(report, "LogDamages", arena);
+    while (change_next(&damages, &entry))
+        printf("log %.*s, byte %lld: %.*s (record %lld)\n",
+               SLICE_FMT(json_member_text(entry, "File", arena)),
+               (long long)change_number(entry, "Byte", arena),
+               SLICE_FMT(json_member_text(entry, "What", arena)),
+               (long long)change_number(entry, "Sequence", arena));
+    struct change_list gaps = change_list(report, "MissingRecords", arena);
+    while (change_next(&gaps, &entry)) {
+        long long from = change_number(entry, "From", arena);
+        long long to = change_number(entry, "To", arena);
+        printf("lost: log record%s %lld", from == to ? "" : "s", from);
+        printf(from == to ? "\n" : " to %lld\n", to);
+    }
+}
+
+static void show_tables(struct slice report, struct arena *arena)
+{
+    struct slice entry;
+    struct slice reason = json_member_text(report, "TableListRebuilt", arena);
+    if (reason.len > 0)
+        printf("the list of tables was made anew: %.*s\n", SLICE_FMT(reason));
+    struct change_list files = change_list(report, "DamagedFiles", arena);
+    while (change_next(&files, &entry))
+        printf("file %.*s: %.*s\n", SLICE_FMT(json_member_text(entry, "File", arena)),
+               SLICE_FMT(json_member_text(entry, "What", arena)));
+    struct change_list ranges = change_list(report, "LostRanges", arena);
+    while (change_next(&ranges, &entry)) {
+        struct slice place;
+        struct change_list places = change_list(entry, "Affects", arena);
+        while (change_next(&places, &place)) {
+            struct slice index = json_member_text(place, "Index", arena);
+            bool lost = slice_is(json_member(place, "Lost", arena), "true");
+            struct slice from = json_member(place, "After", arena);
+            struct slice to = json_member(place, "Before", arena);
+            printf("%s: keys of %.*s %.*s%s%.*s", lost ? "lost" : "made again",
+                   SLICE_FMT(json_member_text(place, "Kind", arena)),
+                   SLICE_FMT(json_member_text(place, "Table", arena)), index.len > 0 ? "." : "",
+                   SLICE_FMT(index));
+            if (from.len > 0)
+                printf(" after %.*s", SLICE_FMT(from));
+            if (to.len > 0)
+                printf(" before %.*s", SLICE_FMT(to));
+            printf("\n");
+        }
+    }
+}
+
+static void show_mended(struct slice report, struct arena *arena)
+{
+    struct slice entry;
+    struct change_list checks = change_list(report, "Checks", arena);
+    while (change_next(&checks, &entry)) {
+        long long count = change_number(entry, "Differences", arena);
+        struct slice table = json_member_text(entry, "Table", arena);
+        struct slice index = json_member_text(entry, "Index", arena);
+        if (count > 0)
+            printf("mended: %lld in %.*s%s%.*s%s%.*s\n", count,
+                   SLICE_FMT(json_member_text(entry, "Check", arena)), table.len > 0 ? " of " : "",
+                   SLICE_FMT(table), index.len > 0 ? "." : "", SLICE_FMT(index));
+    }
+}
+
+static int tell(struct repair *repair, const char *target)
+{
+    struct buf text;
+    struct arena arena;
+    buf_init(&text, REPORT_MEMORY);
+    arena_init(&arena, REPORT_MEMORY);
+    write_report(repair, &text);
+    struct slice report = buf_view(&text);
+    const struct salvage *salvage = &repair->salvage;
+    bool lost = lost_something(repair);
+    if (cli_given(repair->input, "--json")) {
+        printf("%.*s\n", SLICE_FMT(report));
+    } else {
+        show_tables(report, &arena);
+        show_log(report, &arena);
+        show_mended(report, &arena);
+        if (salvage->older > 0)
+            printf("%llu keys come from other files than the newest and may be old\n",
+                   (unsigned long long)salvage->older);
+        printf("%s %llu keys and %llu log records%s%s; %s\n",
+               cli_given(repair->input, "--dry-run") ? "would take over" : "took over",
+               (unsigned long long)salvage->keys, (unsigned long long)salvage->records,
+               target == NULL ? "" : " into ", target == NULL ? "" : target,
+               lost ? "something was lost" : "nothing was lost");
+    }
+    bool shown = fflush(stdout) == 0;
+    arena_release(&arena);
+    buf_release(&text);
+    return !shown ? CLI_FAILED : lost ? DONE_WITH_LOSS : CLI_OK;
+}
+
+// ---- The command --------------------------------------------------------------------------------
+
+static int repair_into(struct repair *repair, const char *path, const char *shown)
+{
+    struct store_error error = {.text = ""};
+    struct store_options options = {.path = path, .durability = STORE_RELAXED};
+    repair->to = store_open_rocksdb(&options, &error);
+    if (repair->to == NULL)
+        return cli_fail(repair->input->command, CLI_FAILED, "%s.", error.text);
+    int code;
+    if (fill(repair, &error))
+        code = tell(repair, shown);
+    else
+        code = cli_fail(repair->input->command, CLI_FAILED, "%s.", error.text);
+    salvage_release(&repair->salvage);
+    store_close(repair->to);
+    return code;
+}
+
+// The new directory must not be there: nothing is ever written over.
+static int repair_target(struct repair *repair, const char *target)
+{
+    char scratch[PATH_MAX];
+    struct store_error error;
+    if (target != NULL)
+        return repair_into(repair, target, target);
+    if (!look_scratch(NULL, scratch, &error))
+        return cli_fail(repair->input->command, CLI_FAILED, "%s.", error.text);
+    int code = repair_into(repair, scratch, NULL);
+    look_remove(scratch);
+    return code;
+}
+
+static int repair_run(const struct cli_input *input)
+{
+    unsigned limit;
+    struct store_error error;
+    const char *target = cli_value(input, "--to", NULL);
+    if (!cli_number(input, "--limit", LIMIT_DEFAULT, 1, LIMIT_MAX, &limit))
+        return CLI_USAGE;
+    if (input->argument_count != 1)
+        return cli_fail(input->command, CLI_USAGE, "name the damaged data directory.");
+    if ((target == NULL) != cli_given(input, "--dry-run"))
+        return cli_fail(input->command, CLI_USAGE,
+                        "name a new directory with --to, or say --dry-run.");
+    if (target != NULL && access(target, F_OK) == 0)
+        return cli_fail(input->command, CLI_FAILED, "'%s' exists: name a new directory.", target);
+    struct repair *repair = calloc(1, sizeof(*repair));
+    ensure(repair != NULL);
+    repair->input = input;
+    int code = CLI_FAILED;
+    if (look_open(&repair->look, input->arguments[0], target, &error)) {
+        verify_report_init(&repair->mended, limit);
+        code = repair_target(repair, target);
+        verify_report_release(&repair->mended);
+        look_close(&repair->look);
+    } else {
+        (void)cli_fail(input->command, CLI_FAILED, "%s.", error.text);
+    }
+    free(repair);
+    return code;
+}
+
+static const struct cli_option repair_options[] = {
+    {"--to", "NEWDIR", "The directory to make; it must not exist."},
+    {"--dry-run", NULL, "Only tell what would be lost; nothing is kept."},
+    {"--limit", "N", "Mended differences to describe with --json. Default: 100."},
+    {"--json", NULL, "Print the whole report as JSON."},
+    {NULL, NULL, NULL},
+};
+
+const struct cli_command cli_repair = {
+    .name = "repair",
+    .arguments = "DIR --to NEWDIR | --dry-run [--json]",
+    .summary = "make a sound database out of a damaged one",
+    .about =
+        "Takes over every key that can be read and every intact record of the log, each one whole\n"
+        "or not at all; then mends indexes, counters and unique values, and says exactly what was\n"
+        "lost: files, ranges of keys, log records. DIR is not changed, and no server may have it\n"
+        "open. Exit codes: 0 nothing was lost, 3 something was, 1 it could not be done, 2 usage.",
+    .example = "  dolmen repair ./mydata --dry-run\n"
+               "  dolmen repair ./mydata --to ./mydata-repaired",
+    .options = repair_options,
+    .arguments_max = 1,
+    .run = repair_run,
+};

@@ -1,0 +1,326 @@
+// See look.h.
+#include "store/look.h"
+
+#include "base/buf.h"
+#include "store/rocksdb_options.h"
+#include "store/store_driver.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { COPY_PIECE = 1 << 20 };
+
+// rocksdb_tables.cc
+bool rocks_table_check(const char *path, char *text, size_t size);
+// rocksdb_extras.cc
+void rocks_log_to_us(rocksdb_options_t *options);
+
+// The directories of a data directory, itself first.
+static const char *const parts[] = {"", "/db", "/log"};
+
+static bool fail_errno(const char *doing, const char *path, struct store_error *error)
+{
+    return store_fail(error, "cannot %s %s: %s", doing, path, strerror(errno));
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t len = strlen(name);
+    return len > strlen(end) && strcmp(name + len - strlen(end), end) == 0;
+}
+
+// Files that RocksDB writes once and then only reads or removes.
+static bool is_immutable(const char *name)
+{
+    return ends_with(name, ".sst") || ends_with(name, ".blob");
+}
+
+// ---- Files of a directory -----------------------------------------------------------------------
+
+typedef bool (*visit_file)(void *context, const char *directory, const char *name,
+                           struct store_error *error);
+
+// Each regular file. A directory that is not there has none.
+static bool each_file(const char *directory, visit_file visit, void *context,
+                      struct store_error *error)
+{
+    DIR *dir = opendir(directory);
+    if (dir == NULL)
+        return errno == ENOENT || fail_errno("read the directory", directory, error);
+    bool ok = true;
+    struct dirent *entry;
+    errno = 0;
+    while (ok && (entry = readdir(dir)) != NULL) {
+        struct stat status;
+        if (fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            (S_ISREG(status.st_mode) || S_ISLNK(status.st_mode)))
+            ok = visit(context, directory, entry->d_name, error);
+        errno = 0;
+    }
+    if (ok && errno != 0)
+        ok = fail_errno("read the directory", directory, error);
+    (void)closedir(dir);
+    return ok;
+}
+
+// ---- Copying ------------------------------------------------------------------------------------
+
+static bool copy_bytes(int from, int to)
+{
+    char *piece = malloc(COPY_PIECE);
+    ensure(piece != NULL);
+    ssize_t got;
+    bool ok = true;
+    while (ok && (got = read(from, piece, COPY_PIECE)) != 0)
+        ok = got > 0 && write(to, piece, (size_t)got) == got;
+    free(piece);
+    return ok;
+}
+
+static bool copy_file(const char *from, const char *to, struct store_error *error)
+{
+    int source = open(from, O_RDONLY | O_CLOEXEC);
+    if (source < 0)
+        return fail_errno("read", from, error);
+    int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool ok = target >= 0 && copy_bytes(source, target);
+    if (!ok)
+        (void)fail_errno("copy to", to, error);
+    if (target >= 0)
+        (void)close(target);
+    (void)close(source);
+    return ok;
+}
+
+static bool take_file(void *context, const char *directory, const char *name,
+                      struct store_error *error)
+{
+    char from[2 * PATH_MAX];
+    char to[2 * PATH_MAX];
+    (void)snprintf(from, sizeof(from), "%s/%s", directory, name);
+    (void)snprintf(to, sizeof(to), "%s/%s", (const char *)context, name);
+    if (!is_immutable(name))
+        return strcmp(name, "LOCK") == 0 || copy_file(from, to, error);
+    return symlink(from, to) == 0 || fail_errno("make a link", to, error);
+}
+
+static bool take_all(const struct look *look, struct store_error *error)
+{
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        char from[PATH_MAX + 8];
+        char to[PATH_MAX + 8];
+        (void)snprintf(from, sizeof(from), "%s%s", look->data, parts[i]);
+        (void)snprintf(to, sizeof(to), "%s%s", look->scratch, parts[i]);
+        if (i > 0 && mkdir(to, 0700) != 0)
+            return fail_errno("make the directory", to, error);
+        if (!each_file(from, take_file, to, error))
+            return false;
+    }
+    return true;
+}
+
+static bool remove_file(void *context, const char *directory, const char *name,
+                        struct store_error *error)
+{
+    (void)context;
+    (void)error;
+    char path[2 * PATH_MAX];
+    (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
+    (void)unlink(path);
+    return true;
+}
+
+// What is left behind, should a file not go, is in the place for temporary files.
+void look_remove(const char *scratch)
+{
+    static const char *const made[] = {"/db/lost", "/db", "/log", ""};
+    for (size_t i = 0; i < COUNT_OF(made); i++) {
+        char path[PATH_MAX + 16];
+        struct store_error ignored;
+        (void)snprintf(path, sizeof(path), "%s%s", scratch, made[i]);
+        (void)each_file(path, remove_file, NULL, &ignored);
+        (void)rmdir(path);
+    }
+}
+
+// ---- Opening ------------------------------------------------------------------------------------
+
+// Locks it as the store does. A directory that is none of ours is not touched.
+static bool lock(struct look *look, const char *data, struct store_error *error)
+{
+    look->fd = open(data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (look->fd < 0)
+        return fail_errno("open the directory", data, error);
+    bool ok = true;
+    if (flock(look->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        error->in_use = true;
+        ok = store_fail(error, "the directory %s is in use by another process", data);
+    } else if (faccessat(look->fd, "FORMAT", F_OK, 0) != 0 &&
+               faccessat(look->fd, "db", F_OK, 0) != 0) {
+        ok = store_fail(error, "%s is not a data directory of dolmen", data);
+    }
+    if (!ok)
+        (void)close(look->fd);
+    return ok;
+}
+
+bool look_scratch(const char *beside, char out[PATH_MAX], struct store_error *error)
+{
+    const char *chosen = getenv("TMPDIR");
+    if (chosen == NULL || chosen[0] == 0)
+        chosen = "/tmp";
+    int len = beside != NULL ? snprintf(out, PATH_MAX, "%s.tmp-XXXXXX", beside)
+                             : snprintf(out, PATH_MAX, "%s/dolmen-XXXXXX", chosen);
+    if (len < 0 || (size_t)len >= PATH_MAX - 16)
+        return store_fail(error, "the path of the directory for temporary files is too long");
+    return mkdtemp(out) != NULL || fail_errno("make the directory", out, error);
+}
+
+static int read_format(const struct look *look)
+{
+    char text[32] = "";
+    int format = 0;
+    int file = openat(look->fd, "FORMAT", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return 0;
+    if (read(file, text, sizeof(text) - 1) <= 0 || sscanf(text, "dolmen format %9d", &format) != 1)
+        format = 0;
+    (void)close(file);
+    return format;
+}
+
+bool look_open(struct look *look, const char *data, const char *beside, struct store_error *error)
+{
+    *error = (struct store_error){0};
+    if (!lock(look, data, error))
+        return false;
+    look->format = read_format(look);
+    char *absolute = realpath(data, NULL);
+    bool ok = absolute != NULL && strlen(absolute) < sizeof(look->data) - 8;
+    if (!ok)
+        (void)fail_errno("find", data, error);
+    else
+        (void)snprintf(look->data, sizeof(look->data), "%s", absolute);
+    free(absolute);
+    if (ok && look_scratch(beside, look->scratch, error)) {
+        if (take_all(look, error))
+            return true;
+        look_remove(look->scratch);
+    }
+    (void)close(look->fd);
+    return false;
+}
+
+void look_close(struct look *look)
+{
+    look_remove(look->scratch);
+    (void)close(look->fd);
+}
+
+void look_translate(const struct look *look, struct store_error *error)
+{
+    struct buf text;
+    size_t len = strlen(look->scratch);
+    buf_init(&text, 2 * PATH_MAX);
+    const char *rest = error->text;
+    for (const char *at; (at = strstr(rest, look->scratch)) != NULL; rest = at + len) {
+        buf_add(&text, rest, (size_t)(at - rest));
+        buf_text(&text, look->data);
+    }
+    buf_text(&text, rest);
+    buf_byte(&text, 0);
+    if (!text.failed)
+        (void)snprintf(error->text, sizeof(error->text), "%.511s", (const char *)text.ptr);
+    buf_release(&text);
+}
+
+struct store *look_store(const struct look *look, struct store_error *error)
+{
+    struct store_options options = {.path = look->scratch, .passive = true};
+    struct store *store = store_open_rocksdb(&options, error);
+    if (store == NULL)
+        look_translate(look, error);
+    return store;
+}
+
+// ---- Table files --------------------------------------------------------------------------------
+
+struct table_visit {
+    bool (*visit)(void *context, const char *file, const char *fault);
+    void *context;
+    bool stopped;
+};
+
+static bool check_table(void *context, const char *directory, const char *name,
+                        struct store_error *error)
+{
+    (void)error;
+    struct table_visit *visit = context;
+    char path[2 * PATH_MAX];
+    char fault[512];
+    if (visit->stopped || !ends_with(name, ".sst"))
+        return true;
+    (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
+    bool whole = rocks_table_check(path, fault, sizeof(fault));
+    // A table that was merged into others meanwhile is none any more.
+    if (!whole && access(path, F_OK) != 0)
+        return true;
+    visit->stopped = !visit->visit(visit->context, name, whole ? NULL : fault);
+    return true;
+}
+
+bool look_at_tables(const char *data,
+                    bool (*visit)(void *context, const char *file, const char *fault),
+                    void *context, struct store_error *error)
+{
+    char path[PATH_MAX + 8];
+    struct table_visit tables = {.visit = visit, .context = context};
+    (void)snprintf(path, sizeof(path), "%s/db", data);
+    return each_file(path, check_table, &tables, error);
+}
+
+bool look_rebuild(const char *data, struct store_error *error)
+{
+    char path[PATH_MAX + 8];
+    char *message = NULL;
+    (void)snprintf(path, sizeof(path), "%s/db", data);
+    rocksdb_options_t *set = rocks_options_new(&(struct store_options){.path = data});
+    rocksdb_repair_db(set, path, &message);
+    rocksdb_options_destroy(set);
+    if (message == NULL)
+        return true;
+    (void)store_fail(error, "cannot rebuild %s: %s", path, message);
+    rocksdb_free(message);
+    return false;
+}
+
+struct lost_visit {
+    bool (*visit)(void *context, const char *path);
+    void *context;
+};
+
+static bool visit_lost(void *context, const char *directory, const char *name,
+                       struct store_error *error)
+{
+    (void)error;
+    const struct lost_visit *lost = context;
+    char path[2 * PATH_MAX];
+    (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
+    return !ends_with(name, ".sst") || lost->visit(lost->context, path);
+}
+
+bool look_at_lost(const char *data, bool (*visit)(void *context, const char *path), void *context,
+                  struct store_error *error)
+{
+    char path[PATH_MAX + 16];
+    struct lost_visit lost = {visit, context};
+    (void)snprintf(path, sizeof(path), "%s/db/lost", data);
+    return each_file(path, visit_lost, &lost, error);
+}

@@ -1,0 +1,50 @@
+// Looking at a data directory without changing it: a scratch directory beside it has links to its
+// table files, which are never changed in place, and copies of the rest, which is small. That one
+// can be opened, replayed and repaired; the original is only locked and read.
+#ifndef STORE_LOOK_H
+#define STORE_LOOK_H
+
+#include "store/store.h"
+
+#include <limits.h>
+
+struct look {
+    int fd;                 // of the original, which holds its lock
+    int format;             // of the original; 0 if FORMAT cannot be read
+    char data[PATH_MAX];    // the original, from the root
+    char scratch[PATH_MAX]; // a data directory like it
+};
+
+// Makes a directory of a new name, beside a path or (NULL) where temporary files go; and removes
+// one with all that a data directory may hold.
+MUST_CHECK bool look_scratch(const char *beside, char out[PATH_MAX], struct store_error *error);
+void look_remove(const char *scratch);
+
+// Locks the directory and makes the scratch directory, as above. False with the reason, in_use if
+// another process has it open.
+MUST_CHECK bool look_open(struct look *look, const char *data, const char *beside,
+                          struct store_error *error);
+// Removes the scratch directory.
+void look_close(struct look *look);
+
+// The error's text with the original's name instead of the scratch directory's.
+void look_translate(const struct look *look, struct store_error *error);
+
+// Opens the scratch directory as a store that does not compact. NULL with the reason.
+MUST_CHECK struct store *look_store(const struct look *look, struct store_error *error);
+
+// Reads every block of every table file in the db directory of a data directory and compares it
+// with its checksum. Calls back for each file with its name and what is wrong (NULL if nothing is),
+// until `visit` is false. False (and error) only if the directory cannot be read.
+MUST_CHECK bool look_at_tables(const char *data,
+                               bool (*visit)(void *context, const char *file, const char *fault),
+                               void *context, struct store_error *error);
+
+// Makes a new MANIFEST out of the table files that can be read, in the db directory of a data
+// directory; those that cannot are set aside in db/lost.
+MUST_CHECK bool look_rebuild(const char *data, struct store_error *error);
+// Calls back with the path of each of those, until `visit` is false, which fails.
+MUST_CHECK bool look_at_lost(const char *data, bool (*visit)(void *context, const char *path),
+                             void *context, struct store_error *error);
+
+#endif

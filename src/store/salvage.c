@@ -1,0 +1,404 @@
+// See salvage.h. All of it happens in the scratch directory of a look: the list of tables is
+// checked and, if need be, made anew; the log is applied to the tables; then everything is read,
+// around what cannot be, and written into the new store.
+#include "store/salvage.h"
+
+#include "base/buf.h"
+#include "store/manifest.h"
+#include "store/promise.h"
+#include "store/rocksdb_options.h"
+#include "store/salvage_read.h"
+#include "store/store_driver.h"
+#include "store/wal_old.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// rocksdb_tables.cc
+struct rocks_table;
+struct rocks_table *rocks_table_open(const char *path);
+rocksdb_iterator_t *rocks_table_iterator(void *table);
+void rocks_table_close(struct rocks_table *table);
+
+enum { PIECE_BYTES = 1 << 20, PIECE_KEYS = 4096, READ_AHEAD = 1 << 20 };
+
+struct salvaging {
+    const struct look *look;
+    struct store *to;
+    struct salvage *out;
+    void (*proceed)(void *context, uint64_t keys);
+    void *context;
+    struct store_error *error;
+    rocksdb_t *db;
+    rocksdb_writeoptions_t *write;
+    rocksdb_readoptions_t *read;
+    struct store_batch *batch;
+    uint64_t expected; // sequence of the next record
+    uint64_t promised[PROMISE_VALUES];
+    struct buf paths; // of damaged files, each with its NUL
+};
+
+static void scratch_path(const struct salvaging *s, const char *part, char out[PATH_MAX + 16])
+{
+    (void)snprintf(out, PATH_MAX + 16, "%s/%s", s->look->scratch, part);
+}
+
+static bool report_failure(struct salvaging *s, const char *doing, char *message)
+{
+    (void)store_fail(s->error, "%s failed: %s", doing, message);
+    look_translate(s->look, s->error);
+    rocksdb_free(message);
+    return false;
+}
+
+// ---- The tables ---------------------------------------------------------------------------------
+
+static bool open_tables(struct salvaging *s, struct store_error *error)
+{
+    char path[PATH_MAX + 16];
+    char *message = NULL;
+    scratch_path(s, "db", path);
+    struct store_options options = {.path = s->look->scratch, .passive = true};
+    rocksdb_options_t *set = rocks_options_new(&options);
+    s->db = rocksdb_open(set, path, &message);
+    rocksdb_options_destroy(set);
+    if (message == NULL)
+        return true;
+    s->db = NULL;
+    (void)store_fail(error, "%s", message);
+    look_translate(s->look, error);
+    rocksdb_free(message);
+    return false;
+}
+
+static void close_tables(struct salvaging *s)
+{
+    if (s->db != NULL)
+        rocksdb_close(s->db);
+    s->db = NULL;
+}
+
+static void note_file(struct salvage *out, const char *name, const char *fault)
+{
+    for (size_t i = 0; i < out->file_count && i < SALVAGE_FILES; i++) {
+        if (strcmp(out->files[i].name, name) == 0)
+            return;
+    }
+    if (out->file_count < SALVAGE_FILES) {
+        struct salvage_file *file = &out->files[out->file_count];
+        (void)snprintf(file->name, sizeof(file->name), "%s", name);
+        (void)snprintf(file->fault, sizeof(file->fault), "%s", fault);
+    }
+    out->file_count++;
+}
+
+static bool note_table(void *context, const char *file, const char *fault)
+{
+    struct salvaging *s = context;
+    struct store_error text;
+    if (fault == NULL)
+        return true;
+    (void)store_fail(&text, "%s", fault);
+    look_translate(s->look, &text);
+    note_file(s->out, file, text.text);
+    return true;
+}
+
+// The list of tables as it is, if it is sound, or made anew.
+static bool prepare_tables(struct salvaging *s)
+{
+    struct store_error why = {.text = ""};
+    if (!look_at_tables(s->look->scratch, note_table, s, s->error))
+        return false;
+    if (manifest_check(s->look->scratch, s->promised, &why) && open_tables(s, &why))
+        return true;
+    look_translate(s->look, &why);
+    s->out->rebuilt = true;
+    (void)snprintf(s->out->reason, sizeof(s->out->reason), "%s", why.text);
+    return look_rebuild(s->look->scratch, s->error) && open_tables(s, s->error);
+}
+
+// ---- The log ------------------------------------------------------------------------------------
+
+static void note_gap(struct salvage *out, uint64_t from, uint64_t to)
+{
+    if (out->gap_count < SALVAGE_GAPS)
+        out->gaps[out->gap_count] = (struct salvage_gap){from, to};
+    out->gap_count++;
+    out->missing += to - from + 1;
+}
+
+static bool apply_record(void *context, uint64_t sequence, struct slice payload,
+                         struct store_error *error)
+{
+    (void)error;
+    struct salvaging *s = context;
+    char *message = NULL;
+    if (s->expected != 0 && sequence > s->expected)
+        note_gap(s->out, s->expected, sequence - 1);
+    s->expected = sequence + 1;
+    rocksdb_writebatch_t *batch =
+        rocksdb_writebatch_create_from((const char *)payload.ptr, payload.len);
+    rocksdb_write(s->db, s->write, batch, &message);
+    rocksdb_writebatch_destroy(batch);
+    s->out->records++;
+    s->out->last = sequence;
+    return message == NULL || report_failure(s, "applying the log", message);
+}
+
+// What the tables say of the log; 0 if that cannot be read.
+static uint64_t read_applied(struct salvaging *s)
+{
+    char *message = NULL;
+    size_t length = 0;
+    uint64_t applied = 0;
+    char *value = rocksdb_get(s->db, s->read, "", 0, &length, &message);
+    if (message == NULL && length == sizeof(applied))
+        memcpy(&applied, value, sizeof(applied));
+    rocksdb_free(value);
+    rocksdb_free(message);
+    return applied;
+}
+
+static bool flush_tables(struct salvaging *s)
+{
+    char *message = NULL;
+    rocksdb_flushoptions_t *flush = rocksdb_flushoptions_create();
+    rocksdb_flushoptions_set_wait(flush, 1);
+    rocksdb_flush(s->db, flush, &message);
+    rocksdb_flushoptions_destroy(flush);
+    return message == NULL || report_failure(s, "flushing", message);
+}
+
+// A whole log is applied from its first record on, also over what the tables have of it: that may
+// be damaged. Around a gap only what the tables do not have can be applied, or old would stand over
+// new.
+static bool apply_log(struct salvaging *s)
+{
+    struct salvage *out = s->out;
+    struct wal_report *log = &out->log;
+    char path[PATH_MAX + 16];
+    scratch_path(s, "log", path);
+    out->applied = read_applied(s);
+    out->last = out->applied;
+    if (s->look->format == 1) {
+        struct wal_old old;
+        return wal_old_walk(path, &old, apply_record, s, s->error) && flush_tables(s);
+    }
+    if (!wal_check(path, s->promised[PROMISE_SEGMENT], log, s->error))
+        return false;
+    wal_report_compare(log, out->applied, s->promised);
+    bool overlaps = log->damage_count == 0 && log->first > 0 && log->first <= out->applied;
+    uint64_t above = overlaps ? log->first - 1 : out->applied;
+    s->expected = above + 1;
+    if (!wal_walk(path, above, log->reach, apply_record, s, s->error))
+        return false;
+    uint64_t promised = s->promised[PROMISE_RECORDS];
+    if (out->last < out->applied)
+        out->last = out->applied;
+    if (promised > out->last)
+        note_gap(out, out->last + 1, promised);
+    return flush_tables(s);
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+static bool commit(struct salvaging *s)
+{
+    if (store_batch_count(s->batch) == 0)
+        return true;
+    bool done = store_commit(s->to, s->batch, s->error) == STORE_DONE;
+    store_batch_clear(s->batch);
+    s->proceed(s->context, s->out->keys);
+    return done;
+}
+
+static bool take(struct salvaging *s, struct slice key, struct slice value)
+{
+    if (key.len == 0 || key.len > STORE_KEY_MAX || value.len > STORE_VALUE_MAX)
+        return true; // the store's own note, or nothing of ours
+    store_batch_put(s->batch, key, value);
+    s->out->keys++;
+    return (store_batch_bytes(s->batch) < PIECE_BYTES &&
+            store_batch_count(s->batch) < PIECE_KEYS) ||
+           commit(s);
+}
+
+static struct slice keep(struct slice bytes)
+{
+    uint8_t *copy = malloc(bytes.len + 1);
+    ensure(copy != NULL);
+    if (bytes.len > 0)
+        memcpy(copy, bytes.ptr, bytes.len);
+    return slice_of(copy, bytes.len);
+}
+
+// "… in PATH offset N size N": the file that the message speaks of.
+static void note_damaged_path(struct salvaging *s, const char *fault)
+{
+    const char *at = strstr(fault, s->look->scratch);
+    if (at == NULL)
+        return;
+    size_t len = strcspn(at, " ");
+    buf_add(&s->paths, at, len);
+    buf_byte(&s->paths, 0);
+}
+
+static void note_range(struct salvaging *s, const struct salvage_read *read, bool more)
+{
+    struct salvage *out = s->out;
+    struct slice to = more ? salvage_read_key(read) : slice_of(NULL, 0);
+    note_damaged_path(s, read->fault);
+    if (out->range_count < SALVAGE_RANGES) {
+        out->ranges[out->range_count] =
+            (struct salvage_range){.from = keep(buf_view(&read->from)), .to = keep(to)};
+    } else {
+        struct salvage_range *last = &out->ranges[SALVAGE_RANGES - 1];
+        free((void *)(uintptr_t)last->to.ptr);
+        last->to = keep(to);
+    }
+    out->range_count++;
+}
+
+static rocksdb_iterator_t *make_iterator(void *context)
+{
+    struct salvaging *s = context;
+    return rocksdb_create_iterator(s->db, s->read);
+}
+
+static bool take_all(struct salvaging *s)
+{
+    struct salvage_read read;
+    salvage_read_init(&read, make_iterator, s);
+    bool ok = true;
+    bool more = salvage_read_first(&read, slice_of(NULL, 0));
+    while (ok) {
+        if (read.skipped)
+            note_range(s, &read, more);
+        if (!more)
+            break;
+        ok = take(s, salvage_read_key(&read), salvage_read_value(&read));
+        more = ok && salvage_read_next(&read);
+    }
+    salvage_read_release(&read);
+    return ok && commit(s);
+}
+
+// ---- What other files have ----------------------------------------------------------------------
+
+static bool take_if_absent(struct salvaging *s, struct salvage_range *range, struct slice key,
+                           struct slice value)
+{
+    struct store_value there;
+    struct slice pending;
+    if (key.len == 0 || store_batch_get(s->batch, key, &pending) != BATCH_SILENT)
+        return true;
+    enum store_result result = store_get(s->to, NULL, key, &there, s->error);
+    if (result == STORE_FOUND)
+        store_value_release(s->to, &there);
+    if (result != STORE_ABSENT)
+        return result == STORE_FOUND;
+    range->others++;
+    s->out->older++;
+    return take(s, key, value);
+}
+
+static bool take_range(struct salvaging *s, rocksdb_iterator_t *(*make)(void *context),
+                       void *context, struct salvage_range *range)
+{
+    struct salvage_read read;
+    salvage_read_init(&read, make, context);
+    bool ok = true;
+    bool more = salvage_read_first(&read, range->from);
+    while (ok && more) {
+        struct slice key = salvage_read_key(&read);
+        if (range->to.len > 0 && slice_compare(key, range->to) >= 0)
+            break;
+        ok = take_if_absent(s, range, key, salvage_read_value(&read));
+        more = ok && salvage_read_next(&read);
+    }
+    salvage_read_release(&read);
+    return ok;
+}
+
+// The tables without the damaged files may have keys of the ranges that could not be read.
+static bool take_others(struct salvaging *s)
+{
+    if (s->paths.len == 0)
+        return true;
+    close_tables(s);
+    for (size_t at = 0; at < s->paths.len; at += strlen((const char *)s->paths.ptr + at) + 1)
+        (void)unlink((const char *)s->paths.ptr + at);
+    if (!look_rebuild(s->look->scratch, s->error) || !open_tables(s, s->error))
+        return false;
+    bool ok = true;
+    size_t count = s->out->range_count < SALVAGE_RANGES ? s->out->range_count : SALVAGE_RANGES;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = take_range(s, make_iterator, s, &s->out->ranges[i]);
+    return ok && commit(s);
+}
+
+static bool take_file(void *context, const char *file)
+{
+    struct salvaging *s = context;
+    struct rocks_table *table = rocks_table_open(file);
+    if (table == NULL)
+        return true;
+    struct salvage_range all = {.others = 0};
+    bool ok = take_range(s, rocks_table_iterator, table, &all);
+    rocks_table_close(table);
+    return ok;
+}
+
+// Files that could not be part of a new list of tables.
+static bool take_set_aside(struct salvaging *s)
+{
+    return !s->out->rebuilt ||
+           (look_at_lost(s->look->scratch, take_file, s, s->error) && commit(s));
+}
+
+// ---- All of it ----------------------------------------------------------------------------------
+
+bool salvage_run(const struct look *look, struct store *to, struct salvage *out,
+                 void (*proceed)(void *context, uint64_t keys), void *context,
+                 struct store_error *error)
+{
+    char log[PATH_MAX + 16];
+    struct salvaging s = {.look = look,
+                          .to = to,
+                          .out = out,
+                          .proceed = proceed,
+                          .context = context,
+                          .error = error,
+                          .batch = store_batch_new()};
+    *out = (struct salvage){.rebuilt = false};
+    ensure(s.batch != NULL);
+    buf_init(&s.paths, 1 << 20);
+    s.write = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_disable_WAL(s.write, 1);
+    s.read = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_fill_cache(s.read, 0);
+    rocksdb_readoptions_set_readahead_size(s.read, READ_AHEAD);
+    scratch_path(&s, "log", log);
+    promise_read(log, s.promised);
+    bool ok = prepare_tables(&s) && apply_log(&s) && take_all(&s) && take_set_aside(&s) &&
+              take_others(&s);
+    close_tables(&s);
+    rocksdb_readoptions_destroy(s.read);
+    rocksdb_writeoptions_destroy(s.write);
+    buf_release(&s.paths);
+    store_batch_free(s.batch);
+    return ok;
+}
+
+void salvage_release(struct salvage *salvage)
+{
+    for (size_t i = 0; i < salvage->range_count && i < SALVAGE_RANGES; i++) {
+        free((void *)(uintptr_t)salvage->ranges[i].from.ptr);
+        free((void *)(uintptr_t)salvage->ranges[i].to.ptr);
+    }
+    wal_report_release(&salvage->log);
+}
