@@ -61,6 +61,7 @@ torture: deps-test build/build.ninja
 	@$(NINJA) -C build dolmen
 	@DOLMEN_BIN=build/dolmen ROUNDS='$(ROUNDS)' SEED='$(SEED)' tests/torture/run --full
 	@DOLMEN_BIN=build/dolmen DAMAGES='$(DAMAGES)' SEED='$(SEED)' tests/damage/run --full
+	@DOLMEN_BIN=build/dolmen tests/api/memory/run --full
 
 format: deps-check
 	@scripts/format

@@ -259,5 +259,30 @@ class Abuse(unittest.TestCase):
         self.well(seen)
 
 
+@unittest.skipIf(sanitized(), "a sanitizer wants terabytes of addresses")
+class Start(unittest.TestCase):
+    """A server whose address space is limited, as by 'ulimit -v'."""
+
+    def limited(self, megabytes):
+        return lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes * MB, megabytes * MB))
+
+    def test_little_is_enough(self):
+        for megabytes in (150, 300, 600):
+            with tempfile.TemporaryDirectory() as data:
+                server = Server(data=data, before=self.limited(megabytes))
+                server.table("tab")
+                self.assertEqual(server.call("PutItem", TableName="tab", Item=KEY)[0], 200)
+                self.assertEqual(server.call("GetItem", TableName="tab", Key=KEY)[1], {"Item": KEY})
+                self.assertIn(f"memory: at most {megabytes // 2} MB", server.said())
+                self.assertEqual(server.stop(), 0)
+
+    def test_too_little_is_said(self):
+        with tempfile.TemporaryDirectory() as data:
+            ended = subprocess.run([BIN, "serve", "--port", "0", "--data", data], capture_output=True, text=True,
+                                   timeout=60, preexec_fn=self.limited(40))
+        self.assertEqual(ended.returncode, 12, ended.stderr)
+        self.assertIn("dolmen: out of memory", ended.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
