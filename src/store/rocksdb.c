@@ -20,6 +20,7 @@
 // Who frees what: RocksDB's messages are malloc'ed and freed by `fail`; its other
 // objects belong to the struct that points to them.
 #include "store/data_dir.h"
+#include "store/log_payload.h"
 #include "store/rocksdb_options.h"
 #include "store/store_driver.h"
 #include "store/wal.h"
@@ -40,7 +41,9 @@ enum {
     SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
     // Deleted keys that a read may have to pass over in the memtables: some 50 ms at most.
     DELETIONS_MAX = 100000,
-    PAUSE_AFTER = 1024, // deleted keys that a cursor passes over before it may pause: 0.5 ms
+    DELETIONS_MANY = 10000, // so many are worth a flush when nobody hurries, as are
+    FREED_MANY = 64 << 20,  // so many bytes
+    PAUSE_AFTER = 1024,     // deleted keys that a cursor passes over before it may pause: 0.5 ms
 };
 
 struct rocks_store {
@@ -51,7 +54,8 @@ struct rocks_store {
     rocksdb_readoptions_t *read; // for reads without a snapshot; never changed
     rocksdb_writeoptions_t *write;
     rocksdb_flushoptions_t *flush;
-    rocksdb_writebatch_t *scratch; // the committing thread's
+    rocksdb_writebatch_t *scratch; // the committing thread's, as is
+    struct log_packer packer;
     struct wal *wal;
     size_t segment_bytes;
     size_t rotate_at;           // segment size at which the next rotation is tried
@@ -334,11 +338,21 @@ static bool rocks_recover(struct store *store, struct store_error *error)
            wal_restart(rocks->wal, error);
 }
 
+static void scratch_put(struct rocks_store *rocks, const struct batch_entry *entry)
+{
+    size_t end;
+    rocksdb_writebatch_put(rocks->scratch, chars(entry->key), entry->key.len, chars(entry->value),
+                           entry->value.len);
+    (void)rocksdb_writebatch_data(rocks->scratch, &end);
+    log_packer_value(&rocks->packer, entry->value, end);
+}
+
 static void scratch_fill(struct rocks_store *rocks, const struct store_batch *batch)
 {
     rocksdb_writebatch_t *to = rocks->scratch;
     struct store_batch_view view = store_batch_view(batch);
     size_t deletions = 0;
+    log_packer_begin(&rocks->packer);
     for (size_t i = 0; i < view.range_count; i++) {
         struct batch_range range = view.ranges[i];
         rocksdb_writebatch_delete_range(to, chars(range.lower), range.lower.len, chars(range.upper),
@@ -350,8 +364,7 @@ static void scratch_fill(struct rocks_store *rocks, const struct store_batch *ba
         if (entry->deleted)
             rocksdb_writebatch_delete(to, chars(entry->key), entry->key.len);
         else
-            rocksdb_writebatch_put(to, chars(entry->key), entry->key.len, chars(entry->value),
-                                   entry->value.len);
+            scratch_put(rocks, entry);
     }
     if (deletions > 0)
         rocks->deletions += deletions;
@@ -401,7 +414,7 @@ static bool commit_scratch(struct rocks_store *rocks, struct store_error *error)
 {
     size_t size;
     const char *bytes = rocksdb_writebatch_data(rocks->scratch, &size);
-    if (!wal_append(rocks->wal, slice_of(bytes, size), error))
+    if (!wal_append(rocks->wal, log_pack(&rocks->packer, slice_of(bytes, size)), error))
         return false;
     if (rocks->durability == STORE_FULL && !wal_sync(rocks->wal, error))
         return false;
@@ -494,11 +507,13 @@ static void rocks_discard(struct store *store, struct slice lower, struct slice 
 
 // Deletions that reach a table have it merged soon (rocks_compact_deletions): all that is needed is
 // a flush.
-static void rocks_reclaim(struct store *store)
+static bool rocks_reclaim(struct store *store, uint64_t freed)
 {
     struct rocks_store *rocks = rocks_of(store);
-    if (rocks->ranges || rocks->deletions > 0)
-        worker_ask(&rocks->flusher);
+    if (!rocks->ranges && rocks->deletions < DELETIONS_MANY && freed < FREED_MANY)
+        return false;
+    worker_ask(&rocks->flusher);
+    return true;
 }
 
 static bool is_quiet(struct rocks_store *rocks)
@@ -539,6 +554,7 @@ static void release_objects(struct rocks_store *rocks)
 {
     if (rocks->wal != NULL)
         wal_close(rocks->wal);
+    log_packer_release(&rocks->packer);
     rocksdb_writebatch_destroy(rocks->scratch);
     rocksdb_flushoptions_destroy(rocks->flush);
     rocksdb_writeoptions_destroy(rocks->write);
@@ -626,7 +642,10 @@ static rocksdb_t *db_open(const struct store_options *options, struct store_erro
 static bool replay(void *context, struct slice payload, struct store_error *error)
 {
     struct rocks_store *rocks = context;
-    rocksdb_writebatch_t *batch = rocksdb_writebatch_create_from(chars(payload), payload.len);
+    struct slice bytes;
+    if (!log_unpack(&rocks->packer, payload, &bytes))
+        return store_fail(error, "a record of the log is no write batch");
+    rocksdb_writebatch_t *batch = rocksdb_writebatch_create_from(chars(bytes), bytes.len);
     bool ok = apply(rocks, batch, error);
     rocksdb_writebatch_destroy(batch);
     return ok;
@@ -659,6 +678,7 @@ static void make_objects(struct rocks_store *rocks)
     rocksdb_flushoptions_set_wait(rocks->flush, 1);
     rocks_flush_at_once(rocks->flush);
     rocks->scratch = rocksdb_writebatch_create();
+    log_packer_init(&rocks->packer);
 }
 
 struct store *store_open_rocksdb(const struct store_options *options, struct store_error *error)
