@@ -18,9 +18,9 @@ enum {
     PIECE_ITEMS = 256,       // items read or deleted in one piece: one or two milliseconds
     PIECE_BYTES = 256 << 10, // and their size
     RANGE_DELETE_FROM =
-        4096, // fewer keys (of PIECE_BYTES) are deleted one by one: ranges slow reads
-    SWEEP_SECONDS = 60,       // how often tokens and space are looked at without being woken
-    RARE_AFTER = 10,          // tries, a second apart, after which failed work is tried so rarely
+        4096,           // fewer keys (of PIECE_BYTES) are deleted one by one: ranges slow reads
+    SWEEP_SECONDS = 60, // how often tokens and space are looked at without being woken
+    RARE_AFTER = 10,    // tries, a second apart, after which failed work is tried so rarely
 };
 
 struct piece {

@@ -41,14 +41,14 @@ static struct slice key_of(char text[16], unsigned number)
 // Puts or deletes every key, in batches, in an order of its own.
 static void write_keys(struct store *store, bool put)
 {
-    static char value[VALUE];
+    uint64_t value[VALUE / sizeof(uint64_t)]; // another each time, so that nothing compresses
     uint64_t seed = 3;
-    for (size_t i = 0; i < sizeof(value); i++)
-        value[i] = (char)random_next(&seed);
     struct store_batch *batch = store_batch_new();
     for (unsigned i = 0; i < KEYS; i++) {
         char text[16];
         struct slice key = key_of(text, i * 7919 % KEYS);
+        for (size_t k = 0; k < COUNT_OF(value); k++)
+            value[k] = random_next(&seed);
         if (put)
             store_batch_put(batch, key, slice_of(value, sizeof(value)));
         else
