@@ -94,6 +94,16 @@ class Server:
         self.log.close()
 
 
+def await_quiet(server):
+    """Returns when the server has done nothing for three seconds."""
+    quiet, before = 0, server.cpu_seconds()
+    while quiet < 3:
+        time.sleep(1)
+        now = server.cpu_seconds()
+        quiet = quiet + 1 if now - before <= 0.02 else 0
+        before = now
+
+
 def probe_dynamodb(port):
     """True once ListTables is answered."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)

@@ -18,10 +18,9 @@ enum {
     PIECE_ITEMS = 256,       // items read or deleted in one piece: one or two milliseconds
     PIECE_BYTES = 256 << 10, // and their size
     RANGE_DELETE_FROM =
-        4096, // fewer keys (of PIECE_BYTES) are deleted one by one: ranges slow reads
-    RECLAIM_BYTES = 64 << 20, // deleted, and the store is asked to give the space back
-    SWEEP_SECONDS = 60,       // how often tokens and space are looked at without being woken
-    RARE_AFTER = 10,          // tries, a second apart, after which failed work is tried so rarely
+        4096,           // fewer keys (of PIECE_BYTES) are deleted one by one: ranges slow reads
+    SWEEP_SECONDS = 60, // how often tokens and space are looked at without being woken
+    RARE_AFTER = 10,    // tries, a second apart, after which failed work is tried so rarely
 };
 
 struct piece {
@@ -33,7 +32,6 @@ struct piece {
     struct slice index;  // name
     tree_id tree;
     bool more;
-    bool large; // the tree that was emptied
     struct table *next;
 };
 
@@ -292,7 +290,7 @@ static bool empty_tree(struct job *job, struct txn *txn)
         store_batch_delete(txn->batch, store_cursor_key(cursor));
         bytes += store_cursor_value(cursor).len;
     }
-    bool large = piece->large = store_cursor_valid(cursor);
+    bool large = store_cursor_valid(cursor);
     struct store_error cause;
     if (!large && !store_cursor_ok(cursor, &cause)) {
         large = cause.damaged; // what cannot be read can still be deleted
@@ -308,13 +306,11 @@ static bool empty_tree(struct job *job, struct txn *txn)
     return true;
 }
 
-// A flush, and the merging of tables that follows it, has to be worth it.
 static void reclaim(struct engine *engine)
 {
-    if (engine->freed < RECLAIM_BYTES)
-        return;
-    engine->freed = 0;
-    store_reclaim(engine->store);
+    int64_t freed = engine->freed;
+    if (store_reclaim(engine->store, (uint64_t)freed))
+        engine->freed -= freed;
 }
 
 static void discard_tree(struct engine *engine, tree_id tree)
@@ -451,8 +447,6 @@ static bool work(struct engine *engine)
         discard_tree(engine, piece.tree);
         if (!run_piece(engine, &piece, empty_tree, NULL))
             return false;
-        if (piece.large)
-            engine->freed += RECLAIM_BYTES;
     }
     reclaim(engine);
     do {

@@ -275,11 +275,20 @@ static bool take(struct walk *walk)
     return ok;
 }
 
+// What it costs to pass over deleted keys until the cursor pauses, as work of a slice.
+enum { DELETED_WORK = 256 << 10 };
+
 static enum read_step walk_slice(struct walk *walk)
 {
     struct page_request *page = walk->page;
     struct store_cursor *cursor = walk->at->cursor;
-    while (store_cursor_valid(cursor)) {
+    while (store_cursor_valid(cursor) || store_cursor_paused(cursor)) {
+        if (store_cursor_paused(cursor)) { // among deleted keys
+            if (!work_spend(walk->work, DELETED_WORK))
+                return READ_MORE;
+            store_cursor_resume(cursor);
+            continue;
+        }
         if (!work_spend(walk->work, store_cursor_value(cursor).len))
             return READ_MORE;
         if (!take(walk))
@@ -357,6 +366,7 @@ static bool open_walk(struct engine *engine, struct page_request *page, struct e
         walk->cursor = store_cursor_open(engine->store, walk->snapshot, buf_view(&bounds.lower),
                                          buf_view(&bounds.upper));
         ensure_memory(walk->cursor);
+        store_cursor_may_pause(walk->cursor);
         buf_init(&walk->key, 1 << 20);
         buf_init(&walk->view, 1 << 20);
         start_walk(page, walk->cursor);

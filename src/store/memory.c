@@ -266,9 +266,11 @@ static void memory_discard(struct store *store, struct slice lower, struct slice
     (void)upper;
 }
 
-static void memory_reclaim(struct store *store)
+static bool memory_reclaim(struct store *store, uint64_t freed)
 {
     (void)store;
+    (void)freed;
+    return true;
 }
 
 static bool memory_settle(struct store *store, unsigned timeout_ms)

@@ -43,7 +43,9 @@ enum {
     SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
     // Deleted keys that a read may have to pass over in the memtables: some 50 ms at most.
     DELETIONS_MAX = 100000,
-    PAUSE_AFTER = 1024, // deleted keys that a cursor passes over before it may pause: 0.5 ms
+    DELETIONS_MANY = 10000, // so many are worth a flush when nobody hurries, as are
+    FREED_MANY = 64 << 20,  // so many bytes
+    PAUSE_AFTER = 1024,     // deleted keys that a cursor passes over before it may pause: 0.5 ms
 };
 
 struct rocks_snapshot {
@@ -345,11 +347,21 @@ static bool rocks_recover(struct store *store, struct store_error *error)
            wal_restart(rocks->wal, rocks->applied, error);
 }
 
+static void scratch_put(struct rocks_store *rocks, const struct batch_entry *entry)
+{
+    size_t end;
+    rocksdb_writebatch_put(rocks->scratch, chars(entry->key), entry->key.len, chars(entry->value),
+                           entry->value.len);
+    (void)rocksdb_writebatch_data(rocks->scratch, &end);
+    log_packer_value(&rocks->packer, entry->value, end);
+}
+
 static void scratch_fill(struct rocks_store *rocks, const struct store_batch *batch)
 {
     rocksdb_writebatch_t *to = rocks->scratch;
     struct store_batch_view view = store_batch_view(batch);
     size_t deletions = 0;
+    log_packer_begin(&rocks->packer);
     for (size_t i = 0; i < view.range_count; i++) {
         struct batch_range range = view.ranges[i];
         rocksdb_writebatch_delete_range(to, chars(range.lower), range.lower.len, chars(range.upper),
@@ -361,8 +373,7 @@ static void scratch_fill(struct rocks_store *rocks, const struct store_batch *ba
         if (entry->deleted)
             rocksdb_writebatch_delete(to, chars(entry->key), entry->key.len);
         else
-            rocksdb_writebatch_put(to, chars(entry->key), entry->key.len, chars(entry->value),
-                                   entry->value.len);
+            scratch_put(rocks, entry);
     }
     if (deletions > 0)
         rocks->deletions += deletions;
@@ -454,7 +465,7 @@ static enum store_end commit_scratch(struct rocks_store *rocks, const struct sto
     size_t size;
     const char *bytes = rocksdb_writebatch_data(rocks->scratch, &size);
     bool sync = needs_sync(rocks);
-    if (!append(rocks, batch, slice_of(bytes, size), error))
+    if (!append(rocks, batch, log_pack(&rocks->packer, slice_of(bytes, size)), error))
         return STORE_NOT_DONE;
     if (sync && !wal_sync(rocks->wal, error))
         return STORE_UNKNOWN;
@@ -584,11 +595,13 @@ static void rocks_discard(struct store *store, struct slice lower, struct slice 
 
 // Deletions that reach a table have it merged soon (rocks_compact_deletions): all that is needed is
 // a flush.
-static void rocks_reclaim(struct store *store)
+static bool rocks_reclaim(struct store *store, uint64_t freed)
 {
     struct rocks_store *rocks = rocks_of(store);
-    if (rocks->ranges || rocks->deletions > 0)
-        worker_ask(&rocks->flusher);
+    if (!rocks->ranges && rocks->deletions < DELETIONS_MANY && freed < FREED_MANY)
+        return false;
+    worker_ask(&rocks->flusher);
+    return true;
 }
 
 static bool is_quiet(struct rocks_store *rocks)

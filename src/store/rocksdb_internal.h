@@ -5,6 +5,7 @@
 
 #include "store/data_dir.h"
 #include "store/disk.h"
+#include "store/log_payload.h"
 #include "store/promise.h"
 #include "store/store_driver.h"
 #include "store/wal.h"
@@ -24,7 +25,8 @@ struct rocks_store {
     rocksdb_readoptions_t *read; // for reads without a snapshot; never changed
     rocksdb_writeoptions_t *write;
     rocksdb_flushoptions_t *flush;
-    rocksdb_writebatch_t *scratch; // the committing thread's
+    rocksdb_writebatch_t *scratch; // the committing thread's, as is
+    struct log_packer packer;
     struct wal *wal;
     _Atomic uint64_t applied; // sequence of the last record that RocksDB has
     _Atomic uint64_t noted;   // what its tables say of that

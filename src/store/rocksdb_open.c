@@ -37,6 +37,7 @@ static void forget_log(struct rocks_store *rocks)
 // Also of a store that was not opened to the end.
 static void release_objects(struct rocks_store *rocks)
 {
+    log_packer_release(&rocks->packer);
     rocksdb_writebatch_destroy(rocks->scratch);
     rocksdb_flushoptions_destroy(rocks->flush);
     rocksdb_writeoptions_destroy(rocks->write);
@@ -113,8 +114,12 @@ static bool replay(void *context, uint64_t sequence, struct slice payload,
                    struct store_error *error)
 {
     struct rocks_store *rocks = context;
+    struct slice bytes;
+    if (!log_unpack(&rocks->packer, payload, &bytes))
+        return store_fail(error, "record %llu of the log is no write batch",
+                          (unsigned long long)sequence);
     rocksdb_writebatch_t *batch =
-        rocksdb_writebatch_create_from((const char *)payload.ptr, payload.len);
+        rocksdb_writebatch_create_from((const char *)bytes.ptr, bytes.len);
     bool ok = rocks_apply(rocks, batch, error);
     rocksdb_writebatch_destroy(batch);
     if (ok)
@@ -227,6 +232,7 @@ static void make_objects(struct rocks_store *rocks)
     rocksdb_flushoptions_set_wait(rocks->flush, 1);
     rocks_flush_at_once(rocks->flush);
     rocks->scratch = rocksdb_writebatch_create();
+    log_packer_init(&rocks->packer);
 }
 
 struct store *store_open_rocksdb(const struct store_options *options, struct store_error *error)

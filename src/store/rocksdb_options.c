@@ -82,13 +82,14 @@ static void set_memory(rocksdb_options_t *set, size_t write_buffer_bytes)
     rocksdb_options_set_memtable_whole_key_filtering(set, 1);
 }
 
-// No compression: LZ4 was a third of the work of a compaction, and the largest part of what a read
-// costs that misses the cache. It would save two fifths of the disk.
+// LZ4 on all levels: every byte is written five to seven times, so that what compressing takes is
+// less than what writing takes, and half of the disk is saved. A read that misses the cache pays
+// for it with a tenth (ADR 014). What does not compress is stored as it is.
 // The base level is twice what four tables of level 0 bring at once, so that about two of its bytes
 // are rewritten for one that arrives.
 static void set_levels(rocksdb_options_t *set, size_t segment_bytes)
 {
-    rocksdb_options_set_compression(set, rocksdb_no_compression);
+    rocksdb_options_set_compression(set, rocksdb_lz4_compression);
     rocksdb_options_set_num_levels(set, ROCKS_LEVELS);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(set, 1);
     rocksdb_options_set_max_bytes_for_level_base(set, 8 * segment_bytes);

@@ -4,6 +4,7 @@
 #include "store/salvage.h"
 
 #include "base/buf.h"
+#include "store/log_payload.h"
 #include "store/manifest.h"
 #include "store/promise.h"
 #include "store/rocksdb_options.h"
@@ -39,6 +40,7 @@ struct salvaging {
     uint64_t expected; // sequence of the next record
     uint64_t promised[PROMISE_VALUES];
     struct buf paths; // of damaged files, each with its NUL
+    struct log_packer packer;
 };
 
 static void scratch_path(const struct salvaging *s, const char *part, char out[PATH_MAX + 16])
@@ -140,8 +142,13 @@ static bool apply_record(void *context, uint64_t sequence, struct slice payload,
     if (s->expected != 0 && sequence > s->expected)
         note_gap(s->out, s->expected, sequence - 1);
     s->expected = sequence + 1;
+    struct slice bytes;
+    if (!log_unpack(&s->packer, payload, &bytes)) {
+        note_gap(s->out, sequence, sequence);
+        return true;
+    }
     rocksdb_writebatch_t *batch =
-        rocksdb_writebatch_create_from((const char *)payload.ptr, payload.len);
+        rocksdb_writebatch_create_from((const char *)bytes.ptr, bytes.len);
     rocksdb_write(s->db, s->write, batch, &message);
     rocksdb_writebatch_destroy(batch);
     s->out->records++;
@@ -377,6 +384,7 @@ bool salvage_run(const struct look *look, struct store *to, struct salvage *out,
     *out = (struct salvage){.rebuilt = false};
     ensure(s.batch != NULL);
     buf_init(&s.paths, 1 << 20);
+    log_packer_init(&s.packer);
     s.write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_disable_WAL(s.write, 1);
     s.read = rocksdb_readoptions_create();
@@ -387,6 +395,7 @@ bool salvage_run(const struct look *look, struct store *to, struct salvage *out,
     bool ok = prepare_tables(&s) && apply_log(&s) && take_all(&s) && take_set_aside(&s) &&
               take_others(&s);
     close_tables(&s);
+    log_packer_release(&s.packer);
     rocksdb_readoptions_destroy(s.read);
     rocksdb_writeoptions_destroy(s.write);
     buf_release(&s.paths);

@@ -199,9 +199,9 @@ void store_discard(struct store *store, struct slice lower, struct slice upper)
         store->driver->discard(store, lower, upper);
 }
 
-void store_reclaim(struct store *store)
+bool store_reclaim(struct store *store, uint64_t freed)
 {
-    store->driver->reclaim(store);
+    return store->driver->reclaim(store, freed);
 }
 
 bool store_settle(struct store *store, unsigned timeout_ms)

@@ -192,9 +192,10 @@ MUST_CHECK bool store_sync(struct store *store, struct store_error *error);
 // The caller is about to delete [lower, upper) for good, and nobody else reads it any more: what of
 // it can go at once goes. It still has to be deleted.
 void store_discard(struct store *store, struct slice lower, struct slice upper);
-// Has what was deleted since the last time merged away, in the background. It costs rewriting some
-// hundred MB of other data, so it should be worth it.
-void store_reclaim(struct store *store);
+// Has what was deleted since the last time merged away, in the background, if that is worth
+// rewriting some hundred MB of other data: because of the bytes that were freed, as far as the
+// caller knows, or of what reads have to pass over. False if it is not.
+bool store_reclaim(struct store *store, uint64_t freed);
 // Waits until the work in the background that is there to do is done, for at most so long. For
 // tests and tools: false if it took longer.
 MUST_CHECK bool store_settle(struct store *store, unsigned timeout_ms);

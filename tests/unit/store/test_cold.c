@@ -33,8 +33,8 @@ ssize_t preadv2(int fd, const struct iovec *parts, int count, off_t offset, int 
     }
 }
 
-// A store whose items are in tables, and hardly any of them in its cache: opening it reads the first
-// block.
+// A store whose items are in tables, and hardly any of them in its cache: opening it reads the
+// first block.
 static struct store *open_unread(const char *path)
 {
     struct store *store = open_rocksdb(path, STORE_FULL);
