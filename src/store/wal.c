@@ -267,7 +267,7 @@ struct wal *wal_open(const char *directory, const struct wal_report *report, uin
                      struct promise *promise, struct store_error *error)
 {
     struct wal *wal = calloc(1, sizeof(*wal));
-    ensure(wal != NULL);
+    ensure_memory(wal);
     ensure(pthread_mutex_init(&wal->lock, NULL) == 0);
     wal->file = -1;
     wal->broken = true; // until wal_continue or wal_restart

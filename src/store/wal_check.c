@@ -64,7 +64,7 @@ static bool list_files(struct parts *parts, struct store_error *error)
         if (number == 0)
             continue;
         parts->list = realloc(parts->list, (parts->count + 1) * sizeof(*parts->list));
-        ensure(parts->list != NULL);
+        ensure_memory(parts->list);
         parts->list[parts->count++] = (struct part){.number = number};
     }
     (void)closedir(listing);
@@ -331,7 +331,7 @@ bool wal_check(const char *directory, uint64_t made, struct wal_report *out,
     if (!parts_open(&parts, directory, error))
         return false;
     struct wal_report report = {.segments = calloc(parts.count + 1, sizeof(struct wal_segment))};
-    ensure(report.segments != NULL);
+    ensure_memory(report.segments);
     bool ok = leave_unfinished(&parts, made, &report, error);
     for (size_t i = 0; ok && i < parts.count; i++) {
         ok = read_part(&parts, &parts.list[i], error);
