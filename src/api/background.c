@@ -121,7 +121,7 @@ static void thread_start(struct api *api, struct lane *lane)
     struct lane_thread *thread = &lane->threads[lane->started++];
     lane->api = api;
     thread->lane = lane;
-    ensure(pthread_create(&thread->thread, NULL, lane_main, thread) == 0);
+    ensure_started(pthread_create(&thread->thread, NULL, lane_main, thread) == 0);
 }
 
 bool background_submit(struct api *api, struct task *task)

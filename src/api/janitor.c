@@ -81,7 +81,7 @@ void janitor_start(struct api *api)
     ensure(pthread_mutex_init(&janitor->working, NULL) == 0);
     wait_init(&janitor->wake);
     api->janitor = janitor;
-    ensure(pthread_create(&janitor->thread, NULL, janitor_main, api) == 0);
+    ensure_started(pthread_create(&janitor->thread, NULL, janitor_main, api) == 0);
 }
 
 void janitor_stop(struct api *api)

@@ -458,7 +458,7 @@ bool api_kinesis(struct api *api, const char *root, const char *data, const char
     kinesis->changed = true;
     ensure(pthread_mutex_init(&kinesis->lock, NULL) == 0);
     wait_init(&kinesis->wake);
-    ensure(pthread_create(&kinesis->thread, NULL, kinesis_main, kinesis) == 0);
+    ensure_started(pthread_create(&kinesis->thread, NULL, kinesis_main, kinesis) == 0);
     api->kinesis = kinesis;
     return true;
 }

@@ -197,7 +197,7 @@ struct sweeper *sweeper_new(struct api *api)
     sweeper->rate = API_TTL_RATE;
     ensure(pthread_mutex_init(&sweeper->lock, NULL) == 0);
     wait_init(&sweeper->wake);
-    ensure(pthread_create(&sweeper->thread, NULL, sweeper_main, sweeper) == 0);
+    ensure_started(pthread_create(&sweeper->thread, NULL, sweeper_main, sweeper) == 0);
     return sweeper;
 }
 

@@ -17,6 +17,8 @@ void ensure_failed(const char *condition, const char *file, int line)
 // sentence and an exit code of its own. What a client makes grow is an error instead (arena.h,
 // buf.h, budget.h), long before that.
 #define ensure_memory(pointer) ((pointer) != NULL ? (void)0 : memory_exhausted())
+// The same for a thread, which needs memory for its stack.
+#define ensure_started(condition) ((condition) ? (void)0 : memory_exhausted())
 #ifdef __cplusplus
 extern "C"
 #endif

@@ -38,9 +38,9 @@ struct engine *engine_open(struct store *store, struct env env, const struct gua
         return NULL;
     }
     make_guards(engine, maker);
-    ensure(judge_start(engine));
-    ensure(writer_start(engine));
-    ensure(keeper_start(engine));
+    ensure_started(judge_start(engine));
+    ensure_started(writer_start(engine));
+    ensure_started(keeper_start(engine));
     return engine;
 }
 

@@ -204,7 +204,7 @@ bool engine_run_beside(struct engine *engine, struct job *job)
 void txn_init(struct txn *txn, struct engine *engine)
 {
     *txn = (struct txn){.engine = engine, .batch = store_batch_new()};
-    ensure(txn->batch != NULL);
+    ensure_memory(txn->batch);
     buf_init(&txn->key, 1 << 20);
     buf_init(&txn->old_key, 1 << 20);
     buf_init(&txn->record, 64 << 20);
@@ -247,7 +247,7 @@ void txn_count(struct txn *txn, tree_id tree, struct tree_stats *stats, int64_t 
         if (i == txn->delta_capacity) {
             txn->delta_capacity = i == 0 ? 32 : i * 2;
             txn->deltas = realloc(txn->deltas, txn->delta_capacity * sizeof(*txn->deltas));
-            ensure(txn->deltas != NULL);
+            ensure_memory(txn->deltas);
         }
         txn->deltas[i] = (struct stats_delta){.stats = tree_stats_hold(stats), .tree = tree};
         txn->delta_count++;

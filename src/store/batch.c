@@ -40,7 +40,7 @@ struct store_batch {
 struct store_batch *store_batch_new(void)
 {
     struct store_batch *batch = calloc(1, sizeof(*batch));
-    ensure(batch != NULL);
+    ensure_memory(batch);
     arena_init(&batch->arena, SIZE_MAX);
     return batch;
 }

@@ -131,7 +131,7 @@ static void rocks_value_release(struct store *store, struct store_value *value)
 static struct store_snapshot *rocks_snapshot_take(struct store *store)
 {
     struct rocks_snapshot *snapshot = malloc(sizeof(*snapshot));
-    ensure(snapshot != NULL);
+    ensure_memory(snapshot);
     snapshot->snapshot = rocksdb_create_snapshot(rocks_of(store)->db);
     snapshot->read = rocksdb_readoptions_create();
     rocksdb_readoptions_set_snapshot(snapshot->read, snapshot->snapshot);
@@ -154,7 +154,7 @@ static struct store_cursor *rocks_cursor_open(struct store *store, struct store_
     if (lower.len == 0)
         lower = SLICE_LIT("\0"); // the empty key is ours
     struct rocks_cursor *cursor = malloc(sizeof(*cursor) + lower.len + upper.len);
-    ensure(cursor != NULL);
+    ensure_memory(cursor);
     cursor->base = (struct store_cursor){0};
     cursor->read = rocksdb_readoptions_create();
     rocksdb_readoptions_set_max_skippable_internal_keys(cursor->read, PAUSE_AFTER);

@@ -38,7 +38,7 @@ static void start(struct worker *worker)
 {
     wait_init(&worker->wake);
     ensure(pthread_mutex_init(&worker->lock, NULL) == 0);
-    ensure(pthread_create(&worker->thread, NULL, worker_main, worker) == 0);
+    ensure_started(pthread_create(&worker->thread, NULL, worker_main, worker) == 0);
 }
 
 void worker_start(struct worker *worker, long delay_ms, void (*work)(void *context), void *context)
