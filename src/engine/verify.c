@@ -323,26 +323,33 @@ struct file_check {
     bool stopped;
 };
 
-static bool check_file(void *context, const char *file, const char *fault)
+static bool note_file(void *context, const char *path, const char *fault)
 {
     struct file_check *check = context;
     const struct verify_watcher *watcher = check->watcher;
     check->outcome.examined++;
     if (fault != NULL) {
         check->outcome.differences++;
-        watcher->difference(watcher->context, &(struct verify_difference){.check = VERIFY_FILES,
-                                                                          .file = slice_str(file),
-                                                                          .what = fault});
+        watcher->difference(watcher->context,
+                            &(struct verify_difference){.check = VERIFY_FILES,
+                                                        .file = slice_str(strrchr(path, '/') + 1),
+                                                        .what = fault});
     }
     check->stopped = !watcher->proceed(watcher->context, &(struct verify_progress){.done = 0});
     return !check->stopped;
+}
+
+static bool check_file(void *context, const char *path)
+{
+    char fault[512];
+    return note_file(context, path, look_at_table(path, fault, sizeof(fault)) ? NULL : fault);
 }
 
 bool verify_files(const char *data, const struct verify_watcher *watcher)
 {
     struct file_check check = {.watcher = watcher, .outcome = {.check = VERIFY_FILES}};
     struct store_error error;
-    if (!look_at_tables(data, check_file, &check, &error)) {
+    if (!look_at_tables(data, note_file, &check, &error)) {
         check.outcome.differences++;
         watcher->difference(watcher->context,
                             &(struct verify_difference){.check = VERIFY_FILES, .what = error.text});
@@ -352,12 +359,21 @@ bool verify_files(const char *data, const struct verify_watcher *watcher)
     return !check.stopped;
 }
 
+// A file that is being written is no part of the store yet.
+static bool verify_live_files(struct store *store, const struct verify_watcher *watcher)
+{
+    struct file_check check = {.watcher = watcher, .outcome = {.check = VERIFY_FILES}};
+    store_tables(store, check_file, &check);
+    if (!check.stopped && check.outcome.examined > 0)
+        watcher->outcome(watcher->context, &check.outcome);
+    return !check.stopped;
+}
+
 bool engine_verify(struct engine *engine, const struct verify_options *options)
 {
     struct verify_options own = *options;
     own.store = engine->store;
     own.env = engine->env;
-    const char *data = store_path(engine->store);
-    return (data == NULL || options->table.len > 0 || verify_files(data, options->watcher)) &&
+    return (options->table.len > 0 || verify_live_files(engine->store, options->watcher)) &&
            verify_store(&own);
 }

@@ -104,7 +104,8 @@ struct verify_options {
 
 // False if the watcher ended it, or what was to be put right could not be written.
 MUST_CHECK bool verify_store(const struct verify_options *options);
-// The table files of a data directory, block by block. False if the watcher ended it.
+// The table files of a data directory that nobody has open, block by block. False if the watcher
+// ended it.
 MUST_CHECK bool verify_files(const char *data, const struct verify_watcher *watcher);
 // The same as verify_store for the store of an engine that is at work, and for its table files;
 // options->store and env are not used.

@@ -252,8 +252,14 @@ struct store *look_store(const struct look *look, struct store_error *error)
 
 // ---- Table files --------------------------------------------------------------------------------
 
+// A table that was merged into others meanwhile is none any more.
+bool look_at_table(const char *path, char *fault, size_t size)
+{
+    return rocks_table_check(path, fault, size) || access(path, F_OK) != 0;
+}
+
 struct table_visit {
-    bool (*visit)(void *context, const char *file, const char *fault);
+    bool (*visit)(void *context, const char *path, const char *fault);
     void *context;
     bool stopped;
 };
@@ -268,16 +274,13 @@ static bool check_table(void *context, const char *directory, const char *name,
     if (visit->stopped || !ends_with(name, ".sst"))
         return true;
     (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
-    bool whole = rocks_table_check(path, fault, sizeof(fault));
-    // A table that was merged into others meanwhile is none any more.
-    if (!whole && access(path, F_OK) != 0)
-        return true;
-    visit->stopped = !visit->visit(visit->context, name, whole ? NULL : fault);
+    bool whole = look_at_table(path, fault, sizeof(fault));
+    visit->stopped = !visit->visit(visit->context, path, whole ? NULL : fault);
     return true;
 }
 
 bool look_at_tables(const char *data,
-                    bool (*visit)(void *context, const char *file, const char *fault),
+                    bool (*visit)(void *context, const char *path, const char *fault),
                     void *context, struct store_error *error)
 {
     char path[PATH_MAX + 8];

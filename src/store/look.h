@@ -33,11 +33,14 @@ void look_translate(const struct look *look, struct store_error *error);
 // Opens the scratch directory as a store that does not compact. NULL with the reason.
 MUST_CHECK struct store *look_store(const struct look *look, struct store_error *error);
 
-// Reads every block of every table file in the db directory of a data directory and compares it
-// with its checksum. Calls back for each file with its name and what is wrong (NULL if nothing is),
-// until `visit` is false. False (and error) only if the directory cannot be read.
+// Reads every block of a table file and compares it with its checksum. False with what is wrong;
+// one that is gone is not.
+MUST_CHECK bool look_at_table(const char *path, char *fault, size_t size);
+// The same for every table file in the db directory of a data directory that nobody has open. Calls
+// back for each with its path and what is wrong (NULL if nothing is), until `visit` is false. False
+// (and error) only if the directory cannot be read.
 MUST_CHECK bool look_at_tables(const char *data,
-                               bool (*visit)(void *context, const char *file, const char *fault),
+                               bool (*visit)(void *context, const char *path, const char *fault),
                                void *context, struct store_error *error);
 
 // Makes a new MANIFEST out of the table files that can be read, in the db directory of a data

@@ -655,14 +655,24 @@ static void rocks_stats(struct store *store, struct store_stats *out)
     out->compaction_bytes = property(rocks, "rocksdb.estimate-pending-compaction-bytes");
 }
 
-static const char *rocks_path(struct store *store)
+static void rocks_tables(struct store *store, bool (*visit)(void *context, const char *path),
+                         void *context)
 {
-    return rocks_of(store)->path;
+    struct rocks_store *rocks = rocks_of(store);
+    const rocksdb_livefiles_t *files = rocksdb_livefiles(rocks->db);
+    bool more = true;
+    for (int i = 0; more && i < rocksdb_livefiles_count(files); i++) {
+        char path[PATH_MAX + 64];
+        (void)snprintf(path, sizeof(path), "%s/db%.32s", rocks->path,
+                       rocksdb_livefiles_name(files, i)); // with its slash
+        more = visit(context, path);
+    }
+    rocksdb_livefiles_destroy(files);
 }
 
 const struct store_driver rocks_driver = {
     .name = "rocksdb",
-    .path = rocks_path,
+    .tables = rocks_tables,
     .close = rocks_close,
     .get = rocks_get,
     .value_release = rocks_value_release,

@@ -97,7 +97,7 @@ static void note_file(struct salvage *out, const char *name, const char *fault)
     out->file_count++;
 }
 
-static bool note_table(void *context, const char *file, const char *fault)
+static bool note_table(void *context, const char *path, const char *fault)
 {
     struct salvaging *s = context;
     struct store_error text;
@@ -105,7 +105,7 @@ static bool note_table(void *context, const char *file, const char *fault)
         return true;
     (void)store_fail(&text, "%s", fault);
     look_translate(s->look, &text);
-    note_file(s->out, file, text.text);
+    note_file(s->out, strrchr(path, '/') + 1, text.text);
     return true;
 }
 

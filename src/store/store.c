@@ -48,9 +48,11 @@ static bool key_fits(struct slice key)
     return key.len > 0 && key.len <= STORE_KEY_MAX;
 }
 
-const char *store_path(struct store *store)
+void store_tables(struct store *store, bool (*visit)(void *context, const char *path),
+                  void *context)
 {
-    return store->driver->path == NULL ? NULL : store->driver->path(store);
+    if (store->driver->tables != NULL)
+        store->driver->tables(store, visit, context);
 }
 
 void store_close(struct store *store)

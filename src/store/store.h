@@ -62,8 +62,10 @@ struct store_watch {
 };
 void store_set_watch(struct store *store, const struct store_watch *watch);
 
-// The data directory; NULL in memory.
-const char *store_path(struct store *store);
+// Calls back with the path of each table file that is part of the store now, until `visit` is
+// false. One may be merged into others, and be gone, by the time it is looked at.
+void store_tables(struct store *store, bool (*visit)(void *context, const char *path),
+                  void *context);
 // No snapshot, cursor or value may be left.
 void store_close(struct store *store);
 

@@ -13,7 +13,9 @@
 
 struct store_driver {
     const char *name;
-    const char *(*path)(struct store *store); // the data directory; NULL if it has none
+    // NULL if the driver has no files.
+    void (*tables)(struct store *store, bool (*visit)(void *context, const char *path),
+                   void *context);
     void (*close)(struct store *store);
     enum store_result (*get)(struct store *store, struct store_snapshot *snapshot, struct slice key,
                              struct store_value *out, struct store_error *error);
