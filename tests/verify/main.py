@@ -266,7 +266,8 @@ def repair_table(directory):
         report, found = repair(inner, 0, 3)
         flip(path, place)
         expect(report['LostRangeCount'] == 1 and len(report['DamagedFiles']) == 1, report)
-        expect(0 < whole['Keys'] - report['Keys'] < 100, whole['Keys'], report['Keys'])
+        # The last place may be in what finds the blocks: then all keys can be read.
+        expect(0 <= whole['Keys'] - report['Keys'] < 100, whole['Keys'], report['Keys'])
         kinds = {(a['Kind'], a.get('Table')) for r in report['LostRanges'] for a in r['Affects']}
         for table in (name for name in truth if '.' not in name):
             gone = truth[table] - found.get(table, set())
