@@ -388,7 +388,7 @@ static void test_large_transaction(void **state)
                                            .item = item_of(&world, "pk=a", "sk=0", NULL),
                                            .update = add_one(&world, &world.arena)};
         char word[16];
-        (void)snprintf(word, sizeof(word), "sk=%s", names[i]);
+        (void)snprintf(word, sizeof(word), "sk=%zu", i);
         actions[i].item = item_of(&world, "pk=a", word, NULL);
     }
     struct write_job job = {.transaction = true};
