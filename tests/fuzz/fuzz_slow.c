@@ -49,7 +49,7 @@ static void put_list(struct value_builder *builder, size_t count)
 static void put_entries(struct value_builder *builder, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        char name[8];
+        char name[24];
         (void)snprintf(name, sizeof(name), "a%05zx", i);
         value_name(builder, slice_str(name));
         value_put_null(builder);

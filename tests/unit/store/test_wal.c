@@ -46,7 +46,7 @@ static bool note(void *context, uint64_t sequence, struct slice payload, struct 
 
 // A log with the promise beside it, as the driver has them.
 struct log {
-    struct promise promise;
+    struct promise *promise; // the log points to it, wherever this struct goes
     struct wal *wal;
     struct found found;
 };
@@ -67,14 +67,15 @@ static struct wal_report look(const char *directory, uint64_t applied)
 static struct log open_log(const char *directory)
 {
     struct store_error error;
-    struct log log = {.wal = NULL};
+    struct log log = {.promise = calloc(1, sizeof(*log.promise))};
+    assert_non_null(log.promise);
     struct wal_report report = look(directory, 0);
     if (report.damage_count > 0)
         fail_msg("%s at %llu: %s", report.damages[0].file, (unsigned long long)report.damages[0].at,
                  report.damages[0].what);
-    assert_true(promise_open(&log.promise, directory, &error));
+    assert_true(promise_open(log.promise, directory, &error));
     assert_true(wal_walk(directory, 0, report.last, note, &log.found, &error));
-    log.wal = wal_open(directory, &report, 0, &log.promise, &error);
+    log.wal = wal_open(directory, &report, 0, log.promise, &error);
     assert_non_null(log.wal);
     wal_report_release(&report);
     return log;
@@ -92,7 +93,8 @@ static struct log open_continued(const char *directory)
 static void close_log(struct log *log)
 {
     wal_close(log->wal);
-    promise_close(&log->promise);
+    promise_close(log->promise);
+    free(log->promise);
 }
 
 static void append(struct log *log, const char *text)
