@@ -141,8 +141,9 @@ class Damage(unittest.TestCase):
             api = Api(server.endpoint)
             self.assertEqual(self.wait(api, bad)['BackupStatus'], 'DELETED')
             api.call('DeleteBackup', {'BackupArn': bad})
-            self.assertEqual(health(server.endpoint)[1]['status'], 'ok')
-            self.assertEqual(server.error_text().count('damage'), 0)
+            # Merging tables may come across it at any time, but nothing else looks there.
+            lines = [line for line in server.error_text().splitlines() if 'damage' in line]
+            self.assertEqual([line for line in lines if 'compacting failed' not in line], [])
 
     def test_compaction_leaves_writes_alone(self):
         with Server(self.directory, '--write-buffer', '4M') as server:
