@@ -67,7 +67,7 @@ enum step {
 };
 
 struct operation {
-    const char *name;
+    struct slice name;
     bool of_streams; // belongs to DynamoDB Streams, whose requests have a target of their own
     bool wide;       // looks at many tables or records: not on the thread of a loop
     const struct shape *shape;

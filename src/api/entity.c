@@ -98,7 +98,8 @@ void api_secret(struct api *api, uint8_t out[API_SECRET])
 static void entity_finish(struct api_call *call, const void *request);
 
 // Only the names differ, for whoever counts.
-static const struct operation entity_operation = {.name = "entity", .finish = entity_finish};
+static const struct operation entity_operation = {.name = SLICE_LIT("entity"),
+                                                  .finish = entity_finish};
 
 struct entity_state {
     size_t count;
