@@ -79,6 +79,7 @@ enum job_turn {
     JOB_ENDS,  // it is done once the batch is committed
     JOB_AGAIN, // it has more to write: once the batch is committed, from the end of the queue
     JOB_ASIDE, // it takes long, and nothing is written yet: `plan` first, from the end of the queue
+    JOB_BEHIND, // it is `large`, and nothing is written yet: again behind those that are not
 };
 
 // A piece of work for the writer. The owner keeps it alive until `done`.
@@ -96,6 +97,7 @@ struct job {
     void (*done)(struct job *job);
     bool alone;         // wants a batch of its own: changes of the catalog, backfill
     bool beside;        // work beside the requests: see engine_run_beside()
+    bool large;         // set by `run`: it has much to read or write, and small ones go first
     bool failed;        // set by the writer: look at error
     enum job_turn turn; // set by `run`; JOB_ENDS before
     struct error *error;

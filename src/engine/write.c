@@ -200,8 +200,9 @@ static void part_end(struct txn *txn, struct write_job *request, const struct pa
 
 enum planned {
     PLANNED,
-    PLANNED_LATER, // it takes long, or an item has changed since: the judge plans it
-    PLANNED_NEVER, // the transaction is too large
+    PLANNED_LATER,  // it takes long, or an item has changed since: the judge plans it
+    PLANNED_BEHIND, // it is large: small requests go first
+    PLANNED_NEVER,  // the transaction is too large
 };
 
 // The writer looks at what the judge has planned: it holds unless the item is another one by now.
@@ -227,11 +228,11 @@ static bool still_fits(const struct write_job *request, const struct part *part,
     return !request->transaction || *bytes <= LIMIT_TRANSACT_BYTES;
 }
 
-// Reads what is to be planned, or confirms what is; all of it before anything long is done. False
-// if it is too much.
-static bool open_part(struct txn *txn, struct write_job *request, const struct part *part)
+// Reads what is to be planned, or confirms what is; all of it before anything long is done.
+static enum planned open_part(struct txn *txn, struct write_job *request, const struct part *part)
 {
     size_t bytes = 0;
+    size_t brought = 0;
     for (size_t i = 0; i < part->count; i++) {
         struct write_action *action = &part->actions[i];
         struct plan *plan = &part->plans[i];
@@ -240,17 +241,20 @@ static bool open_part(struct txn *txn, struct write_job *request, const struct p
         else if (!plan->opened)
             plan_open(txn, request, action, plan);
         if (!still_fits(request, part, i, &bytes))
-            return false;
+            return PLANNED_NEVER;
+        brought += action->item.len;
     }
-    return true;
+    bool small = bytes + brought <= LIMIT_SMALL_WRITE;
+    return small || request->job.large || txn->aside ? PLANNED : PLANNED_BEHIND;
 }
 
 // Plans every action, so that all reasons to cancel a transaction are known. The writer gives up
 // after some steps; the judge does not.
 static enum planned plan_part(struct txn *txn, struct write_job *request, const struct part *part)
 {
-    if (!open_part(txn, request, part))
-        return PLANNED_NEVER;
+    enum planned opened = open_part(txn, request, part);
+    if (opened != PLANNED)
+        return opened;
     size_t bytes = 0;
     bool confirms = request->tries > 0 && !txn->aside;
     for (size_t i = 0; i < part->count; i++) {
@@ -272,15 +276,18 @@ static void plan_aside(struct job *job, struct txn *txn)
         (void)plan_part(txn, request, &part);
 }
 
-// Leaves the part to the judge; what the writer has planned of it speaks of its own batch.
-static void put_aside(struct txn *txn, struct write_job *request, const struct part *part)
+// Leaves the part to the judge, or for later; what the writer has planned of it speaks of its own
+// batch.
+static void put_off(struct txn *txn, struct write_job *request, const struct part *part,
+                    enum job_turn turn)
 {
     for (size_t i = 0; i < part->count; i++) {
         if (!part->plans[i].aside)
             plan_drop(txn, &part->plans[i]);
     }
-    request->tries++;
-    request->job.turn = JOB_ASIDE;
+    request->tries += turn == JOB_ASIDE;
+    request->job.large = true;
+    request->job.turn = turn;
 }
 
 // ---- Judging -------------------------------------------------------------------------
@@ -372,15 +379,15 @@ static void apply_part(struct txn *txn, const struct part *part, const struct cl
 }
 
 // Plans, judges and applies the part that the request has come to; job.turn tells whether it was
-// put aside instead.
+// put off instead.
 static bool run_part(struct txn *txn, struct write_job *request)
 {
     struct part part;
     if (!part_begin(request, &part))
         return false;
     enum planned planned = plan_part(txn, request, &part);
-    if (planned == PLANNED_LATER) {
-        put_aside(txn, request, &part);
+    if (planned == PLANNED_LATER || planned == PLANNED_BEHIND) {
+        put_off(txn, request, &part, planned == PLANNED_LATER ? JOB_ASIDE : JOB_BEHIND);
         return true;
     }
     struct claimant *claimants = NULL;
@@ -434,7 +441,7 @@ static bool token_admits(struct txn *txn, struct write_job *request, bool *ok)
 }
 
 // Part after part, until the group is full: then the others get their turn first. A part that is
-// put aside behind others waits until they are committed.
+// put off after others waits until they are committed.
 static bool run_request(struct job *job, struct txn *txn)
 {
     struct write_job *request = (struct write_job *)job;
@@ -446,9 +453,7 @@ static bool run_request(struct job *job, struct txn *txn)
         if (!run_part(txn, request))
             return false;
     } while (job->turn == JOB_ENDS && request->at < request->count && !txn_full(txn));
-    if (job->turn == JOB_ENDS && request->at < request->count)
-        job->turn = JOB_AGAIN;
-    else if (job->turn == JOB_ASIDE && request->at > from)
+    if (job->turn == JOB_ENDS ? request->at < request->count : request->at > from)
         job->turn = JOB_AGAIN;
     if (job->turn == JOB_ENDS && request->token.len > 0)
         token_remember(txn, request);

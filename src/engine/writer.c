@@ -72,21 +72,42 @@ static bool queue_ended(const struct queue *queue)
     return queue->stopping && queue->jobs.waiting == 0 && queue->beside.waiting == 0;
 }
 
-// All requests that wait and one job beside them, or NULL when the engine stops and nothing is
-// left.
-static struct job *queue_take(struct queue *queue)
+// Jobs that the writer has taken and not run yet. Small ones go first, so that whoever writes
+// little never waits for all who write much; each group has one of the large, so they go on, too.
+struct backlog {
+    struct job_list small;
+    struct job_list large;
+    bool beside; // one of them is a job beside the requests
+};
+
+static bool backlog_empty(const struct backlog *backlog)
+{
+    return backlog->small.first == NULL && backlog->large.first == NULL;
+}
+
+static void backlog_add(struct backlog *backlog, struct job *job)
+{
+    backlog->beside |= job->beside;
+    jobs_add(job->large ? &backlog->large : &backlog->small, job);
+}
+
+// Adds all requests that wait, and one job beside them. If there is nothing to do, waits; false
+// when the engine stops.
+static bool queue_take(struct queue *queue, struct backlog *backlog)
 {
     ensure(pthread_mutex_lock(&queue->lock) == 0);
-    while (queue->jobs.first == NULL && queue->beside.first == NULL && !queue_ended(queue))
-        ensure(pthread_cond_wait(&queue->wake, &queue->lock) == 0);
-    queue_gather(queue);
-    struct job *beside = jobs_take(&queue->beside);
-    if (beside != NULL)
-        jobs_add(&queue->jobs, beside);
-    struct job *jobs = queue->jobs.first;
-    queue->jobs.first = NULL;
+    if (backlog_empty(backlog)) {
+        while (queue->jobs.first == NULL && queue->beside.first == NULL && !queue_ended(queue))
+            ensure(pthread_cond_wait(&queue->wake, &queue->lock) == 0);
+        queue_gather(queue);
+    }
+    struct job *job;
+    while ((job = jobs_take(&queue->jobs)) != NULL)
+        backlog_add(backlog, job);
+    if (!backlog->beside && (job = jobs_take(&queue->beside)) != NULL)
+        backlog_add(backlog, job);
     ensure(pthread_mutex_unlock(&queue->lock) == 0);
-    return jobs;
+    return !backlog_empty(backlog);
 }
 
 // Jobs that have come to their end.
@@ -146,6 +167,7 @@ static bool run_inner(struct job *job, struct txn *txn)
     inner->turn = JOB_ENDS;
     bool ok = inner->run(inner, txn);
     job->turn = inner->turn;
+    job->large = inner->large;
     return ok;
 }
 
@@ -315,6 +337,8 @@ struct group {
     struct job *first;
     struct job **end;
     size_t count;
+    bool begun;     // a job was run, even if it was put off
+    bool has_large; // one of those
 };
 
 static void run_job(struct txn *txn, struct job *job)
@@ -326,31 +350,51 @@ static void run_job(struct txn *txn, struct job *job)
     job->failed = !job->run(job, txn);
 }
 
-// Runs jobs from the front of the list until the group is full or a job wants one of its own. On a
-// full disk each has: those that free room are not held up by the others. Returns those that
-// follow.
-static struct job *run_group(struct txn *txn, struct job *jobs, struct group *group)
+// The job that comes next into the group, or NULL if the group ends: nothing is left, or it is
+// full, or it or the job wants no others.
+static struct job *next_job(struct txn *txn, struct backlog *backlog, const struct group *group,
+                            bool single)
+{
+    if (backlog_empty(backlog) || (group->count > 0 && single))
+        return NULL;
+    bool full = group->begun && txn_full(txn);
+    if (full && group->has_large)
+        return NULL;
+    struct job_list *list =
+        full || backlog->small.first == NULL ? &backlog->large : &backlog->small;
+    if (list->first == NULL || (list->first->alone && group->count > 0))
+        return NULL;
+    struct job *job = jobs_take(list);
+    if (job->beside)
+        backlog->beside = false;
+    return job;
+}
+
+// Runs jobs of the backlog until the group ends. On a full disk each has one of its own: those
+// that free room are not held up by the others.
+static void run_group(struct txn *txn, struct backlog *backlog, struct group *group)
 {
     *group = (struct group){.end = &group->first};
     txn->full_ns = 0;
     struct store_error why;
     bool single = store_condition(txn->engine->store, &why) == STORE_NO_ROOM;
-    while (jobs != NULL && !(jobs->alone && group->count > 0)) {
-        struct job *job = jobs;
-        jobs = job->next;
+    struct job *job;
+    while ((job = next_job(txn, backlog, group, single)) != NULL) {
         run_job(txn, job);
-        if (!job->failed && job->turn == JOB_ASIDE) {
+        group->begun = true;
+        group->has_large |= job->large && job->turn != JOB_BEHIND;
+        single |= job->alone;
+        if (!job->failed && job->turn == JOB_BEHIND) {
+            backlog_add(backlog, job);
+        } else if (!job->failed && job->turn == JOB_ASIDE) {
             judge_take(txn->engine, job);
         } else {
             *group->end = job;
             group->end = &job->next;
             group->count++;
         }
-        if (jobs == NULL || (group->count > 0 && (job->alone || single)) || txn_full(txn))
-            break;
     }
     *group->end = NULL;
-    return jobs;
 }
 
 // Either done, or back in the queue.
@@ -429,13 +473,11 @@ static void *writer_main(void *argument)
     struct engine *engine = argument;
     struct txn txn;
     txn_init(&txn, engine);
-    struct job *jobs;
-    while ((jobs = queue_take(&engine->queue)) != NULL) {
-        while (jobs != NULL) {
-            struct group group;
-            jobs = run_group(&txn, jobs, &group);
-            queue_finished(&engine->queue, commit_group(&txn, &group));
-        }
+    struct backlog backlog = {.beside = false};
+    while (queue_take(&engine->queue, &backlog)) {
+        struct group group;
+        run_group(&txn, &backlog, &group);
+        queue_finished(&engine->queue, commit_group(&txn, &group));
     }
     txn_release(&txn);
     return NULL;
