@@ -62,7 +62,7 @@ enum {
     LIMIT_INLINE_BODY = 64 << 10,
     LIMIT_SLICE_WORK = 2 << 20,
     LIMIT_INDEX_COPY = 2 << 10,   // a larger index entry refers to its item (ADR 014)
-    LIMIT_GROUP_BYTES = 4 << 20,  // bytes one group commit gathers before it goes to disk
+    LIMIT_GROUP_BYTES = 1 << 20,  // bytes one group commit gathers before it goes to disk
     LIMIT_SMALL_WRITE = 64 << 10, // bytes that a request reads and writes ahead of larger ones
 
     // Work (ours), in steps of about 4 ns: see steps.h.

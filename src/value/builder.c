@@ -192,6 +192,22 @@ void value_member(struct value_builder *builder, struct slice member)
     put_key(builder, frame, member);
 }
 
+void value_put_run(struct value_builder *builder, struct slice run, size_t count,
+                   const uint8_t *last)
+{
+    if (count == 0 || buf_reserve(builder->out, run.len) == NULL)
+        return;
+    struct value_frame *frame = top_frame(builder);
+    const uint8_t *first = run.ptr;
+    if (frame->tag == VALUE_TAG_M)
+        frame_count(builder, frame, value_counted(&first));
+    else
+        frame->count++;
+    frame->last = builder->out->len + (size_t)(last - run.ptr);
+    frame->count += count - 1;
+    buf_slice(builder->out, run);
+}
+
 // ---- Closing -------------------------------------------------------------------
 
 // The name or member that begins at an offset from the container's tag.

@@ -207,58 +207,46 @@ static void change_write(const struct change *change, struct value_builder *buil
         node_write(change->node, builder);
 }
 
-static void map_write(const struct node *node, struct value_builder *builder)
+// The children before the change's place are copied in one piece, as they stand. Returns whether
+// the child that the iterator has come to is the one that changes.
+static bool copy_until(struct path_step step, struct value_iter *iter, size_t total,
+                       struct value_builder *builder)
 {
-    const struct change *change = node->changes;
-    struct value_iter iter;
-    value_iter_init(&iter, node->base);
-    value_open_map(builder);
-    while (value_iter_next(&iter)) {
-        int order = -1;
-        while (change != NULL && (order = slice_compare(change->step.name, iter.name)) < 0) {
-            change_write(change, builder);
-            change = change->next;
-        }
-        if (change != NULL && order == 0) {
-            change_write(change, builder);
-            change = change->next;
-            continue;
-        }
-        value_name(builder, iter.name);
-        value_put(builder, iter.value);
+    const uint8_t *from = iter->at;
+    const uint8_t *last = from;
+    size_t left = iter->left;
+    int order = 1;
+    for (struct value_iter ahead = *iter; value_iter_next(&ahead); *iter = ahead) {
+        order = step_compare((struct path_step){ahead.name, total - iter->left}, step);
+        if (order >= 0)
+            break;
+        last = iter->at;
     }
-    for (; change != NULL; change = change->next)
-        change_write(change, builder);
-    (void)value_close(builder);
-}
-
-static void list_write(const struct node *node, struct value_builder *builder)
-{
-    const struct change *change = node->changes;
-    struct value_iter iter;
-    value_iter_init(&iter, node->base);
-    value_open_list(builder);
-    for (size_t index = 0; value_iter_next(&iter); index++) {
-        if (change != NULL && change->step.index == index) {
-            change_write(change, builder);
-            change = change->next;
-        } else {
-            value_put(builder, iter.value);
-        }
-    }
-    for (; change != NULL; change = change->next)
-        change_write(change, builder);
-    (void)value_close(builder);
+    value_put_run(builder, slice_of(from, (size_t)(iter->at - from)), left - iter->left, last);
+    return iter->left > 0 && order == 0;
 }
 
 static void node_write(const struct node *node, struct value_builder *builder)
 {
-    if (node->changes == NULL)
+    if (node->changes == NULL) {
         value_put(builder, node->base);
-    else if (value_type(node->base) == VALUE_M)
-        map_write(node, builder);
+        return;
+    }
+    struct value_iter iter;
+    value_iter_init(&iter, node->base);
+    size_t total = iter.left;
+    if (iter.container == VALUE_M)
+        value_open_map(builder);
     else
-        list_write(node, builder);
+        value_open_list(builder);
+    for (const struct change *change = node->changes; change != NULL; change = change->next) {
+        if (copy_until(change->step, &iter, total, builder))
+            (void)value_iter_next(&iter);
+        change_write(change, builder);
+    }
+    const uint8_t *end = node->base.ptr + node->base.len;
+    value_put_run(builder, slice_of(iter.at, (size_t)(end - iter.at)), iter.left, iter.at);
+    (void)value_close(builder);
 }
 
 void edit_finish(struct edit *edit, struct value_builder *builder)

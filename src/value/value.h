@@ -214,6 +214,10 @@ void value_put_binary(struct value_builder *builder, struct slice bytes);
 void value_put_scalar(struct value_builder *builder, enum value_tag tag, struct slice bytes);
 // A whole encoded value.
 void value_put(struct value_builder *builder, struct slice value);
+// Children of an encoded map or list, as they stand there one after the other, into a map or list
+// that is open. `last` is where the last of them begins; if nothing follows them, any.
+void value_put_run(struct value_builder *builder, struct slice run, size_t count,
+                   const uint8_t *last);
 
 void value_open_map(struct value_builder *builder);
 void value_open_list(struct value_builder *builder);
