@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 
 enum { ELEMENTS = 20000, LONG_TEXT = 390000 };
 
@@ -406,8 +407,7 @@ static void test_large_transaction(void **state)
     world_close(&world);
 }
 
-// ---- Parts
-// ---------------------------------------------------------------------------------------
+// ---- Parts -------------------------------------------------------------------------------------
 
 // A large batch is committed in several groups, and all of it is there in the end.
 static void test_large_batch(void **state)
@@ -435,6 +435,154 @@ static void test_large_batch(void **state)
     for (size_t i = 0; i < COUNT_OF(actions); i++)
         assert_true(actions[i].changed && actions[i].cost.table > 0);
     world_close(&world);
+}
+
+// ---- Small ones first ------------------------------------------------------------------------
+
+enum { LARGE_WRITES = 30, SMALL_WRITES = 5, SMALL_MANY = 200000 };
+
+// What waits for the writer, and in which order it is done. All but `first` is the writer's.
+struct line {
+    struct engine *engine;
+    sem_t go;
+    sem_t end;
+    size_t unfinished;
+    size_t large_unfinished;
+    size_t large_behind; // those that were unfinished when the last small one was done
+    size_t small_done;
+};
+
+struct queued {
+    struct write_job job; // first
+    struct write_action action;
+    struct arena arena;
+    struct error error;
+    struct line *line;
+    bool large;
+    bool endless; // goes on until no large one is left
+};
+
+static bool wait_to_go(struct job *job, struct txn *txn)
+{
+    (void)txn;
+    struct queued *queued = (struct queued *)job;
+    return sem_wait(&queued->line->go) == 0;
+}
+
+static void queued_done(struct job *job)
+{
+    struct queued *queued = (struct queued *)job;
+    struct line *line = queued->line;
+    assert_false(job->failed);
+    line->large_unfinished -= queued->large;
+    if (!queued->large) {
+        line->small_done++;
+        line->large_behind = line->large_unfinished;
+    }
+    if (queued->endless && line->large_unfinished > 0 && line->small_done < SMALL_MANY) {
+        queued->job.at = 0;
+        assert_true(engine_submit(line->engine, job));
+    } else if (--line->unfinished == 0) {
+        assert_int_equal(sem_post(&line->end), 0);
+    }
+}
+
+static void queue_write(struct world *world, struct queued *queued, struct line *line,
+                        struct slice item)
+{
+    struct table *table = engine_table(world->engine, SLICE_LIT("music"));
+    *queued = (struct queued){.line = line, .large = item.len > LIMIT_SMALL_WRITE};
+    arena_init(&queued->arena, LIMIT_REQUEST_MEMORY);
+    error_init(&queued->error, &queued->arena);
+    write_job_init(&queued->job, world->engine, &queued->arena, &queued->error);
+    queued->action = (struct write_action){
+        .kind = WRITE_PUT, .item = item, .table = table, .key = tree_key(world, table, item)};
+    queued->job.count = 1;
+    queued->job.actions = &queued->action;
+    queued->job.job.done = queued_done;
+    line->unfinished++;
+    line->large_unfinished += queued->large;
+}
+
+static void queued_release(struct queued *queued)
+{
+    write_job_release(&queued->job);
+    table_release(queued->action.table);
+    arena_release(&queued->arena);
+}
+
+// Queues the writes behind a job that waits until all of them are there, and awaits their end.
+static void run_line(struct line *line, struct queued *writes, size_t count)
+{
+    struct queued blocker = {.line = line, .large = true};
+    struct error error;
+    error_init(&error, NULL);
+    blocker.job.job = (struct job){.run = wait_to_go, .done = queued_done, .error = &error};
+    line->unfinished++;
+    line->large_unfinished++;
+    assert_true(engine_submit(line->engine, &blocker.job.job));
+    for (size_t i = 0; i < count; i++)
+        assert_true(engine_submit(line->engine, &writes[i].job.job));
+    assert_int_equal(sem_post(&line->go), 0);
+    assert_int_equal(sem_wait(&line->end), 0);
+    for (size_t i = 0; i < count; i++)
+        queued_release(&writes[i]);
+}
+
+static void line_open(struct line *line, struct world *world)
+{
+    world_open(world);
+    create_table(world, "music", false, false);
+    *line = (struct line){.engine = world->engine};
+    assert_int_equal(sem_init(&line->go, 0, 0), 0);
+    assert_int_equal(sem_init(&line->end, 0, 0), 0);
+}
+
+static void line_close(struct line *line, struct world *world)
+{
+    assert_int_equal(sem_destroy(&line->go), 0);
+    assert_int_equal(sem_destroy(&line->end), 0);
+    world_close(world);
+}
+
+// Small writes that come after large ones are done before most of them.
+static void test_small_first(void **state)
+{
+    (void)state;
+    struct world world;
+    struct line line;
+    struct queued writes[LARGE_WRITES + SMALL_WRITES];
+    line_open(&line, &world);
+    for (size_t i = 0; i < COUNT_OF(writes); i++) {
+        char word[16];
+        (void)snprintf(word, sizeof(word), "sk=%zu", i);
+        queue_write(&world, &writes[i], &line,
+                    i < LARGE_WRITES ? large_item(&world, word + 3)
+                                     : item_of(&world, "pk=a", word, NULL));
+    }
+    run_line(&line, writes, COUNT_OF(writes));
+    assert_in_range(line.large_behind, LARGE_WRITES / 2, LARGE_WRITES);
+    line_close(&line, &world);
+}
+
+// Large writes come to their end, however many small ones there are.
+static void test_large_goes_on(void **state)
+{
+    (void)state;
+    struct world world;
+    struct line line;
+    struct queued writes[1 + SMALL_WRITES];
+    line_open(&line, &world);
+    queue_write(&world, &writes[0], &line, large_item(&world, "0"));
+    for (size_t i = 1; i < COUNT_OF(writes); i++) {
+        char word[16];
+        (void)snprintf(word, sizeof(word), "sk=%zu", i);
+        queue_write(&world, &writes[i], &line, item_of(&world, "pk=a", word, NULL));
+        writes[i].endless = true;
+    }
+    run_line(&line, writes, COUNT_OF(writes));
+    assert_in_range(line.small_done, SMALL_WRITES, SMALL_MANY - 1);
+    line_close(&line, &world);
 }
 
 // Statements of a batch stand alone, also when one of them is put aside.
@@ -558,6 +706,8 @@ int main(void)
         cmocka_unit_test(test_same_item_twice),
         cmocka_unit_test(test_large_transaction),
         cmocka_unit_test(test_large_batch),
+        cmocka_unit_test(test_small_first),
+        cmocka_unit_test(test_large_goes_on),
         cmocka_unit_test(test_each),
         cmocka_unit_test(test_slow_filter),
         cmocka_unit_test(test_fetched_bytes),
