@@ -1,6 +1,7 @@
 // The judge: one thread that plans, beside the writer, the jobs that would hold it up. A condition
 // may ask a hundred questions of an item of 400 KB, and a transaction has a hundred such
-// conditions; while one client waits for that, the others write.
+// conditions; an item may have to be read from a slow disk. While one client waits for that, the
+// others write.
 //
 // The judge plans one job after the other, on a transaction that sees what is committed and puts
 // nothing into its batch, and hands each back to the end of the writer's queue. It is only a few

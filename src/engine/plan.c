@@ -1,10 +1,10 @@
 // Planning one action of a write: read the old image, judge the condition, make the new image, have
 // the table's guard judge that. Nothing here touches the batch.
 //
-// The writer plans within a bounded number of steps. What takes longer is planned by the judge
-// (judge.c), which runs the same code on a transaction of its own over what is committed. The
-// writer then only confirms that the item is still the one that the plan was made from: a plan is
-// a function of that item, so it still holds.
+// The writer plans within a bounded number of steps, from what is in memory. What takes longer is
+// planned by the judge (judge.c), which runs the same code on a transaction of its own over what is
+// committed. The writer then only confirms that the item is still the one that the plan was made
+// from: a plan is a function of that item, so it still holds.
 #include "engine/engine_internal.h"
 
 #include "engine/ttl.h"
@@ -149,7 +149,9 @@ void plan_open(struct txn *txn, struct write_job *request, struct write_action *
     error_init(&plan->error, request->arena);
     action->failure = ERR_NONE; // a request that the store did not take may come again
     action->old_item = VALUE_NONE;
+    store_wait_for_disk(txn->aside); // while the writer waits, so does everybody
     bool ok = find_table(txn, action, plan) && plan_read(txn, request, action, plan, &plan->error);
+    store_wait_for_disk(true);
     plan->made = !ok; // what fails here needs nothing more
 }
 

@@ -200,7 +200,8 @@ static void part_end(struct txn *txn, struct write_job *request, const struct pa
 
 enum planned {
     PLANNED,
-    PLANNED_LATER,  // it takes long, or an item has changed since: the judge plans it
+    PLANNED_LATER,  // it takes long, or must be read from disk, or has changed since: the judge
+                    // plans it
     PLANNED_BEHIND, // it is large: small requests go first
     PLANNED_NEVER,  // the transaction is too large
 };
@@ -240,6 +241,8 @@ static enum planned open_part(struct txn *txn, struct write_job *request, const 
             confirm(txn, request, action, plan);
         else if (!plan->opened)
             plan_open(txn, request, action, plan);
+        if (plan->error.code == ERR_COLD)
+            return PLANNED_LATER;
         if (!still_fits(request, part, i, &bytes))
             return PLANNED_NEVER;
         brought += action->item.len;
