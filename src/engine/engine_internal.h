@@ -247,11 +247,19 @@ void ttl_apply(struct txn *txn, const struct table *table, struct slice tree_key
 
 // ---- Indexes (index.c) ------------------------------------------------------------------
 
-// One state of an item: its bytes (VALUE_NONE if there is none) and AWS's size of it.
+// One state of an item: its bytes (VALUE_NONE if there is none) and AWS's size of it. Of a wide one
+// the attributes that make keys stand apart: see layout_key_image().
 struct image {
     struct slice item;
     size_t size;
+    struct slice keys;
 };
+
+// Where to look for an attribute that makes a key.
+static inline struct slice image_keys(struct image image)
+{
+    return image.keys.len > 0 ? image.keys : image.item;
+}
 
 // Judges the index keys (type, emptiness, size) that an update has changed.
 MUST_CHECK bool index_keys_check(const struct table *table, struct slice before, struct slice after,

@@ -92,10 +92,25 @@ static bool check_item_part(const struct index *index, size_t part, const void *
     return value.len == 0 || check_put(index, part, value, error);
 }
 
+static bool check_keys(const struct table *table, struct slice keys, struct error *error)
+{
+    return check_parts(table, check_item_part, &keys, error) &&
+           vectors_check_item(table, keys, error);
+}
+
 bool table_check_item(const struct table *table, struct slice item, struct error *error)
 {
-    return check_parts(table, check_item_part, &item, error) &&
-           vectors_check_item(table, item, error);
+    if (!layout_is_wide(item))
+        return check_keys(table, item, error);
+    struct buf keys;
+    struct value_builder builder;
+    buf_init(&keys, 2 * LIMIT_ITEM_SIZE);
+    value_builder_init(&builder, &keys);
+    layout_key_image(&builder, table, item);
+    bool ok = keys.failed ? error_budget(error) : check_keys(table, buf_view(&keys), error);
+    value_builder_release(&builder);
+    buf_release(&keys);
+    return ok;
 }
 
 static bool check_update_part(const struct index *index, size_t part, const void *context,
@@ -160,7 +175,7 @@ static struct image index_view(struct txn *txn, const struct table *table,
         store_batch_fail(txn->batch);
         return image;
     }
-    return (struct image){buf_view(out), value_item_size(buf_view(out))};
+    return (struct image){.item = buf_view(out), .size = value_item_size(buf_view(out))};
 }
 
 // Whether the entry of an item refers to it, given what the index projects of it.
@@ -199,13 +214,13 @@ struct index_cost index_apply(struct txn *txn, const struct table *table, const 
         return cost;
     struct slice old_values[2 * LIMIT_KEY_PARTS];
     struct slice new_values[2 * LIMIT_KEY_PARTS];
-    bool was = before.item.len > 0 && layout_index_values(index, before.item, old_values);
-    bool is = after.item.len > 0 && layout_index_values(index, after.item, new_values);
+    bool was = before.item.len > 0 && layout_index_values(index, image_keys(before), old_values);
+    bool is = after.item.len > 0 && layout_index_values(index, image_keys(after), new_values);
     if (!was && !is)
         return cost;
     bool same_key = was && is && same_values(index, old_values, new_values);
-    struct image old_view = {VALUE_NONE, 0};
-    struct image new_view = {VALUE_NONE, 0};
+    struct image old_view = {.size = 0};
+    struct image new_view = {.size = 0};
     if (was)
         old_view = index_view(txn, table, index, before, &txn->old_record);
     if (is)

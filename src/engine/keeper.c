@@ -119,7 +119,7 @@ struct filling {
 static void fill_item(struct txn *txn, const struct filling *filling, struct slice tree_key,
                       struct image image)
 {
-    struct image none = {VALUE_NONE, 0};
+    struct image none = {.size = 0};
     if (filling->index != NULL)
         (void)index_apply(txn, filling->table, filling->index, tree_key, none, image);
     else if (filling->vector != NULL)
@@ -147,7 +147,7 @@ static bool fill(struct piece *piece, struct txn *txn, const struct filling *fil
         store_cursor_first(cursor);
     while (store_cursor_valid(cursor) && items < PIECE_ITEMS && bytes < PIECE_BYTES) {
         struct slice record = store_cursor_value(cursor);
-        struct image image = {record_item(record), record_size(record)};
+        struct image image = {.item = record_item(record), .size = record_size(record)};
         buf_clear(last);
         buf_slice(last, store_cursor_key(cursor));
         fill_item(txn, filling, buf_view(last), image);

@@ -3,6 +3,8 @@
 
 #include "base/encode.h"
 
+#include <stdlib.h>
+
 static void put_tree(struct buf *out, tree_id tree)
 {
     uint8_t bytes[4];
@@ -115,11 +117,96 @@ bool layout_index_projects(const struct table *table, const struct index *index,
            (index->projection == PROJECT_INCLUDE && include_has(index, attribute));
 }
 
+// ---- Wide items ------------------------------------------------------------------------
+//
+// An item may have 66,000 attributes, and a table 20 indexes: looking for each key attribute, or
+// asking of each attribute whether it is one of a hundred, would take a hundred walks. So the
+// names are sorted, and all of them are found in one walk.
+
+enum { WIDE = 128, NAMES_STEP = 64 };
+
+struct names {
+    size_t count;
+    struct slice *all;
+};
+
+bool layout_is_wide(struct slice item)
+{
+    return value_count(item) > WIDE;
+}
+
+static void add_name(struct names *names, struct slice name)
+{
+    if (names->count % NAMES_STEP == 0) {
+        names->all = realloc(names->all, (names->count + NAMES_STEP) * sizeof(names->all[0]));
+        ensure_memory(names->all);
+    }
+    names->all[names->count++] = name;
+}
+
+static void add_parts(struct names *names, const struct key_part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        add_name(names, parts[i].name);
+}
+
+static void add_keys(struct names *names, const struct key_schema *keys)
+{
+    add_parts(names, keys->parts, keys->hash_count + keys->range_count);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct slice *left = a;
+    const struct slice *right = b;
+    return value_name_compare(*left, *right);
+}
+
+// Frees the names.
+static void pick(struct value_builder *builder, struct slice item, struct names *names)
+{
+    qsort(names->all, names->count, sizeof(names->all[0]), compare_names);
+    value_pick(builder, item, names->all, names->count);
+    free(names->all);
+}
+
+void layout_key_image(struct value_builder *builder, const struct table *table, struct slice item)
+{
+    struct names names = {.count = 0};
+    add_keys(&names, &table->keys);
+    for (size_t i = 0; i < table->index_count; i++)
+        add_keys(&names, &table->indexes[i].keys);
+    for (size_t i = 0; i < table->vector_count; i++) {
+        const struct vector_index *vector = &table->vectors[i];
+        add_keys(&names, &vector->base.keys);
+        add_name(&names, vector->attribute);
+        add_parts(&names, vector->filters, vector->filter_count);
+    }
+    if (table->ttl.attribute.len > 0)
+        add_name(&names, table->ttl.attribute);
+    pick(builder, item, &names);
+}
+
+static void pick_projected(struct value_builder *builder, const struct table *table,
+                           const struct index *index, struct slice item)
+{
+    struct names names = {.count = 0};
+    add_keys(&names, &table->keys);
+    add_keys(&names, &index->keys);
+    for (size_t i = 0; i < index->include_count; i++)
+        add_name(&names, index->include[i]);
+    pick(builder, item, &names);
+}
+
 void layout_index_view(struct value_builder *builder, const struct table *table,
                        const struct index *index, struct slice item)
 {
     if (index->projection == PROJECT_ALL) {
         value_put(builder, item);
+        return;
+    }
+    if (layout_is_wide(item)) {
+        pick_projected(builder, table, index, item);
         return;
     }
     value_open_map(builder);
@@ -133,6 +220,8 @@ void layout_index_view(struct value_builder *builder, const struct table *table,
     }
     (void)value_close(builder);
 }
+
+// ---- Records ---------------------------------------------------------------------------
 
 void record_write(struct buf *out, struct slice item, size_t size)
 {

@@ -38,6 +38,12 @@ MUST_CHECK bool layout_index_values(const struct index *index, struct slice item
 void layout_index_entry(struct buf *out, const struct index *index, const struct slice *values,
                         struct slice tree_key);
 
+// Whether an item has so many attributes that one does not look for each of many names in it.
+bool layout_is_wide(struct slice item);
+// Builds a map of those attributes of an item that make keys: of the table, of its indexes, of
+// expiry. Whoever looks for them finds the same there as in the item.
+void layout_key_image(struct value_builder *builder, const struct table *table, struct slice item);
+
 // Builds the item as the index sees it.
 void layout_index_view(struct value_builder *builder, const struct table *table,
                        const struct index *index, struct slice item);

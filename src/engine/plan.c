@@ -10,6 +10,29 @@
 #include "engine/ttl.h"
 #include "value/digest.h"
 
+bool image_copy(struct arena *arena, struct slice item, struct slice *out, struct error *error)
+{
+    if (item.len == 0)
+        return true;
+    *out = arena_copy(arena, item);
+    return out->ptr != NULL || error_budget(error);
+}
+
+// Of a wide item, looks up at once all that will be looked for.
+static bool pick_keys(struct txn *txn, struct write_job *request, const struct table *table,
+                      struct image *image, struct error *error)
+{
+    image->keys = VALUE_NONE;
+    if (image->item.len == 0 || !layout_is_wide(image->item))
+        return true;
+    buf_clear(&txn->image);
+    value_builder_reset(&txn->builder);
+    layout_key_image(&txn->builder, table, image->item);
+    if (txn->image.failed)
+        return error_budget(error);
+    return image_copy(request->arena, buf_view(&txn->image), &image->keys, error);
+}
+
 bool plan_read(struct txn *txn, struct write_job *request, const struct write_action *action,
                struct plan *plan, struct error *error)
 {
@@ -17,16 +40,9 @@ bool plan_read(struct txn *txn, struct write_job *request, const struct write_ac
     if (!txn_get(txn, action->key, request->arena, &plan->pin, &found, error))
         return false;
     if (found)
-        plan->before = (struct image){record_item(plan->pin.bytes), record_size(plan->pin.bytes)};
+        plan->before = (struct image){.item = record_item(plan->pin.bytes),
+                                      .size = record_size(plan->pin.bytes)};
     return true;
-}
-
-bool image_copy(struct arena *arena, struct slice item, struct slice *out, struct error *error)
-{
-    if (item.len == 0)
-        return true;
-    *out = arena_copy(arena, item);
-    return out->ptr != NULL || error_budget(error);
 }
 
 static bool matches(const struct write_action *action, struct slice before)
@@ -80,7 +96,8 @@ static bool make_updated(struct txn *txn, struct write_job *request,
     plan->after.size = value_item_size(plan->after.item);
     if (plan->after.size > LIMIT_ITEM_SIZE)
         return error_validation(error, "Item size to update has exceeded the maximum allowed size");
-    return index_keys_check(plan->table, plan->before.item, plan->after.item, error);
+    return pick_keys(txn, request, plan->table, &plan->after, error) &&
+           index_keys_check(plan->table, image_keys(plan->before), image_keys(plan->after), error);
 }
 
 static bool make_after(struct txn *txn, struct write_job *request,
@@ -88,8 +105,9 @@ static bool make_after(struct txn *txn, struct write_job *request,
 {
     switch (action->kind) {
     case WRITE_PUT:
-        plan->after = (struct image){action->item, value_item_size(action->item)};
-        return action->trusted || table_check_item(plan->table, plan->after.item, error);
+        plan->after = (struct image){.item = action->item, .size = value_item_size(action->item)};
+        return pick_keys(txn, request, plan->table, &plan->after, error) &&
+               (action->trusted || table_check_item(plan->table, image_keys(plan->after), error));
     case WRITE_UPDATE:
         return make_updated(txn, request, action, plan, error);
     case WRITE_CHECK:
@@ -98,7 +116,7 @@ static bool make_after(struct txn *txn, struct write_job *request,
     case WRITE_DELETE:
         // Somebody may have given it more time since it was found.
         if (action->expired &&
-            !ttl_expired(plan->table, plan->before.item, env_now(&txn->engine->env) / 1000))
+            !ttl_expired(plan->table, image_keys(plan->before), env_now(&txn->engine->env) / 1000))
             plan->after = plan->before;
         break;
     }
@@ -118,7 +136,8 @@ static bool guard_after(struct txn *txn, struct write_job *request, struct write
     plan->after.size = value_item_size(plan->after.item);
     if (plan->after.size > LIMIT_ITEM_SIZE)
         return error_validation(error, "Item size has exceeded the maximum allowed size");
-    return index_keys_check(plan->table, plan->before.item, plan->after.item, error);
+    return pick_keys(txn, request, plan->table, &plan->after, error) &&
+           index_keys_check(plan->table, image_keys(plan->before), image_keys(plan->after), error);
 }
 
 // ---- Whole plans ---------------------------------------------------------------------------
@@ -159,6 +178,7 @@ bool plan_make(struct txn *txn, struct write_job *request, struct write_action *
                struct plan *plan)
 {
     bool ok = judge_condition(txn, request, action, plan, &plan->error) &&
+              pick_keys(txn, request, plan->table, &plan->before, &plan->error) &&
               make_after(txn, request, action, plan, &plan->error) &&
               guard_after(txn, request, action, plan, &plan->error);
     plan->made = ok || plan->error.code != ERR_NONE;

@@ -329,10 +329,12 @@ uint64_t vector_apply(struct txn *txn, const struct table *table, const struct v
         (index->base.status == INDEX_CREATING &&
          slice_compare(tree_key, index->base.backfilled) >= 0))
         return 0;
-    bool same = same_entry(index, before.item, after.item);
-    bool is = make_entry(txn, index, tree_key, after.item, &txn->key, &txn->record);
+    struct slice old_keys = image_keys(before);
+    struct slice new_keys = image_keys(after);
+    bool same = same_entry(index, old_keys, new_keys);
+    bool is = make_entry(txn, index, tree_key, new_keys, &txn->key, &txn->record);
     bool was =
-        same ? is : make_entry(txn, index, tree_key, before.item, &txn->old_key, &txn->old_record);
+        same ? is : make_entry(txn, index, tree_key, old_keys, &txn->old_key, &txn->old_record);
     if (!was && !is)
         return 0;
     if (was && !same && !(is && slice_equal(buf_view(&txn->old_key), buf_view(&txn->key))))

@@ -140,7 +140,7 @@ bool verify_record(struct slice record, struct image *out)
         head++;
     if (head == record.len || record.ptr[head] >= 0x80)
         return false;
-    *out = (struct image){record_item(record), record_size(record)};
+    *out = (struct image){.item = record_item(record), .size = record_size(record)};
     return out->item.len > 0 && out->item.ptr[0] == VALUE_TAG_M && value_valid(out->item);
 }
 

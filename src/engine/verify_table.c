@@ -93,7 +93,7 @@ static void imply_claims(struct verifier *v, const struct view *view, struct sli
 static int64_t imply(struct verifier *v, const struct view *view, struct slice tree_key,
                      struct image image, bool claims)
 {
-    const struct image none = {VALUE_NONE, 0};
+    const struct image none = {.size = 0};
     const struct table *table = view->table;
     int64_t collected = (int64_t)image.size;
     store_batch_clear(v->txn.batch);

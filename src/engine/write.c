@@ -97,7 +97,7 @@ static void apply_action(struct txn *txn, struct write_action *action, const str
     action->changed = !slice_equal(plan->before.item, plan->after.item);
     apply_item(txn, action, plan);
     log_append(txn, plan->table, plan->before.item, plan->after.item, action->expired);
-    ttl_apply(txn, plan->table, action->key, plan->before.item, plan->after.item);
+    ttl_apply(txn, plan->table, action->key, image_keys(plan->before), image_keys(plan->after));
     int64_t growth = (int64_t)plan->after.size - (int64_t)plan->before.size;
     for (size_t i = 0; i < plan->table->index_count; i++) {
         const struct index *index = &plan->table->indexes[i];

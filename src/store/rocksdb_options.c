@@ -124,6 +124,9 @@ static void set_housekeeping(rocksdb_options_t *set)
     rocks_errors_can_be_resumed(set);
     rocksdb_options_set_max_manifest_file_size(set, 4 * MEGABYTE);
     rocksdb_options_set_max_open_files(set, open_files());
+    // New tables go to the disk as they are written, a megabyte at a time. Otherwise all of a table
+    // goes when it is complete, and a commit that syncs the log then waits behind it.
+    rocksdb_options_set_bytes_per_sync(set, MEGABYTE);
     rocksdb_options_set_stats_dump_period_sec(set, 0);
     rocksdb_options_set_stats_persist_period_sec(set, 0);
     rocksdb_options_set_skip_stats_update_on_db_open(set, 1);

@@ -325,3 +325,21 @@ bool value_valid(struct slice bytes)
     struct check check = {bytes.ptr, bytes.len};
     return check_value(&check, 0) && check.left == 0;
 }
+
+void value_pick(struct value_builder *builder, struct slice map, const struct slice *names,
+                size_t count)
+{
+    struct value_iter iter;
+    value_iter_init(&iter, map);
+    value_open_map(builder);
+    for (size_t i = 0; i < count && value_iter_next(&iter);) {
+        int order;
+        while (i < count && (order = value_name_compare(iter.name, names[i])) > 0)
+            i++;
+        if (i < count && order == 0) {
+            value_name(builder, iter.name);
+            value_put(builder, iter.value);
+        }
+    }
+    (void)value_close(builder);
+}

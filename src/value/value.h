@@ -218,6 +218,10 @@ void value_put(struct value_builder *builder, struct slice value);
 // that is open. `last` is where the last of them begins; if nothing follows them, any.
 void value_put_run(struct value_builder *builder, struct slice run, size_t count,
                    const uint8_t *last);
+// Those attributes of a map whose names are among the given ones, which are sorted, as a map. It
+// walks both once.
+void value_pick(struct value_builder *builder, struct slice map, const struct slice *names,
+                size_t count);
 
 void value_open_map(struct value_builder *builder);
 void value_open_list(struct value_builder *builder);

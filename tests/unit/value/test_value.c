@@ -194,6 +194,46 @@ static void test_entries(void **state)
     maker_release(&apart);
 }
 
+// Picking finds what looking for each name finds.
+static void test_pick(void **state)
+{
+    (void)state;
+    uint64_t seed = 11;
+    for (int round = 0; round < 500; round++) {
+        struct buf map;
+        struct buf picked;
+        struct value_builder builder;
+        struct value_builder picker;
+        buf_init(&map, 1 << 20);
+        buf_init(&picked, 1 << 20);
+        value_builder_init(&builder, &map);
+        value_builder_init(&picker, &picked);
+        value_open_map(&builder);
+        for (size_t left = random_below(&seed, 40); left > 0; left--) {
+            char name[3] = {(char)('a' + random_below(&seed, 4)),
+                            (char)('a' + random_below(&seed, 4)), 0};
+            value_name(&builder, slice_of(name, random_below(&seed, 3)));
+            value_put_bool(&builder, random_below(&seed, 2) == 0);
+        }
+        (void)value_close(&builder);
+        struct slice names[] = {SLICE_LIT(""),   SLICE_LIT("a"),  SLICE_LIT("ab"), SLICE_LIT("ab"),
+                                SLICE_LIT("cc"), SLICE_LIT("cd"), SLICE_LIT("e")};
+        size_t first = random_below(&seed, COUNT_OF(names));
+        value_pick(&picker, buf_view(&map), names + first, COUNT_OF(names) - first);
+        size_t found = 0;
+        for (size_t i = first; i < COUNT_OF(names); i++) {
+            struct slice wanted = value_get(buf_view(&map), names[i]);
+            assert_true(slice_equal(value_get(buf_view(&picked), names[i]), wanted));
+            found += wanted.len > 0 && (i == first || !slice_equal(names[i], names[i - 1]));
+        }
+        assert_int_equal(value_count(buf_view(&picked)), found);
+        value_builder_release(&builder);
+        value_builder_release(&picker);
+        buf_release(&map);
+        buf_release(&picked);
+    }
+}
+
 static void test_set_repeats(void **state)
 {
     (void)state;
@@ -528,6 +568,7 @@ int main(void)
         cmocka_unit_test(test_readers),
         cmocka_unit_test(test_iteration_is_sorted),
         cmocka_unit_test(test_map_any_order),
+        cmocka_unit_test(test_pick),
         cmocka_unit_test(test_set_repeats),
         cmocka_unit_test(test_entries),
         cmocka_unit_test(test_canonical),
