@@ -83,12 +83,17 @@ static const size_t buffers_min = (size_t)4 << 20;
 static const size_t limit_min = (size_t)64 << 20;
 static const size_t memory_max = (size_t)1 << 40;
 
+// Large bodies and answers have memory of their own, which grows without being copied and goes back
+// at once: in the allocator's arenas giving it back would keep everybody else waiting who
+// allocates.
+//
 // Where little may be used, a thread reserves less for its stack, and two arenas of the allocator
 // must do for all threads: both count against 'ulimit -v', used or not.
 static void memory_prepare(size_t limit)
 {
     static const size_t small_stack = (size_t)2 << 20;
     static const size_t plenty = (size_t)1 << 30;
+    (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
     if (limit >= plenty)
         return;
     (void)mallopt(M_ARENA_MAX, 2);

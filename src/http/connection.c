@@ -5,8 +5,8 @@
 // answered; what the client sends meanwhile lands behind it, as far as there is room, and
 // then reading pauses. So a usual request costs no allocation and no copy.
 //
-// One request is taken in a turn of the loop: those that a client has sent behind it wait for the
-// next turn, so that everybody else comes in between.
+// One request is taken in a turn of the loop, and a bite of a large body: what a client has sent
+// behind it waits for the next turn, so that everybody else comes in between.
 //
 // Invariants: the connection is closed only outside CONNECTION_HANDLING (a client that vanishes
 // in it sets `broken` or `ended`, looked at after the answer); connection_advance never nests.
@@ -18,7 +18,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LINGER_BYTES = 64 << 20, COMPRESSED_MAX = 256 << 20, UNSENT_MAX = 256 << 10 };
+enum {
+    LINGER_BYTES = 64 << 20,
+    COMPRESSED_MAX = 256 << 20,
+    UNSENT_MAX = 256 << 10,
+    BITE = 128 << 10, // bytes read of one connection in a turn
+};
 
 void connection_enter(struct connection *connection, enum connection_state state)
 {
@@ -29,13 +34,13 @@ void connection_enter(struct connection *connection, enum connection_state state
 
 // ---- The read buffer ---------------------------------------------------------------------
 
-// Moves [begin, len) to the start of `to`, with everything that points into it.
-static void buffer_move(struct connection *c, uint8_t *to)
+// Moves [begin, len) to the start, with everything that points into it.
+static void buffer_move(struct connection *c)
 {
     const uint8_t *from = c->in + c->begin;
-    memmove(to, from, c->len - c->begin);
+    memmove(c->in, from, c->len - c->begin);
     if (c->head_done) {
-        http_request_rebase(&c->exchange.request, from, to);
+        http_request_rebase(&c->exchange.request, (uintptr_t)from, c->in);
         c->body_at -= c->begin;
     }
     c->len -= c->begin;
@@ -71,16 +76,28 @@ static size_t buffer_counted(size_t cap)
     return cap > READ_BUFFER ? cap : 0;
 }
 
-static uint8_t *buffer_new(struct connection *c, size_t cap)
+// What is moved is little: a large body stands at the start, behind its head, and the C library
+// makes room for it by moving pages and not bytes.
+static bool buffer_grow(struct connection *c, size_t cap)
 {
+    if (c->begin > 0)
+        buffer_move(c);
     if (!budget_take(&c->account, BUDGET_BODIES, buffer_counted(cap)))
-        return NULL;
-    uint8_t *buffer = malloc(cap);
-    if (buffer == NULL) {
+        return false;
+    struct http_request *request = &c->exchange.request;
+    ptrdiff_t method_at = c->head_done ? request->method.ptr - c->in : 0;
+    uint8_t *grown = realloc(c->in, cap);
+    if (grown == NULL) {
         budget_give(&c->account, BUDGET_BODIES, buffer_counted(cap));
         budget_starve(&c->account);
+        return false;
     }
-    return buffer;
+    budget_give(&c->account, BUDGET_BODIES, buffer_counted(c->cap));
+    if (c->head_done)
+        http_request_rebase(request, (uintptr_t)(request->method.ptr - method_at), grown);
+    c->in = grown;
+    c->cap = cap;
+    return true;
 }
 
 static void buffer_drop(struct connection *c)
@@ -98,19 +115,10 @@ static bool buffer_make_room(struct connection *c)
         return true;
     size_t used = c->len - c->begin;
     if (c->in != NULL && c->begin > 0 && c->cap - used >= wanted) {
-        buffer_move(c, c->in);
+        buffer_move(c);
         return true;
     }
-    size_t cap = capacity_next(c, used + wanted);
-    uint8_t *grown = buffer_new(c, cap);
-    if (grown == NULL)
-        return false;
-    if (c->in != NULL)
-        buffer_move(c, grown);
-    buffer_drop(c);
-    c->in = grown;
-    c->cap = cap;
-    return true;
+    return buffer_grow(c, capacity_next(c, used + wanted));
 }
 
 // An empty buffer starts at its beginning again; one that a large request has left goes.
@@ -349,7 +357,8 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
     *out = uv_buf_init(NULL, 0); // which makes the read fail with UV_ENOBUFS
     if (is_busy(c) ? c->cap - c->len < READ_ROOM / 4 : !buffer_make_room(c))
         return;
-    *out = uv_buf_init((char *)c->in + c->len, (unsigned)(c->cap - c->len));
+    size_t room = c->cap - c->len;
+    *out = uv_buf_init((char *)c->in + c->len, (unsigned)(room < BITE ? room : BITE));
 }
 
 static void reading_failed(struct connection *c, ssize_t why)
@@ -388,8 +397,15 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
         return;
     }
     c->len += (size_t)count;
-    if (c->state == CONNECTION_READING && !c->queued)
+    if (c->state != CONNECTION_READING || c->queued)
+        return;
+    if (count < BITE) {
         connection_advance(c);
+        return;
+    }
+    (void)uv_read_stop(stream);
+    c->paused = true;
+    loop_queue(c);
 }
 
 static bool reading_start(struct connection *c)

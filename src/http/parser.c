@@ -65,13 +65,13 @@ const struct slice *http_header_find(const struct http_request *request, struct 
     return NULL;
 }
 
-static void rebase(struct slice *slice, const uint8_t *from, const uint8_t *to)
+static void rebase(struct slice *slice, uintptr_t from, const uint8_t *to)
 {
     if (slice->ptr != NULL)
-        slice->ptr = to + (slice->ptr - from);
+        slice->ptr = to + ((uintptr_t)slice->ptr - from);
 }
 
-void http_request_rebase(struct http_request *request, const uint8_t *from, const uint8_t *to)
+void http_request_rebase(struct http_request *request, uintptr_t from, const uint8_t *to)
 {
     rebase(&request->method, from, to);
     rebase(&request->target, from, to);

@@ -111,8 +111,8 @@ static inline const struct slice *http_header(const struct http_request *request
 // The value of the first header of that name (any case), or NULL: for names that are not known.
 const struct slice *http_header_find(const struct http_request *request, struct slice name);
 
-// Moves every slice of the head from bytes at `from` to the same bytes at `to`.
-void http_request_rebase(struct http_request *request, const uint8_t *from, const uint8_t *to);
+// Moves every slice of the head from bytes at `from`, which may be gone, to the same bytes at `to`.
+void http_request_rebase(struct http_request *request, uintptr_t from, const uint8_t *to);
 
 // ASCII case-insensitive equality. `lower` must be in lower case already and may hold letters,
 // digits and the characters - . / only; the text must be free of control characters.

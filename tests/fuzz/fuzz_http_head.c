@@ -137,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else
         check_same(&whole, bytes, &pieces, last);
     if (pieces.result == HTTP_DONE) {
-        http_request_rebase(&pieces.request, last.ptr, bytes.ptr);
+        http_request_rebase(&pieces.request, (uintptr_t)last.ptr, bytes.ptr);
         check_same(&whole, bytes, &pieces, bytes);
     }
     fuzz_free(last);

@@ -308,7 +308,7 @@ static void test_rebase(void **state)
     struct outcome out;
     parse(good[7], first, &out);
     memcpy(second, first, len);
-    http_request_rebase(&out.request, first, second);
+    http_request_rebase(&out.request, (uintptr_t)first, second);
     memset(first, 'x', len);
     assert_true(slice_is(out.request.method, "POST"));
     assert_true(slice_is(out.request.headers[0].name, "Host"));
