@@ -301,8 +301,9 @@ def repair_list(directory):
     table = files_of(inner, 'db', '.sst')[-1]
     os.remove(table)
     report, found = repair(inner, 3)
-    expect(os.path.basename(table)[:-4] in report['TableListRebuilt'], report)
-    expect(report['MissingRecordCount'] > 0, report)
+    expect([file['File'] for file in report['DamagedFiles']] == [os.path.basename(table)], report)
+    expect('No such file' in report['DamagedFiles'][0]['What'], report)
+    expect(report['LostRangeCount'] == 1 and 'TableListRebuilt' not in report, report)
 
 
 def repair_usage(directory):
