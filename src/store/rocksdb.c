@@ -326,6 +326,20 @@ bool rocks_flush(struct rocks_store *rocks, struct store_error *error)
     return manifest_promise(rocks->path, &rocks->promise, error);
 }
 
+// A flush that failed stays for another second. Resuming must wait for it: if it, or one that it
+// makes room for, fails while RocksDB is being resumed, then resuming gives up at once and forgets
+// the flush it has just asked for, which is queued for ever and never run. Every flush behind that
+// one would wait for it without end (7.8).
+static bool flushes_ended(struct rocks_store *rocks, struct store_error *error)
+{
+    for (int i = 0; i < FLUSH_WAIT_MS; i++) {
+        if (property(rocks, "rocksdb.num-running-flushes") == 0)
+            return true;
+        (void)usleep(1000);
+    }
+    return store_fail(error, "a flush did not come to an end");
+}
+
 // rocksdb_extras.cc
 bool rocks_resume(rocksdb_t *db, char *text, size_t size);
 
@@ -342,7 +356,7 @@ static bool rocks_recover(struct store *store, struct store_error *error)
     // may itself have stopped for want of room: resuming brings it back or says why not.
     uint64_t room = flush_bytes(rocks);
     (void)disk_has_room(&rocks->disk, room);
-    return wal_probe(rocks->wal, room, error) &&
+    return wal_probe(rocks->wal, room, error) && flushes_ended(rocks, error) &&
            rocks_resume(rocks->db, error->text, sizeof(error->text)) && rocks_flush(rocks, error) &&
            wal_restart(rocks->wal, rocks->applied, error);
 }
