@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 bool store_fail(struct store_error *error, const char *format, ...)
 {
@@ -34,13 +35,26 @@ void store_report_damage(struct store *store, const char *text)
         log_error("store: %s", text);
 }
 
-// Damage is there for ever and found again by every read: the watch decides what is logged of it.
-static void report(struct store *store, const struct store_error *error)
+// Names files as they are called within the data directory: where that is concerns no client.
+static void hide_path(const struct store *store, struct store_error *error)
 {
-    if (error->damaged)
+    char *at = error->text;
+    size_t len = store->path == NULL ? 0 : strlen(store->path);
+    while (len > 0 && (at = strstr(at, store->path)) != NULL) {
+        size_t hidden = len + strspn(at + len, "/");
+        memmove(at, at + hidden, strlen(at + hidden) + 1);
+    }
+}
+
+// Damage is there for ever and found again by every read: the watch decides what is logged of it.
+static void report(struct store *store, struct store_error *error)
+{
+    if (error->damaged) {
         store_report_damage(store, error->text);
-    else if (!error->cold)
+        hide_path(store, error);
+    } else if (!error->cold) {
         log_error("store: %s", error->text);
+    }
 }
 
 static bool key_fits(struct slice key)

@@ -84,6 +84,9 @@ class Damage(unittest.TestCase):
             except ApiError as error:
                 self.assertEqual((error.status, error.name), (500, 'InternalServerError'))
                 self.assertIn('data on disk is damaged', error.message)
+                # The file is named as the data directory has it, and not where that is.
+                self.assertIn(f' db/{self.file} ', error.message)
+                self.assertNotIn(self.directory, error.message)
                 return number
         self.fail('nothing is damaged')
 
@@ -95,7 +98,7 @@ class Damage(unittest.TestCase):
             status, document = health(server.endpoint)
             self.assertEqual((status, document['status'], document['writes']),
                              (503, 'damaged', {'accepted': True}))
-            self.assertIn(self.file, document['damage']['reason'])
+            self.assertIn(f'{self.directory}/db/{self.file}', document['damage']['reason'])
             self.assertRegex(document['damage']['since'], '^20')
             self.assertEqual(document['damage']['met'], 1)
             # Found again, it is counted and not logged again; the rest goes on.
@@ -128,7 +131,7 @@ class Damage(unittest.TestCase):
             self.assertEqual(self.wait(api, good)['BackupStatus'], 'AVAILABLE')
             found = self.wait(api, bad)
             self.assertEqual(found['BackupStatus'], 'DELETED')
-            self.assertIn(self.file, found['FailureMessage'])
+            self.assertIn(f' db/{self.file} ', found['FailureMessage'])
             while True:
                 state = api.call('DescribeBulkOperation', {'BulkOperationArn': bulk})['BulkOperationDescription']
                 if state['BulkOperationStatus'] != 'IN_PROGRESS':
