@@ -230,8 +230,8 @@ static bool attempt(struct kinesis_http *http, struct slice head, struct slice b
 {
     struct buf answer;
     buf_init(&answer, ANSWER_MAX);
-    bool answered = connect_any(http) && send_all(http, head) &&
-                    send_all(http, body) && receive_answer(http, &answer, ok);
+    bool answered = connect_any(http) && send_all(http, head) && send_all(http, body) &&
+                    receive_answer(http, &answer, ok);
     if (!answered)
         disconnect(http);
     buf_release(&answer);

@@ -35,9 +35,8 @@ static struct slice end_of(const struct ranging *ranging, struct slice key, tree
     return item.len == 0 ? item : arena_copy(&v->arena, item);
 }
 
-static void tell(struct ranging *ranging, enum verify_check check, tree_id tree,
-                 struct slice index, const struct key_schema *first,
-                 const struct key_schema *second)
+static void tell(struct ranging *ranging, enum verify_check check, tree_id tree, struct slice index,
+                 const struct key_schema *first, const struct key_schema *second)
 {
     if (tree == 0 || !touches(ranging, tree))
         return;

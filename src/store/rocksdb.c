@@ -39,6 +39,7 @@
 enum {
     FLUSH_SLACK = 2 << 20, // room that a flush takes besides what is in memory
     FLUSH_WAIT_MS = 10000,
+    LOOK_BYTES = 512 << 10, // committed between two looks at the disk: less than its reserve
     RELAXED_MS = 100,       // so much of what was answered may be lost with relaxed durability
     SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
     // Deleted keys that a read may have to pass over in the memtables: some 50 ms at most.
@@ -493,6 +494,16 @@ static enum store_end commit_scratch(struct rocks_store *rocks, const struct sto
     return STORE_DONE;
 }
 
+// Once a second is not enough for a disk that takes a hundred megabytes in it.
+static void look_in_time(struct rocks_store *rocks, size_t bytes)
+{
+    rocks->unseen += bytes;
+    if (rocks->unseen < LOOK_BYTES)
+        return;
+    rocks->unseen = 0;
+    rocks_look_at_disk(rocks);
+}
+
 static enum store_end rocks_commit(struct store *store, const struct store_batch *batch,
                                    struct store_error *error)
 {
@@ -503,6 +514,7 @@ static enum store_end rocks_commit(struct store *store, const struct store_batch
     scratch_fill(rocks, batch);
     enum store_end end = commit_scratch(rocks, batch, error);
     scratch_clear(rocks);
+    look_in_time(rocks, store_batch_bytes(batch));
     if (end == STORE_DONE && rocks->durability == STORE_RELAXED)
         worker_ask(&rocks->syncer);
     if (end == STORE_DONE && wal_segment_bytes(rocks->wal) >= rocks->rotate_at)
@@ -536,8 +548,8 @@ void rocks_damage_found(void *context, const char *text)
     rocks->damage = true;
 }
 
-// Before a memtable becomes a table. If the log cannot be synced, or its records were lost, the
-// promise says that the tables may be further than the log.
+// Before a memtable becomes a table, which may need the reserve. If the log cannot be synced, or
+// its records were lost, the promise says that the tables may be further than the log.
 void rocks_promise_flush(void *context)
 {
     struct rocks_store *rocks = context;
@@ -545,6 +557,7 @@ void rocks_promise_flush(void *context)
     uint64_t applied = rocks->applied;
     if (rocks->wal == NULL)
         return; // an old log is being replayed, and stays until the flush is over
+    (void)disk_has_room(&rocks->disk, flush_bytes(rocks));
     if (rocks->durability == STORE_RELAXED)
         rocks_sync_log(rocks);
     if (!wal_promise(rocks->wal, applied, &error))

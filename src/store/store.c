@@ -38,23 +38,24 @@ void store_report_damage(struct store *store, const char *text)
 // Names files as they are called within the data directory: where that is concerns no client.
 static void hide_path(const struct store *store, struct store_error *error)
 {
-    char *at = error->text;
     size_t len = store->path == NULL ? 0 : strlen(store->path);
+    char *at = error->text;
     while (len > 0 && (at = strstr(at, store->path)) != NULL) {
-        size_t hidden = len + strspn(at + len, "/");
-        memmove(at, at + hidden, strlen(at + hidden) + 1);
+        if (at[len] == '/')
+            memmove(at, at + len + 1, strlen(at + len));
+        else
+            at += len;
     }
 }
 
 // Damage is there for ever and found again by every read: the watch decides what is logged of it.
 static void report(struct store *store, struct store_error *error)
 {
-    if (error->damaged) {
+    if (error->damaged)
         store_report_damage(store, error->text);
-        hide_path(store, error);
-    } else if (!error->cold) {
+    else if (!error->cold)
         log_error("store: %s", error->text);
-    }
+    hide_path(store, error);
 }
 
 static bool key_fits(struct slice key)
@@ -196,7 +197,10 @@ enum store_end store_commit(struct store *store, const struct store_batch *batch
 {
     if (store_batch_count(batch) == 0)
         return STORE_DONE;
-    return store->driver->commit(store, batch, error);
+    enum store_end end = store->driver->commit(store, batch, error);
+    if (end != STORE_DONE)
+        hide_path(store, error);
+    return end;
 }
 
 enum store_condition store_condition(struct store *store, struct store_error *why)

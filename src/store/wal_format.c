@@ -31,7 +31,8 @@ bool wal_start_decode(struct slice bytes, struct wal_start *out)
 {
     if (bytes.len < WAL_START || memcmp(bytes.ptr, magic, MAGIC_BYTES) != 0)
         return false;
-    *out = (struct wal_start){le64_get(bytes.ptr + 8), le64_get(bytes.ptr + 16), le64_get(bytes.ptr + 24)};
+    *out = (struct wal_start){le64_get(bytes.ptr + 8), le64_get(bytes.ptr + 16),
+                              le64_get(bytes.ptr + 24)};
     return crc32_of(slice_of(bytes.ptr + SUMMED_AT, WAL_START - SUMMED_AT)) ==
            le32_get(bytes.ptr + MAGIC_BYTES);
 }

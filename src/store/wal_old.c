@@ -26,7 +26,8 @@ static bool record_at(struct slice bytes, uint64_t salt, struct old_record *out)
     uint32_t length = le32_get(bytes.ptr + 4);
     if (length > WAL_RECORD_MAX || length > bytes.len - HEADER)
         return false;
-    *out = (struct old_record){le64_get(bytes.ptr + 8) ^ salt, slice_of(bytes.ptr + HEADER, length)};
+    *out =
+        (struct old_record){le64_get(bytes.ptr + 8) ^ salt, slice_of(bytes.ptr + HEADER, length)};
     return crc32_of(slice_of(bytes.ptr + 4, HEADER - 4 + length)) == le32_get(bytes.ptr);
 }
 
