@@ -45,6 +45,8 @@ struct kinesis_http;
 // http://host[:port][/path]; NULL with a sentence in `error` if it is none.
 MUST_CHECK struct kinesis_http *kinesis_http_new(const char *url, char *error, size_t error_size);
 void kinesis_http_free(struct kinesis_http *http);
+// From another thread: a post that waits fails at once, and so do all that follow.
+void kinesis_http_stop(struct kinesis_http *http);
 // Posts a request of Kinesis and waits for the answer; whether it was a success.
 MUST_CHECK bool kinesis_http_post(struct kinesis_http *http, const char *operation,
                                   struct slice region, struct slice body);

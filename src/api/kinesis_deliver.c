@@ -471,6 +471,8 @@ void kinesis_free(struct kinesis *kinesis)
     kinesis->stopping = true;
     ensure(pthread_cond_signal(&kinesis->wake) == 0);
     ensure(pthread_mutex_unlock(&kinesis->lock) == 0);
+    if (kinesis->http != NULL)
+        kinesis_http_stop(kinesis->http);
     ensure(pthread_join(kinesis->thread, NULL) == 0);
     forget_all(kinesis);
     kinesis_http_free(kinesis->http);

@@ -1,25 +1,28 @@
 // A small HTTP/1.1 client for one endpoint: one connection, kept open between posts, used by one
-// thread. It waits at most a few seconds for anything, so that whoever stops it is not kept
-// waiting.
+// thread. It waits at most a few seconds for anything, and not at all once another thread has
+// stopped it: each wait is for the socket or for that.
 //
 // Whatever goes wrong is a failed post: the connection is closed, and the caller posts again.
 #include "api/kinesis.h"
 
+#include <errno.h>
 #include <netdb.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { TIMEOUT_SECONDS = 3, HOST_MAX = 256, PATH_MAX_LEN = 1024, ANSWER_MAX = 1 << 16 };
+enum { TIMEOUT_MS = 3000, HOST_MAX = 256, PATH_MAX_LEN = 1024, ANSWER_MAX = 1 << 16 };
 
 struct kinesis_http {
     char host[HOST_MAX];
     char port[8];
     char path[PATH_MAX_LEN];
-    int socket; // -1 if it is closed
+    int socket;  // -1 if it is closed
+    int stopped; // can be read from as soon as no post may wait any more
 };
 
 // ---- The endpoint -----------------------------------------------------------------
@@ -58,8 +61,11 @@ struct kinesis_http *kinesis_http_new(const char *url, char *error, size_t error
     struct kinesis_http *http = calloc(1, sizeof(*http));
     ensure_memory(http);
     http->socket = -1;
-    if (url_parse(url, http))
+    if (url_parse(url, http)) {
+        http->stopped = eventfd(0, EFD_CLOEXEC);
+        ensure_started(http->stopped >= 0);
         return http;
+    }
     (void)snprintf(error, error_size, "'%s' is no URL of the form http://host:port", url);
     free(http);
     return NULL;
@@ -77,20 +83,45 @@ void kinesis_http_free(struct kinesis_http *http)
     if (http == NULL)
         return;
     disconnect(http);
+    (void)close(http->stopped);
     free(http);
+}
+
+void kinesis_http_stop(struct kinesis_http *http)
+{
+    ensure(eventfd_write(http->stopped, 1) == 0);
+}
+
+// ---- Waiting ---------------------------------------------------------------------------------
+
+// Until the socket can be read from or written to; false if it takes too long, or it was stopped.
+static bool wait_for(const struct kinesis_http *http, int fd, short events)
+{
+    struct pollfd waits[] = {{.fd = http->stopped, .events = POLLIN}, {.fd = fd, .events = events}};
+    int ready;
+    do
+        ready = poll(waits, COUNT_OF(waits), TIMEOUT_MS);
+    while (ready < 0 && errno == EINTR);
+    return ready > 0 && waits[0].revents == 0;
 }
 
 // ---- Connecting ------------------------------------------------------------------------------
 
-static int connect_one(const struct addrinfo *address)
+static bool is_connected(int fd)
 {
-    const struct timeval timeout = {.tv_sec = TIMEOUT_SECONDS};
-    int fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, address->ai_protocol);
+    int error = 0;
+    socklen_t length = sizeof(error);
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0;
+}
+
+static int connect_one(const struct kinesis_http *http, const struct addrinfo *address)
+{
+    int fd = socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                    address->ai_protocol);
     if (fd < 0)
         return -1;
-    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) == 0 &&
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) == 0 &&
-        connect(fd, address->ai_addr, address->ai_addrlen) == 0)
+    if (connect(fd, address->ai_addr, address->ai_addrlen) == 0 ||
+        (errno == EINPROGRESS && wait_for(http, fd, POLLOUT) && is_connected(fd)))
         return fd;
     (void)close(fd);
     return -1;
@@ -105,7 +136,7 @@ static bool connect_any(struct kinesis_http *http)
     if (getaddrinfo(http->host, http->port, &hints, &addresses) != 0)
         return false;
     for (struct addrinfo *at = addresses; http->socket < 0 && at != NULL; at = at->ai_next)
-        http->socket = connect_one(at);
+        http->socket = connect_one(http, at);
     freeaddrinfo(addresses);
     return http->socket >= 0;
 }
@@ -133,10 +164,12 @@ static void write_head(struct buf *out, const struct kinesis_http *http, const c
                date, SLICE_FMT(region), 0);
 }
 
-static bool send_all(int fd, struct slice bytes)
+static bool send_all(const struct kinesis_http *http, struct slice bytes)
 {
     while (bytes.len > 0) {
-        ssize_t sent = send(fd, bytes.ptr, bytes.len, MSG_NOSIGNAL);
+        if (!wait_for(http, http->socket, POLLOUT))
+            return false;
+        ssize_t sent = send(http->socket, bytes.ptr, bytes.len, MSG_NOSIGNAL);
         if (sent <= 0)
             return false;
         bytes = slice_of(bytes.ptr + sent, bytes.len - (size_t)sent);
@@ -144,10 +177,12 @@ static bool send_all(int fd, struct slice bytes)
     return true;
 }
 
-static bool receive_more(int fd, struct buf *answer)
+static bool receive_more(const struct kinesis_http *http, struct buf *answer)
 {
     uint8_t *room = buf_reserve(answer, 4096);
-    ssize_t got = room == NULL ? -1 : recv(fd, room, 4096, 0);
+    if (room == NULL || !wait_for(http, http->socket, POLLIN))
+        return false;
+    ssize_t got = recv(http->socket, room, 4096, 0);
     if (got <= 0)
         return false;
     answer->len += (size_t)got;
@@ -171,7 +206,7 @@ static bool receive_answer(struct kinesis_http *http, struct buf *answer, bool *
 {
     const uint8_t *end = NULL;
     while (end == NULL) {
-        if (!receive_more(http->socket, answer))
+        if (!receive_more(http, answer))
             return false;
         end = memmem(answer->ptr, answer->len, "\r\n\r\n", 4);
     }
@@ -184,7 +219,7 @@ static bool receive_answer(struct kinesis_http *http, struct buf *answer, bool *
     *ok = strncmp(text, "HTTP/1.", 7) == 0 && kept > 12 && strncmp(text + 8, " 200", 4) == 0;
     bool known = content_length(text, &length);
     while (known && answer->len < head + length)
-        known = receive_more(http->socket, answer);
+        known = receive_more(http, answer);
     if (!known || strcasestr(text, "\r\nconnection: close") != NULL)
         disconnect(http);
     return true;
@@ -195,8 +230,8 @@ static bool attempt(struct kinesis_http *http, struct slice head, struct slice b
 {
     struct buf answer;
     buf_init(&answer, ANSWER_MAX);
-    bool answered = connect_any(http) && send_all(http->socket, head) &&
-                    send_all(http->socket, body) && receive_answer(http, &answer, ok);
+    bool answered = connect_any(http) && send_all(http, head) && send_all(http, body) &&
+                    receive_answer(http, &answer, ok);
     if (!answered)
         disconnect(http);
     buf_release(&answer);

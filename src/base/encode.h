@@ -75,6 +75,21 @@ static inline uint64_t be64_get(const uint8_t *from)
     return __builtin_bswap64(value);
 }
 
+// The bytes of a file of ours, on the machines that we run on.
+static inline uint32_t le32_get(const uint8_t *from)
+{
+    uint32_t value;
+    memcpy(&value, from, 4);
+    return value;
+}
+
+static inline uint64_t le64_get(const uint8_t *from)
+{
+    uint64_t value;
+    memcpy(&value, from, 8);
+    return value;
+}
+
 // The CRC-32 of bytes, and of bytes behind others whose CRC is known.
 uint32_t crc32_more(uint32_t before, struct slice bytes);
 static inline uint32_t crc32_of(struct slice bytes)

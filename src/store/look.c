@@ -19,6 +19,7 @@ enum { COPY_PIECE = 1 << 20 };
 
 // rocksdb_tables.cc
 bool rocks_table_check(const char *path, char *text, size_t size);
+bool rocks_table_origin(const char *path, char *out, size_t size);
 // rocksdb_extras.cc
 void rocks_log_to_us(rocksdb_options_t *options);
 
@@ -289,11 +290,37 @@ bool look_at_tables(const char *data,
     return each_file(path, check_table, &tables, error);
 }
 
+// RocksDB trusts that no two tables have the same records. `context` has the origins seen so far,
+// each with its NUL.
+static bool drop_copy(void *context, const char *directory, const char *name,
+                      struct store_error *error)
+{
+    struct buf *seen = context;
+    char path[2 * PATH_MAX];
+    char origin[128];
+    (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
+    if (!ends_with(name, ".sst") || !rocks_table_origin(path, origin, sizeof(origin)))
+        return true;
+    for (size_t at = 0; at < seen->len; at += strlen((const char *)seen->ptr + at) + 1) {
+        if (strcmp((const char *)seen->ptr + at, origin) == 0)
+            return unlink(path) == 0 || fail_errno("leave out", path, error);
+    }
+    buf_text(seen, origin);
+    buf_byte(seen, 0);
+    return true;
+}
+
 bool look_rebuild(const char *data, struct store_error *error)
 {
     char path[PATH_MAX + 8];
     char *message = NULL;
+    struct buf seen;
     (void)snprintf(path, sizeof(path), "%s/db", data);
+    buf_init(&seen, 64 << 20);
+    bool distinct = each_file(path, drop_copy, &seen, error);
+    buf_release(&seen);
+    if (!distinct)
+        return false;
     rocksdb_options_t *set = rocks_options_new(&(struct store_options){.path = data});
     rocksdb_repair_db(set, path, &message);
     rocksdb_options_destroy(set);

@@ -39,6 +39,7 @@
 enum {
     FLUSH_SLACK = 2 << 20, // room that a flush takes besides what is in memory
     FLUSH_WAIT_MS = 10000,
+    LOOK_BYTES = 512 << 10, // committed between two looks at the disk: less than its reserve
     RELAXED_MS = 100,       // so much of what was answered may be lost with relaxed durability
     SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
     // Deleted keys that a read may have to pass over in the memtables: some 50 ms at most.
@@ -326,6 +327,20 @@ bool rocks_flush(struct rocks_store *rocks, struct store_error *error)
     return manifest_promise(rocks->path, &rocks->promise, error);
 }
 
+// A flush that failed stays for another second. Resuming must wait for it: if it, or one that it
+// makes room for, fails while RocksDB is being resumed, then resuming gives up at once and forgets
+// the flush it has just asked for, which is queued for ever and never run. Every flush behind that
+// one would wait for it without end (7.8).
+static bool flushes_ended(struct rocks_store *rocks, struct store_error *error)
+{
+    for (int i = 0; i < FLUSH_WAIT_MS; i++) {
+        if (property(rocks, "rocksdb.num-running-flushes") == 0)
+            return true;
+        (void)usleep(1000);
+    }
+    return store_fail(error, "a flush did not come to an end");
+}
+
 // rocksdb_extras.cc
 bool rocks_resume(rocksdb_t *db, char *text, size_t size);
 
@@ -342,7 +357,7 @@ static bool rocks_recover(struct store *store, struct store_error *error)
     // may itself have stopped for want of room: resuming brings it back or says why not.
     uint64_t room = flush_bytes(rocks);
     (void)disk_has_room(&rocks->disk, room);
-    return wal_probe(rocks->wal, room, error) &&
+    return wal_probe(rocks->wal, room, error) && flushes_ended(rocks, error) &&
            rocks_resume(rocks->db, error->text, sizeof(error->text)) && rocks_flush(rocks, error) &&
            wal_restart(rocks->wal, rocks->applied, error);
 }
@@ -479,6 +494,16 @@ static enum store_end commit_scratch(struct rocks_store *rocks, const struct sto
     return STORE_DONE;
 }
 
+// Once a second is not enough for a disk that takes a hundred megabytes in it.
+static void look_in_time(struct rocks_store *rocks, size_t bytes)
+{
+    rocks->unseen += bytes;
+    if (rocks->unseen < LOOK_BYTES)
+        return;
+    rocks->unseen = 0;
+    rocks_look_at_disk(rocks);
+}
+
 static enum store_end rocks_commit(struct store *store, const struct store_batch *batch,
                                    struct store_error *error)
 {
@@ -489,6 +514,7 @@ static enum store_end rocks_commit(struct store *store, const struct store_batch
     scratch_fill(rocks, batch);
     enum store_end end = commit_scratch(rocks, batch, error);
     scratch_clear(rocks);
+    look_in_time(rocks, store_batch_bytes(batch));
     if (end == STORE_DONE && rocks->durability == STORE_RELAXED)
         worker_ask(&rocks->syncer);
     if (end == STORE_DONE && wal_segment_bytes(rocks->wal) >= rocks->rotate_at)
@@ -522,8 +548,8 @@ void rocks_damage_found(void *context, const char *text)
     rocks->damage = true;
 }
 
-// Before a memtable becomes a table. If the log cannot be synced, or its records were lost, the
-// promise says that the tables may be further than the log.
+// Before a memtable becomes a table, which may need the reserve. If the log cannot be synced, or
+// its records were lost, the promise says that the tables may be further than the log.
 void rocks_promise_flush(void *context)
 {
     struct rocks_store *rocks = context;
@@ -531,6 +557,7 @@ void rocks_promise_flush(void *context)
     uint64_t applied = rocks->applied;
     if (rocks->wal == NULL)
         return; // an old log is being replayed, and stays until the flush is over
+    (void)disk_has_room(&rocks->disk, flush_bytes(rocks));
     if (rocks->durability == STORE_RELAXED)
         rocks_sync_log(rocks);
     if (!wal_promise(rocks->wal, applied, &error))

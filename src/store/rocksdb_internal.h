@@ -32,6 +32,7 @@ struct rocks_store {
     _Atomic uint64_t noted;   // what its tables say of that
     size_t segment_bytes;
     size_t rotate_at;           // segment size at which the next rotation is tried
+    size_t unseen;              // bytes that were committed since the disk was looked at
     _Atomic uint64_t segment;   // those below it can go after the next flush
     _Atomic uint64_t deletions; // keys that were deleted since the last flush began, and
     _Atomic bool ranges;        // whether ranges were

@@ -246,6 +246,7 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
     rocks->base.driver = &rocks_driver;
     rocks->dir = dir;
     (void)snprintf(rocks->path, sizeof(rocks->path), "%s", options->path);
+    rocks->base.path = rocks->path;
     rocks->durability = options->durability;
     rocks->segment_bytes = rocks_segment_bytes(options);
     rocks->rotate_at = rocks->segment_bytes;

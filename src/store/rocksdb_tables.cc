@@ -16,6 +16,7 @@ extern "C" bool rocks_table_check(const char *path, char *text, size_t size);
 extern "C" struct rocks_table *rocks_table_open(const char *path);
 extern "C" struct rocksdb_iterator_t *rocks_table_iterator(void *table);
 extern "C" void rocks_table_close(struct rocks_table *table);
+extern "C" bool rocks_table_origin(const char *path, char *out, size_t size);
 
 // Every block of it against its checksum. False with what is wrong.
 extern "C" bool rocks_table_check(const char *path, char *text, size_t size)
@@ -53,4 +54,17 @@ extern "C" struct rocksdb_iterator_t *rocks_table_iterator(void *table)
 extern "C" void rocks_table_close(struct rocks_table *table)
 {
     delete table;
+}
+
+// Which table it was when it was made, in words: two files of one origin are copies of each other.
+// False if it does not say.
+extern "C" bool rocks_table_origin(const char *path, char *out, size_t size)
+{
+    rocksdb::SstFileReader reader{rocksdb::Options()};
+    if (!reader.Open(path).ok())
+        return false;
+    auto properties = reader.GetTableProperties();
+    int length = std::snprintf(out, size, "%s %llu", properties->db_session_id.c_str(),
+                               static_cast<unsigned long long>(properties->orig_file_number));
+    return !properties->db_session_id.empty() && static_cast<size_t>(length) < size;
 }

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // rocksdb_tables.cc
@@ -58,6 +59,8 @@ static bool report_failure(struct salvaging *s, const char *doing, char *message
 
 // ---- The tables ---------------------------------------------------------------------------------
 
+// A table that is missing or cannot be opened does not keep the others from being read: it fails
+// where it is needed, as a damaged block does.
 static bool open_tables(struct salvaging *s, struct store_error *error)
 {
     char path[PATH_MAX + 16];
@@ -65,6 +68,7 @@ static bool open_tables(struct salvaging *s, struct store_error *error)
     scratch_path(s, "db", path);
     struct store_options options = {.path = s->look->scratch, .passive = true};
     rocksdb_options_t *set = rocks_options_new(&options);
+    rocksdb_options_set_paranoid_checks(set, 0);
     s->db = rocksdb_open(set, path, &message);
     rocksdb_options_destroy(set);
     if (message == NULL)
@@ -106,6 +110,8 @@ static bool note_table(void *context, const char *path, const char *fault)
     (void)store_fail(&text, "%s", fault);
     look_translate(s->look, &text);
     note_file(s->out, strrchr(path, '/') + 1, text.text);
+    buf_text(&s->paths, path);
+    buf_byte(&s->paths, 0);
     return true;
 }
 
@@ -156,14 +162,17 @@ static bool apply_record(void *context, uint64_t sequence, struct slice payload,
     return message == NULL || report_failure(s, "applying the log", message);
 }
 
-// What the tables say of the log; 0 if that cannot be read.
-static uint64_t read_applied(struct salvaging *s)
+// What the tables say of the log. If the one that says it cannot be read, then what the log says of
+// the tables: it begins where they ended.
+static uint64_t read_applied(struct salvaging *s, uint64_t log_first)
 {
     char *message = NULL;
     size_t length = 0;
     uint64_t applied = 0;
     char *value = rocksdb_get(s->db, s->read, "", 0, &length, &message);
-    if (message == NULL && length == sizeof(applied))
+    if (message != NULL && log_first > 0)
+        applied = log_first - 1;
+    else if (message == NULL && length == sizeof(applied))
         memcpy(&applied, value, sizeof(applied));
     rocksdb_free(value);
     rocksdb_free(message);
@@ -189,14 +198,15 @@ static bool apply_log(struct salvaging *s)
     struct wal_report *log = &out->log;
     char path[PATH_MAX + 16];
     scratch_path(s, "log", path);
-    out->applied = read_applied(s);
+    bool is_old = s->look->format == 1;
+    if (!is_old && !wal_check(path, s->promised[PROMISE_SEGMENT], log, s->error))
+        return false;
+    out->applied = read_applied(s, log->first);
     out->last = out->applied;
-    if (s->look->format == 1) {
+    if (is_old) {
         struct wal_old old;
         return wal_old_walk(path, &old, apply_record, s, s->error) && flush_tables(s);
     }
-    if (!wal_check(path, s->promised[PROMISE_SEGMENT], log, s->error))
-        return false;
     wal_report_compare(log, out->applied, s->promised);
     bool overlaps = log->damage_count == 0 && log->first > 0 && log->first <= out->applied;
     uint64_t above = overlaps ? log->first - 1 : out->applied;
@@ -243,22 +253,28 @@ static struct slice keep(struct slice bytes)
     return slice_of(copy, bytes.len);
 }
 
-// "… in PATH offset N size N": the file that the message speaks of.
-static void note_damaged_path(struct salvaging *s, const char *fault)
+// "… PATH/db/000012.sst …": a missing file is found by nothing else than failing to be read.
+static void note_fault(struct salvaging *s, const char *fault)
 {
-    const char *at = strstr(fault, s->look->scratch);
-    if (at == NULL)
+    char db[PATH_MAX + 16];
+    char name[64];
+    struct store_error text;
+    scratch_path(s, "db/", db);
+    const char *at = strstr(fault, db);
+    unsigned long long number = at == NULL ? 0 : strtoull(at + strlen(db), NULL, 10);
+    if (number == 0)
         return;
-    size_t len = strcspn(at, " ");
-    buf_add(&s->paths, at, len);
-    buf_byte(&s->paths, 0);
+    (void)snprintf(name, sizeof(name), "%06llu.sst", number);
+    (void)store_fail(&text, "%s", fault);
+    look_translate(s->look, &text);
+    note_file(s->out, name, text.text);
 }
 
 static void note_range(struct salvaging *s, const struct salvage_read *read, bool more)
 {
     struct salvage *out = s->out;
     struct slice to = more ? salvage_read_key(read) : slice_of(NULL, 0);
-    note_damaged_path(s, read->fault);
+    note_fault(s, read->fault);
     if (out->range_count < SALVAGE_RANGES) {
         out->ranges[out->range_count] =
             (struct salvage_range){.from = keep(buf_view(&read->from)), .to = keep(to)};
@@ -331,19 +347,38 @@ static bool take_range(struct salvaging *s, rocksdb_iterator_t *(*make)(void *co
     return ok;
 }
 
+static size_t ranges_known(const struct salvage *out)
+{
+    return out->range_count < SALVAGE_RANGES ? out->range_count : SALVAGE_RANGES;
+}
+
+// Out of RocksDB's way, where it puts what it cannot use itself.
+static bool set_aside(struct salvaging *s)
+{
+    char lost[PATH_MAX + 16];
+    scratch_path(s, "db/lost", lost);
+    if (mkdir(lost, 0700) != 0 && errno != EEXIST)
+        return store_fail(s->error, "cannot make %s: %s", lost, strerror(errno));
+    for (size_t at = 0; at < s->paths.len; at += strlen((const char *)s->paths.ptr + at) + 1) {
+        char to[PATH_MAX + 128];
+        const char *path = (const char *)s->paths.ptr + at;
+        (void)snprintf(to, sizeof(to), "%s%s", lost, strrchr(path, '/'));
+        if (rename(path, to) != 0 && errno != ENOENT)
+            return store_fail(s->error, "cannot move %s: %s", path, strerror(errno));
+    }
+    return true;
+}
+
 // The tables without the damaged files may have keys of the ranges that could not be read.
 static bool take_others(struct salvaging *s)
 {
-    if (s->paths.len == 0)
+    if (s->out->range_count == 0)
         return true;
     close_tables(s);
-    for (size_t at = 0; at < s->paths.len; at += strlen((const char *)s->paths.ptr + at) + 1)
-        (void)unlink((const char *)s->paths.ptr + at);
-    if (!look_rebuild(s->look->scratch, s->error) || !open_tables(s, s->error))
+    if (!set_aside(s) || !look_rebuild(s->look->scratch, s->error) || !open_tables(s, s->error))
         return false;
     bool ok = true;
-    size_t count = s->out->range_count < SALVAGE_RANGES ? s->out->range_count : SALVAGE_RANGES;
-    for (size_t i = 0; ok && i < count; i++)
+    for (size_t i = 0; ok && i < ranges_known(s->out); i++)
         ok = take_range(s, make_iterator, s, &s->out->ranges[i]);
     return ok && commit(s);
 }
@@ -354,17 +389,20 @@ static bool take_file(void *context, const char *file)
     struct rocks_table *table = rocks_table_open(file);
     if (table == NULL)
         return true;
+    bool ok = true;
     struct salvage_range all = {.others = 0};
-    bool ok = take_range(s, rocks_table_iterator, table, &all);
+    if (s->out->rebuilt)
+        ok = take_range(s, rocks_table_iterator, table, &all);
+    for (size_t i = 0; ok && i < ranges_known(s->out); i++)
+        ok = take_range(s, rocks_table_iterator, table, &s->out->ranges[i]);
     rocks_table_close(table);
     return ok;
 }
 
-// Files that could not be part of a new list of tables.
+// Files that could not be part of a list of tables.
 static bool take_set_aside(struct salvaging *s)
 {
-    return !s->out->rebuilt ||
-           (look_at_lost(s->look->scratch, take_file, s, s->error) && commit(s));
+    return look_at_lost(s->look->scratch, take_file, s, s->error) && commit(s);
 }
 
 // ---- All of it ----------------------------------------------------------------------------------
@@ -392,8 +430,8 @@ bool salvage_run(const struct look *look, struct store *to, struct salvage *out,
     rocksdb_readoptions_set_readahead_size(s.read, READ_AHEAD);
     scratch_path(&s, "log", log);
     promise_read(log, s.promised);
-    bool ok = prepare_tables(&s) && apply_log(&s) && take_all(&s) && take_set_aside(&s) &&
-              take_others(&s);
+    bool ok = prepare_tables(&s) && apply_log(&s) && take_all(&s) && take_others(&s) &&
+              take_set_aside(&s);
     close_tables(&s);
     log_packer_release(&s.packer);
     rocksdb_readoptions_destroy(s.read);

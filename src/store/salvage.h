@@ -3,10 +3,10 @@
 //
 // What can be damaged, and what is done:
 //   the list of tables  it is made anew out of the table files that can be read; what can be read
-//   of
-//                       the others is added where a key is missing, and may be old
-//   a table file        it is read around the blocks that cannot be; keys of that range which other
-//                       files have are taken from there, and may be older than what was lost
+//                       of the others is added where a key is missing, and may be old
+//   a table file        it is read around the blocks that cannot be, which are all if it is missing
+//                       or cannot be opened; keys of that range which other files have are taken
+//                       from there, and may be older than what was lost
 //   the log             every intact record is applied, in order and whole, around those missing
 // What the keys mean is not known here: entries that no longer fit their items are mended by
 // the engine afterwards (engine/verify.h).

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 bool store_fail(struct store_error *error, const char *format, ...)
 {
@@ -34,13 +35,27 @@ void store_report_damage(struct store *store, const char *text)
         log_error("store: %s", text);
 }
 
+// Names files as they are called within the data directory: where that is concerns no client.
+static void hide_path(const struct store *store, struct store_error *error)
+{
+    size_t len = store->path == NULL ? 0 : strlen(store->path);
+    char *at = error->text;
+    while (len > 0 && (at = strstr(at, store->path)) != NULL) {
+        if (at[len] == '/')
+            memmove(at, at + len + 1, strlen(at + len));
+        else
+            at += len;
+    }
+}
+
 // Damage is there for ever and found again by every read: the watch decides what is logged of it.
-static void report(struct store *store, const struct store_error *error)
+static void report(struct store *store, struct store_error *error)
 {
     if (error->damaged)
         store_report_damage(store, error->text);
     else if (!error->cold)
         log_error("store: %s", error->text);
+    hide_path(store, error);
 }
 
 static bool key_fits(struct slice key)
@@ -182,7 +197,10 @@ enum store_end store_commit(struct store *store, const struct store_batch *batch
 {
     if (store_batch_count(batch) == 0)
         return STORE_DONE;
-    return store->driver->commit(store, batch, error);
+    enum store_end end = store->driver->commit(store, batch, error);
+    if (end != STORE_DONE)
+        hide_path(store, error);
+    return end;
 }
 
 enum store_condition store_condition(struct store *store, struct store_error *why)

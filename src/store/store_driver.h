@@ -47,6 +47,7 @@ struct store_driver {
 struct store {
     const struct store_driver *driver;
     _Atomic(const struct store_watch *) watch; // or NULL
+    const char *path;                          // of the data directory, or NULL
 };
 
 // Tells the watch; store.c does it for reads.

@@ -17,20 +17,6 @@ enum {
 
 static const uint8_t magic[MAGIC_BYTES] = {'D', 'L', 'G', '2'};
 
-static uint32_t get32(const uint8_t *from)
-{
-    uint32_t value;
-    memcpy(&value, from, 4);
-    return value;
-}
-
-static uint64_t get64(const uint8_t *from)
-{
-    uint64_t value;
-    memcpy(&value, from, 8);
-    return value;
-}
-
 void wal_start_encode(const struct wal_start *start, uint8_t out[WAL_START])
 {
     memcpy(out, magic, MAGIC_BYTES);
@@ -45,9 +31,10 @@ bool wal_start_decode(struct slice bytes, struct wal_start *out)
 {
     if (bytes.len < WAL_START || memcmp(bytes.ptr, magic, MAGIC_BYTES) != 0)
         return false;
-    *out = (struct wal_start){get64(bytes.ptr + 8), get64(bytes.ptr + 16), get64(bytes.ptr + 24)};
+    *out = (struct wal_start){le64_get(bytes.ptr + 8), le64_get(bytes.ptr + 16),
+                              le64_get(bytes.ptr + 24)};
     return crc32_of(slice_of(bytes.ptr + SUMMED_AT, WAL_START - SUMMED_AT)) ==
-           get32(bytes.ptr + MAGIC_BYTES);
+           le32_get(bytes.ptr + MAGIC_BYTES);
 }
 
 static uint32_t record_sum(const uint8_t *header, struct slice payload)
@@ -70,13 +57,13 @@ bool wal_record_decode(struct slice bytes, uint64_t salt, struct wal_record *out
 {
     if (bytes.len < WAL_HEADER)
         return false;
-    uint32_t length = get32(bytes.ptr + 4);
+    uint32_t length = le32_get(bytes.ptr + 4);
     if (length > WAL_RECORD_MAX || length > bytes.len - WAL_HEADER)
         return false;
-    *out = (struct wal_record){.sequence = get64(bytes.ptr + 8) ^ salt,
-                               .unsynced = get32(bytes.ptr + 16),
+    *out = (struct wal_record){.sequence = le64_get(bytes.ptr + 8) ^ salt,
+                               .unsynced = le32_get(bytes.ptr + 16),
                                .payload = slice_of(bytes.ptr + WAL_HEADER, length)};
-    return record_sum(bytes.ptr, out->payload) == get32(bytes.ptr);
+    return record_sum(bytes.ptr, out->payload) == le32_get(bytes.ptr);
 }
 
 void wal_segment_name(uint64_t number, char out[WAL_NAME_BYTES])

@@ -19,38 +19,25 @@ struct old_record {
     struct slice payload;
 };
 
-static uint32_t get32(const uint8_t *from)
-{
-    uint32_t value;
-    memcpy(&value, from, 4);
-    return value;
-}
-
-static uint64_t get64(const uint8_t *from)
-{
-    uint64_t value;
-    memcpy(&value, from, 8);
-    return value;
-}
-
 static bool record_at(struct slice bytes, uint64_t salt, struct old_record *out)
 {
     if (bytes.len < HEADER)
         return false;
-    uint32_t length = get32(bytes.ptr + 4);
+    uint32_t length = le32_get(bytes.ptr + 4);
     if (length > WAL_RECORD_MAX || length > bytes.len - HEADER)
         return false;
-    *out = (struct old_record){get64(bytes.ptr + 8) ^ salt, slice_of(bytes.ptr + HEADER, length)};
-    return crc32_of(slice_of(bytes.ptr + 4, HEADER - 4 + length)) == get32(bytes.ptr);
+    *out =
+        (struct old_record){le64_get(bytes.ptr + 8) ^ salt, slice_of(bytes.ptr + HEADER, length)};
+    return crc32_of(slice_of(bytes.ptr + 4, HEADER - 4 + length)) == le32_get(bytes.ptr);
 }
 
 static bool walk_bytes(struct slice bytes, struct wal_old *out, wal_visit visit, void *context,
                        struct store_error *error)
 {
     if (bytes.len < START || memcmp(bytes.ptr, "DLOG", 4) != 0 ||
-        crc32_of(slice_of(bytes.ptr + 8, 8)) != get32(bytes.ptr + 4))
+        crc32_of(slice_of(bytes.ptr + 8, 8)) != le32_get(bytes.ptr + 4))
         return true; // its start was never finished
-    uint64_t salt = get64(bytes.ptr + 8);
+    uint64_t salt = le64_get(bytes.ptr + 8);
     struct slice rest = slice_of(bytes.ptr + START, bytes.len - START);
     struct old_record record;
     for (bool first = true; record_at(rest, salt, &record); first = false) {

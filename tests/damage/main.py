@@ -3,10 +3,12 @@
     main.py [--short] [--damages N] [--seed S] [--scene NAME] [--only N] [--verbose]
 
 Each damage is one choice of directory, kind of file, kind of damage and place. The server is started on the damaged copy. It
-must either have everything (through the API: items, indexes, counts), or refuse to start, or to answer, with words.
+must either have everything (through the API: items, indexes, counts), or refuse to start, or to answer, with words. Then the
+copy is repaired: the report must say of exactly those items that they are lost which are, and the new directory be sound.
 """
 import argparse
 import collections
+import json
 import os
 import random
 import shutil
@@ -15,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from dolmen import Server
+from dolmen import ROOT, Api, Server
 from scene import Difference, ReadError, Scene
 
 SCENES = (  # name, buffers, durability, end, megabytes
@@ -26,6 +28,8 @@ SCENES = (  # name, buffers, durability, end, megabytes
     ('stopped, small buffers', '4M', 'full', 'clean', 20),
 )
 KINDS = {'log': 6, 'table': 6, 'MANIFEST': 3, 'promise': 2, 'CURRENT': 1, 'FORMAT': 1, 'other': 1}  # how often
+BINARY = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
+WHOLE_REPAIRED = 4  # one in so many of those that open is repaired too
 WAYS = ('bit', 'bytes', 'zeros', 'cut', 'missing', 'swapped', 'copied')
 
 
@@ -170,21 +174,62 @@ def judge(damage, directory):
     return outcome
 
 
+def dolmen(*arguments):
+    """(exit code, report): of a failure, the words."""
+    run = subprocess.run([BINARY, *arguments, '--json'], capture_output=True, text=True, timeout=120)
+    try:
+        return run.returncode, json.loads(run.stdout)
+    except ValueError:
+        return run.returncode, run.stderr
+
+
+def check_repair(damage, directory, is_whole, new):
+    """Verifies and repairs what was damaged; Difference if anything is not told, or told and not so."""
+    code, report = dolmen('verify', directory)
+    if code not in ((0, 1) if is_whole else (1,)) or (code == 1 and not report):
+        raise Difference(f'verify ended with {code}: {report}')
+    code, report = dolmen('repair', directory, '--to', new)
+    if code not in (0, 3) or report['Lost'] != (code == 3):
+        raise Difference(f'repair ended with {code}: {report}')
+    try:
+        with Server(new, *damage.scene.options) as server:
+            damage.scene.verify_repaired(server.endpoint, report)
+    except (Difference, RuntimeError, OSError, ValueError) as error:
+        told = {name: report[name] for name in report if name not in ('Checks', 'Differences')}
+        raise Difference(f'repaired: {error}\n    {told}')
+    code, report = dolmen('verify', new)
+    if code != 0:
+        raise Difference(f'repaired, and verify says: {report}')
+
+
 GOOD = ('whole', 'refused', 'read refused')
 
 
-def once(seed, scenes, work):
+def judge_repair(damage, directory, outcome, new):
+    shutil.rmtree(new, ignore_errors=True)
+    try:
+        check_repair(damage, directory, outcome == 'whole', new)
+    except Difference as error:
+        return str(error)
+    return ''
+
+
+def once(seed, scenes, work, number):
     damage = Damage(seed, scenes)
     directory = os.path.join(work, 'copy')
     shutil.rmtree(directory, ignore_errors=True)
     copy_directory(damage.scene.data, directory)
     damage.inflict(directory)
     outcome, words = judge(damage, directory)
+    if outcome in GOOD and (outcome != 'whole' or number % WHOLE_REPAIRED == 0):
+        fault = judge_repair(damage, directory, outcome, os.path.join(work, 'new'))
+        if fault:
+            return damage, 'UNTOLD', fault
     return damage, outcome, words
 
 
 def table(counts):
-    outcomes = [outcome for outcome in (*GOOD, 'no words', 'crashed', 'LOST')
+    outcomes = [outcome for outcome in (*GOOD, 'no words', 'crashed', 'LOST', 'UNTOLD')
                 if outcome in GOOD or any(row[outcome] for row in counts.values())]
     lines = [f'{"":22}' + ''.join(f'{outcome:>14}' for outcome in outcomes)]
     for row in sorted(counts, key=lambda row: (list(KINDS).index(row[0]), WAYS.index(row[1]))):
@@ -201,7 +246,7 @@ def arguments():
     parser.add_argument('--only', type=int, help='only the damage of this number')
     parser.add_argument('--verbose', action='store_true', default=bool(os.environ.get('VERBOSE')))
     options = parser.parse_args()
-    options.damages = options.damages or (25 if options.short else 2000)
+    options.damages = options.damages or (16 if options.short else 2000)
     return options
 
 
@@ -222,6 +267,7 @@ def check_scenes(scenes, work):
         copy_directory(scene.data, directory)
         with Server(directory, *scene.options) as server:
             scene.verify(server.endpoint)
+            scene.learn_order(Api(server.endpoint))
         sizes = {kind: len(paths) for kind, paths in files_of(scene.data).items()}
         print(f'{scene.name}: {sum(map(len, scene.items.values()))} items; files: {sizes}', flush=True)
 
@@ -236,7 +282,7 @@ def main():
         scenes = make_scenes(options, work)
         check_scenes(scenes, work)
         for number in [options.only] if options.only is not None else numbers:
-            damage, outcome, words = once(f'{options.seed}/{number}', scenes, work)
+            damage, outcome, words = once(f'{options.seed}/{number}', scenes, work, number)
             counts[damage.kind, damage.way][outcome] += 1
             bad = outcome not in GOOD
             failed += bad

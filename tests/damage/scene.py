@@ -7,12 +7,16 @@ server. Every write was answered before the end, so there is no doubt about any.
 
     scene.verify(endpoint)    compares everything through the API; raises Difference, or ReadError if the
                               server says that it cannot read
+    scene.verify_repaired(endpoint, report)
+                              whatever is missing or old is told in the report, and what is told is so
 """
 import os
+import struct
 
 from dolmen import Api, ApiError, Server
 
 PAD = 'x' * 40000
+PARTITIONS = 40
 TABLES = {
     'alpha': {'keys': ('pk', 'sk'), 'global': {'by-group': ('grp', 'sk'), 'by-turn': ('turn', None)}, 'local': {}},
     'beta': {'keys': ('pk', None), 'global': {}, 'local': {}},
@@ -53,10 +57,42 @@ def plain(item):
     return {name: value['S'] for name, value in item.items() if name != 'pad'}
 
 
+class Log:
+    """The number of the last record of a log that is being written: only headers are read."""
+
+    def __init__(self, directory):
+        self.directory, self.segment, self.at, self.last = directory, '', 0, 0
+
+    def read(self):
+        names = sorted(name for name in os.listdir(self.directory) if name.endswith('.log') and name >= self.segment)
+        for name in names:
+            if name != self.segment:
+                self.segment, self.at = name, 32
+            with open(os.path.join(self.directory, name), 'rb') as file:
+                self.read_segment(file)
+        return self.last
+
+    def read_segment(self, file):
+        salt = struct.unpack('<8xQ', file.read(16))[0]
+        while True:
+            file.seek(self.at)
+            header = file.read(20)
+            if len(header) < 20:
+                return
+            length, sequence = struct.unpack('<4xIQ4x', header)
+            if sequence ^ salt != self.last + 1:
+                return
+            self.last += 1
+            self.at += 20 + length
+
+
 class Scene:
     def __init__(self, name, directory, random, buffers, durability, end, bulk):
         self.name, self.data, self.random = name, directory, random
         self.items = {table: {} for table in TABLES}  # by key: the item without its padding
+        self.created = {}  # by table: the record of the log that has it
+        self.records = {table: {} for table in TABLES}  # by key, of deleted items too: the last record about it
+        self.log = Log(os.path.join(directory, 'log'))
         self.options = ['--durability', durability] + (['--write-buffer', buffers] if buffers else [])
         self.version = 0
         self.make(end, bulk)
@@ -69,6 +105,7 @@ class Scene:
             api = Api(server.endpoint)
             for name, table in TABLES.items():
                 create(api, name, table)
+                self.created[name] = self.log.read()
             for _ in range(bulk):
                 self.write_bulk(api)
                 self.write_some(api, 12)
@@ -88,7 +125,7 @@ class Scene:
 
     def new_item(self, table):
         self.version += 1
-        item = {'pk': f'p{self.random.randrange(40)}', 'version': str(self.version)}
+        item = {'pk': f'p{self.random.randrange(PARTITIONS)}', 'version': str(self.version)}
         if TABLES[table]['keys'][1]:
             item['sk'] = f's{self.random.randrange(60)}'
         if self.random.random() < 0.8:
@@ -114,7 +151,18 @@ class Scene:
         answer = api.call('BatchWriteItem', {'RequestItems': {'alpha': requests}})
         if answer['UnprocessedItems']:
             raise RuntimeError('a batch was not done')
-        self.items['alpha'].update(kept)
+        self.acknowledge('alpha', *kept.values())
+
+    def acknowledge(self, table, *items, there=True):
+        """What one record of the log has."""
+        record = self.log.read()
+        for item in items:
+            key = self.key(table, item)
+            self.records[table][key] = record
+            if there:
+                self.items[table][key] = item
+            else:
+                del self.items[table][key]
 
     def write_some(self, api, count):
         for _ in range(count):
@@ -124,15 +172,16 @@ class Scene:
         table = self.random.choice(sorted(TABLES))
         item = self.new_item(table)
         api.call('PutItem', {'TableName': table, 'Item': strings(item)})
-        self.items[table][self.key(table, item)] = item
+        self.acknowledge(table, item)
 
     def delete(self, api):
         table = self.random.choice(sorted(TABLES))
         if not self.items[table]:
             return
         key = self.random.choice(sorted(self.items[table]))
-        item = self.items[table].pop(key)
+        item = self.items[table][key]
         api.call('DeleteItem', {'TableName': table, 'Key': self.key_item(table, item)})
+        self.acknowledge(table, item, there=False)
 
     def update(self, api):
         table = self.random.choice(sorted(TABLES))
@@ -142,7 +191,7 @@ class Scene:
         api.call('UpdateItem', {'TableName': table, 'Key': self.key_item(table, item),
                                 'UpdateExpression': 'SET version = :v, grp = :g',
                                 'ExpressionAttributeValues': {':v': {'S': changed['version']}, ':g': {'S': changed['grp']}}})
-        self.items[table][self.key(table, item)] = changed
+        self.acknowledge(table, changed)
 
     def key_of(self, table, item):
         return {name: item[name] for name in TABLES[table]['keys'] if name}
@@ -152,7 +201,7 @@ class Scene:
         api.call('TransactWriteItems', {'TransactItems': [
             {'Put': {'TableName': table, 'Item': strings(item)}} for table, item in items.items()]})
         for table, item in items.items():
-            self.items[table][self.key(table, item)] = item
+            self.acknowledge(table, item)
 
     # ---- Comparing ----
 
@@ -215,3 +264,66 @@ class Scene:
             found.update({index['IndexName']: index['ItemCount'] for index in description.get(field, [])})
         if found != counts:
             raise Difference(f'{table}: counts {found} instead of {counts}')
+
+    # ---- Comparing what was repaired with what was told of it ----
+
+    def learn_order(self, api):
+        """The place of each partition, as the server orders them."""
+        create(api, 'order', {'keys': ('pk', None), 'global': {}, 'local': {}})
+        for number in range(PARTITIONS):
+            api.call('PutItem', {'TableName': 'order', 'Item': strings({'pk': f'p{number}'})})
+        self.order = {item['pk']['S']: place for place, item in enumerate(api.pages('Scan', {'TableName': 'order'}))}
+
+    def place(self, table, key):
+        return (self.order[key[0]], *key[1:])
+
+    def between(self, table, place):
+        """The test whether a key is in one of the report's places."""
+        low, high = (end in place and self.place(table, self.key(table, plain(place[end]))) for end in ('After', 'Before'))
+        return lambda key: (low is False or low < self.place(table, key)) and (high is False or self.place(table, key) < high)
+
+    def verify_repaired(self, endpoint, report):
+        """Tables may hold records that the log lacks, which nobody knows of: only without any is each such record a loss."""
+        api = Api(endpoint)
+        self.has_tables = any(name.endswith('.sst') for name in os.listdir(os.path.join(self.data, 'db')))
+        missing = {record for gap in report['MissingRecords'] for record in range(gap['From'], gap['To'] + 1)}
+        if len(missing) != report['MissingRecordCount']:
+            raise Difference(f'{len(missing)} records are named, {report["MissingRecordCount"]} are counted')
+        if missing and max(missing) > self.log.last:
+            raise Difference(f'there is no record {max(missing)}, the last was {self.log.last}')
+        there = set(api.call('ListTables', {})['TableNames'])
+        found = {}
+        for table in TABLES:
+            if table in there:
+                found[table] = {self.key(table, item): item for item in self.scan(api, table)}
+            elif not self.created[table] in missing and not self.told_of(report, 'catalog'):
+                raise Difference(f'table {table} is not there, and the report does not say so')
+        api.close()
+        differing = sum(self.compare_repaired(table, items, missing, report) for table, items in found.items())
+        if differing + len(TABLES) - len(found) > 0 and not report['Lost']:
+            raise Difference('something was lost, and the report says: nothing')
+
+    @staticmethod
+    def told_of(report, kind, table=None):
+        return [{**place, 'others': lost['KeysFromOtherFiles'], 'alone': len(lost['Affects']) == 1}
+                for lost in report['LostRanges'] for place in lost['Affects']
+                if (place['Kind'], place.get('Table')) == (kind, table)]
+
+    def compare_repaired(self, table, found, missing, report):
+        """How many items of a table are not as they were acknowledged; each of them was told, and no others."""
+        expected, records = self.items[table], self.records[table]
+        places = [(self.between(table, place), place) for place in self.told_of(report, 'items', table)]
+        differing = {key for key in {*expected, *found} if expected.get(key) != found.get(key)}
+        for key in differing:
+            if records.get(key) not in missing and not any(inside(key) for inside, _ in places):
+                raise Difference(f'{table}: {key} is {found.get(key)} instead of {expected.get(key)}, and the report does '
+                                 f'not say so (record {records.get(key)})')
+        for key, item in expected.items():
+            if not self.has_tables and records[key] in missing and key not in differing:
+                raise Difference(f'{table}: {item} is there, but its record {records[key]} is told to be missing')
+        for inside, place in places:
+            inner = [key for key in found if inside(key)]
+            if place['alone'] and 'After' in place and 'Before' in place and len(inner) != place['others']:
+                raise Difference(f'{table}: {len(inner)} items are between {place["After"]} and {place["Before"]}, '
+                                 f'{place["others"]} are told')
+        return len(differing)

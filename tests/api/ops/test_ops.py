@@ -10,6 +10,7 @@ import os
 import re
 import resource
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -418,6 +419,26 @@ class AccessLog(unittest.TestCase):
             capture_output=True, text=True, timeout=20)
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot open the access log '/nowhere/at/all'", done.stderr)
+
+
+class Stopping(unittest.TestCase):
+    def test_endpoint_that_never_answers(self):
+        """It would be waited for for three seconds; a second is promised."""
+        with socket.create_server(("127.0.0.1", 0)) as endpoint:
+            server = Server("--kinesis-endpoint", "http://127.0.0.1:%d" % endpoint.getsockname()[1])
+            server.table("stone")
+            for operation, more in (
+                    ("EnableKinesisStreamingDestination",
+                     {"StreamArn": "arn:aws:kinesis:eu-west-1:000000000000:stream/stones"}),
+                    ("PutItem", {"Item": KEY})):
+                self.assertEqual(server.call(operation, TableName="stone", **more)[0], 200)
+            endpoint.settimeout(30)
+            client, _ = endpoint.accept()
+            self.assertIn(b"Kinesis_20131202.PutRecord", client.recv(1 << 16))
+            began = time.monotonic()
+            self.assertEqual(server.stop(), 0)
+            self.assertLess(time.monotonic() - began, 2.5)
+            client.close()
 
 
 class Sizes(unittest.TestCase):
