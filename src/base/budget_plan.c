@@ -29,7 +29,7 @@ void budget_divide(struct budget_plan *plan)
     if (plan->cache == 0)
         plan->cache = clamp(limit / 4, 8 * megabyte, SIZE_MAX);
     if (plan->write_buffers == 0)
-        plan->write_buffers = clamp(limit / 4, 6 * megabyte, 120 * megabyte);
+        plan->write_buffers = clamp(limit / 4, 6 * megabyte, 240 * megabyte);
     size_t own = clamp(limit / 8, 0, 256 * megabyte);
     size_t rest = minus(minus(minus(limit, plan->cache), plan->write_buffers), own);
     plan->requests = rest > limit / 8 ? rest : limit / 8;

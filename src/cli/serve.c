@@ -277,7 +277,7 @@ static const struct cli_option serve_options[] = {
     {"--cache", "SIZE", "Of it, for what is read from disk. Default: a quarter; it fills by use."},
     {"--write-buffer", "SIZE",
      "Of it, for writes on their way into tables on disk. Default: a quarter, at\n"
-     "most 120M."},
+     "most 240M."},
     {"--index-copy", "BYTES",
      "Copy what an index projects of an item into the index, up to this size; of a\n"
      "larger item the index has a reference. Less writes less to disk and makes\n"
