@@ -68,9 +68,9 @@ static void set_table(rocksdb_options_t *set, size_t cache_bytes)
 }
 
 // Three memtables: one that is written, one that is flushed, one in reserve. A memtable holds a
-// segment of the log (rocks_segment_bytes), so that each segment becomes one table of level 0. Small
-// tables there would be merged into the next level too often: 40 instead of 80 MB write a quarter
-// more bytes in all, and larger ones are longer to replay (ADR 014).
+// segment of the log (rocks_segment_bytes), so that each segment becomes one table of level 0.
+// Small tables there would be merged into the next level too often: 40 instead of 80 MB write a
+// quarter more bytes in all, and larger ones are longer to replay (ADR 014).
 static void set_memory(rocksdb_options_t *set, size_t write_buffer_bytes)
 {
     // A list of our own: inserting is three quarters of a commit in RocksDB's (ADR 007).
