@@ -79,6 +79,17 @@ class Server:
         fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def bytes_written(self):
+        """Of all its files, since it was started; its answers to clients are among them."""
+        for line in pathlib.Path(f"/proc/{self.pid}/io").read_text().splitlines():
+            if line.startswith("wchar:"):
+                return int(line.split()[1])
+        return 0
+
+    def bytes_on_disk(self):
+        data = self.directory / "data" / "db"
+        return sum(path.stat().st_blocks * 512 for path in data.rglob("*") if path.is_file())
+
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         try:

@@ -274,12 +274,10 @@ static const struct cli_option serve_options[] = {
      "all requests and answers together. Requests beyond it are throttled.\n"
      "Default: half of the machine's memory, or of what its control group or\n"
      "'ulimit' leaves."},
-    {"--cache", "SIZE",
-     "Of it, for what is read from disk. Default: a quarter, at most 1G; it fills\n"
-     "by use."},
+    {"--cache", "SIZE", "Of it, for what is read from disk. Default: a quarter; it fills by use."},
     {"--write-buffer", "SIZE",
      "Of it, for writes on their way into tables on disk. Default: a quarter, at\n"
-     "most 120M."},
+     "most 240M."},
     {"--index-copy", "BYTES",
      "Copy what an index projects of an item into the index, up to this size; of a\n"
      "larger item the index has a reference. Less writes less to disk and makes\n"

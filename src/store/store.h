@@ -37,7 +37,7 @@ struct store_options {
     const char *path; // directory; created if missing
     enum store_durability durability;
     size_t cache_bytes; // block cache; 0 means the default (an eighth of the memory, 64 MB to 1 GB)
-    size_t write_buffer_bytes; // all memtables together; 0 means the default (120 MB)
+    size_t write_buffer_bytes; // all memtables together; 0 means the default (240 MB)
     bool passive; // tables are not merged in the background: the store is only looked at
 };
 
