@@ -47,9 +47,8 @@ static void free_chunks(struct arena *arena, struct arena_chunk *chunk)
 {
     while (chunk != NULL) {
         struct arena_chunk *older = chunk->older;
-        if (chunk->size > BUDGET_UNCOUNTED)
-            budget_give(arena->account, BUDGET_CALLS, chunk->size);
-        free(chunk);
+        budget_free(arena->account, BUDGET_CALLS, chunk, chunk->size,
+                    chunk->size > BUDGET_UNCOUNTED ? chunk->size : 0);
         chunk = older;
     }
 }

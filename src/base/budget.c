@@ -2,8 +2,16 @@
 // refused does not even for a moment stand in the way of a small one.
 #include "base/budget.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 enum {
     SMALL = 64 << 10, // pieces up to this size may use the last eighth of the budget
+    SWEPT = 1 << 20,  // pieces from this size on are left to the sweeper
+    SWEEPER_NICE = 10,
 };
 
 void budget_init(struct budget *budget, size_t limit)
@@ -44,14 +52,18 @@ bool budget_take(struct budget_account *account, enum budget_kind kind, size_t b
     return true;
 }
 
+static void give(struct budget *budget, enum budget_kind kind, size_t bytes)
+{
+    atomic_fetch_sub_explicit(&budget->by_kind[kind], bytes, memory_order_relaxed);
+    size_t before = atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
+    ensure(before >= bytes);
+    atomic_fetch_add_explicit(&budget->given, bytes, memory_order_relaxed);
+}
+
 void budget_give(struct budget_account *account, enum budget_kind kind, size_t bytes)
 {
-    if (account == NULL || account->budget == NULL || bytes == 0)
-        return;
-    atomic_fetch_sub_explicit(&account->budget->by_kind[kind], bytes, memory_order_relaxed);
-    size_t before = atomic_fetch_sub_explicit(&account->budget->used, bytes, memory_order_relaxed);
-    ensure(before >= bytes);
-    atomic_fetch_add_explicit(&account->budget->given, bytes, memory_order_relaxed);
+    if (account != NULL && account->budget != NULL && bytes > 0)
+        give(account->budget, kind, bytes);
 }
 
 void budget_starve(struct budget_account *account)
@@ -74,4 +86,100 @@ uint64_t budget_refused(const struct budget *budget)
 uint64_t budget_given(const struct budget *budget)
 {
     return budget == NULL ? 0 : atomic_load_explicit(&budget->given, memory_order_relaxed);
+}
+
+// ---- Sweeping -------------------------------------------------------------------------------
+
+// Written into the memory that waits to be freed.
+struct swept {
+    struct swept *next;
+    enum budget_kind kind;
+    size_t counted;
+};
+
+struct budget_sweeper {
+    struct budget *budget;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct swept *first;
+    bool stopping;
+};
+
+static void sweep_later(struct budget_sweeper *sweeper, enum budget_kind kind, void *ptr,
+                        size_t counted)
+{
+    struct swept *swept = ptr;
+    *swept = (struct swept){.kind = kind, .counted = counted};
+    ensure(pthread_mutex_lock(&sweeper->lock) == 0);
+    swept->next = sweeper->first;
+    sweeper->first = swept;
+    ensure(pthread_cond_signal(&sweeper->wake) == 0);
+    ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
+}
+
+void budget_free(struct budget_account *account, enum budget_kind kind, void *ptr, size_t size,
+                 size_t counted)
+{
+    struct budget *budget = account == NULL ? NULL : account->budget;
+    if (size >= SWEPT && ptr != NULL && budget != NULL && budget->sweeper != NULL) {
+        sweep_later(budget->sweeper, kind, ptr, counted);
+        return;
+    }
+    free(ptr);
+    budget_give(account, kind, counted);
+}
+
+static void *sweep(void *argument)
+{
+    struct budget_sweeper *sweeper = argument;
+    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), SWEEPER_NICE);
+    ensure(pthread_mutex_lock(&sweeper->lock) == 0);
+    while (!sweeper->stopping || sweeper->first != NULL) {
+        struct swept *swept = sweeper->first;
+        if (swept == NULL) {
+            ensure(pthread_cond_wait(&sweeper->wake, &sweeper->lock) == 0);
+            continue;
+        }
+        sweeper->first = swept->next;
+        ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
+        struct swept was = *swept;
+        free(swept);
+        give(sweeper->budget, was.kind, was.counted);
+        ensure(pthread_mutex_lock(&sweeper->lock) == 0);
+    }
+    ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
+    return NULL;
+}
+
+bool budget_sweep_start(struct budget *budget)
+{
+    struct budget_sweeper *sweeper = calloc(1, sizeof(*sweeper));
+    if (sweeper == NULL)
+        return false;
+    sweeper->budget = budget;
+    ensure(pthread_mutex_init(&sweeper->lock, NULL) == 0);
+    ensure(pthread_cond_init(&sweeper->wake, NULL) == 0);
+    if (pthread_create(&sweeper->thread, NULL, sweep, sweeper) != 0) {
+        free(sweeper);
+        return false;
+    }
+    budget->sweeper = sweeper;
+    return true;
+}
+
+void budget_sweep_stop(struct budget *budget)
+{
+    struct budget_sweeper *sweeper = budget->sweeper;
+    if (sweeper == NULL)
+        return;
+    ensure(pthread_mutex_lock(&sweeper->lock) == 0);
+    sweeper->stopping = true;
+    ensure(pthread_cond_signal(&sweeper->wake) == 0);
+    ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
+    ensure(pthread_join(sweeper->thread, NULL) == 0);
+    ensure(pthread_mutex_destroy(&sweeper->lock) == 0);
+    ensure(pthread_cond_destroy(&sweeper->wake) == 0);
+    budget->sweeper = NULL;
+    free(sweeper);
 }

@@ -32,8 +32,11 @@ enum budget_kind {
         BUDGET_KINDS
 };
 
+struct budget_sweeper;
+
 struct budget {
-    size_t limit; // 0: none, everything is granted
+    size_t limit;                   // 0: none, everything is granted
+    struct budget_sweeper *sweeper; // or NULL
     _Alignas(64) _Atomic size_t used;
     _Atomic size_t by_kind[BUDGET_KINDS];
     _Atomic uint64_t refused;
@@ -55,6 +58,9 @@ void budget_init(struct budget *budget, size_t limit);
 // likes.
 MUST_CHECK bool budget_take(struct budget_account *account, enum budget_kind kind, size_t bytes);
 void budget_give(struct budget_account *account, enum budget_kind kind, size_t bytes);
+// Frees `size` bytes at `ptr`, which may be NULL, and gives back `counted` of them.
+void budget_free(struct budget_account *account, enum budget_kind kind, void *ptr, size_t size,
+                 size_t counted);
 // The system had no memory: the account is starved as if the budget had refused.
 void budget_starve(struct budget_account *account);
 
@@ -64,6 +70,15 @@ bool budget_tight(const struct budget *budget);
 uint64_t budget_refused(const struct budget *budget);
 // How many bytes have been given back so far.
 uint64_t budget_given(const struct budget *budget);
+
+// ---- Sweeping -------------------------------------------------------------------------------
+
+// The system takes milliseconds to free megabytes, and an event loop has no milliseconds: a thread
+// of low priority does that. What waits for it is still counted. False if it cannot be started;
+// then, as without it, budget_free() does it at once.
+MUST_CHECK bool budget_sweep_start(struct budget *budget);
+// Frees what waits. Nobody may use the budget's accounts at the same time.
+void budget_sweep_stop(struct budget *budget);
 
 // ---- Sizes ----------------------------------------------------------------------------------
 

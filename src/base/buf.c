@@ -26,9 +26,7 @@ static size_t counted(size_t cap)
 
 void buf_release(struct buf *buf)
 {
-    free(buf->ptr);
-    if (buf->account != NULL)
-        budget_give(buf->account, buf->kind, counted(buf->cap));
+    budget_free(buf->account, buf->kind, buf->ptr, buf->cap, counted(buf->cap));
     buf_init_counted(buf, buf->max, buf->account, buf->kind);
 }
 

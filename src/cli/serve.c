@@ -94,6 +94,7 @@ static void memory_prepare(size_t limit)
     static const size_t small_stack = (size_t)2 << 20;
     static const size_t plenty = (size_t)1 << 30;
     (void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 4 << 20); // the default is for much smaller blocks
     if (limit >= plenty)
         return;
     (void)mallopt(M_ARENA_MAX, 2);
@@ -242,7 +243,11 @@ static int serve_run(const struct cli_input *input)
         api_close(options.api);
         return CLI_FAILED;
     }
-    return serve(input, &options, &stopping);
+    if (!budget_sweep_start(&budget))
+        log_warn("memory: no thread for freeing it");
+    code = serve(input, &options, &stopping);
+    budget_sweep_stop(&budget);
+    return code;
 }
 
 static const struct cli_option serve_options[] = {

@@ -102,8 +102,7 @@ static bool buffer_grow(struct connection *c, size_t cap)
 
 static void buffer_drop(struct connection *c)
 {
-    free(c->in);
-    budget_give(&c->account, BUDGET_BODIES, buffer_counted(c->cap));
+    budget_free(&c->account, BUDGET_BODIES, c->in, c->cap, buffer_counted(c->cap));
     c->in = NULL;
     c->cap = 0;
 }

@@ -285,14 +285,39 @@ static void test_machine(void **state)
     assert_int_equal(nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
+// What waits for the sweeper is still counted, and all of it is given back in the end.
+static void test_sweeping(void **state)
+{
+    (void)state;
+    struct budget budget;
+    budget_init(&budget, 64 * MEGABYTE);
+    assert_true(budget_sweep_start(&budget));
+    struct budget_account account = {.budget = &budget};
+    for (int i = 0; i < 200; i++) {
+        size_t size = i % 2 == 0 ? 2 * MEGABYTE : 8192;
+        while (!budget_take(&account, BUDGET_ANSWERS, size)) {}
+        void *block = malloc(size);
+        assert_non_null(block);
+        memset(block, 1, size);
+        budget_free(&account, BUDGET_ANSWERS, block, size, size);
+    }
+    budget_free(&account, BUDGET_ANSWERS, NULL, 0, 0);
+    budget_sweep_stop(&budget);
+    assert_int_equal(budget.used, 0);
+    assert_int_equal(budget.by_kind[BUDGET_ANSWERS], 0);
+    assert_int_equal(budget_given(&budget), (uint64_t)100 * (2 * MEGABYTE + 8192));
+    assert_null(budget.sweeper);
+    budget_sweep_stop(&budget);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_take_and_give), cmocka_unit_test(test_small_pieces),
-        cmocka_unit_test(test_bodies),        cmocka_unit_test(test_no_refusal),
-        cmocka_unit_test(test_arena),         cmocka_unit_test(test_buf),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_divide),
-        cmocka_unit_test(test_machine),
+        cmocka_unit_test(test_sweeping),     cmocka_unit_test(test_take_and_give),
+        cmocka_unit_test(test_small_pieces), cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_no_refusal),   cmocka_unit_test(test_arena),
+        cmocka_unit_test(test_buf),          cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_divide),       cmocka_unit_test(test_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
