@@ -338,6 +338,33 @@ static void test_sizes(void **state)
     maker_release(&maker);
 }
 
+// Units of UTF-16, counted byte by byte.
+static void test_text_size(void **state)
+{
+    (void)state;
+    static const char *const characters[] = {"a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+    uint64_t seed = 3;
+    for (int round = 0; round < 2000; round++) {
+        char text[256];
+        size_t len = 0;
+        size_t units = 0;
+        for (size_t left = random_below(&seed, 50); left > 0; left--) {
+            size_t kind = random_below(&seed, COUNT_OF(characters));
+            size_t bytes = strlen(characters[kind]);
+            memcpy(text + len, characters[kind], bytes);
+            len += bytes;
+            units += kind == 3 ? 2 : 1;
+        }
+        struct maker maker;
+        size_t size;
+        maker_init(&maker);
+        value_put_string(&maker.builder, slice_of(text, len));
+        assert_true(value_function_size(buf_view(&maker.out), &size));
+        assert_int_equal(size, units);
+        maker_release(&maker);
+    }
+}
+
 static void test_function_size(void **state)
 {
     (void)state;
@@ -574,6 +601,7 @@ int main(void)
         cmocka_unit_test(test_canonical),
         cmocka_unit_test(test_compare),
         cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_text_size),
         cmocka_unit_test(test_function_size),
         cmocka_unit_test(test_valid_survives_corruption),
         cmocka_unit_test(test_valid_refuses),
