@@ -51,7 +51,7 @@ struct dolmen_options {
                                // from 64 MB to 1 GB
     size_t write_buffer_bytes; // for writes on their way into tables on disk: 240 MB
     // Bytes for all of it, calls in progress included: those beyond it are throttled. The two above
-    // are then a quarter of it each by default. 0 means that calls are not limited together.
+    // are then shares of it by default. 0 means that calls are not limited together.
     size_t memory_limit_bytes;
 };
 

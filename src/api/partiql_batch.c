@@ -12,6 +12,8 @@ struct batch_call {
     struct call_statement *statements;
     bool reads;
     bool writes;
+    size_t done;    // statements that were read
+    uint64_t bytes; // of them
 };
 
 // ---- Preparing ----------------------------------------------------------------------------------
@@ -216,17 +218,27 @@ static enum step answer_reads(struct api_call *call)
     return ok ? STEP_READY : STEP_FAILED;
 }
 
-static enum step read_all(struct batch_call *batch)
+// Reads on until all are there or the slice is over. What is not in memory is read by a thread that
+// may wait, with all the others.
+static enum step read_all(struct api_call *call)
 {
-    uint64_t bytes = 0;
-    batch->call->state->drop = drop_reads;
-    for (size_t i = 0; i < batch->count; i++) {
-        struct call_statement *statement = &batch->statements[i];
-        if (statement->failure == ERR_NONE && !read_one(batch, statement))
-            statement_fail(batch->call, statement);
-        bytes += statement->read.item.len;
+    struct batch_call *batch = call->state->own;
+    call->state->drop = drop_reads;
+    while (batch->done < batch->count) {
+        struct call_statement *statement = &batch->statements[batch->done];
+        if (statement->failure == ERR_NONE && !read_one(batch, statement)) {
+            if (call->error.code == ERR_COLD)
+                return STEP_FAILED;
+            statement_fail(call, statement);
+        }
+        batch->done++;
+        batch->bytes += statement->read.item.len;
+        if (!work_spend(&call->state->work, statement->read.item.len)) {
+            call->state->resume = read_all;
+            return STEP_LATER;
+        }
     }
-    return call_go_on(batch->call, bytes, answer_reads);
+    return call_go_on(call, batch->bytes, answer_reads);
 }
 
 // ---- Writing ------------------------------------------------------------------------------------
@@ -282,7 +294,7 @@ enum step batch_execute_statement_start(struct api_call *call, const void *decod
     call->state->own = batch;
     if (batch->statements == NULL || !prepare_all(batch))
         return STEP_FAILED;
-    return batch->writes ? write_all(batch) : read_all(batch);
+    return batch->writes ? write_all(batch) : read_all(call);
 }
 
 void batch_execute_statement_finish(struct api_call *call, const void *request)

@@ -12,7 +12,10 @@ struct transaction {
     size_t count;
     struct call_statement *statements;
     struct write_job *job; // also of reads: it carries the reasons of a cancellation
-    size_t total;          // bytes that were read
+    // Of reads.
+    struct store_snapshot *snapshot;
+    size_t done;
+    size_t total; // bytes
 };
 
 // ---- Checks -------------------------------------------------------------------------------------
@@ -133,26 +136,6 @@ static double read_units(const struct call_statement *statement)
     return 2 * capacity_read_units(statement->read.size, true);
 }
 
-static bool read_items(struct transaction *t)
-{
-    struct api_call *call = t->call;
-    struct engine *engine = call_engine(call);
-    struct store_snapshot *snapshot = engine_snapshot(engine);
-    bool ok = true;
-    for (size_t i = 0; ok && i < t->count; i++) {
-        struct call_statement *statement = &t->statements[i];
-        ok = engine_get(engine, snapshot, statement->key, &statement->read, &call->error);
-        t->total += statement->read.size;
-        usage_read(call, statement->table, NULL, read_units(statement),
-                   statement->read.item.len > 0);
-        insights_read(call, statement->table, NULL, statement->plan.key);
-    }
-    engine_snapshot_release(engine, snapshot);
-    if (ok && t->total > LIMIT_TRANSACT_BYTES)
-        ok = error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
-    return ok;
-}
-
 static void write_read_capacity(struct transaction *t, struct json_writer *w)
 {
     enum capacity_detail detail = capacity_detail(t->request->return_consumed_capacity);
@@ -180,6 +163,8 @@ static void drop_items(struct api_call *call)
     struct transaction *t = call->state->own;
     for (size_t i = 0; i < t->count; i++)
         item_read_release(call_engine(call), &t->statements[i].read);
+    engine_snapshot_release(call_engine(call), t->snapshot);
+    t->snapshot = NULL;
 }
 
 static enum step write_items(struct api_call *call)
@@ -206,6 +191,32 @@ static enum step write_items(struct api_call *call)
     return STEP_READY;
 }
 
+// Reads on until all are there or the slice is over.
+static enum step read_items(struct api_call *call)
+{
+    struct transaction *t = call->state->own;
+    while (t->done < t->count) {
+        struct call_statement *statement = &t->statements[t->done];
+        if (!engine_get(call_engine(call), t->snapshot, statement->key, &statement->read,
+                        &call->error))
+            return STEP_FAILED;
+        t->done++;
+        t->total += statement->read.size;
+        usage_read(call, statement->table, NULL, read_units(statement),
+                   statement->read.item.len > 0);
+        insights_read(call, statement->table, NULL, statement->plan.key);
+        if (t->total > LIMIT_TRANSACT_BYTES) {
+            (void)error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
+            return STEP_FAILED;
+        }
+        if (!work_spend(&call->state->work, statement->read.item.len)) {
+            call->state->resume = read_items;
+            return STEP_LATER;
+        }
+    }
+    return call_go_on(call, t->total, write_items);
+}
+
 static enum step read_all(struct transaction *t)
 {
     for (size_t i = 0; i < t->count; i++) {
@@ -217,7 +228,8 @@ static enum step read_all(struct transaction *t)
     }
     t->call->state->own = t;
     t->call->state->drop = drop_items;
-    return read_items(t) ? call_go_on(t->call, t->total, write_items) : STEP_FAILED;
+    t->snapshot = engine_snapshot(call_engine(t->call));
+    return read_items(t->call);
 }
 
 // ---- Writing ------------------------------------------------------------------------------------

@@ -385,6 +385,8 @@ static bool prepare_gets(struct api_call *call, const struct field_list *list,
 struct get_transaction {
     const struct transact_get_items_request *request;
     struct get_entry *entries;
+    struct store_snapshot *snapshot; // while they are read
+    size_t done;
     size_t total; // bytes
 };
 
@@ -393,27 +395,8 @@ static void drop_gets(struct api_call *call)
     struct get_transaction *gets = call->state->own;
     for (size_t i = 0; i < gets->request->transact_items.count; i++)
         item_read_release(call_engine(call), &gets->entries[i].read);
-}
-
-static bool read_gets(struct api_call *call, struct get_transaction *gets)
-{
-    struct get_entry *entries = gets->entries;
-    size_t count = gets->request->transact_items.count;
-    struct engine *engine = call_engine(call);
-    struct store_snapshot *snapshot = engine_snapshot(engine);
-    bool ok = true;
-    for (size_t i = 0; ok && i < count; i++) {
-        ok = engine_get(engine, snapshot, entries[i].key, &entries[i].read, &call->error);
-        gets->total += entries[i].read.size;
-        usage_read(call, entries[i].table, NULL,
-                   2 * capacity_read_units(entries[i].read.size, true),
-                   entries[i].read.item.len > 0);
-        insights_read(call, entries[i].table, NULL, entries[i].item);
-    }
-    engine_snapshot_release(engine, snapshot);
-    if (ok && gets->total > LIMIT_TRANSACT_BYTES)
-        ok = error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
-    return ok;
+    engine_snapshot_release(call_engine(call), gets->snapshot);
+    gets->snapshot = NULL;
 }
 
 static enum step write_gets(struct api_call *call)
@@ -459,6 +442,31 @@ static enum step write_gets(struct api_call *call)
     return STEP_READY;
 }
 
+// Reads on until all are there or the slice is over.
+static enum step read_gets(struct api_call *call)
+{
+    struct get_transaction *gets = call->state->own;
+    while (gets->done < gets->request->transact_items.count) {
+        struct get_entry *entry = &gets->entries[gets->done];
+        if (!engine_get(call_engine(call), gets->snapshot, entry->key, &entry->read, &call->error))
+            return STEP_FAILED;
+        gets->done++;
+        gets->total += entry->read.size;
+        usage_read(call, entry->table, NULL, 2 * capacity_read_units(entry->read.size, true),
+                   entry->read.item.len > 0);
+        insights_read(call, entry->table, NULL, entry->item);
+        if (gets->total > LIMIT_TRANSACT_BYTES) {
+            (void)error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
+            return STEP_FAILED;
+        }
+        if (!work_spend(&call->state->work, entry->read.item.len)) {
+            call->state->resume = read_gets;
+            return STEP_LATER;
+        }
+    }
+    return call_go_on(call, gets->total, write_gets);
+}
+
 enum step transact_get_items_start(struct api_call *call, const void *decoded)
 {
     const struct transact_get_items_request *request = decoded;
@@ -477,5 +485,6 @@ enum step transact_get_items_start(struct api_call *call, const void *decoded)
     *gets = (struct get_transaction){.request = request, .entries = entries};
     call->state->own = gets;
     call->state->drop = drop_gets;
-    return read_gets(call, gets) ? call_go_on(call, gets->total, write_gets) : STEP_FAILED;
+    gets->snapshot = engine_snapshot(call_engine(call));
+    return read_gets(call);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 static const size_t megabyte = (size_t)1 << 20;
+static const size_t little = (size_t)2 << 30;
 
 static size_t clamp(size_t value, size_t least, size_t most)
 {
@@ -19,15 +20,16 @@ static size_t minus(size_t from, size_t what)
     return from > what ? from - what : 0;
 }
 
-// A quarter each for cache and write buffers, as far as they can use it: a cache can use all that
-// it gets, for a block that is not in it makes a GetItem half as dear again (ADR 014). An eighth is
-// not given out: it is for the program, its threads, the group that is being committed, and for
-// what the allocator loses.
+// A third for the cache, which can use all that it gets: a block that is not in it makes a GetItem
+// half as dear again (ADR 014). Where there is little, a quarter must do, so that connections have
+// enough. A quarter for write buffers, as far as they can use it. An eighth is not given out: it is
+// for the program, its threads, the group that is being committed, and for what the allocator
+// loses.
 void budget_divide(struct budget_plan *plan)
 {
     size_t limit = plan->limit;
     if (plan->cache == 0)
-        plan->cache = clamp(limit / 4, 8 * megabyte, SIZE_MAX);
+        plan->cache = clamp(limit / (limit < little ? 4 : 3), 8 * megabyte, SIZE_MAX);
     if (plan->write_buffers == 0)
         plan->write_buffers = clamp(limit / 4, 6 * megabyte, 240 * megabyte);
     size_t own = clamp(limit / 8, 0, 256 * megabyte);

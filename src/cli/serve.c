@@ -279,7 +279,9 @@ static const struct cli_option serve_options[] = {
      "all requests and answers together. Requests beyond it are throttled.\n"
      "Default: half of the machine's memory, or of what its control group or\n"
      "'ulimit' leaves."},
-    {"--cache", "SIZE", "Of it, for what is read from disk. Default: a quarter; it fills by use."},
+    {"--cache", "SIZE",
+     "Of it, for what is read from disk. Default: a third, or a quarter if it is\n"
+     "less than 2G; it fills by use."},
     {"--write-buffer", "SIZE",
      "Of it, for writes on their way into tables on disk. Default: a quarter, at\n"
      "most 240M."},

@@ -222,7 +222,7 @@ static void test_divide(void **state)
     // A cache can use what it gets.
     struct budget_plan large = {.limit = 12 * (size_t)1024 * MEGABYTE};
     budget_divide(&large);
-    assert_int_equal(large.cache, large.limit / 4);
+    assert_int_equal(large.cache, large.limit / 3);
 
     // What was asked for is left alone, even if it is too much.
     struct budget_plan asked = {.limit = 256 * (size_t)MEGABYTE, .cache = 300 * (size_t)MEGABYTE};
