@@ -25,7 +25,7 @@ struct rocks_table *rocks_table_open(const char *path);
 rocksdb_iterator_t *rocks_table_iterator(void *table);
 void rocks_table_close(struct rocks_table *table);
 
-enum { PIECE_BYTES = 1 << 20, PIECE_KEYS = 4096, READ_AHEAD = 1 << 20 };
+enum { PIECE_BYTES = 1 << 20, PIECE_KEYS = 4096, READ_AHEAD = 1 << 20, CACHE_BYTES = 64 << 20 };
 
 struct salvaging {
     const struct look *look;
@@ -36,7 +36,8 @@ struct salvaging {
     struct store_error *error;
     rocksdb_t *db;
     rocksdb_writeoptions_t *write;
-    rocksdb_readoptions_t *read;
+    rocksdb_readoptions_t *read; // one key
+    rocksdb_readoptions_t *walk; // many, deleted ranges among them (see rocksdb.c)
     struct store_batch *batch;
     uint64_t expected; // sequence of the next record
     uint64_t promised[PROMISE_VALUES];
@@ -66,7 +67,8 @@ static bool open_tables(struct salvaging *s, struct store_error *error)
     char path[PATH_MAX + 16];
     char *message = NULL;
     scratch_path(s, "db", path);
-    struct store_options options = {.path = s->look->scratch, .passive = true};
+    struct store_options options = {
+        .path = s->look->scratch, .passive = true, .cache_bytes = CACHE_BYTES};
     rocksdb_options_t *set = rocks_options_new(&options);
     rocksdb_options_set_paranoid_checks(set, 0);
     s->db = rocksdb_open(set, path, &message);
@@ -233,6 +235,18 @@ static bool commit(struct salvaging *s)
     return done;
 }
 
+// Whether a key that was walked to is in a deleted range.
+static bool is_deleted(struct salvaging *s, struct slice key)
+{
+    char *message = NULL;
+    rocksdb_pinnableslice_t *value =
+        rocksdb_get_pinned(s->db, s->read, (const char *)key.ptr, key.len, &message);
+    bool absent = value == NULL && message == NULL;
+    rocksdb_pinnableslice_destroy(value);
+    rocksdb_free(message);
+    return absent;
+}
+
 static bool take(struct salvaging *s, struct slice key, struct slice value)
 {
     if (key.len == 0 || key.len > STORE_KEY_MAX || value.len > STORE_VALUE_MAX)
@@ -289,7 +303,7 @@ static void note_range(struct salvaging *s, const struct salvage_read *read, boo
 static rocksdb_iterator_t *make_iterator(void *context)
 {
     struct salvaging *s = context;
-    return rocksdb_create_iterator(s->db, s->read);
+    return rocksdb_create_iterator(s->db, s->walk);
 }
 
 static bool take_all(struct salvaging *s)
@@ -303,7 +317,8 @@ static bool take_all(struct salvaging *s)
             note_range(s, &read, more);
         if (!more)
             break;
-        ok = take(s, salvage_read_key(&read), salvage_read_value(&read));
+        struct slice key = salvage_read_key(&read);
+        ok = is_deleted(s, key) || take(s, key, salvage_read_value(&read));
         more = ok && salvage_read_next(&read);
     }
     salvage_read_release(&read);
@@ -340,7 +355,8 @@ static bool take_range(struct salvaging *s, rocksdb_iterator_t *(*make)(void *co
         struct slice key = salvage_read_key(&read);
         if (range->to.len > 0 && slice_compare(key, range->to) >= 0)
             break;
-        ok = take_if_absent(s, range, key, salvage_read_value(&read));
+        ok = (make == make_iterator && is_deleted(s, key)) ||
+             take_if_absent(s, range, key, salvage_read_value(&read));
         more = ok && salvage_read_next(&read);
     }
     salvage_read_release(&read);
@@ -426,14 +442,16 @@ bool salvage_run(const struct look *look, struct store *to, struct salvage *out,
     s.write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_disable_WAL(s.write, 1);
     s.read = rocksdb_readoptions_create();
-    rocksdb_readoptions_set_fill_cache(s.read, 0);
-    rocksdb_readoptions_set_readahead_size(s.read, READ_AHEAD);
+    s.walk = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_ignore_range_deletions(s.walk, 1);
+    rocksdb_readoptions_set_readahead_size(s.walk, READ_AHEAD);
     scratch_path(&s, "log", log);
     promise_read(log, s.promised);
     bool ok = prepare_tables(&s) && apply_log(&s) && take_all(&s) && take_others(&s) &&
               take_set_aside(&s);
     close_tables(&s);
     log_packer_release(&s.packer);
+    rocksdb_readoptions_destroy(s.walk);
     rocksdb_readoptions_destroy(s.read);
     rocksdb_writeoptions_destroy(s.write);
     buf_release(&s.paths);

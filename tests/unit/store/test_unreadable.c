@@ -5,11 +5,15 @@
 // kernel has in memory.
 #include "fixture.h"
 
+#include "store/look.h"
+#include "store/salvage.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <semaphore.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <time.h>
 
 enum {
@@ -330,6 +334,74 @@ static void test_damage_stops_a_merge(void **state)
     assert_int_equal(sem_destroy(&told), 0);
 }
 
+// ---- Salvaging ----------------------------------------------------------------------------------
+
+static void ignore_progress(void *context, uint64_t keys)
+{
+    (void)context;
+    (void)keys;
+}
+
+// What can be read of the store, in memory. `out` is to be released.
+static struct store *salvage(const char *path, struct salvage *out)
+{
+    struct store_error error;
+    struct look look;
+    struct store *to = store_open_memory(&error);
+    if (!look_open(&look, path, NULL, &error) ||
+        !salvage_run(&look, to, out, ignore_progress, NULL, &error))
+        fail_msg("%s", error.text);
+    look_close(&look);
+    return to;
+}
+
+static void test_salvage_loses_no_more_than_a_block(void **state)
+{
+    static const long places[] = {100, -50, -90};
+    struct salvage out;
+    struct tables tables = make_tables(*state);
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        damage(tables.paths[1], places[i]);
+        struct store *found = salvage(*state, &out);
+        assert_int_equal(out.file_count, 1);
+        assert_int_equal(out.range_count, 1);
+        assert_in_range(KEYS - out.keys, 1, 10);
+        for (unsigned k = number_of(out.ranges[0].from) + 1; k < number_of(out.ranges[0].to); k++) {
+            char text[16];
+            expect_slice(found, NULL, key_of(text, k), NULL);
+            out.keys++;
+        }
+        assert_int_equal(out.keys, KEYS);
+        store_close(found);
+        salvage_release(&out);
+        damage(tables.paths[1], places[i]); // back
+    }
+}
+
+// The deletion is in the log alone when the process dies.
+static void test_salvage_brings_nothing_back(void **state)
+{
+    struct salvage out;
+    int status;
+    (void)make_tables(*state);
+    pid_t child = fork();
+    if (child == 0) {
+        struct store *store = open_small(*state);
+        struct store_batch *batch = store_batch_new();
+        store_batch_delete_range(batch, SLICE_LIT("k05000"), SLICE_LIT("k15000"));
+        commit(store, batch);
+        _exit(0); // without closing
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    struct store *found = salvage(*state, &out);
+    assert_int_equal(out.keys, KEYS - 10000);
+    assert_int_equal(out.range_count + out.file_count, 0);
+    expect(found, NULL, "k05000", NULL);
+    store_close(found);
+    salvage_release(&out);
+}
+
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -338,6 +410,8 @@ int main(void)
         TEST(test_emptied_table_ends_a_cursor),
         TEST(test_cold_ends_a_cursor),
         TEST(test_damage_stops_a_merge),
+        TEST(test_salvage_loses_no_more_than_a_block),
+        TEST(test_salvage_brings_nothing_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
