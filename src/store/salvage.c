@@ -4,6 +4,7 @@
 #include "store/salvage.h"
 
 #include "base/buf.h"
+#include "store/data_dir.h"
 #include "store/log_payload.h"
 #include "store/manifest.h"
 #include "store/promise.h"
@@ -191,6 +192,25 @@ static bool flush_tables(struct salvaging *s)
     return message == NULL || report_failure(s, "flushing", message);
 }
 
+static bool accept_record(void *context, uint64_t sequence, struct slice payload,
+                          struct store_error *error)
+{
+    (void)context;
+    (void)sequence;
+    (void)payload;
+    (void)error;
+    return true;
+}
+
+// FORMAT may be what is damaged: the log itself has the last word.
+static bool is_old_log(const struct salvaging *s, const char *path)
+{
+    struct wal_old old;
+    struct store_error why;
+    return s->look->format > 0 && s->look->format < DATA_DIR_FORMAT &&
+           wal_old_walk(path, &old, accept_record, NULL, &why);
+}
+
 // A whole log is applied from its first record on, also over what the tables have of it: that may
 // be damaged. Around a gap only what the tables do not have can be applied, or old would stand over
 // new.
@@ -200,7 +220,7 @@ static bool apply_log(struct salvaging *s)
     struct wal_report *log = &out->log;
     char path[PATH_MAX + 16];
     scratch_path(s, "log", path);
-    bool is_old = s->look->format == 1;
+    bool is_old = is_old_log(s, path);
     if (!is_old && !wal_check(path, s->promised[PROMISE_SEGMENT], log, s->error))
         return false;
     out->applied = read_applied(s, log->first);
