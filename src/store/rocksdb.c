@@ -22,6 +22,9 @@
 // read-options object; a snapshot and a cursor have their own. Bounds are given to
 // the iterator, so that it never reads a block or a tombstone outside of them.
 //
+// Cursors do not look at deleted ranges, which store.h allows: an iterator of RocksDB 7.8 that does
+// forgets that a table of a level could not be read, and goes on behind it (mended in 8.7).
+//
 // Who frees what: RocksDB's messages are malloc'ed and freed by `fail`; its other
 // objects belong to the struct that points to them.
 #include "store/rocksdb_internal.h"
@@ -59,7 +62,6 @@ struct rocks_cursor {
     rocksdb_iterator_t *iterator;
     rocksdb_readoptions_t *read; // the iterator points into it, and it into bounds
     bool backwards;              // the way it moved last
-    int missed;                  // a read failed on the way, so keys are missing
     uint8_t bounds[];
 };
 
@@ -158,9 +160,9 @@ static struct store_cursor *rocks_cursor_open(struct store *store, struct store_
     struct rocks_cursor *cursor = malloc(sizeof(*cursor) + lower.len + upper.len);
     ensure_memory(cursor);
     cursor->base = (struct store_cursor){0};
-    cursor->missed = 0;
     cursor->read = rocksdb_readoptions_create();
     rocksdb_readoptions_set_max_skippable_internal_keys(cursor->read, PAUSE_AFTER);
+    rocksdb_readoptions_set_ignore_range_deletions(cursor->read, 1);
     if (snapshot != NULL)
         rocksdb_readoptions_set_snapshot(cursor->read,
                                          ((struct rocks_snapshot *)snapshot)->snapshot);
@@ -188,15 +190,7 @@ static void rocks_cursor_close(struct store_cursor *base)
 bool rocks_iterator_paused(const rocksdb_iterator_t *iterator);
 void rocks_iterator_resume(rocksdb_iterator_t *iterator, bool backwards);
 
-// The iterator, about to be moved.
-static rocksdb_iterator_t *moving(struct store_cursor *cursor)
-{
-    rocks_missed = 0;
-    return cursor_of(cursor)->iterator;
-}
-
-// Publishes where the iterator stands. It stands nowhere if a read failed, even if RocksDB has
-// forgotten that and went on without the keys of one level.
+// Publishes where the iterator stands.
 static void cursor_settle(struct store_cursor *base, bool backwards)
 {
     rocksdb_iterator_t *iterator = cursor_of(base)->iterator;
@@ -209,10 +203,6 @@ static void cursor_settle(struct store_cursor *base, bool backwards)
         rocks_iterator_resume(iterator, backwards);
         base->valid = rocksdb_iter_valid(iterator) != 0;
     }
-    if (rocks_missed != 0) {
-        cursor_of(base)->missed = rocks_missed;
-        base->valid = false;
-    }
     if (!base->valid)
         return;
     size_t length;
@@ -224,59 +214,52 @@ static void cursor_settle(struct store_cursor *base, bool backwards)
 
 static void rocks_cursor_seek(struct store_cursor *cursor, struct slice key)
 {
-    rocksdb_iter_seek(moving(cursor), chars(key), key.len);
+    rocksdb_iter_seek(cursor_of(cursor)->iterator, chars(key), key.len);
     cursor_settle(cursor, false);
 }
 
 static void rocks_cursor_seek_before(struct store_cursor *cursor, struct slice key)
 {
-    rocksdb_iter_seek_for_prev(moving(cursor), chars(key), key.len);
+    rocksdb_iter_seek_for_prev(cursor_of(cursor)->iterator, chars(key), key.len);
     cursor_settle(cursor, true);
 }
 
 static void rocks_cursor_first(struct store_cursor *cursor)
 {
-    rocksdb_iter_seek_to_first(moving(cursor));
+    rocksdb_iter_seek_to_first(cursor_of(cursor)->iterator);
     cursor_settle(cursor, false);
 }
 
 static void rocks_cursor_last(struct store_cursor *cursor)
 {
-    rocksdb_iter_seek_to_last(moving(cursor));
+    rocksdb_iter_seek_to_last(cursor_of(cursor)->iterator);
     cursor_settle(cursor, true);
 }
 
 static void rocks_cursor_next(struct store_cursor *cursor)
 {
-    rocksdb_iter_next(moving(cursor));
+    rocksdb_iter_next(cursor_of(cursor)->iterator);
     cursor_settle(cursor, false);
 }
 
 static void rocks_cursor_prev(struct store_cursor *cursor)
 {
-    rocksdb_iter_prev(moving(cursor));
+    rocksdb_iter_prev(cursor_of(cursor)->iterator);
     cursor_settle(cursor, true);
 }
 
 static void rocks_cursor_resume(struct store_cursor *cursor)
 {
     bool backwards = cursor_of(cursor)->backwards;
-    rocks_iterator_resume(moving(cursor), backwards);
+    rocks_iterator_resume(cursor_of(cursor)->iterator, backwards);
     cursor_settle(cursor, backwards);
 }
 
 static bool rocks_cursor_ok(const struct store_cursor *cursor, struct store_error *error)
 {
     char *message = NULL;
-    const struct rocks_cursor *rocks = (const struct rocks_cursor *)cursor;
-    rocksdb_iter_get_error(rocks->iterator, &message);
-    if (message != NULL)
-        return rocks_fail(error, "reading", message);
-    if (rocks->missed == 0)
-        return true;
-    (void)store_fail(error, "reading failed: a table could not be read");
-    error->cold = rocks->missed == MISSED_COLD;
-    return false;
+    rocksdb_iter_get_error(((const struct rocks_cursor *)cursor)->iterator, &message);
+    return message == NULL || rocks_fail(error, "reading", message);
 }
 
 // ---- Writing --------------------------------------------------------------------

@@ -3,9 +3,7 @@
 // (RWF_NOWAIT) and otherwise fails at once as *cold*; whoever asked asks again on a thread that may
 // wait. A read of the page cache is as cheap as before, and nobody has to guess which reads are not.
 //
-// To open a table is to wait, always. And because RocksDB 7.8 forgets that a read failed where an
-// iterator goes on to the next table of a level (mended in 8.7), the last failure is remembered for
-// whoever moves an iterator (`rocks_missed`).
+// To open a table is to wait, always.
 //
 // A file system that does not know RWF_NOWAIT is read as usual, waiting.
 #include <atomic>
@@ -25,14 +23,9 @@ struct rocksdb_options_t {
 
 extern "C" void rocks_read_patiently(struct rocksdb_options_t *options);
 extern "C" void store_wait_for_disk(bool wait);
-extern "C" thread_local int rocks_missed; // rocksdb_internal.h
-
-thread_local int rocks_missed = 0;
 
 namespace
 {
-
-enum { MISSED_COLD = 1, MISSED_FAILED }; // rocksdb_internal.h
 
 thread_local bool may_wait = true;
 std::atomic<bool> nowait_works{true};
@@ -40,7 +33,6 @@ std::atomic<bool> nowait_works{true};
 // The driver knows it by these words (`fail` in rocksdb.c).
 rocksdb::IOStatus cold()
 {
-    rocks_missed = MISSED_COLD;
     return rocksdb::IOStatus::Busy("cold");
 }
 
@@ -122,7 +114,6 @@ class table_file : public rocksdb::FSRandomAccessFile
     rocksdb::IOStatus failed() const
     {
         char text[128];
-        rocks_missed = MISSED_FAILED;
         return rocksdb::IOStatus::IOError("While reading " + name_,
                                           strerror_r(errno, text, sizeof(text)));
     }

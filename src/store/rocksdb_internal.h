@@ -74,9 +74,4 @@ void rocks_damage_found(void *context, const char *text);
 // Ends the work, flushes, and closes everything.
 void rocks_close(struct store *store);
 
-// How the last read of a table that failed on this thread did, 0 if none has since whoever moves an
-// iterator last looked (rocksdb_files.cc).
-enum { MISSED_COLD = 1, MISSED_FAILED };
-extern _Thread_local int rocks_missed;
-
 #endif

@@ -4,6 +4,7 @@
 #include "store/salvage.h"
 
 #include "base/buf.h"
+#include "store/data_dir.h"
 #include "store/log_payload.h"
 #include "store/manifest.h"
 #include "store/promise.h"
@@ -25,7 +26,7 @@ struct rocks_table *rocks_table_open(const char *path);
 rocksdb_iterator_t *rocks_table_iterator(void *table);
 void rocks_table_close(struct rocks_table *table);
 
-enum { PIECE_BYTES = 1 << 20, PIECE_KEYS = 4096, READ_AHEAD = 1 << 20 };
+enum { PIECE_BYTES = 1 << 20, PIECE_KEYS = 4096, READ_AHEAD = 1 << 20, CACHE_BYTES = 64 << 20 };
 
 struct salvaging {
     const struct look *look;
@@ -36,7 +37,8 @@ struct salvaging {
     struct store_error *error;
     rocksdb_t *db;
     rocksdb_writeoptions_t *write;
-    rocksdb_readoptions_t *read;
+    rocksdb_readoptions_t *read; // one key
+    rocksdb_readoptions_t *walk; // many, deleted ranges among them (see rocksdb.c)
     struct store_batch *batch;
     uint64_t expected; // sequence of the next record
     uint64_t promised[PROMISE_VALUES];
@@ -66,7 +68,8 @@ static bool open_tables(struct salvaging *s, struct store_error *error)
     char path[PATH_MAX + 16];
     char *message = NULL;
     scratch_path(s, "db", path);
-    struct store_options options = {.path = s->look->scratch, .passive = true};
+    struct store_options options = {
+        .path = s->look->scratch, .passive = true, .cache_bytes = CACHE_BYTES};
     rocksdb_options_t *set = rocks_options_new(&options);
     rocksdb_options_set_paranoid_checks(set, 0);
     s->db = rocksdb_open(set, path, &message);
@@ -189,6 +192,25 @@ static bool flush_tables(struct salvaging *s)
     return message == NULL || report_failure(s, "flushing", message);
 }
 
+static bool accept_record(void *context, uint64_t sequence, struct slice payload,
+                          struct store_error *error)
+{
+    (void)context;
+    (void)sequence;
+    (void)payload;
+    (void)error;
+    return true;
+}
+
+// FORMAT may be what is damaged: the log itself has the last word.
+static bool is_old_log(const struct salvaging *s, const char *path)
+{
+    struct wal_old old;
+    struct store_error why;
+    return s->look->format > 0 && s->look->format < DATA_DIR_FORMAT &&
+           wal_old_walk(path, &old, accept_record, NULL, &why);
+}
+
 // A whole log is applied from its first record on, also over what the tables have of it: that may
 // be damaged. Around a gap only what the tables do not have can be applied, or old would stand over
 // new.
@@ -198,7 +220,7 @@ static bool apply_log(struct salvaging *s)
     struct wal_report *log = &out->log;
     char path[PATH_MAX + 16];
     scratch_path(s, "log", path);
-    bool is_old = s->look->format == 1;
+    bool is_old = is_old_log(s, path);
     if (!is_old && !wal_check(path, s->promised[PROMISE_SEGMENT], log, s->error))
         return false;
     out->applied = read_applied(s, log->first);
@@ -231,6 +253,18 @@ static bool commit(struct salvaging *s)
     store_batch_clear(s->batch);
     s->proceed(s->context, s->out->keys);
     return done;
+}
+
+// Whether a key that was walked to is in a deleted range.
+static bool is_deleted(struct salvaging *s, struct slice key)
+{
+    char *message = NULL;
+    rocksdb_pinnableslice_t *value =
+        rocksdb_get_pinned(s->db, s->read, (const char *)key.ptr, key.len, &message);
+    bool absent = value == NULL && message == NULL;
+    rocksdb_pinnableslice_destroy(value);
+    rocksdb_free(message);
+    return absent;
 }
 
 static bool take(struct salvaging *s, struct slice key, struct slice value)
@@ -289,7 +323,7 @@ static void note_range(struct salvaging *s, const struct salvage_read *read, boo
 static rocksdb_iterator_t *make_iterator(void *context)
 {
     struct salvaging *s = context;
-    return rocksdb_create_iterator(s->db, s->read);
+    return rocksdb_create_iterator(s->db, s->walk);
 }
 
 static bool take_all(struct salvaging *s)
@@ -303,7 +337,8 @@ static bool take_all(struct salvaging *s)
             note_range(s, &read, more);
         if (!more)
             break;
-        ok = take(s, salvage_read_key(&read), salvage_read_value(&read));
+        struct slice key = salvage_read_key(&read);
+        ok = is_deleted(s, key) || take(s, key, salvage_read_value(&read));
         more = ok && salvage_read_next(&read);
     }
     salvage_read_release(&read);
@@ -340,7 +375,8 @@ static bool take_range(struct salvaging *s, rocksdb_iterator_t *(*make)(void *co
         struct slice key = salvage_read_key(&read);
         if (range->to.len > 0 && slice_compare(key, range->to) >= 0)
             break;
-        ok = take_if_absent(s, range, key, salvage_read_value(&read));
+        ok = (make == make_iterator && is_deleted(s, key)) ||
+             take_if_absent(s, range, key, salvage_read_value(&read));
         more = ok && salvage_read_next(&read);
     }
     salvage_read_release(&read);
@@ -426,14 +462,16 @@ bool salvage_run(const struct look *look, struct store *to, struct salvage *out,
     s.write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_disable_WAL(s.write, 1);
     s.read = rocksdb_readoptions_create();
-    rocksdb_readoptions_set_fill_cache(s.read, 0);
-    rocksdb_readoptions_set_readahead_size(s.read, READ_AHEAD);
+    s.walk = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_ignore_range_deletions(s.walk, 1);
+    rocksdb_readoptions_set_readahead_size(s.walk, READ_AHEAD);
     scratch_path(&s, "log", log);
     promise_read(log, s.promised);
     bool ok = prepare_tables(&s) && apply_log(&s) && take_all(&s) && take_others(&s) &&
               take_set_aside(&s);
     close_tables(&s);
     log_packer_release(&s.packer);
+    rocksdb_readoptions_destroy(s.walk);
     rocksdb_readoptions_destroy(s.read);
     rocksdb_writeoptions_destroy(s.write);
     buf_release(&s.paths);

@@ -132,8 +132,10 @@ void store_batch_free(struct store_batch *batch);
 void store_batch_clear(struct store_batch *batch);
 void store_batch_put(struct store_batch *batch, struct slice key, struct slice value);
 void store_batch_delete(struct store_batch *batch, struct slice key);
-// Deletes [lower, upper). Takes effect before all puts and deletes of the batch, and is not
-// seen by store_batch_get. Here both bounds are needed; lower >= upper deletes nothing.
+// Deletes [lower, upper) for good. Takes effect before all puts and deletes of the batch, and is
+// not seen by store_batch_get. Here both bounds are needed; lower >= upper deletes nothing. Cursors
+// may go on seeing what it deleted until it gives its space back (store_get does not): so it is for
+// ranges where nobody looks any more.
 void store_batch_delete_range(struct store_batch *batch, struct slice lower, struct slice upper);
 // What the batch says of a key. The value is valid until the batch is cleared or freed, even if
 // the key is written again.

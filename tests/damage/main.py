@@ -30,7 +30,7 @@ SCENES = (  # name, buffers, durability, end, megabytes
 KINDS = {'log': 6, 'table': 6, 'MANIFEST': 3, 'promise': 2, 'CURRENT': 1, 'FORMAT': 1, 'other': 1}  # how often
 BINARY = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
 WHOLE_REPAIRED = 4  # one in so many of those that open is repaired too
-WAYS = ('bit', 'bytes', 'zeros', 'cut', 'missing', 'swapped', 'copied')
+WAYS = ('bit', 'head', 'bytes', 'zeros', 'cut', 'missing', 'swapped', 'copied')
 
 
 def kind_of(path):
@@ -116,15 +116,16 @@ class Damage:
 
     def change(self, path):
         size = used_bytes(path)
-        at = self.random.randrange(max(1, size))
+        at = self.random.randrange(max(1, min(size, 100) if self.way == 'head' else size))
         if self.way == 'cut':
             os.truncate(path, at)
             self.text += f' at {at}'
             return
         with open(path, 'r+b') as file:
             file.seek(at)
-            old = file.read({'bit': 1}.get(self.way, self.random.choice((2, 20, 600, 9000))))
-            if self.way == 'bit':
+            one_bit = self.way in ('bit', 'head')
+            old = file.read(1 if one_bit else self.random.choice((2, 20, 600, 9000)))
+            if one_bit:
                 new = bytes([old[0] ^ 1 << self.random.randrange(8)]) if old else b''
             else:
                 new = bytes(len(old)) if self.way == 'zeros' else self.random.randbytes(len(old))

@@ -312,6 +312,62 @@ def repair_table(directory):
             expect(mended == {'items': 0, 'index': len(inside)}, mended, len(inside))
 
 
+def several_tables(directory, count=230):
+    """Items that do not compress, in several table files of one level. Returns their sort keys."""
+    sorts = [f's{i:04}' for i in range(count)]
+    pad = random.Random(9)
+    with Server(directory, '--write-buffer', '24M') as server:
+        api = Api(server.endpoint)
+        api.call('CreateTable', {
+            'TableName': 'stones', 'BillingMode': 'PAY_PER_REQUEST',
+            'AttributeDefinitions': [{'AttributeName': n, 'AttributeType': 'S'} for n in ('pk', 'sk')],
+            'KeySchema': [{'AttributeName': 'pk', 'KeyType': 'HASH'}, {'AttributeName': 'sk', 'KeyType': 'RANGE'}]})
+        for sort in sorts:
+            value = base64.b64encode(pad.randbytes(390000)).decode()
+            api.call('PutItem', {'TableName': 'stones', 'Item': {'pk': text('p'), 'sk': text(sort), 'v': {'B': value}}})
+    return set(sorts)
+
+
+def stones_of(directory):
+    with Server(directory) as server:
+        return {item['sk']['S'] for item in Api(server.endpoint).pages(
+            'Scan', {'TableName': 'stones', 'ProjectionExpression': 'sk'})}
+
+
+def first_blocks(directory):
+    """The first block of a table file is where readers come from the file before: damage there is seen, told, and costs
+    no more than what stands in it."""
+    inner, target = os.path.join(directory, 'data'), os.path.join(directory, 'new')
+    sorts = several_tables(inner)
+    expect(stones_of(inner) == sorts)
+    first = {}
+    for path in files_of(inner, 'db', '.sst'):
+        with open(path, 'rb') as file:
+            found = re.search(rb's\d{4}', file.read(64))
+        if found:
+            first[path] = found[0].decode()
+    expect(len(first) >= 2, 'few tables begin with an item', first)
+    for path, sort in first.items():
+        name = os.path.basename(path)
+        flip(path, 1000)
+        try:
+            stones_of(inner)
+            expect(False, 'a scan left out what it could not read', sort)
+        except ApiError as error:
+            expect(error.status == 500 and name in str(error), error)
+        code, report, _ = verify(inner)
+        told = [d.get('File', d['Check']) for d in report['Differences']]
+        expect(code == 1 and name in told and 'items' in told, told)
+        code, out, errors = dolmen('repair', inner, '--to', target, '--json')
+        report = code == 3 and json.loads(out)
+        expect(report and [f['File'] for f in report['DamagedFiles']] == [name], code, out, errors)
+        expect(report['LostRangeCount'] == 1 and report['LostRanges'][0]['Affects'][0]['Table'] == 'stones', report)
+        expect(stones_of(target) == sorts - {sort}, sort, sorts - stones_of(target))
+        shutil.rmtree(target)
+        flip(path, 1000)
+    expect_sound(verify(inner))
+
+
 def repair_list(directory):
     """The list of tables is damaged, cut or missing, or a table file is."""
     inner = os.path.join(directory, 'data')
@@ -357,7 +413,7 @@ def repair_usage(directory):
 
 
 TESTS = [online, one_run, offline_after_stop, offline_after_kill, damaged_table, usage, repair_sound, repair_log,
-         repair_table, repair_list, repair_usage]
+         repair_table, first_blocks, repair_list, repair_usage]
 
 
 def main():

@@ -1,4 +1,5 @@
 // An engine over RocksDB: pages among deleted items, and the space of a table that is deleted.
+#include "engine/verify.h"
 #include "support.h"
 
 #include <ftw.h>
@@ -119,11 +120,69 @@ static void test_deleted_table_gives_its_space_back(void **state)
     disk_close(&world, path);
 }
 
+static void note_difference(void *context, const struct verify_difference *difference)
+{
+    (void)context;
+    fail_msg("%s", difference->what);
+}
+
+static void note_outcome(void *context, const struct verify_outcome *outcome)
+{
+    (void)outcome;
+    ++*(size_t *)context;
+}
+
+static bool note_progress(void *context, const struct verify_progress *progress)
+{
+    (void)context;
+    (void)progress;
+    return true;
+}
+
+static size_t count_keys(struct store *store)
+{
+    size_t count = 0;
+    struct store_cursor *cursor =
+        store_cursor_open(store, NULL, slice_of(NULL, 0), slice_of(NULL, 0));
+    for (store_cursor_first(cursor); store_cursor_valid(cursor); store_cursor_next(cursor))
+        count++;
+    store_cursor_close(cursor);
+    return count;
+}
+
+// A snapshot keeps what was deleted, and cursors still see it: it belongs to nothing, and is no
+// difference.
+static void test_deleted_table_is_no_difference(void **state)
+{
+    (void)state;
+    struct world world;
+    char path[256];
+    char text[400] = "v=";
+    size_t outcomes = 0;
+    const struct verify_knowledge knowledge = {.guard_work = NULL};
+    const struct verify_watcher watcher = {&outcomes, note_difference, note_outcome, note_progress};
+    const struct verify_options options = {.knowledge = &knowledge, .watcher = &watcher};
+    disk_open(&world, path);
+    memset(text + 2, 'x', sizeof(text) - 3);
+    create_table(&world, "music", false, false);
+    for (size_t i = 0; i < ITEMS; i++)
+        assert_true(put_item(&world, "music", numbered(&world, i, text)));
+    struct store_snapshot *snapshot = store_snapshot_take(world.store);
+    assert_true(change_table(&world, "music", alter_drop, NULL));
+    engine_settle(world.engine);
+    assert_true(count_keys(world.store) > ITEMS / 2);
+    assert_true(engine_verify(world.engine, &options));
+    assert_true(outcomes > 2);
+    store_snapshot_release(world.store, snapshot);
+    disk_close(&world, path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_page_among_deleted_items),
         cmocka_unit_test(test_deleted_table_gives_its_space_back),
+        cmocka_unit_test(test_deleted_table_is_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -604,10 +604,16 @@ static void test_more_than_memory(void **state)
         store_cursor_open(store, NULL, slice_of(NULL, 0), slice_of(NULL, 0));
     int count = 0;
     for (store_cursor_first(cursor); store_cursor_valid(cursor); store_cursor_next(cursor))
-        count++;
+        count += store_cursor_key(cursor).ptr[1] != '2'; // those may still be seen
     assert_true(store_cursor_ok(cursor, &error));
     assert_int_equal(count, 7000);
     store_cursor_close(cursor);
+    for (unsigned i = 1000; i < 4000; i++) {
+        char key[16];
+        struct slice bytes = slice_of(value, sizeof(value));
+        (void)snprintf(key, sizeof(key), "%05u", i);
+        expect_slice(store, NULL, slice_str(key), i / 1000 == 2 ? NULL : &bytes);
+    }
     store_close(store);
 }
 
