@@ -39,6 +39,8 @@
 enum {
     FLUSH_SLACK = 2 << 20, // room that a flush takes besides what is in memory
     FLUSH_WAIT_MS = 10000,
+    ROOM_WAIT_US = 100000,  // between two looks for room of a flush that has none
+    SHED_BYTES = 1 << 20,   // of the log, that are worth a new segment on a full disk
     LOOK_BYTES = 512 << 10, // committed between two looks at the disk: less than its reserve
     RELAXED_MS = 100,       // so much of what was answered may be lost with relaxed durability
     SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
@@ -84,6 +86,7 @@ bool rocks_fail(struct store_error *error, const char *doing, char *message)
     (void)store_fail(error, "%s failed: %s", doing, message);
     error->damaged = strncmp(message, "Corruption", 10) == 0;
     error->cold = strstr(message, "Resource busy: cold") != NULL; // see rocksdb_files.cc
+    error->no_room = strstr(message, "No space left") != NULL;
     rocksdb_free(message);
     return false;
 }
@@ -307,10 +310,15 @@ static bool flush_done(struct rocks_store *rocks, uint64_t errors_before)
     return false;
 }
 
+static uint64_t memory_bytes(struct rocks_store *rocks)
+{
+    return property(rocks, "rocksdb.cur-size-all-mem-tables");
+}
+
 // Room that a flush of all that is in memory takes.
 static uint64_t flush_bytes(struct rocks_store *rocks)
 {
-    return property(rocks, "rocksdb.cur-size-all-mem-tables") + FLUSH_SLACK;
+    return memory_bytes(rocks) + FLUSH_SLACK;
 }
 
 // Puts into the tables up to where they will hold the log once they are flushed.
@@ -378,9 +386,12 @@ static bool rocks_recover(struct store *store, struct store_error *error)
     // may itself have stopped for want of room: resuming brings it back or says why not.
     uint64_t room = flush_bytes(rocks);
     (void)disk_has_room(&rocks->disk, room);
-    return wal_probe(rocks->wal, room, error) && flushes_ended(rocks, error) &&
-           rocks_resume(rocks->db, error->text, sizeof(error->text)) && rocks_flush(rocks, error) &&
-           wal_restart(rocks->wal, rocks->applied, error);
+    rocks->hurried = true;
+    bool ok = wal_probe(rocks->wal, room, error) && flushes_ended(rocks, error) &&
+              rocks_resume(rocks->db, error->text, sizeof(error->text)) &&
+              rocks_flush(rocks, error) && wal_restart(rocks->wal, rocks->applied, error);
+    rocks->hurried = false;
+    return ok;
 }
 
 static void scratch_put(struct rocks_store *rocks, const struct batch_entry *entry)
@@ -446,7 +457,8 @@ static void rotate(struct rocks_store *rocks)
     rocks->rotate_at = wal_segment_bytes(rocks->wal) + rocks->segment_bytes / 8;
     if ((rocks->durability == STORE_RELAXED && !wal_sync(rocks->wal, &error)) ||
         !wal_rotate(rocks->wal, &number, &error)) {
-        log_warn("store: %s", error.text);
+        if (!error.no_room) // which is told as the disk's condition
+            log_warn("store: %s", error.text);
         return;
     }
     rocks->rotate_at = rocks->segment_bytes;
@@ -464,6 +476,16 @@ static bool frees_room(const struct store_batch *batch)
     return view.frees || !puts;
 }
 
+static bool nothing_left(const struct rocks_store *rocks, struct store_error *error)
+{
+    (void)store_fail(error,
+                     "the disk of %.120s is full, and so is what was kept back for deletes: "
+                     "nothing is done until there is more room",
+                     rocks->path);
+    error->no_room = true;
+    return false;
+}
+
 // Appends to the log. Where the disk is full, the reserve is for what frees room.
 static bool append(struct rocks_store *rocks, const struct store_batch *batch, struct slice payload,
                    struct store_error *error)
@@ -472,8 +494,12 @@ static bool append(struct rocks_store *rocks, const struct store_batch *batch, s
         if (!error->no_room)
             return false;
         disk_is_full(&rocks->disk);
-        if (!frees_room(batch) || !disk_give_room(&rocks->disk))
+        if (!frees_room(batch)) {
+            (void)disk_condition(&rocks->disk, error);
             return false;
+        }
+        if (!disk_give_room(&rocks->disk))
+            return nothing_left(rocks, error);
     }
     return true;
 }
@@ -494,6 +520,24 @@ static bool needs_sync(struct rocks_store *rocks)
     return now - oldest > RELAXED_MS * MILLISECOND_NS;
 }
 
+// RocksDB did not take a batch that is in the log: it has stopped, because a table or the list of
+// tables could not be written. If that was for want of room the next batch that frees some brings
+// it back (see admit()).
+static enum store_end take_back(struct rocks_store *rocks, uint64_t before,
+                                struct store_error *error)
+{
+    struct store_error why;
+    bool untouched = rocksdb_get_latest_sequence_number(rocks->db) == before;
+    bool gone = untouched && wal_take_back(rocks->wal, &why);
+    wal_break(rocks->wal);
+    rocks->stopped = gone && error->no_room;
+    if (rocks->stopped) {
+        disk_is_full(&rocks->disk);
+        (void)disk_condition(&rocks->disk, error);
+    }
+    return gone ? STORE_NOT_DONE : STORE_UNKNOWN;
+}
+
 // Logs the batch, durably if that is asked for, then applies it.
 static enum store_end commit_scratch(struct rocks_store *rocks, const struct store_batch *batch,
                                      struct store_error *error)
@@ -501,14 +545,13 @@ static enum store_end commit_scratch(struct rocks_store *rocks, const struct sto
     size_t size;
     const char *bytes = rocksdb_writebatch_data(rocks->scratch, &size);
     bool sync = needs_sync(rocks);
+    uint64_t before = rocksdb_get_latest_sequence_number(rocks->db);
     if (!append(rocks, batch, log_pack(&rocks->packer, slice_of(bytes, size)), error))
         return STORE_NOT_DONE;
     if (sync && !wal_sync(rocks->wal, error))
         return STORE_UNKNOWN;
-    if (!rocks_apply(rocks, rocks->scratch, error)) {
-        wal_break(rocks->wal);
-        return STORE_UNKNOWN;
-    }
+    if (!rocks_apply(rocks, rocks->scratch, error))
+        return take_back(rocks, before, error);
     rocks->applied = wal_sequence(rocks->wal);
     if (rocks->durability == STORE_RELAXED)
         promise_set(&rocks->promise, PROMISE_APPENDED, rocks->applied);
@@ -525,16 +568,59 @@ static void look_in_time(struct rocks_store *rocks, size_t bytes)
     rocks_look_at_disk(rocks);
 }
 
+// Flushing has to wait while there is no room for it. Whether the memtables take what is committed
+// until then: otherwise RocksDB would let the commit wait, too.
+static bool memory_has_room(struct rocks_store *rocks)
+{
+    return property(rocks, "rocksdb.num-immutable-mem-table") + 1 < ROCKS_MEMTABLES ||
+           property(rocks, "rocksdb.cur-size-active-mem-table") < rocks->memtable_bytes / 2;
+}
+
+// The log goes when what it holds is in tables, but the segment that is written to never does.
+static void shed_log(struct rocks_store *rocks)
+{
+    wal_allocate_ahead(rocks->wal, false);
+    if (wal_segment_bytes(rocks->wal) >= SHED_BYTES && !wal_broken(rocks->wal) &&
+        disk_has_room(&rocks->disk, flush_bytes(rocks)))
+        rotate(rocks);
+}
+
+// Whether a batch is taken. On a full disk those are that free room, as long as memory takes them.
+static bool admit(struct rocks_store *rocks, const struct store_batch *batch,
+                  struct store_error *error)
+{
+    enum store_condition condition = disk_condition(&rocks->disk, error);
+    if (condition == STORE_GONE)
+        return false;
+    if (condition == STORE_NO_ROOM) {
+        shed_log(rocks);
+        if (!frees_room(batch))
+            return false;
+        if (!memory_has_room(rocks))
+            return nothing_left(rocks, error);
+    }
+    if (!rocks->stopped)
+        return true;
+    rocks->stopped = !rocks_recover(&rocks->base, error);
+    if (rocks->stopped && condition == STORE_NO_ROOM)
+        (void)nothing_left(rocks, error);
+    return !rocks->stopped;
+}
+
 static enum store_end rocks_commit(struct store *store, const struct store_batch *batch,
                                    struct store_error *error)
 {
     struct rocks_store *rocks = rocks_of(store);
-    enum store_condition condition = disk_condition(&rocks->disk, error);
-    if (condition == STORE_GONE || (condition == STORE_NO_ROOM && !frees_room(batch)))
-        return STORE_NOT_DONE;
-    scratch_fill(rocks, batch);
-    enum store_end end = commit_scratch(rocks, batch, error);
-    scratch_clear(rocks);
+    enum store_end end = STORE_NOT_DONE;
+    bool again = false;
+    do {
+        if (!admit(rocks, batch, error))
+            return STORE_NOT_DONE;
+        scratch_fill(rocks, batch);
+        end = commit_scratch(rocks, batch, error);
+        scratch_clear(rocks);
+        again = !again && rocks->stopped; // once, if that brings RocksDB back
+    } while (again);
     look_in_time(rocks, store_batch_bytes(batch));
     if (end == STORE_DONE && rocks->durability == STORE_RELAXED)
         worker_ask(&rocks->syncer);
@@ -569,6 +655,39 @@ void rocks_damage_found(void *context, const char *text)
     rocks->damage = true;
 }
 
+// What a flush that has written so much still takes.
+static uint64_t flush_rest(struct rocks_store *rocks, uint64_t written)
+{
+    uint64_t all = flush_bytes(rocks);
+    return all > written + FLUSH_SLACK ? all - written : FLUSH_SLACK;
+}
+
+// A flush that met the end of the disk would stop all writes. So one that has no room waits for it,
+// unless somebody waits for the flush in turn. It is given the reserve only if that is enough.
+static void wait_for_room(struct rocks_store *rocks, uint64_t written)
+{
+    while (!disk_has_room(&rocks->disk, flush_rest(rocks, written))) {
+        disk_is_full(&rocks->disk);
+        if (rocks->hurried || property(rocks, "rocksdb.is-write-stopped") != 0)
+            return;
+        (void)usleep(ROOM_WAIT_US);
+    }
+}
+
+// Merging leaves the room that a flush takes, if there is as much, or is tried again later. A flush
+// has found room, but somebody else may have taken it since.
+bool rocks_has_room(void *context, uint64_t written, size_t bytes, bool merging)
+{
+    struct rocks_store *rocks = context;
+    if (!rocks->open)
+        return true;
+    if (merging)
+        return disk_has_free(&rocks->disk, bytes + memory_bytes(rocks)) ||
+               !disk_could_have(&rocks->disk, flush_bytes(rocks));
+    wait_for_room(rocks, written);
+    return true;
+}
+
 // Before a memtable becomes a table, which may need the reserve. If the log cannot be synced, or
 // its records were lost, the promise says that the tables may be further than the log.
 void rocks_promise_flush(void *context)
@@ -578,7 +697,7 @@ void rocks_promise_flush(void *context)
     uint64_t applied = rocks->applied;
     if (rocks->wal == NULL)
         return; // an old log is being replayed, and stays until the flush is over
-    (void)disk_has_room(&rocks->disk, flush_bytes(rocks));
+    wait_for_room(rocks, 0);
     if (rocks->durability == STORE_RELAXED)
         rocks_sync_log(rocks);
     if (!wal_promise(rocks->wal, applied, &error))
@@ -590,8 +709,10 @@ void rocks_look_at_disk(void *context)
     struct rocks_store *rocks = context;
     struct store_error why;
     disk_look(&rocks->disk, flush_bytes(rocks), wal_is_gone(rocks->wal));
+    bool full = disk_condition(&rocks->disk, &why) == STORE_NO_ROOM;
+    wal_allocate_ahead(rocks->wal, !full);
     // What is flushed makes room: the log that held it can go.
-    if (disk_condition(&rocks->disk, &why) == STORE_NO_ROOM)
+    if (full)
         worker_ask(&rocks->flusher);
 }
 

@@ -38,6 +38,10 @@ struct rocks_store {
     _Atomic bool ranges;        // whether ranges were
     _Atomic bool damage;        // a compaction has met some
     bool unlimited;             // the flusher's: see lift_limits()
+    size_t memtable_bytes;
+    _Atomic bool open;    // opened to the end, and not yet closed
+    _Atomic bool hurried; // a flush must not wait for room: somebody waits for it
+    bool stopped;         // the committing thread's: RocksDB takes no writes since it had no room
     struct worker flusher;
     struct worker watcher;
     // With relaxed durability only. All that was committed before these moments is synced; the
@@ -65,6 +69,8 @@ MUST_CHECK bool rocks_flush(struct rocks_store *rocks, struct store_error *error
 void rocks_sync_log(void *context);
 // Before a memtable becomes a table.
 void rocks_promise_flush(void *context);
+// Before so many bytes of a table are written, behind others: whether they may be.
+bool rocks_has_room(void *context, uint64_t written, size_t bytes, bool merging);
 // Flushes, and drops the segments of the log that are not needed after that.
 void rocks_flush_and_drop(void *context);
 // Finds out whether the directory is there and has room.
