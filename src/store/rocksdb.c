@@ -679,12 +679,13 @@ static void wait_for_room(struct rocks_store *rocks, uint64_t written)
 bool rocks_has_room(void *context, uint64_t written, size_t bytes, bool merging)
 {
     struct rocks_store *rocks = context;
-    if (!rocks->open)
-        return true;
+    if (merging && !rocks->open) // what is being replayed can become as much
+        return disk_has_free(&rocks->disk, bytes + ROCKS_MEMTABLES * rocks->memtable_bytes);
     if (merging)
         return disk_has_free(&rocks->disk, bytes + memory_bytes(rocks)) ||
                !disk_could_have(&rocks->disk, flush_bytes(rocks));
-    wait_for_room(rocks, written);
+    if (rocks->open)
+        wait_for_room(rocks, written);
     return true;
 }
 

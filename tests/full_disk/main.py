@@ -1,6 +1,6 @@
 """A server whose disk becomes full: nothing that was acknowledged is lost, and there is a way out.
 
-    main.py DIRECTORY    of a small file system; tests/full_disk/run makes one
+    main.py DIRECTORY [TEST…]    of a small file system; tests/full_disk/run makes one
 """
 import errno
 import http.client
@@ -17,6 +17,7 @@ from dolmen import ROOT, Api, ApiError, Server
 BINARY = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
 PATIENCE = 30  # seconds: whoever waits longer waits for ever
 OPTIONS = ('--write-buffer', '4M')
+PEBBLES = 20000  # small items: more than memory has tombstones for
 RETURNED = 20  # writes that must be taken again, one behind the other
 
 
@@ -41,8 +42,9 @@ class Disk:
     def api(server):
         return Api(server.endpoint, timeout=PATIENCE)
 
-    def create(self, api):
-        api.call('CreateTable', {'TableName': 'stones', 'BillingMode': 'PAY_PER_REQUEST',
+    @staticmethod
+    def create(api, table='stones'):
+        api.call('CreateTable', {'TableName': table, 'BillingMode': 'PAY_PER_REQUEST',
                                  'AttributeDefinitions': [{'AttributeName': 'k', 'AttributeType': 'S'}],
                                  'KeySchema': [{'AttributeName': 'k', 'KeyType': 'HASH'}]})
 
@@ -97,11 +99,11 @@ class Disk:
                 except OSError as error:
                     assert error.errno == errno.ENOSPC, error
 
-    def spend_reserve(self, starts=False):
-        """What was kept back is used up; that for starts only if so wanted."""
+    def spend_reserve(self, kept=('start',)):
+        """What was kept back is used up, but for some of its files."""
         reserve = os.path.join(self.data, 'reserve')
         for name in os.listdir(reserve):
-            if starts or name != 'start':
+            if name not in kept:
                 os.unlink(os.path.join(reserve, name))
         self.take_rest()
 
@@ -239,7 +241,7 @@ def reserve_is_used_up(disk):
         says_so(server)
         disk.check(api)
         server.kill()
-    disk.spend_reserve(starts=True)
+    disk.spend_reserve(kept=())
     try:
         disk.serve().kill()
         raise AssertionError('a start that takes no room')
@@ -253,14 +255,50 @@ def reserve_is_used_up(disk):
     disk.verify()
 
 
-TESTS = (filled_by_itself, other_takes_rest, starts_without_room, reserve_is_used_up)
+def memory_is_used_up(disk):
+    """Deletes whose memory cannot be written to tables are refused in the end; they never wait."""
+    keys = [f'{number:0400}' for number in range(PEBBLES)]
+
+    def write(api, request, keys):
+        requests = [{request: {'Item' if request == 'PutRequest' else 'Key': {'k': {'S': key}}}} for key in keys]
+        api.call('BatchWriteItem', {'RequestItems': {'pebbles': requests}})
+
+    with disk.serve() as server:
+        api = disk.api(server)
+        disk.create(api)
+        disk.create(api, 'pebbles')
+        for first in range(0, PEBBLES, 25):
+            write(api, 'PutRequest', keys[first:first + 25])
+        for _ in range(20):
+            disk.put(api)
+        disk.spend_reserve(kept='2345')
+        disk.refused(api)
+        deleted = 0
+        try:
+            while deleted < PEBBLES:
+                write(api, 'DeleteRequest', keys[deleted:deleted + 25])
+                deleted += 25
+            raise AssertionError('memory has no end')
+        except ApiError as error:
+            assert 'was not done' in error.message and 'kept back' in error.message, error
+        assert deleted > 100, deleted
+        disk.check(api)
+        disk.give_back()
+        disk.returns(api)
+        while deleted < PEBBLES:
+            write(api, 'DeleteRequest', keys[deleted:deleted + 25])
+            deleted += 25
+        assert not api.pages('Scan', {'TableName': 'pebbles'})
+    disk.verify()
+
+
+TESTS = (filled_by_itself, other_takes_rest, starts_without_room, reserve_is_used_up, memory_is_used_up)
 
 
 def main():
     failed = 0
-    for test in TESTS:
-        if len(sys.argv) > 2 and test.__name__ not in sys.argv[2:]:
-            continue
+    tests = [test for test in TESTS if test.__name__ in sys.argv[2:]] or TESTS
+    for test in tests:
         directory = os.path.join(sys.argv[1], test.__name__)
         os.mkdir(directory)
         try:
@@ -269,7 +307,7 @@ def main():
             print(f'{test.__name__}: {type(error).__name__}: {error}'[:2000])
             failed += 1
         shutil.rmtree(directory)
-    print(f'{len(TESTS) - failed} passed, {failed} failed')
+    print(f'{len(tests) - failed} passed, {failed} failed')
     return 1 if failed else 0
 
 
