@@ -109,7 +109,7 @@ bool disk_has_free(struct disk *disk, uint64_t bytes)
     return fstatvfs(disk->directory, &system) != 0 || free_bytes(&system) >= bytes;
 }
 
-bool disk_could_have(struct disk *disk, uint64_t bytes)
+static bool could_have(const struct disk *disk, uint64_t bytes)
 {
     struct statvfs system;
     if (fstatvfs(disk->directory, &system) != 0)
@@ -122,7 +122,7 @@ bool disk_could_have(struct disk *disk, uint64_t bytes)
 bool disk_has_room(struct disk *disk, uint64_t bytes)
 {
     while (!disk_has_free(disk, bytes)) {
-        if (!disk_could_have(disk, bytes) || !disk_give_room(disk))
+        if (!could_have(disk, bytes) || !disk_give_room(disk))
             return false;
     }
     return true;

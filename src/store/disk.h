@@ -34,9 +34,8 @@ enum store_condition disk_condition(struct disk *disk, struct store_error *why);
 bool disk_has_room(struct disk *disk, uint64_t bytes);
 // The same for a start, which has a reserve of its own.
 bool disk_has_room_to_start(struct disk *disk, uint64_t bytes);
-// Whether so many bytes are free, without the reserve, and with it; nothing is given up.
+// Whether so many bytes are free, without the reserve.
 bool disk_has_free(struct disk *disk, uint64_t bytes);
-bool disk_could_have(struct disk *disk, uint64_t bytes);
 // Gives up a piece of the reserve; false if none is left.
 bool disk_give_room(struct disk *disk);
 // A write found no room.

@@ -38,6 +38,7 @@
 
 enum {
     FLUSH_SLACK = 2 << 20, // room that a flush takes besides what is in memory
+    MERGE_SLACK = 1 << 20, // and of that what merging leaves
     FLUSH_WAIT_MS = 10000,
     ROOM_WAIT_US = 100000,  // between two looks for room of a flush that has none
     SHED_BYTES = 1 << 20,   // of the log, that are worth a new segment on a full disk
@@ -674,16 +675,15 @@ static void wait_for_room(struct rocks_store *rocks, uint64_t written)
     }
 }
 
-// Merging leaves the room that a flush takes, if there is as much, or is tried again later. A flush
-// has found room, but somebody else may have taken it since.
+// Merging leaves the room that a flush takes, or is tried again later. A flush has found room, but
+// somebody else may have taken it since.
 bool rocks_has_room(void *context, uint64_t written, size_t bytes, bool merging)
 {
     struct rocks_store *rocks = context;
     if (merging && !rocks->open) // what is being replayed can become as much
         return disk_has_free(&rocks->disk, bytes + ROCKS_MEMTABLES * rocks->memtable_bytes);
     if (merging)
-        return disk_has_free(&rocks->disk, bytes + memory_bytes(rocks)) ||
-               !disk_could_have(&rocks->disk, flush_bytes(rocks));
+        return disk_has_free(&rocks->disk, bytes + memory_bytes(rocks) + MERGE_SLACK);
     if (rocks->open)
         wait_for_room(rocks, written);
     return true;

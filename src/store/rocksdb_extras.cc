@@ -80,7 +80,7 @@ extern "C" bool rocks_resume(struct rocksdb_t *db, char *text, size_t size)
 {
     rocksdb::Status status = db->rep->Resume();
     if (!status.ok())
-        (void)std::snprintf(text, size, "%s", status.ToString().c_str());
+        (void)std::snprintf(text, size, "resuming failed: %s", status.ToString().c_str());
     return status.ok();
 }
 
