@@ -37,10 +37,7 @@
 #include <unistd.h>
 
 enum {
-    FLUSH_SLACK = 2 << 20, // room that a flush takes besides what is in memory
-    MERGE_SLACK = 1 << 20, // and of that what merging leaves
     FLUSH_WAIT_MS = 10000,
-    ROOM_WAIT_US = 100000,  // between two looks for room of a flush that has none
     SHED_BYTES = 1 << 20,   // of the log, that are worth a new segment on a full disk
     LOOK_BYTES = 512 << 10, // committed between two looks at the disk: less than its reserve
     RELAXED_MS = 100,       // so much of what was answered may be lost with relaxed durability
@@ -290,36 +287,18 @@ static bool rocks_sync(struct store *store, struct store_error *error)
     return wal_sync(rocks_of(store)->wal, error);
 }
 
-static uint64_t property(struct rocks_store *rocks, const char *name)
-{
-    uint64_t value = 0;
-    (void)rocksdb_property_int(rocks->db, name, &value);
-    return value;
-}
-
 // Waits until no memtable is left to be flushed. False if there was an error first, or it takes too
 // long.
 static bool flush_done(struct rocks_store *rocks, uint64_t errors_before)
 {
     for (int i = 0; i < FLUSH_WAIT_MS; i++) {
-        if (property(rocks, "rocksdb.num-immutable-mem-table") == 0)
+        if (rocks_property(rocks, "rocksdb.num-immutable-mem-table") == 0)
             return true;
-        if (property(rocks, "rocksdb.background-errors") != errors_before)
+        if (rocks_property(rocks, "rocksdb.background-errors") != errors_before)
             return false;
         (void)usleep(1000);
     }
     return false;
-}
-
-static uint64_t memory_bytes(struct rocks_store *rocks)
-{
-    return property(rocks, "rocksdb.cur-size-all-mem-tables");
-}
-
-// Room that a flush of all that is in memory takes.
-static uint64_t flush_bytes(struct rocks_store *rocks)
-{
-    return memory_bytes(rocks) + FLUSH_SLACK;
 }
 
 // Puts into the tables up to where they will hold the log once they are flushed.
@@ -339,8 +318,8 @@ bool rocks_flush(struct rocks_store *rocks, struct store_error *error)
 {
     char *message = NULL;
     uint64_t applied = rocks->applied;
-    uint64_t errors = property(rocks, "rocksdb.background-errors");
-    if (!disk_has_room(&rocks->disk, flush_bytes(rocks))) {
+    uint64_t errors = rocks_property(rocks, "rocksdb.background-errors");
+    if (!disk_has_room(&rocks->disk, rocks_flush_bytes(rocks))) {
         disk_is_full(&rocks->disk);
         (void)store_fail(error, "flushing has to wait: the disk is full");
         error->no_room = true;
@@ -364,7 +343,7 @@ bool rocks_flush(struct rocks_store *rocks, struct store_error *error)
 static bool flushes_ended(struct rocks_store *rocks, struct store_error *error)
 {
     for (int i = 0; i < FLUSH_WAIT_MS; i++) {
-        if (property(rocks, "rocksdb.num-running-flushes") == 0)
+        if (rocks_property(rocks, "rocksdb.num-running-flushes") == 0)
             return true;
         (void)usleep(1000);
     }
@@ -385,7 +364,7 @@ static bool rocks_recover(struct store *store, struct store_error *error)
         return true;
     // RocksDB would not survive another failed write, so the disk is tried without it first. It
     // may itself have stopped for want of room: resuming brings it back or says why not.
-    uint64_t room = flush_bytes(rocks);
+    uint64_t room = rocks_flush_bytes(rocks);
     (void)disk_has_room(&rocks->disk, room);
     rocks->hurried = true;
     bool ok = wal_probe(rocks->wal, room, error) && flushes_ended(rocks, error) &&
@@ -467,26 +446,6 @@ static void rotate(struct rocks_store *rocks)
     worker_ask(&rocks->flusher);
 }
 
-// Whether a full disk is kept open for such a batch.
-static bool frees_room(const struct store_batch *batch)
-{
-    struct store_batch_view view = store_batch_view(batch);
-    bool puts = false;
-    for (size_t i = 0; !puts && i < view.entry_count; i++)
-        puts = !view.entries[i].deleted;
-    return view.frees || !puts;
-}
-
-static bool nothing_left(const struct rocks_store *rocks, struct store_error *error)
-{
-    (void)store_fail(error,
-                     "the disk of %.120s is full, and so is what was kept back for deletes: "
-                     "nothing is done until there is more room",
-                     rocks->path);
-    error->no_room = true;
-    return false;
-}
-
 // Appends to the log. Where the disk is full, the reserve is for what frees room.
 static bool append(struct rocks_store *rocks, const struct store_batch *batch, struct slice payload,
                    struct store_error *error)
@@ -495,12 +454,12 @@ static bool append(struct rocks_store *rocks, const struct store_batch *batch, s
         if (!error->no_room)
             return false;
         disk_is_full(&rocks->disk);
-        if (!frees_room(batch)) {
+        if (!rocks_frees_room(batch)) {
             (void)disk_condition(&rocks->disk, error);
             return false;
         }
         if (!disk_give_room(&rocks->disk))
-            return nothing_left(rocks, error);
+            return rocks_nothing_left(rocks, error);
     }
     return true;
 }
@@ -569,20 +528,12 @@ static void look_in_time(struct rocks_store *rocks, size_t bytes)
     rocks_look_at_disk(rocks);
 }
 
-// Flushing has to wait while there is no room for it. Whether the memtables take what is committed
-// until then: otherwise RocksDB would let the commit wait, too.
-static bool memory_has_room(struct rocks_store *rocks)
-{
-    return property(rocks, "rocksdb.num-immutable-mem-table") + 1 < ROCKS_MEMTABLES ||
-           property(rocks, "rocksdb.cur-size-active-mem-table") < rocks->memtable_bytes / 2;
-}
-
 // The log goes when what it holds is in tables, but the segment that is written to never does.
 static void shed_log(struct rocks_store *rocks)
 {
     wal_allocate_ahead(rocks->wal, false);
     if (wal_segment_bytes(rocks->wal) >= SHED_BYTES && !wal_broken(rocks->wal) &&
-        disk_has_room(&rocks->disk, flush_bytes(rocks)))
+        disk_has_room(&rocks->disk, rocks_flush_bytes(rocks)))
         rotate(rocks);
 }
 
@@ -595,16 +546,16 @@ static bool admit(struct rocks_store *rocks, const struct store_batch *batch,
         return false;
     if (condition == STORE_NO_ROOM) {
         shed_log(rocks);
-        if (!frees_room(batch))
+        if (!rocks_frees_room(batch))
             return false;
-        if (!memory_has_room(rocks))
-            return nothing_left(rocks, error);
+        if (!rocks_memory_has_room(rocks))
+            return rocks_nothing_left(rocks, error);
     }
     if (!rocks->stopped)
         return true;
     rocks->stopped = !rocks_recover(&rocks->base, error);
     if (rocks->stopped && condition == STORE_NO_ROOM)
-        (void)nothing_left(rocks, error);
+        (void)rocks_nothing_left(rocks, error);
     return !rocks->stopped;
 }
 
@@ -656,39 +607,6 @@ void rocks_damage_found(void *context, const char *text)
     rocks->damage = true;
 }
 
-// What a flush that has written so much still takes.
-static uint64_t flush_rest(struct rocks_store *rocks, uint64_t written)
-{
-    uint64_t all = flush_bytes(rocks);
-    return all > written + FLUSH_SLACK ? all - written : FLUSH_SLACK;
-}
-
-// A flush that met the end of the disk would stop all writes. So one that has no room waits for it,
-// unless somebody waits for the flush in turn. It is given the reserve only if that is enough.
-static void wait_for_room(struct rocks_store *rocks, uint64_t written)
-{
-    while (!disk_has_room(&rocks->disk, flush_rest(rocks, written))) {
-        disk_is_full(&rocks->disk);
-        if (rocks->hurried || property(rocks, "rocksdb.is-write-stopped") != 0)
-            return;
-        (void)usleep(ROOM_WAIT_US);
-    }
-}
-
-// Merging leaves the room that a flush takes, or is tried again later. A flush has found room, but
-// somebody else may have taken it since.
-bool rocks_has_room(void *context, uint64_t written, size_t bytes, bool merging)
-{
-    struct rocks_store *rocks = context;
-    if (merging && !rocks->open) // what is being replayed can become as much
-        return disk_has_free(&rocks->disk, bytes + ROCKS_MEMTABLES * rocks->memtable_bytes);
-    if (merging)
-        return disk_has_free(&rocks->disk, bytes + memory_bytes(rocks) + MERGE_SLACK);
-    if (rocks->open)
-        wait_for_room(rocks, written);
-    return true;
-}
-
 // Before a memtable becomes a table, which may need the reserve. If the log cannot be synced, or
 // its records were lost, the promise says that the tables may be further than the log.
 void rocks_promise_flush(void *context)
@@ -698,23 +616,11 @@ void rocks_promise_flush(void *context)
     uint64_t applied = rocks->applied;
     if (rocks->wal == NULL)
         return; // an old log is being replayed, and stays until the flush is over
-    wait_for_room(rocks, 0);
+    rocks_wait_for_room(rocks, 0);
     if (rocks->durability == STORE_RELAXED)
         rocks_sync_log(rocks);
     if (!wal_promise(rocks->wal, applied, &error))
         log_warn("store: %s", error.text);
-}
-
-void rocks_look_at_disk(void *context)
-{
-    struct rocks_store *rocks = context;
-    struct store_error why;
-    disk_look(&rocks->disk, flush_bytes(rocks), wal_is_gone(rocks->wal));
-    bool full = disk_condition(&rocks->disk, &why) == STORE_NO_ROOM;
-    wal_allocate_ahead(rocks->wal, !full);
-    // What is flushed makes room: the log that held it can go.
-    if (full)
-        worker_ask(&rocks->flusher);
 }
 
 // Tables that cannot be merged because of a damaged one pile up. RocksDB would stop all writes for
@@ -759,7 +665,7 @@ void rocks_discard_files(rocksdb_t *db, const char *lower, size_t lower_len, con
 static void rocks_discard(struct store *store, struct slice lower, struct slice upper)
 {
     struct rocks_store *rocks = rocks_of(store);
-    if (property(rocks, "rocksdb.num-snapshots") == 0)
+    if (rocks_property(rocks, "rocksdb.num-snapshots") == 0)
         rocks_discard_files(rocks->db, chars(lower), lower.len, chars(upper), upper.len);
 }
 
@@ -782,7 +688,7 @@ static bool is_quiet(struct rocks_store *rocks)
         "rocksdb.num-running-compactions",
     };
     for (size_t i = 0; i < COUNT_OF(busy); i++) {
-        if (property(rocks, busy[i]) != 0)
+        if (rocks_property(rocks, busy[i]) != 0)
             return false;
     }
     return worker_idle(&rocks->flusher);
@@ -810,10 +716,10 @@ static void rocks_stats(struct store *store, struct store_stats *out)
     struct rocks_store *rocks = rocks_of(store);
     wal_measure(rocks->wal, &out->log_segments, &out->log_bytes);
     out->log_active_bytes = wal_segment_bytes(rocks->wal);
-    out->cache_bytes = property(rocks, "rocksdb.block-cache-usage");
-    out->cache_limit = property(rocks, "rocksdb.block-cache-capacity");
-    out->memtable_bytes = property(rocks, "rocksdb.cur-size-all-mem-tables");
-    out->table_bytes = property(rocks, "rocksdb.live-sst-files-size");
+    out->cache_bytes = rocks_property(rocks, "rocksdb.block-cache-usage");
+    out->cache_limit = rocks_property(rocks, "rocksdb.block-cache-capacity");
+    out->memtable_bytes = rocks_property(rocks, "rocksdb.cur-size-all-mem-tables");
+    out->table_bytes = rocks_property(rocks, "rocksdb.live-sst-files-size");
     for (int level = 0; level < ROCKS_LEVELS; level++) {
         char name[64];
         char *text;
@@ -822,7 +728,7 @@ static void rocks_stats(struct store *store, struct store_stats *out)
             out->table_files += strtoull(text, NULL, 10);
         rocksdb_free(text);
     }
-    out->compaction_bytes = property(rocks, "rocksdb.estimate-pending-compaction-bytes");
+    out->compaction_bytes = rocks_property(rocks, "rocksdb.estimate-pending-compaction-bytes");
 }
 
 static void rocks_tables(struct store *store, bool (*visit)(void *context, const char *path),

@@ -1,5 +1,5 @@
-// What the two files of the RocksDB driver share: rocksdb.c reads, writes and works in the
-// background, rocksdb_open.c opens and closes.
+// What the files of the RocksDB driver share: rocksdb.c reads, writes and works in the background,
+// rocksdb_open.c opens and closes, rocksdb_room.c minds the room on the disk.
 #ifndef STORE_ROCKSDB_INTERNAL_H
 #define STORE_ROCKSDB_INTERNAL_H
 
@@ -62,6 +62,21 @@ MUST_CHECK bool rocks_apply(struct rocks_store *rocks, rocksdb_writebatch_t *bat
 
 // All that was applied is in tables on disk, which say so, and the list of the tables is promised.
 MUST_CHECK bool rocks_flush(struct rocks_store *rocks, struct store_error *error);
+
+uint64_t rocks_property(struct rocks_store *rocks, const char *name);
+
+// ---- Room (rocksdb_room.c) ----
+
+// Room that a flush of all that is in memory takes.
+uint64_t rocks_flush_bytes(struct rocks_store *rocks);
+// Waits until a flush that has written so much has room for the rest.
+void rocks_wait_for_room(struct rocks_store *rocks, uint64_t written);
+// Whether a full disk is kept open for such a batch.
+bool rocks_frees_room(const struct store_batch *batch);
+// Whether memory takes one more of those while flushes wait.
+bool rocks_memory_has_room(struct rocks_store *rocks);
+// Says that nothing is left for them; false.
+bool rocks_nothing_left(const struct rocks_store *rocks, struct store_error *error);
 
 // ---- Work beside the requests; the context is the store ----
 
