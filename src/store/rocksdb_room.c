@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 enum {
-    FLUSH_SLACK = 2 << 20, // room that a flush takes besides what is in memory
-    MERGE_SLACK = 1 << 20, // and of that what merging leaves
-    ROOM_WAIT_US = 100000, // between two looks for room of a flush that has none
+    FLUSH_SLACK = 2 << 20,  // room that a flush takes besides what is in memory
+    MERGE_SLACK = 1 << 20,  // and of that what merging leaves
+    OPEN_SLACK = 256 << 20, // what is being replayed, and its tables, may take as much
+    ROOM_WAIT_US = 100000,  // between two looks for room of a flush that has none
 };
 
 uint64_t rocks_property(struct rocks_store *rocks, const char *name)
@@ -85,8 +86,8 @@ void rocks_wait_for_room(struct rocks_store *rocks, uint64_t written)
 bool rocks_has_room(void *context, uint64_t written, size_t bytes, bool merging)
 {
     struct rocks_store *rocks = context;
-    if (merging && !rocks->open) // what is being replayed can become as much
-        return disk_has_free(&rocks->disk, bytes + ROCKS_MEMTABLES * rocks->memtable_bytes);
+    if (merging && !rocks->open)
+        return disk_has_free(&rocks->disk, bytes + OPEN_SLACK);
     if (merging)
         return disk_has_free(&rocks->disk, bytes + memory_bytes(rocks) + MERGE_SLACK);
     if (rocks->open)
