@@ -225,6 +225,16 @@ static bool open_whole(struct rocks_store *rocks, const struct store_options *op
     return open_log(rocks, log, report, error);
 }
 
+// Always false.
+static bool say_full(const char *log, struct store_error *error)
+{
+    struct store_error cause = *error;
+    return store_fail(error,
+                      "the disk is full, and a start takes up to %llu KB. Nothing is damaged: free "
+                      "as much and start again (%.200s)",
+                      (unsigned long long)start_bytes(log) / 1024, cause.text);
+}
+
 static bool open_all(struct rocks_store *rocks, const struct store_options *options,
                      struct store_error *error)
 {
@@ -237,10 +247,7 @@ static bool open_all(struct rocks_store *rocks, const struct store_options *opti
     bool ok = open_whole(rocks, options, log, &report, error);
     wal_report_release(&report);
     if (!ok && error->no_room)
-        (void)store_fail(error,
-                         "the disk is full, and a start takes up to %llu KB. Nothing is damaged: "
-                         "free as much and start again",
-                         (unsigned long long)start_bytes(log) / 1024);
+        return say_full(log, error);
     return ok;
 }
 

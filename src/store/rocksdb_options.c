@@ -123,8 +123,8 @@ static void set_housekeeping(rocksdb_options_t *set)
     rocks_log_to_us(set);
     rocks_errors_can_be_resumed(set);
     rocksdb_options_set_max_manifest_file_size(set, 4 * MEGABYTE);
-    // By default it takes 4 MB at once, at each start: on a full disk the last.
-    rocksdb_options_set_manifest_preallocation_size(set, 64 << 10);
+    // By default it takes 4 MB ahead, at each start: on a full disk the last.
+    rocksdb_options_set_manifest_preallocation_size(set, 4 << 10);
     rocksdb_options_set_max_open_files(set, open_files());
     // New tables go to the disk as they are written, a megabyte at a time. Otherwise all of a table
     // goes when it is complete, and a commit that syncs the log then waits behind it.
