@@ -1,9 +1,10 @@
 // The place where the data directory is: whether it is still there, and whether it has room.
 //
 // A full disk must not be a trap. Some room is kept back, as files in `DIR/reserve`; they are given
-// up one by one to batches that free room, to the flush of what is in memory, and to a start. While
-// there is no room for more, batches that only add are refused. When room is back the files are
-// made again, first of all.
+// up one by one to batches that free room and to the flush of what is in memory. One more is for
+// starts alone, and gives only as many bytes as one takes: a server can be started when all else is
+// used up. While there is no room for more, batches that only add are refused. When room is back
+// the files are made again, first of all.
 //
 // Threads: any may ask for the condition and for room; one at a time looks.
 #ifndef STORE_DISK_H
@@ -20,6 +21,7 @@ struct disk {
     pthread_mutex_t lock; // of the files of the reserve, and
     char why[256];        // what is wrong
     _Atomic int condition;
+    _Atomic bool starts_short; // the reserve for starts is not as long as it should be
 };
 
 // Nothing can fail: what cannot be found out or made is not there.
@@ -30,6 +32,10 @@ enum store_condition disk_condition(struct disk *disk, struct store_error *why);
 
 // Whether there is room for so many bytes; gives up as much of the reserve as that takes.
 bool disk_has_room(struct disk *disk, uint64_t bytes);
+// The same for a start, which has a reserve of its own.
+bool disk_has_room_to_start(struct disk *disk, uint64_t bytes);
+// Whether so many bytes are free, without the reserve.
+bool disk_has_free(struct disk *disk, uint64_t bytes);
 // Gives up a piece of the reserve; false if none is left.
 bool disk_give_room(struct disk *disk);
 // A write found no room.

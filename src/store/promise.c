@@ -17,7 +17,10 @@ enum { PROMISE_BYTES = 4096 }; // a page, allocated and zero but for the values
 
 static bool fail(struct store_error *error, const char *doing)
 {
-    return store_fail(error, "%s the log's promise failed: %s", doing, strerror(errno));
+    bool no_room = errno == ENOSPC || errno == EDQUOT;
+    (void)store_fail(error, "%s the log's promise failed: %s", doing, strerror(errno));
+    error->no_room = no_room;
+    return false;
 }
 
 // The value and its place go into the check, so that another value does not pass for it.

@@ -40,8 +40,8 @@
 #include <unistd.h>
 
 enum {
-    FLUSH_SLACK = 2 << 20, // room that a flush takes besides what is in memory
     FLUSH_WAIT_MS = 10000,
+    SHED_BYTES = 1 << 20,   // of the log, that are worth a new segment on a full disk
     LOOK_BYTES = 512 << 10, // committed between two looks at the disk: less than its reserve
     RELAXED_MS = 100,       // so much of what was answered may be lost with relaxed durability
     SCRATCH_KEPT = 1 << 20, // bytes of a write batch that is kept for the next commit
@@ -86,6 +86,7 @@ bool rocks_fail(struct store_error *error, const char *doing, char *message)
     (void)store_fail(error, "%s failed: %s", doing, message);
     error->damaged = strncmp(message, "Corruption", 10) == 0;
     error->cold = strstr(message, "Resource busy: cold") != NULL; // see rocksdb_files.cc
+    error->no_room = strstr(message, "No space left") != NULL;
     rocksdb_free(message);
     return false;
 }
@@ -269,31 +270,18 @@ static bool rocks_sync(struct store *store, struct store_error *error)
     return wal_sync(rocks_of(store)->wal, error);
 }
 
-static uint64_t property(struct rocks_store *rocks, const char *name)
-{
-    uint64_t value = 0;
-    (void)rocksdb_property_int(rocks->db, name, &value);
-    return value;
-}
-
 // Waits until no memtable is left to be flushed. False if there was an error first, or it takes too
 // long.
 static bool flush_done(struct rocks_store *rocks, uint64_t errors_before)
 {
     for (int i = 0; i < FLUSH_WAIT_MS; i++) {
-        if (property(rocks, "rocksdb.num-immutable-mem-table") == 0)
+        if (rocks_property(rocks, "rocksdb.num-immutable-mem-table") == 0)
             return true;
-        if (property(rocks, "rocksdb.background-errors") != errors_before)
+        if (rocks_property(rocks, "rocksdb.background-errors") != errors_before)
             return false;
         (void)usleep(1000);
     }
     return false;
-}
-
-// Room that a flush of all that is in memory takes.
-static uint64_t flush_bytes(struct rocks_store *rocks)
-{
-    return property(rocks, "rocksdb.cur-size-all-mem-tables") + FLUSH_SLACK;
 }
 
 // Puts into the tables up to where they will hold the log once they are flushed.
@@ -313,8 +301,8 @@ bool rocks_flush(struct rocks_store *rocks, struct store_error *error)
 {
     char *message = NULL;
     uint64_t applied = rocks->applied;
-    uint64_t errors = property(rocks, "rocksdb.background-errors");
-    if (!disk_has_room(&rocks->disk, flush_bytes(rocks))) {
+    uint64_t errors = rocks_property(rocks, "rocksdb.background-errors");
+    if (!disk_has_room(&rocks->disk, rocks_flush_bytes(rocks))) {
         disk_is_full(&rocks->disk);
         (void)store_fail(error, "flushing has to wait: the disk is full");
         error->no_room = true;
@@ -338,7 +326,7 @@ bool rocks_flush(struct rocks_store *rocks, struct store_error *error)
 static bool flushes_ended(struct rocks_store *rocks, struct store_error *error)
 {
     for (int i = 0; i < FLUSH_WAIT_MS; i++) {
-        if (property(rocks, "rocksdb.num-running-flushes") == 0)
+        if (rocks_property(rocks, "rocksdb.num-running-flushes") == 0)
             return true;
         (void)usleep(1000);
     }
@@ -359,11 +347,14 @@ static bool rocks_recover(struct store *store, struct store_error *error)
         return true;
     // RocksDB would not survive another failed write, so the disk is tried without it first. It
     // may itself have stopped for want of room: resuming brings it back or says why not.
-    uint64_t room = flush_bytes(rocks);
+    uint64_t room = rocks_flush_bytes(rocks);
     (void)disk_has_room(&rocks->disk, room);
-    return wal_probe(rocks->wal, room, error) && flushes_ended(rocks, error) &&
-           rocks_resume(rocks->db, error->text, sizeof(error->text)) && rocks_flush(rocks, error) &&
-           wal_restart(rocks->wal, rocks->applied, error);
+    rocks->hurried = true;
+    bool ok = wal_probe(rocks->wal, room, error) && flushes_ended(rocks, error) &&
+              rocks_resume(rocks->db, error->text, sizeof(error->text)) &&
+              rocks_flush(rocks, error) && wal_restart(rocks->wal, rocks->applied, error);
+    rocks->hurried = false;
+    return ok;
 }
 
 static void scratch_put(struct rocks_store *rocks, const struct batch_entry *entry)
@@ -429,22 +420,13 @@ static void rotate(struct rocks_store *rocks)
     rocks->rotate_at = wal_segment_bytes(rocks->wal) + rocks->segment_bytes / 8;
     if ((rocks->durability == STORE_RELAXED && !wal_sync(rocks->wal, &error)) ||
         !wal_rotate(rocks->wal, &number, &error)) {
-        log_warn("store: %s", error.text);
+        if (!error.no_room) // which is told as the disk's condition
+            log_warn("store: %s", error.text);
         return;
     }
     rocks->rotate_at = rocks->segment_bytes;
     rocks->segment = number;
     worker_ask(&rocks->flusher);
-}
-
-// Whether a full disk is kept open for such a batch.
-static bool frees_room(const struct store_batch *batch)
-{
-    struct store_batch_view view = store_batch_view(batch);
-    bool puts = false;
-    for (size_t i = 0; !puts && i < view.entry_count; i++)
-        puts = !view.entries[i].deleted;
-    return view.frees || !puts;
 }
 
 // Appends to the log. Where the disk is full, the reserve is for what frees room.
@@ -455,8 +437,12 @@ static bool append(struct rocks_store *rocks, const struct store_batch *batch, s
         if (!error->no_room)
             return false;
         disk_is_full(&rocks->disk);
-        if (!frees_room(batch) || !disk_give_room(&rocks->disk))
+        if (!rocks_frees_room(batch)) {
+            (void)disk_condition(&rocks->disk, error);
             return false;
+        }
+        if (!disk_give_room(&rocks->disk))
+            return rocks_nothing_left(rocks, error);
     }
     return true;
 }
@@ -477,6 +463,24 @@ static bool needs_sync(struct rocks_store *rocks)
     return now - oldest > RELAXED_MS * MILLISECOND_NS;
 }
 
+// RocksDB did not take a batch that is in the log: it has stopped, because a table or the list of
+// tables could not be written. If that was for want of room the next batch that frees some brings
+// it back (see admit()).
+static enum store_end take_back(struct rocks_store *rocks, uint64_t before,
+                                struct store_error *error)
+{
+    struct store_error why;
+    bool untouched = rocksdb_get_latest_sequence_number(rocks->db) == before;
+    bool gone = untouched && wal_take_back(rocks->wal, &why);
+    wal_break(rocks->wal);
+    rocks->stopped = gone && error->no_room;
+    if (rocks->stopped) {
+        disk_is_full(&rocks->disk);
+        (void)disk_condition(&rocks->disk, error);
+    }
+    return gone ? STORE_NOT_DONE : STORE_UNKNOWN;
+}
+
 // Logs the batch, durably if that is asked for, then applies it.
 static enum store_end commit_scratch(struct rocks_store *rocks, const struct store_batch *batch,
                                      struct store_error *error)
@@ -484,14 +488,13 @@ static enum store_end commit_scratch(struct rocks_store *rocks, const struct sto
     size_t size;
     const char *bytes = rocksdb_writebatch_data(rocks->scratch, &size);
     bool sync = needs_sync(rocks);
+    uint64_t before = rocksdb_get_latest_sequence_number(rocks->db);
     if (!append(rocks, batch, log_pack(&rocks->packer, slice_of(bytes, size)), error))
         return STORE_NOT_DONE;
     if (sync && !wal_sync(rocks->wal, error))
         return STORE_UNKNOWN;
-    if (!rocks_apply(rocks, rocks->scratch, error)) {
-        wal_break(rocks->wal);
-        return STORE_UNKNOWN;
-    }
+    if (!rocks_apply(rocks, rocks->scratch, error))
+        return take_back(rocks, before, error);
     rocks->applied = wal_sequence(rocks->wal);
     if (rocks->durability == STORE_RELAXED)
         promise_set(&rocks->promise, PROMISE_APPENDED, rocks->applied);
@@ -508,16 +511,51 @@ static void look_in_time(struct rocks_store *rocks, size_t bytes)
     rocks_look_at_disk(rocks);
 }
 
+// The log goes when what it holds is in tables, but the segment that is written to never does.
+static void shed_log(struct rocks_store *rocks)
+{
+    wal_allocate_ahead(rocks->wal, false);
+    if (wal_segment_bytes(rocks->wal) >= SHED_BYTES && !wal_broken(rocks->wal) &&
+        disk_has_room(&rocks->disk, rocks_flush_bytes(rocks)))
+        rotate(rocks);
+}
+
+// Whether a batch is taken. On a full disk those are that free room, as long as memory takes them.
+static bool admit(struct rocks_store *rocks, const struct store_batch *batch,
+                  struct store_error *error)
+{
+    enum store_condition condition = disk_condition(&rocks->disk, error);
+    if (condition == STORE_GONE)
+        return false;
+    if (condition == STORE_NO_ROOM) {
+        shed_log(rocks);
+        if (!rocks_frees_room(batch))
+            return false;
+        if (!rocks_memory_has_room(rocks))
+            return rocks_nothing_left(rocks, error);
+    }
+    if (!rocks->stopped)
+        return true;
+    rocks->stopped = !rocks_recover(&rocks->base, error);
+    if (rocks->stopped && condition == STORE_NO_ROOM)
+        (void)rocks_nothing_left(rocks, error);
+    return !rocks->stopped;
+}
+
 static enum store_end rocks_commit(struct store *store, const struct store_batch *batch,
                                    struct store_error *error)
 {
     struct rocks_store *rocks = rocks_of(store);
-    enum store_condition condition = disk_condition(&rocks->disk, error);
-    if (condition == STORE_GONE || (condition == STORE_NO_ROOM && !frees_room(batch)))
-        return STORE_NOT_DONE;
-    scratch_fill(rocks, batch);
-    enum store_end end = commit_scratch(rocks, batch, error);
-    scratch_clear(rocks);
+    enum store_end end = STORE_NOT_DONE;
+    bool again = false;
+    do {
+        if (!admit(rocks, batch, error))
+            return STORE_NOT_DONE;
+        scratch_fill(rocks, batch);
+        end = commit_scratch(rocks, batch, error);
+        scratch_clear(rocks);
+        again = !again && rocks->stopped; // once, if that brings RocksDB back
+    } while (again);
     look_in_time(rocks, store_batch_bytes(batch));
     if (end == STORE_DONE && rocks->durability == STORE_RELAXED)
         worker_ask(&rocks->syncer);
@@ -561,21 +599,11 @@ void rocks_promise_flush(void *context)
     uint64_t applied = rocks->applied;
     if (rocks->wal == NULL)
         return; // an old log is being replayed, and stays until the flush is over
-    (void)disk_has_room(&rocks->disk, flush_bytes(rocks));
+    rocks_wait_for_room(rocks, 0);
     if (rocks->durability == STORE_RELAXED)
         rocks_sync_log(rocks);
     if (!wal_promise(rocks->wal, applied, &error))
         log_warn("store: %s", error.text);
-}
-
-void rocks_look_at_disk(void *context)
-{
-    struct rocks_store *rocks = context;
-    struct store_error why;
-    disk_look(&rocks->disk, flush_bytes(rocks), wal_is_gone(rocks->wal));
-    // What is flushed makes room: the log that held it can go.
-    if (disk_condition(&rocks->disk, &why) == STORE_NO_ROOM)
-        worker_ask(&rocks->flusher);
 }
 
 // Tables that cannot be merged because of a damaged one pile up. RocksDB would stop all writes for
@@ -620,7 +648,7 @@ void rocks_discard_files(rocksdb_t *db, const char *lower, size_t lower_len, con
 static void rocks_discard(struct store *store, struct slice lower, struct slice upper)
 {
     struct rocks_store *rocks = rocks_of(store);
-    if (property(rocks, "rocksdb.num-snapshots") == 0)
+    if (rocks_property(rocks, "rocksdb.num-snapshots") == 0)
         rocks_discard_files(rocks->db, chars(lower), lower.len, chars(upper), upper.len);
 }
 
@@ -643,7 +671,7 @@ static bool is_quiet(struct rocks_store *rocks)
         "rocksdb.num-running-compactions",
     };
     for (size_t i = 0; i < COUNT_OF(busy); i++) {
-        if (property(rocks, busy[i]) != 0)
+        if (rocks_property(rocks, busy[i]) != 0)
             return false;
     }
     return worker_idle(&rocks->flusher);
@@ -671,10 +699,10 @@ static void rocks_stats(struct store *store, struct store_stats *out)
     struct rocks_store *rocks = rocks_of(store);
     wal_measure(rocks->wal, &out->log_segments, &out->log_bytes);
     out->log_active_bytes = wal_segment_bytes(rocks->wal);
-    out->cache_bytes = property(rocks, "rocksdb.block-cache-usage");
-    out->cache_limit = property(rocks, "rocksdb.block-cache-capacity");
-    out->memtable_bytes = property(rocks, "rocksdb.cur-size-all-mem-tables");
-    out->table_bytes = property(rocks, "rocksdb.live-sst-files-size");
+    out->cache_bytes = rocks_property(rocks, "rocksdb.block-cache-usage");
+    out->cache_limit = rocks_property(rocks, "rocksdb.block-cache-capacity");
+    out->memtable_bytes = rocks_property(rocks, "rocksdb.cur-size-all-mem-tables");
+    out->table_bytes = rocks_property(rocks, "rocksdb.live-sst-files-size");
     for (int level = 0; level < ROCKS_LEVELS; level++) {
         char name[64];
         char *text;
@@ -683,7 +711,7 @@ static void rocks_stats(struct store *store, struct store_stats *out)
             out->table_files += strtoull(text, NULL, 10);
         rocksdb_free(text);
     }
-    out->compaction_bytes = property(rocks, "rocksdb.estimate-pending-compaction-bytes");
+    out->compaction_bytes = rocks_property(rocks, "rocksdb.estimate-pending-compaction-bytes");
 }
 
 static void rocks_tables(struct store *store, bool (*visit)(void *context, const char *path),

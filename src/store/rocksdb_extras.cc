@@ -1,6 +1,6 @@
 // What RocksDB's C API (7.8) lacks and we need: resuming a database that stopped taking writes
 // because its disk failed it, a flush that does not wait for compactions, a logger that writes
-// no file, a word before each flush, its checksum, pinned filters, where an iterator gave up, and
+// no file, a word before each table, its checksum, pinned filters, where an iterator gave up, and
 // tables that are merged for what was deleted in them. (Debian's RocksDB checks its assertions: after its own log file
 // could not be written, the next message would end the process.)
 //
@@ -55,8 +55,19 @@ extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options);
 extern "C" void rocks_tell_damage(struct rocksdb_t *db,
                                   void (*damaged)(void *context, const char *text), void *context);
 extern "C" void rocks_flush_at_once(struct rocksdb_flushoptions_t *options);
-extern "C" void rocks_before_flush(struct rocksdb_options_t *options, void (*call)(void *context),
+extern "C" void rocks_watch_tables(struct rocksdb_options_t *options,
+                                   void (*before_flush)(void *context),
+                                   bool (*room)(void *context, uint64_t written, size_t bytes,
+                                                bool merging),
                                    void *context);
+
+// Who is asked for room for the tables that this thread makes (rocksdb_files.cc).
+struct rocks_room {
+    bool (*ask)(void *context, uint64_t written, size_t bytes, bool merging);
+    void *context;
+    bool merging;
+};
+extern "C" thread_local struct rocks_room rocks_room;
 extern "C" uint32_t rocks_crc32c(const void *bytes, size_t length);
 extern "C" void rocks_pin_metadata(struct rocksdb_block_based_table_options_t *options);
 extern "C" void rocks_compact_deletions(struct rocksdb_options_t *options);
@@ -69,7 +80,7 @@ extern "C" bool rocks_resume(struct rocksdb_t *db, char *text, size_t size)
 {
     rocksdb::Status status = db->rep->Resume();
     if (!status.ok())
-        (void)std::snprintf(text, size, "%s", status.ToString().c_str());
+        (void)std::snprintf(text, size, "resuming failed: %s", status.ToString().c_str());
     return status.ok();
 }
 
@@ -93,6 +104,7 @@ class our_logger : public rocksdb::Logger
             return;
         char text[512];
         (void)std::vsnprintf(text, sizeof(text), format, args);
+        text[std::strcspn(text, "\n")] = 0; // what is behind it is for them, too
         // Damage is told by who meets it (background_errors), and RocksDB meets it every second.
         if (std::strstr(text, "Corruption") != nullptr)
             return;
@@ -160,21 +172,30 @@ class background_errors : public our_listener
     std::atomic<void (*)(void *context, const char *text)> damaged_{nullptr};
 };
 
-// Calls back before a memtable is written to a table, from the thread that writes it.
-class before_flush : public our_listener
+// Calls back before a memtable is written to a table, from the thread that writes it, and says who
+// has room for what that thread, or one that merges tables, is about to write.
+class table_watch : public our_listener
 {
   public:
-    before_flush(void (*call)(void *), void *context) : call_(call), context_(context)
+    table_watch(void (*before_flush)(void *), bool (*room)(void *, uint64_t, size_t, bool), void *context)
+        : before_flush_(before_flush), room_(room), context_(context)
     {
     }
 
     void OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &) override
     {
-        call_(context_);
+        rocks_room = {room_, context_, false};
+        before_flush_(context_);
+    }
+
+    void OnCompactionBegin(rocksdb::DB *, const rocksdb::CompactionJobInfo &) override
+    {
+        rocks_room = {room_, context_, true};
     }
 
   private:
-    void (*call_)(void *);
+    void (*before_flush_)(void *);
+    bool (*room_)(void *, uint64_t, size_t, bool);
     void *context_;
 };
 
@@ -249,10 +270,13 @@ class deletions_want_compaction_factory : public rocksdb::TablePropertiesCollect
 
 } // namespace
 
-extern "C" void rocks_before_flush(struct rocksdb_options_t *options, void (*call)(void *context),
+extern "C" void rocks_watch_tables(struct rocksdb_options_t *options,
+                                   void (*before_flush)(void *context),
+                                   bool (*room)(void *context, uint64_t written, size_t bytes,
+                                                bool merging),
                                    void *context)
 {
-    options->rep.listeners.push_back(std::make_shared<before_flush>(call, context));
+    options->rep.listeners.push_back(std::make_shared<table_watch>(before_flush, room, context));
 }
 
 extern "C" uint32_t rocks_crc32c(const void *bytes, size_t length)

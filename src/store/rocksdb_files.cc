@@ -6,6 +6,9 @@
 // To open a table is to wait, always.
 //
 // A file system that does not know RWF_NOWAIT is read as usual, waiting.
+//
+// And how it writes them: before each piece the store is asked for room (`rocks_room`). A flush is
+// given the reserve or waits; merging gives up before it takes the room that the next flush needs.
 #include <atomic>
 #include <cerrno>
 #include <fcntl.h>
@@ -23,6 +26,16 @@ struct rocksdb_options_t {
 
 extern "C" void rocks_read_patiently(struct rocksdb_options_t *options);
 extern "C" void store_wait_for_disk(bool wait);
+
+// Who is asked for room for the tables that this thread makes.
+struct rocks_room {
+    bool (*ask)(void *context, uint64_t written, size_t bytes, bool merging);
+    void *context;
+    bool merging;
+};
+extern "C" thread_local struct rocks_room rocks_room; // set before each (rocksdb_extras.cc)
+
+thread_local struct rocks_room rocks_room = {nullptr, nullptr, false};
 
 namespace
 {
@@ -122,6 +135,48 @@ class table_file : public rocksdb::FSRandomAccessFile
     std::string name_;
 };
 
+class new_table : public rocksdb::FSWritableFileOwnerWrapper
+{
+  public:
+    new_table(std::unique_ptr<rocksdb::FSWritableFile> &&file, const struct rocks_room &room)
+        : rocksdb::FSWritableFileOwnerWrapper(std::move(file)), room_(room)
+    {
+    }
+
+    rocksdb::IOStatus Append(const rocksdb::Slice &bytes, const rocksdb::IOOptions &options,
+                             rocksdb::IODebugContext *context) override
+    {
+        if (!has_room(bytes.size()))
+            return no_room();
+        return FSWritableFileOwnerWrapper::Append(bytes, options, context);
+    }
+
+    rocksdb::IOStatus Append(const rocksdb::Slice &bytes, const rocksdb::IOOptions &options,
+                             const rocksdb::DataVerificationInfo &check,
+                             rocksdb::IODebugContext *context) override
+    {
+        if (!has_room(bytes.size()))
+            return no_room();
+        return FSWritableFileOwnerWrapper::Append(bytes, options, check, context);
+    }
+
+  private:
+    bool has_room(size_t bytes)
+    {
+        bool has = room_.ask(room_.context, written_, bytes, room_.merging);
+        written_ += bytes;
+        return has;
+    }
+
+    static rocksdb::IOStatus no_room()
+    {
+        return rocksdb::IOStatus::NoSpace("No space left on device", "kept for what is in memory");
+    }
+
+    struct rocks_room room_;
+    uint64_t written_ = 0;
+};
+
 class our_files : public rocksdb::FileSystemWrapper
 {
   public:
@@ -152,6 +207,17 @@ class our_files : public rocksdb::FileSystemWrapper
         }
         *result = std::make_unique<table_file>(fd, name);
         return rocksdb::IOStatus::OK();
+    }
+
+    rocksdb::IOStatus NewWritableFile(const std::string &name, const rocksdb::FileOptions &options,
+                                      std::unique_ptr<rocksdb::FSWritableFile> *result,
+                                      rocksdb::IODebugContext *context) override
+    {
+        rocksdb::IOStatus status = target()->NewWritableFile(name, options, result, context);
+        bool is_table = name.size() > 4 && name.compare(name.size() - 4, 4, ".sst") == 0;
+        if (status.ok() && is_table && rocks_room.ask != nullptr)
+            *result = std::make_unique<new_table>(std::move(*result), rocks_room);
+        return status;
     }
 };
 

@@ -1,5 +1,5 @@
-// What the two files of the RocksDB driver share: rocksdb.c reads, writes and works in the
-// background, rocksdb_open.c opens and closes.
+// What the files of the RocksDB driver share: rocksdb.c reads, writes and works in the background,
+// rocksdb_open.c opens and closes, rocksdb_room.c minds the room on the disk.
 #ifndef STORE_ROCKSDB_INTERNAL_H
 #define STORE_ROCKSDB_INTERNAL_H
 
@@ -38,6 +38,10 @@ struct rocks_store {
     _Atomic bool ranges;        // whether ranges were
     _Atomic bool damage;        // a compaction has met some
     bool unlimited;             // the flusher's: see lift_limits()
+    size_t memtable_bytes;
+    _Atomic bool open;    // opened to the end, and not yet closed
+    _Atomic bool hurried; // a flush must not wait for room: somebody waits for it
+    bool stopped;         // the committing thread's: RocksDB takes no writes since it had no room
     struct worker flusher;
     struct worker watcher;
     // With relaxed durability only. All that was committed before these moments is synced; the
@@ -59,12 +63,29 @@ MUST_CHECK bool rocks_apply(struct rocks_store *rocks, rocksdb_writebatch_t *bat
 // All that was applied is in tables on disk, which say so, and the list of the tables is promised.
 MUST_CHECK bool rocks_flush(struct rocks_store *rocks, struct store_error *error);
 
+uint64_t rocks_property(struct rocks_store *rocks, const char *name);
+
+// ---- Room (rocksdb_room.c) ----
+
+// Room that a flush of all that is in memory takes.
+uint64_t rocks_flush_bytes(struct rocks_store *rocks);
+// Waits until a flush that has written so much has room for the rest.
+void rocks_wait_for_room(struct rocks_store *rocks, uint64_t written);
+// Whether a full disk is kept open for such a batch.
+bool rocks_frees_room(const struct store_batch *batch);
+// Whether memory takes one more of those while flushes wait.
+bool rocks_memory_has_room(struct rocks_store *rocks);
+// Says that nothing is left for them; false.
+bool rocks_nothing_left(const struct rocks_store *rocks, struct store_error *error);
+
 // ---- Work beside the requests; the context is the store ----
 
 // Syncs the log. A failure is logged; commits are refused from then on, which tells the clients.
 void rocks_sync_log(void *context);
 // Before a memtable becomes a table.
 void rocks_promise_flush(void *context);
+// Before so many bytes of a table are written, behind others: whether they may be.
+bool rocks_has_room(void *context, uint64_t written, size_t bytes, bool merging);
 // Flushes, and drops the segments of the log that are not needed after that.
 void rocks_flush_and_drop(void *context);
 // Finds out whether the directory is there and has room.

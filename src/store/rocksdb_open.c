@@ -14,7 +14,8 @@
 enum {
     SYNC_DELAY_MS = 50,       // half of what is promised; a sync takes its time, too
     LOOK_MS = 1000,           // how often the disk is looked at
-    START_BYTES = 2 << 20,    // room that a start takes
+    START_BYTES = 128 << 10,  // room that a start takes, besides its list of tables
+    REPLAY_SLACK = 2 << 20,   // and replaying, besides twice the log
     FULL_BUFFERS = 120 << 20, // of a start on a full disk, besides the log
 };
 
@@ -22,7 +23,9 @@ enum {
 void rocks_flush_at_once(rocksdb_flushoptions_t *options);
 void rocks_tell_damage(rocksdb_t *db, void (*damaged)(void *context, const char *text),
                        void *context);
-void rocks_before_flush(rocksdb_options_t *options, void (*call)(void *context), void *context);
+void rocks_watch_tables(rocksdb_options_t *options, void (*before_flush)(void *context),
+                        bool (*room)(void *context, uint64_t written, size_t bytes, bool merging),
+                        void *context);
 
 // ---- Closing --------------------------------------------------------------------
 
@@ -56,6 +59,8 @@ static void release_objects(struct rocks_store *rocks)
 void rocks_close(struct store *store)
 {
     struct rocks_store *rocks = (struct rocks_store *)store;
+    rocks->open = false;
+    rocks->hurried = true;
     if (rocks->durability == STORE_RELAXED)
         worker_stop(&rocks->syncer);
     worker_stop(&rocks->watcher);
@@ -73,7 +78,8 @@ static bool open_db(struct rocks_store *rocks, const struct store_options *optio
     char *message = NULL;
     (void)snprintf(path, sizeof(path), "%s/db", rocks->path);
     rocksdb_options_t *set = rocks_options_new(options);
-    rocks_before_flush(set, rocks_promise_flush, rocks);
+    rocks_watch_tables(set, rocks_promise_flush, rocks_has_room, rocks);
+    rocks->memtable_bytes = rocks_memtable_bytes(options);
     rocks->db = rocksdb_open(set, path, &message);
     rocksdb_options_destroy(set);
     if (message == NULL)
@@ -81,6 +87,8 @@ static bool open_db(struct rocks_store *rocks, const struct store_options *optio
     // Only where the directory could not be locked is it RocksDB that finds it in use.
     if (strstr(message, "While lock file") != NULL || strstr(message, "lock hold by") != NULL)
         (void)data_dir_in_use(rocks->path, error);
+    else if (strstr(message, "No space left") != NULL)
+        return rocks_fail(error, "opening", message);
     else
         (void)store_fail(
             error,
@@ -147,17 +155,25 @@ static bool open_log(struct rocks_store *rocks, const char *log, const struct wa
     return true;
 }
 
+// The list of tables is written anew.
+static uint64_t start_bytes(const char *log)
+{
+    uint64_t promised[PROMISE_VALUES];
+    promise_read(log, promised);
+    return START_BYTES + promised[PROMISE_MANIFEST_BYTES];
+}
+
 // On a full disk what is replayed has to stay in memory, or RocksDB would fail to write it.
 static struct store_options fit_options(struct rocks_store *rocks,
                                         const struct store_options *options,
-                                        const struct wal_report *report)
+                                        const struct wal_report *report, const char *log)
 {
     struct store_options fit = *options;
     uint64_t bytes = 0;
     for (size_t i = 0; i < report->segment_count; i++)
         bytes += report->segments[i].end * 2;
-    if (!disk_has_room(&rocks->disk, START_BYTES + bytes)) {
-        (void)disk_has_room(&rocks->disk, START_BYTES);
+    if (!disk_has_room(&rocks->disk, REPLAY_SLACK + bytes)) {
+        (void)disk_has_room_to_start(&rocks->disk, start_bytes(log));
         fit.write_buffer_bytes = options->write_buffer_bytes + FULL_BUFFERS + 3 * bytes;
     }
     return fit;
@@ -200,13 +216,23 @@ static bool open_whole(struct rocks_store *rocks, const struct store_options *op
         return rocks->wal != NULL && wal_restart(rocks->wal, 0, error) &&
                open_db(rocks, options, error);
     }
-    struct store_options fit = fit_options(rocks, options, report);
+    struct store_options fit = fit_options(rocks, options, report, log);
     if (!open_db(rocks, &fit, error) || !read_applied(rocks, error))
         return false;
     wal_report_compare(report, rocks->applied, promised);
     if (report->damage_count > 0)
         return wal_report_fail(report, rocks->path, error);
     return open_log(rocks, log, report, error);
+}
+
+// Always false.
+static bool say_full(const char *log, struct store_error *error)
+{
+    struct store_error cause = *error;
+    return store_fail(error,
+                      "the disk is full, and a start takes up to %llu KB. Nothing is damaged: free "
+                      "as much and start again (%.200s)",
+                      (unsigned long long)start_bytes(log) / 1024, cause.text);
 }
 
 static bool open_all(struct rocks_store *rocks, const struct store_options *options,
@@ -220,6 +246,8 @@ static bool open_all(struct rocks_store *rocks, const struct store_options *opti
                read_applied(rocks, error) && upgrade(rocks, log, error);
     bool ok = open_whole(rocks, options, log, &report, error);
     wal_report_release(&report);
+    if (!ok && error->no_room)
+        return say_full(log, error);
     return ok;
 }
 
@@ -256,6 +284,7 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
         release_objects(rocks);
         return NULL;
     }
+    rocks->open = true;
     rocks_tell_damage(rocks->db, rocks_damage_found, rocks);
     worker_start(&rocks->flusher, 0, rocks_flush_and_drop, rocks);
     rocks_look_at_disk(rocks);

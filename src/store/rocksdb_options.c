@@ -14,9 +14,8 @@ enum {
     LEVEL_DEFAULT = 32767, // of compression: what the method thinks best
     CACHE_MIN = 64 * MEGABYTE,
     CACHE_MAX = 1024 * MEGABYTE,
-    WRITE_BUFFERS = 3,
-    WRITE_BUFFER_DEFAULT = WRITE_BUFFERS * 80 * MEGABYTE,
-    WRITE_BUFFER_MIN = WRITE_BUFFERS * MEGABYTE,
+    WRITE_BUFFER_DEFAULT = ROCKS_MEMTABLES * 80 * MEGABYTE,
+    WRITE_BUFFER_MIN = ROCKS_MEMTABLES * MEGABYTE,
     BLOCK_BYTES = 4 << 10,
     SEGMENT_MIN = 32 * MEGABYTE, // by default it is twice that
     OPEN_FILES_MIN = 256,
@@ -77,8 +76,8 @@ static void set_memory(rocksdb_options_t *set, size_t write_buffer_bytes)
 {
     // A list of our own: inserting is three quarters of a commit in RocksDB's (ADR 007).
     rocks_use_our_memtable(set);
-    rocksdb_options_set_write_buffer_size(set, write_buffer_bytes / WRITE_BUFFERS);
-    rocksdb_options_set_max_write_buffer_number(set, WRITE_BUFFERS);
+    rocksdb_options_set_write_buffer_size(set, write_buffer_bytes / ROCKS_MEMTABLES);
+    rocksdb_options_set_max_write_buffer_number(set, ROCKS_MEMTABLES);
     rocksdb_options_set_db_write_buffer_size(set, write_buffer_bytes);
     // A filter in front of each memtable (2 % of its size) spares an absent key the search there.
     rocksdb_options_set_memtable_prefix_bloom_size_ratio(set, 0.02);
@@ -130,6 +129,8 @@ static void set_housekeeping(rocksdb_options_t *set)
     rocks_log_to_us(set);
     rocks_errors_can_be_resumed(set);
     rocksdb_options_set_max_manifest_file_size(set, 4 * MEGABYTE);
+    // By default it takes 4 MB ahead, at each start: on a full disk the last.
+    rocksdb_options_set_manifest_preallocation_size(set, 4 << 10);
     rocksdb_options_set_max_open_files(set, open_files());
     rocksdb_options_set_stats_dump_period_sec(set, 0);
     rocksdb_options_set_stats_persist_period_sec(set, 0);
@@ -161,10 +162,15 @@ static size_t write_buffers(const struct store_options *options)
                                                           : options->write_buffer_bytes;
 }
 
+size_t rocks_memtable_bytes(const struct store_options *options)
+{
+    return write_buffers(options) / ROCKS_MEMTABLES;
+}
+
 // A memtable takes a quarter more than the log for the same data.
 size_t rocks_segment_bytes(const struct store_options *options)
 {
-    size_t fits = write_buffers(options) / WRITE_BUFFERS / 5 * 4;
+    size_t fits = rocks_memtable_bytes(options) / 5 * 4;
     return fits < SEGMENT_MIN ? SEGMENT_MIN : fits;
 }
 

@@ -6,7 +6,13 @@
 
 #include <rocksdb/c.h>
 
-enum { ROCKS_LEVELS = 7 };
+enum {
+    ROCKS_LEVELS = 7,
+    ROCKS_MEMTABLES = 3, // when so many wait to be flushed, writes wait
+};
+
+// Bytes of one of them, after which the next is begun.
+size_t rocks_memtable_bytes(const struct store_options *options);
 
 // Bytes of log before a new segment is begun and what was applied is flushed. A restart replays at
 // least one segment.

@@ -29,7 +29,9 @@ struct wal {
     _Atomic uint64_t sequence; // of the last record
     _Atomic uint64_t synced;   // of the last record that is surely on disk; changed under the lock
     _Atomic off_t offset;      // where the next record goes
+    off_t last;                // where the last one is
     off_t allocated;
+    atomic_bool sparing; // no room is made ahead
     struct promise *promise;
     atomic_bool broken; // only wal_restart helps
 };
@@ -302,12 +304,17 @@ void wal_close(struct wal *wal)
 
 static void preallocate(struct wal *wal, off_t end)
 {
-    if (end <= wal->allocated)
+    if (end <= wal->allocated || wal->sparing)
         return;
     // It is only for speed: if the disk has no room for it, it may still have for the record.
     off_t wanted = end + PREALLOCATE;
     if (fallocate(wal->file, 0, wal->allocated, wanted - wal->allocated) == 0)
         wal->allocated = wanted;
+}
+
+void wal_allocate_ahead(struct wal *wal, bool ahead)
+{
+    wal->sparing = !ahead;
 }
 
 uint64_t wal_sequence(const struct wal *wal)
@@ -351,16 +358,40 @@ bool wal_append(struct wal *wal, struct slice payload, struct store_error *error
     if (!write_at(wal->file, slice_of(header, WAL_HEADER), payload, wal->offset))
         return fail(error, "writing");
     wal->sequence = before + 1;
+    wal->last = wal->offset;
     wal->offset = end;
     return true;
+}
+
+// The promise is lowered first, as in wal_restart.
+bool wal_take_back(struct wal *wal, struct store_error *error)
+{
+    static const uint8_t no_record[WAL_HEADER];
+    uint64_t before = wal->sequence - 1;
+    ensure(pthread_mutex_lock(&wal->lock) == 0);
+    if (wal->synced > before)
+        set_synced(wal, before);
+    bool ok = promise_sync(wal->promise, error);
+    if (ok &&
+        (!write_at(wal->file, slice_of(no_record, WAL_HEADER), slice_of(NULL, 0), wal->last) ||
+         fdatasync(wal->file) != 0))
+        ok = fail(error, "taking a record back from");
+    if (ok) {
+        wal->sequence = before;
+        wal->offset = wal->last;
+    } else {
+        wal->broken = true;
+    }
+    ensure(pthread_mutex_unlock(&wal->lock) == 0);
+    return ok;
 }
 
 bool wal_sync(struct wal *wal, struct store_error *error)
 {
     if (wal->broken)
         return refuse(error);
-    uint64_t appended = wal->sequence;
     ensure(pthread_mutex_lock(&wal->lock) == 0);
+    uint64_t appended = wal->sequence;
     bool ok = fdatasync(wal->file) == 0;
     if (!ok) {
         wal->broken = true;

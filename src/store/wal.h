@@ -41,6 +41,14 @@ MUST_CHECK bool wal_probe(struct wal *wal, size_t room, struct store_error *erro
 // Appends a record. A failed append leaves none: the next one overwrites it.
 MUST_CHECK bool wal_append(struct wal *wal, struct slice payload, struct store_error *error);
 
+// Whether room is made ahead for records to come, which is quicker; where there is little, it is
+// not. It is at first. Any thread may say so.
+void wal_allocate_ahead(struct wal *wal, bool ahead);
+
+// Takes the last record back, so that it never comes back: it was appended by this thread and not
+// applied. After a failure nobody knows, and appending stops until wal_restart.
+MUST_CHECK bool wal_take_back(struct wal *wal, struct store_error *error);
+
 // The sequence of the last record, and whether all are on disk.
 uint64_t wal_sequence(const struct wal *wal);
 bool wal_is_synced(const struct wal *wal);

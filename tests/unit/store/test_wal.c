@@ -302,6 +302,27 @@ static void test_void_record(void **state)
     expect_found(*state, "applied,after");
 }
 
+// A record that is taken back never comes back, and the next one has its place.
+static void test_taken_back(void **state)
+{
+    struct store_error error;
+    struct log log = open_continued(*state);
+    append_synced(&log, "one");
+    append_synced(&log, "a longer one");
+    assert_true(wal_take_back(log.wal, &error));
+    assert_int_equal(wal_sequence(log.wal), 1);
+    close_log(&log);
+    expect_found(*state, "one");
+    log = open_continued(*state);
+    append_synced(&log, "two");
+    append(&log, "not synced");
+    assert_true(wal_take_back(log.wal, &error));
+    wal_allocate_ahead(log.wal, false);
+    append_synced(&log, "three");
+    close_log(&log);
+    expect_found(*state, "one,two,three");
+}
+
 // ---- Damage ---------------------------------------------------------------------------------
 
 static size_t make_three(const char *directory, bool synced)
@@ -565,6 +586,7 @@ int main(void)
         TEST(test_segments),
         TEST(test_log_is_continued),
         TEST(test_broken_log_is_replaced),
+        TEST(test_taken_back),
         TEST(test_void_record),
         TEST(test_every_truncation),
         TEST(test_every_torn_tail),
