@@ -4,14 +4,10 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum {
     SMALL = 64 << 10, // pieces up to this size may use the last eighth of the budget
     SWEPT = 1 << 20,  // pieces from this size on are left to the sweeper
-    SWEEPER_NICE = 10,
 };
 
 void budget_init(struct budget *budget, size_t limit)
@@ -133,7 +129,6 @@ void budget_free(struct budget_account *account, enum budget_kind kind, void *pt
 static void *sweep(void *argument)
 {
     struct budget_sweeper *sweeper = argument;
-    (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), SWEEPER_NICE);
     ensure(pthread_mutex_lock(&sweeper->lock) == 0);
     while (!sweeper->stopping || sweeper->first != NULL) {
         struct swept *swept = sweeper->first;

@@ -74,7 +74,7 @@ uint64_t budget_given(const struct budget *budget);
 // ---- Sweeping -------------------------------------------------------------------------------
 
 // The system takes milliseconds to free megabytes, and an event loop has no milliseconds: a thread
-// of low priority does that. What waits for it is still counted. False if it cannot be started;
+// does that. What waits for it is still counted. False if it cannot be started;
 // then, as without it, budget_free() does it at once.
 MUST_CHECK bool budget_sweep_start(struct budget *budget);
 // Frees what waits. Nobody may use the budget's accounts at the same time.

@@ -22,9 +22,9 @@ enum {
 #define RESERVE "reserve"
 #define STARTS  RESERVE "/start"
 
-void disk_init(struct disk *disk, const char *path, int directory)
+void disk_init(struct disk *disk, const char *path, int directory, bool reserve)
 {
-    *disk = (struct disk){.directory = directory, .starts_short = true};
+    *disk = (struct disk){.directory = directory, .reserve = reserve, .starts_short = reserve};
     (void)snprintf(disk->path, sizeof(disk->path), "%s", path);
     ensure(pthread_mutex_init(&disk->lock, NULL) == 0);
 }
@@ -238,7 +238,7 @@ void disk_look(struct disk *disk, uint64_t memory, bool gone)
     if (fstatvfs(disk->directory, &system) != 0)
         return;
     uint64_t piece = piece_bytes(&system);
-    uint64_t missing = (uint64_t)pieces_missing(disk) * piece;
+    uint64_t missing = disk->reserve ? (uint64_t)pieces_missing(disk) * piece : 0;
     uint64_t needed = memory + 2 * piece;
     if (missing > 0 || disk->starts_short)
         fill_reserve(disk, &system, needed);

@@ -21,11 +21,13 @@ struct disk {
     pthread_mutex_t lock; // of the files of the reserve, and
     char why[256];        // what is wrong
     _Atomic int condition;
+    bool reserve;              // whether one is kept
     _Atomic bool starts_short; // the reserve for starts is not as long as it should be
 };
 
 // Nothing can fail: what cannot be found out or made is not there.
-void disk_init(struct disk *disk, const char *path, int directory);
+// Without a reserve the directory is one that is only looked at.
+void disk_init(struct disk *disk, const char *path, int directory, bool reserve);
 void disk_release(struct disk *disk);
 
 enum store_condition disk_condition(struct disk *disk, struct store_error *why);

@@ -141,7 +141,7 @@ static bool remove_file(void *context, const char *directory, const char *name,
 // What is left behind, should a file not go, is in the place for temporary files.
 void look_remove(const char *scratch)
 {
-    static const char *const made[] = {"/db/lost", "/db", "/log", ""};
+    static const char *const made[] = {"/db/lost", "/db", "/log", "/reserve", ""};
     for (size_t i = 0; i < COUNT_OF(made); i++) {
         char path[PATH_MAX + 16];
         struct store_error ignored;

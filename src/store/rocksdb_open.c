@@ -279,7 +279,7 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
     rocks->segment_bytes = rocks_segment_bytes(options);
     rocks->rotate_at = rocks->segment_bytes;
     make_objects(rocks);
-    disk_init(&rocks->disk, options->path, dir.fd);
+    disk_init(&rocks->disk, options->path, dir.fd, !options->passive);
     if (!open_all(rocks, options, error)) {
         release_objects(rocks);
         return NULL;

