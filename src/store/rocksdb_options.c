@@ -77,7 +77,7 @@ static void set_memory(rocksdb_options_t *set, size_t write_buffer_bytes)
     // A list of our own: inserting is three quarters of a commit in RocksDB's (ADR 007).
     rocks_use_our_memtable(set);
     rocksdb_options_set_write_buffer_size(set, write_buffer_bytes / ROCKS_MEMTABLES);
-    rocksdb_options_set_max_write_buffer_number(set, ROCKS_MEMTABLES);
+    rocksdb_options_set_max_write_buffer_number(set, ROCKS_MEMTABLES_MOST);
     rocksdb_options_set_db_write_buffer_size(set, write_buffer_bytes);
     // A filter in front of each memtable (2 % of its size) spares an absent key the search there.
     rocksdb_options_set_memtable_prefix_bloom_size_ratio(set, 0.02);

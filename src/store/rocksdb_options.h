@@ -8,7 +8,10 @@
 
 enum {
     ROCKS_LEVELS = 7,
-    ROCKS_MEMTABLES = 3, // when so many wait to be flushed, writes wait
+    ROCKS_MEMTABLES = 3, // that share the write buffers
+    // When so many wait to be flushed, writes wait. The last is for deletes on a full disk, where
+    // nothing can be flushed.
+    ROCKS_MEMTABLES_MOST = 4,
 };
 
 // Bytes of one of them, after which the next is begun.

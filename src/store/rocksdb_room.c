@@ -58,7 +58,7 @@ bool rocks_nothing_left(const struct rocks_store *rocks, struct store_error *err
 // until then: otherwise RocksDB would let the commit wait, too.
 bool rocks_memory_has_room(struct rocks_store *rocks)
 {
-    return rocks_property(rocks, "rocksdb.num-immutable-mem-table") + 1 < ROCKS_MEMTABLES ||
+    return rocks_property(rocks, "rocksdb.num-immutable-mem-table") + 1 < ROCKS_MEMTABLES_MOST ||
            rocks_property(rocks, "rocksdb.cur-size-active-mem-table") < rocks->memtable_bytes / 2;
 }
 
