@@ -135,6 +135,19 @@ static bool replay(void *context, uint64_t sequence, struct slice payload,
     return ok;
 }
 
+// Begins a segment of the log, behind those that are there or instead of them. Where RocksDB has
+// taken the room that was made for that, the reserve has some.
+static bool begin_segment(struct rocks_store *rocks, bool behind, uint64_t *number,
+                          struct store_error *error)
+{
+    bool ok;
+    do {
+        ok = behind ? wal_continue(rocks->wal, number, error)
+                    : wal_restart(rocks->wal, rocks->applied, error);
+    } while (!ok && error->no_room && disk_give_room(&rocks->disk));
+    return ok;
+}
+
 // Replays what the last run left in the log. It is kept until what it holds has been flushed, which
 // nobody has to wait for: a new segment is begun behind it, as when one is full.
 static bool open_log(struct rocks_store *rocks, const char *log, const struct wal_report *report,
@@ -145,11 +158,13 @@ static bool open_log(struct rocks_store *rocks, const char *log, const struct wa
     rocks->wal = wal_open(log, report, found, &rocks->promise, error);
     if (rocks->wal == NULL)
         return false;
-    if (report->last <= found)
-        return wal_restart(rocks->wal, found, error);
+    bool replays = report->last > found;
     // The segment comes first: what is replayed may take the last room.
-    if (!wal_continue(rocks->wal, &number, error) ||
-        !wal_walk(log, found, report->last, replay, rocks, error))
+    if (!begin_segment(rocks, replays, &number, error))
+        return false;
+    if (!replays)
+        return true;
+    if (!wal_walk(log, found, report->last, replay, rocks, error))
         return false;
     rocks->segment = number;
     return true;
