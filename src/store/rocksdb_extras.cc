@@ -66,6 +66,7 @@ struct rocks_room {
     bool (*ask)(void *context, uint64_t written, size_t bytes, bool merging);
     void *context;
     bool merging;
+    std::string path; // of the store: tables elsewhere are not its
 };
 extern "C" thread_local struct rocks_room rocks_room;
 extern "C" uint32_t rocks_crc32c(const void *bytes, size_t length);
@@ -182,15 +183,26 @@ class table_watch : public our_listener
     {
     }
 
-    void OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &) override
+    void OnFlushBegin(rocksdb::DB *db, const rocksdb::FlushJobInfo &) override
     {
-        rocks_room = {room_, context_, false};
+        rocks_room = {room_, context_, false, db->GetName() + "/"};
         before_flush_(context_);
     }
 
-    void OnCompactionBegin(rocksdb::DB *, const rocksdb::CompactionJobInfo &) override
+    void OnCompactionBegin(rocksdb::DB *db, const rocksdb::CompactionJobInfo &) override
     {
-        rocks_room = {room_, context_, true};
+        rocks_room = {room_, context_, true, db->GetName() + "/"};
+    }
+
+    // The thread goes on to tables of other stores, and this one may be gone by then.
+    void OnFlushCompleted(rocksdb::DB *, const rocksdb::FlushJobInfo &) override
+    {
+        rocks_room.ask = nullptr;
+    }
+
+    void OnCompactionCompleted(rocksdb::DB *, const rocksdb::CompactionJobInfo &) override
+    {
+        rocks_room.ask = nullptr;
     }
 
   private:

@@ -32,10 +32,11 @@ struct rocks_room {
     bool (*ask)(void *context, uint64_t written, size_t bytes, bool merging);
     void *context;
     bool merging;
+    std::string path; // of the store: tables elsewhere are not its
 };
 extern "C" thread_local struct rocks_room rocks_room; // set before each (rocksdb_extras.cc)
 
-thread_local struct rocks_room rocks_room = {nullptr, nullptr, false};
+thread_local struct rocks_room rocks_room = {nullptr, nullptr, false, ""};
 
 namespace
 {
@@ -215,7 +216,9 @@ class our_files : public rocksdb::FileSystemWrapper
     {
         rocksdb::IOStatus status = target()->NewWritableFile(name, options, result, context);
         bool is_table = name.size() > 4 && name.compare(name.size() - 4, 4, ".sst") == 0;
-        if (status.ok() && is_table && rocks_room.ask != nullptr)
+        bool is_ours = rocks_room.ask != nullptr &&
+                       name.compare(0, rocks_room.path.size(), rocks_room.path) == 0;
+        if (status.ok() && is_table && is_ours)
             *result = std::make_unique<new_table>(std::move(*result), rocks_room);
         return status;
     }

@@ -382,24 +382,26 @@ static void test_salvage_loses_no_more_than_a_block(void **state)
 static void test_salvage_brings_nothing_back(void **state)
 {
     struct salvage out;
-    int status;
+    char copy[300];
+    char command[700];
     (void)make_tables(*state);
-    pid_t child = fork();
-    if (child == 0) {
-        struct store *store = open_small(*state);
-        struct store_batch *batch = store_batch_new();
-        store_batch_delete_range(batch, SLICE_LIT("k05000"), SLICE_LIT("k15000"));
-        commit(store, batch);
-        _exit(0); // without closing
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    struct store *found = salvage(*state, &out);
+    struct store *store = open_small(*state);
+    struct store_batch *batch = store_batch_new();
+    store_batch_delete_range(batch, SLICE_LIT("k05000"), SLICE_LIT("k15000"));
+    commit(store, batch);
+    store_batch_free(batch);
+    // As a crash would leave it: closing would flush.
+    (void)snprintf(copy, sizeof(copy), "%s.copy", (const char *)*state);
+    (void)snprintf(command, sizeof(command), "cp -a '%s' '%s'", (const char *)*state, copy);
+    assert_int_equal(system(command), 0);
+    store_close(store);
+    struct store *found = salvage(copy, &out);
     assert_int_equal(out.keys, KEYS - 10000);
     assert_int_equal(out.range_count + out.file_count, 0);
     expect(found, NULL, "k05000", NULL);
     store_close(found);
     salvage_release(&out);
+    temp_dir_remove(copy);
 }
 
 int main(void)
