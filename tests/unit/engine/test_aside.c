@@ -480,6 +480,7 @@ static void queued_done(struct job *job)
         line->large_behind = line->large_unfinished;
     }
     if (queued->endless && line->large_unfinished > 0 && line->small_done < SMALL_MANY) {
+        write_job_release(&queued->job);
         queued->job.at = 0;
         assert_true(engine_submit(line->engine, job));
     } else if (--line->unfinished == 0) {
