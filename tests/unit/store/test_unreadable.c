@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <semaphore.h>
+#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -383,7 +384,6 @@ static void test_salvage_brings_nothing_back(void **state)
 {
     struct salvage out;
     char copy[300];
-    char command[700];
     (void)make_tables(*state);
     struct store *store = open_small(*state);
     struct store_batch *batch = store_batch_new();
@@ -392,8 +392,12 @@ static void test_salvage_brings_nothing_back(void **state)
     store_batch_free(batch);
     // As a crash would leave it: closing would flush.
     (void)snprintf(copy, sizeof(copy), "%s.copy", (const char *)*state);
-    (void)snprintf(command, sizeof(command), "cp -a '%s' '%s'", (const char *)*state, copy);
-    assert_int_equal(system(command), 0);
+    char *const arguments[] = {(char[]){"cp"}, (char[]){"-a"}, *state, copy, NULL};
+    pid_t child;
+    int status;
+    assert_int_equal(posix_spawnp(&child, "cp", NULL, NULL, arguments, NULL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
     store_close(store);
     struct store *found = salvage(copy, &out);
     assert_int_equal(out.keys, KEYS - 10000);
