@@ -172,7 +172,7 @@ class Abuse(unittest.TestCase):
             seen["closed" if not head else "200" if b" 200 " in head else "ThrottlingException"] += 1
             self.assertTrue(not head or b" 200 " in head or b" 400 " in head, head)
         self.assertEqual(self.ask(raw("GetItem", {"TableName": "tab", "Key": KEY})), "200")
-        # All of them may be refused, if their answers grow at the same time; later ones are not.
+        self.assertGreater(seen["200"], 0)
         self.relieved(raw("BatchGetItem", self.large))
         self.well(seen)
 
