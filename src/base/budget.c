@@ -29,31 +29,89 @@ static size_t ceiling(const struct budget *budget, enum budget_kind kind, size_t
     return others + budget->limit / 2 < top ? others + budget->limit / 2 : top;
 }
 
-bool budget_take(struct budget_account *account, enum budget_kind kind, size_t bytes)
-{
-    if (account == NULL || account->budget == NULL || bytes == 0)
-        return true;
-    struct budget *budget = account->budget;
-    size_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
-    size_t top = budget->limit == 0 || account->overdraw ? SIZE_MAX : ceiling(budget, kind, bytes);
-    do {
-        if (bytes > top || used > top - bytes) {
-            account->starved = true;
-            atomic_fetch_add_explicit(&budget->refused, 1, memory_order_relaxed);
-            return false;
-        }
-    } while (!atomic_compare_exchange_weak_explicit(&budget->used, &used, used + bytes,
-                                                    memory_order_relaxed, memory_order_relaxed));
-    atomic_fetch_add_explicit(&budget->by_kind[kind], bytes, memory_order_relaxed);
-    return true;
-}
-
 static void give(struct budget *budget, enum budget_kind kind, size_t bytes)
 {
     atomic_fetch_sub_explicit(&budget->by_kind[kind], bytes, memory_order_relaxed);
     size_t before = atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed);
     ensure(before >= bytes);
     atomic_fetch_add_explicit(&budget->given, bytes, memory_order_relaxed);
+}
+
+// Written into the memory that waits to be freed.
+struct swept {
+    struct swept *next;
+    enum budget_kind kind;
+    size_t counted;
+};
+
+struct budget_sweeper {
+    struct budget *budget;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    struct swept *first;
+    bool stopping;
+};
+
+// Frees one of those that wait. It is given back first, so that whoever is refused finds it either
+// among those that wait or among what there is; at most one piece a thread is too much then. False
+// if none waits. The lock is held, and let go meanwhile.
+static bool sweep_one(struct budget_sweeper *sweeper)
+{
+    struct swept *swept = sweeper->first;
+    if (swept == NULL)
+        return false;
+    sweeper->first = swept->next;
+    give(sweeper->budget, swept->kind, swept->counted);
+    ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
+    free(swept);
+    ensure(pthread_mutex_lock(&sweeper->lock) == 0);
+    return true;
+}
+
+// Whoever finds too little does not wait for the sweeper.
+static bool sweep_now(struct budget_sweeper *sweeper)
+{
+    if (sweeper == NULL)
+        return false;
+    ensure(pthread_mutex_lock(&sweeper->lock) == 0);
+    bool swept = sweep_one(sweeper);
+    ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
+    return swept;
+}
+
+static bool too_much(const struct budget *budget, enum budget_kind kind, size_t used, size_t bytes)
+{
+    size_t top = ceiling(budget, kind, bytes);
+    return bytes > top || used > top - bytes;
+}
+
+static bool refuse(struct budget_account *account)
+{
+    account->starved = true;
+    atomic_fetch_add_explicit(&account->budget->refused, 1, memory_order_relaxed);
+    return false;
+}
+
+bool budget_take(struct budget_account *account, enum budget_kind kind, size_t bytes)
+{
+    if (account == NULL || account->budget == NULL || bytes == 0)
+        return true;
+    struct budget *budget = account->budget;
+    bool bounded = budget->limit > 0 && !account->overdraw;
+    size_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
+    do {
+        while (bounded && too_much(budget, kind, used, bytes)) {
+            size_t before = used;
+            bool swept = bytes <= budget->limit && sweep_now(budget->sweeper);
+            used = atomic_load_explicit(&budget->used, memory_order_relaxed);
+            if (!swept && used >= before)
+                return refuse(account);
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&budget->used, &used, used + bytes,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    atomic_fetch_add_explicit(&budget->by_kind[kind], bytes, memory_order_relaxed);
+    return true;
 }
 
 void budget_give(struct budget_account *account, enum budget_kind kind, size_t bytes)
@@ -86,22 +144,6 @@ uint64_t budget_given(const struct budget *budget)
 
 // ---- Sweeping -------------------------------------------------------------------------------
 
-// Written into the memory that waits to be freed.
-struct swept {
-    struct swept *next;
-    enum budget_kind kind;
-    size_t counted;
-};
-
-struct budget_sweeper {
-    struct budget *budget;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    struct swept *first;
-    bool stopping;
-};
-
 static void sweep_later(struct budget_sweeper *sweeper, enum budget_kind kind, void *ptr,
                         size_t counted)
 {
@@ -130,18 +172,9 @@ static void *sweep(void *argument)
 {
     struct budget_sweeper *sweeper = argument;
     ensure(pthread_mutex_lock(&sweeper->lock) == 0);
-    while (!sweeper->stopping || sweeper->first != NULL) {
-        struct swept *swept = sweeper->first;
-        if (swept == NULL) {
+    while (sweep_one(sweeper) || !sweeper->stopping) {
+        while (sweeper->first == NULL && !sweeper->stopping)
             ensure(pthread_cond_wait(&sweeper->wake, &sweeper->lock) == 0);
-            continue;
-        }
-        sweeper->first = swept->next;
-        ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
-        struct swept was = *swept;
-        free(swept);
-        give(sweeper->budget, was.kind, was.counted);
-        ensure(pthread_mutex_lock(&sweeper->lock) == 0);
     }
     ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
     return NULL;

@@ -285,27 +285,30 @@ static void test_machine(void **state)
     assert_int_equal(nftw(root, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
-// What waits for the sweeper is still counted, and all of it is given back in the end.
+// What waits for the sweeper is still counted, but whoever needs it has it at once; all of it is
+// given back in the end.
 static void test_sweeping(void **state)
 {
     (void)state;
     struct budget budget;
-    budget_init(&budget, 64 * MEGABYTE);
+    budget_init(&budget, 8 * MEGABYTE);
     assert_true(budget_sweep_start(&budget));
     struct budget_account account = {.budget = &budget};
     for (int i = 0; i < 200; i++) {
-        size_t size = i % 2 == 0 ? 2 * MEGABYTE : 8192;
-        while (!budget_take(&account, BUDGET_ANSWERS, size)) {}
+        size_t size = i % 2 == 0 ? 4 * MEGABYTE : 8192;
+        assert_true(budget_take(&account, BUDGET_ANSWERS, size));
         void *block = malloc(size);
         assert_non_null(block);
         memset(block, 1, size);
         budget_free(&account, BUDGET_ANSWERS, block, size, size);
     }
+    assert_false(budget_take(&account, BUDGET_ANSWERS, 9 * MEGABYTE));
+    assert_true(account.starved);
     budget_free(&account, BUDGET_ANSWERS, NULL, 0, 0);
     budget_sweep_stop(&budget);
     assert_int_equal(budget.used, 0);
     assert_int_equal(budget.by_kind[BUDGET_ANSWERS], 0);
-    assert_int_equal(budget_given(&budget), (uint64_t)100 * (2 * MEGABYTE + 8192));
+    assert_int_equal(budget_given(&budget), (uint64_t)100 * (4 * MEGABYTE + 8192));
     assert_null(budget.sweeper);
     budget_sweep_stop(&budget);
 }
