@@ -61,14 +61,12 @@ extern "C" void rocks_watch_tables(struct rocksdb_options_t *options,
                                                 bool merging),
                                    void *context);
 
-// Who is asked for room for the tables that this thread makes (rocksdb_files.cc).
-struct rocks_room {
-    bool (*ask)(void *context, uint64_t written, size_t bytes, bool merging);
-    void *context;
-    bool merging;
-    std::string path; // of the store: tables elsewhere are not its
-};
-extern "C" thread_local struct rocks_room rocks_room;
+// rocksdb_files.cc
+extern "C" void rocks_room_begin(bool (*ask)(void *context, uint64_t written, size_t bytes,
+                                             bool merging),
+                                 void *context, bool merging, const char *path);
+extern "C" void rocks_room_end(void);
+
 extern "C" uint32_t rocks_crc32c(const void *bytes, size_t length);
 extern "C" void rocks_pin_metadata(struct rocksdb_block_based_table_options_t *options);
 extern "C" void rocks_compact_deletions(struct rocksdb_options_t *options);
@@ -185,24 +183,23 @@ class table_watch : public our_listener
 
     void OnFlushBegin(rocksdb::DB *db, const rocksdb::FlushJobInfo &) override
     {
-        rocks_room = {room_, context_, false, db->GetName() + "/"};
+        rocks_room_begin(room_, context_, false, db->GetName().c_str());
         before_flush_(context_);
     }
 
     void OnCompactionBegin(rocksdb::DB *db, const rocksdb::CompactionJobInfo &) override
     {
-        rocks_room = {room_, context_, true, db->GetName() + "/"};
+        rocks_room_begin(room_, context_, true, db->GetName().c_str());
     }
 
-    // The thread goes on to tables of other stores, and this one may be gone by then.
     void OnFlushCompleted(rocksdb::DB *, const rocksdb::FlushJobInfo &) override
     {
-        rocks_room.ask = nullptr;
+        rocks_room_end();
     }
 
     void OnCompactionCompleted(rocksdb::DB *, const rocksdb::CompactionJobInfo &) override
     {
-        rocks_room.ask = nullptr;
+        rocks_room_end();
     }
 
   private:

@@ -7,7 +7,7 @@
 //
 // A file system that does not know RWF_NOWAIT is read as usual, waiting.
 //
-// And how it writes them: before each piece the store is asked for room (`rocks_room`). A flush is
+// And how it writes them: before each piece the store is asked for room. A flush is
 // given the reserve or waits; merging gives up before it takes the room that the next flush needs.
 #include <atomic>
 #include <cerrno>
@@ -27,20 +27,23 @@ struct rocksdb_options_t {
 extern "C" void rocks_read_patiently(struct rocksdb_options_t *options);
 extern "C" void store_wait_for_disk(bool wait);
 
+extern "C" void rocks_room_begin(bool (*ask)(void *context, uint64_t written, size_t bytes,
+                                             bool merging),
+                                 void *context, bool merging, const char *path);
+extern "C" void rocks_room_end(void);
+
+namespace
+{
+
 // Who is asked for room for the tables that this thread makes.
-struct rocks_room {
+struct room {
     bool (*ask)(void *context, uint64_t written, size_t bytes, bool merging);
     void *context;
     bool merging;
     std::string path; // of the store: tables elsewhere are not its
 };
-extern "C" thread_local struct rocks_room rocks_room; // set before each (rocksdb_extras.cc)
 
-thread_local struct rocks_room rocks_room = {nullptr, nullptr, false, ""};
-
-namespace
-{
-
+thread_local struct room table_room = {nullptr, nullptr, false, ""};
 thread_local bool may_wait = true;
 std::atomic<bool> nowait_works{true};
 
@@ -139,7 +142,7 @@ class table_file : public rocksdb::FSRandomAccessFile
 class new_table : public rocksdb::FSWritableFileOwnerWrapper
 {
   public:
-    new_table(std::unique_ptr<rocksdb::FSWritableFile> &&file, const struct rocks_room &room)
+    new_table(std::unique_ptr<rocksdb::FSWritableFile> &&file, const struct room &room)
         : rocksdb::FSWritableFileOwnerWrapper(std::move(file)), room_(room)
     {
     }
@@ -174,7 +177,7 @@ class new_table : public rocksdb::FSWritableFileOwnerWrapper
         return rocksdb::IOStatus::NoSpace("No space left on device", "kept for what is in memory");
     }
 
-    struct rocks_room room_;
+    struct room room_;
     uint64_t written_ = 0;
 };
 
@@ -216,10 +219,10 @@ class our_files : public rocksdb::FileSystemWrapper
     {
         rocksdb::IOStatus status = target()->NewWritableFile(name, options, result, context);
         bool is_table = name.size() > 4 && name.compare(name.size() - 4, 4, ".sst") == 0;
-        bool is_ours = rocks_room.ask != nullptr &&
-                       name.compare(0, rocks_room.path.size(), rocks_room.path) == 0;
+        bool is_ours = table_room.ask != nullptr &&
+                       name.compare(0, table_room.path.size(), table_room.path) == 0;
         if (status.ok() && is_table && is_ours)
-            *result = std::make_unique<new_table>(std::move(*result), rocks_room);
+            *result = std::make_unique<new_table>(std::move(*result), table_room);
         return status;
     }
 };
@@ -229,6 +232,20 @@ class our_files : public rocksdb::FileSystemWrapper
 extern "C" void store_wait_for_disk(bool wait)
 {
     may_wait = wait;
+}
+
+// From now on this thread asks for room for the tables below the path.
+extern "C" void rocks_room_begin(bool (*ask)(void *context, uint64_t written, size_t bytes,
+                                             bool merging),
+                                 void *context, bool merging, const char *path)
+{
+    table_room = {ask, context, merging, std::string(path) + "/"};
+}
+
+// The thread goes on to tables of other stores, and this one may be gone by then.
+extern "C" void rocks_room_end(void)
+{
+    table_room.ask = nullptr;
 }
 
 // All stores of a process share the environment, which is never freed: RocksDB's threads, which

@@ -247,7 +247,7 @@ def arguments():
     parser.add_argument('--only', type=int, help='only the damage of this number')
     parser.add_argument('--verbose', action='store_true', default=bool(os.environ.get('VERBOSE')))
     options = parser.parse_args()
-    options.damages = options.damages or (16 if options.short else 2000)
+    options.damages = options.damages or (25 if options.short else 2000)
     return options
 
 
