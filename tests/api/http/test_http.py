@@ -664,11 +664,14 @@ class Long(Served):
                                   for i in range(10)]}
         answer = call(connection, "TransactGetItems", gets)
         self.assertEqual(answer.json["Responses"][7]["Item"]["text"]["S"], text)
-        select = {"Statement": "SELECT * FROM large WHERE pk = ?", "Parameters": [{"S": "7"}]}
+        selects = [{"Statement": "SELECT * FROM large WHERE pk = ?", "Parameters": [{"S": str(i)}]}
+                   for i in range(10)]
         for operation, name in (("BatchExecuteStatement", "Statements"),
                                 ("ExecuteTransaction", "TransactStatements")):
-            answer = call(connection, operation, {name: [select]})
-            self.assertEqual(answer.json["Responses"][0]["Item"]["text"]["S"], text)
+            answer = call(connection, operation, {name: selects})
+            self.assertEqual([each["Item"]["pk"]["S"] for each in answer.json["Responses"]],
+                             [str(i) for i in range(10)])
+            self.assertEqual(answer.json["Responses"][7]["Item"]["text"]["S"], text)
         update = {"TableName": "large", "Key": {"pk": {"S": "7"}}, "ReturnValues": "ALL_NEW",
                   "UpdateExpression": "SET n = :n", "ExpressionAttributeValues": {":n": {"N": "1"}}}
         calls, answer = self.long_calls(lambda: call(connection, "UpdateItem", update))

@@ -26,6 +26,7 @@ struct trouble {
     atomic_bool refuses;                      // commits fail
     atomic_int refused;
     atomic_int snapshots; // that are held
+    atomic_int cold;      // so many reads of keys find nothing in memory
 };
 
 static struct trouble trouble;
@@ -84,6 +85,18 @@ static void faulty_snapshot_release(struct store *store, struct store_snapshot *
     trouble.driver->snapshot_release(store, snapshot);
 }
 
+static enum store_result faulty_get(struct store *store, struct store_snapshot *snapshot,
+                                    struct slice key, struct store_value *out,
+                                    struct store_error *error)
+{
+    if (trouble.cold == 0)
+        return trouble.driver->get(store, snapshot, key, out, error);
+    trouble.cold--;
+    (void)store_fail(error, "reading failed: cold");
+    error->cold = true;
+    return STORE_FAILED;
+}
+
 static struct store *faulty_store(void)
 {
     struct store_error error;
@@ -95,6 +108,7 @@ static struct store *faulty_store(void)
     trouble.faulty.cursor_ok = faulty_cursor_ok;
     trouble.faulty.cursor_close = faulty_cursor_close;
     trouble.faulty.commit = faulty_commit;
+    trouble.faulty.get = faulty_get;
     trouble.faulty.snapshot_take = faulty_snapshot_take;
     trouble.faulty.snapshot_release = faulty_snapshot_release;
     store->driver = &trouble.faulty;
@@ -117,6 +131,17 @@ static void call_ok(struct world *world, const char *operation, const char *body
     if (world->call.status != 200)
         print_error("%s %s: %s\n", operation, body, (const char *)world->call.response.ptr);
     assert_int_equal(world->call.status, 200);
+}
+
+// The same, with ' for ".
+static void call_quoted(struct world *world, const char *operation, const char *body)
+{
+    char quoted[1024];
+    size_t len = strlen(body);
+    assert_true(len < sizeof(quoted));
+    for (size_t i = 0; i <= len; i++)
+        quoted[i] = body[i] == '\'' ? '"' : body[i];
+    call_ok(world, operation, quoted);
 }
 
 static const char *answer(const struct world *world)
@@ -413,6 +438,43 @@ static void test_damaged_read(void **state)
     world_close(&world);
 }
 
+// What is not in memory is read by a thread that may wait; nobody hears of it.
+static void test_cold_reads(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *operation;
+        const char *body;
+    } reads[] = {
+        {"GetItem", "{'TableName':'cold','Key':{'pk':{'S':'a'}}}"},
+        {"BatchGetItem", "{'RequestItems':{'cold':{'Keys':[{'pk':{'S':'a'}}]}}}"},
+        {"TransactGetItems",
+         "{'TransactItems':[{'Get':{'TableName':'cold','Key':{'pk':{'S':'a'}}}}]}"},
+        {"ExecuteStatement", "{'Statement':'SELECT * FROM cold WHERE pk=?',"
+                             "'Parameters':[{'S':'a'}]}"},
+        {"BatchExecuteStatement", "{'Statements':[{'Statement':'SELECT * FROM cold WHERE pk=?',"
+                                  "'Parameters':[{'S':'a'}]}]}"},
+        {"ExecuteTransaction", "{'TransactStatements':[{'Statement':'SELECT * FROM cold WHERE "
+                               "pk=?','Parameters':[{'S':'a'}]}]}"},
+    };
+    struct world world;
+    world_open(&world);
+    call_quoted(&world, "CreateTable",
+                "{'TableName':'cold','BillingMode':'PAY_PER_REQUEST',"
+                "'AttributeDefinitions':[{'AttributeName':'pk','AttributeType':'S'}],"
+                "'KeySchema':[{'AttributeName':'pk','KeyType':'HASH'}]}");
+    call_quoted(&world, "PutItem",
+                "{'TableName':'cold','Item':{'pk':{'S':'a'},'is':{'S':'warm'}}}");
+    for (size_t i = 0; i < COUNT_OF(reads); i++) {
+        trouble.cold = 1;
+        call_quoted(&world, reads[i].operation, reads[i].body);
+        assert_int_equal(trouble.snapshots, 0);
+        if (strstr(answer(&world), "warm") == NULL)
+            fail_msg("%s: %s", reads[i].operation, answer(&world));
+    }
+    world_close(&world);
+}
+
 // What the store refuses is waited for, as long as it does.
 static void test_refused(void **state)
 {
@@ -675,6 +737,7 @@ int main(void)
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_damaged_restore),
         cmocka_unit_test(test_damaged_read),
+        cmocka_unit_test(test_cold_reads),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_closes_while_refused),
         cmocka_unit_test(test_clock_steps_back),
