@@ -49,6 +49,7 @@ enum {
     DELETIONS_MAX = 100000,
     DELETIONS_MANY = 10000, // so many are worth a flush when nobody hurries, as are
     FREED_MANY = 64 << 20,  // so many bytes
+    LEVEL0_MANY = 8,        // tables in level 0, where 4 are merged: too many are brought
     PAUSE_AFTER = 1024,     // deleted keys that a cursor passes over before it may pause: 0.5 ms
 };
 
@@ -411,6 +412,25 @@ bool rocks_apply(struct rocks_store *rocks, rocksdb_writebatch_t *batch, struct 
     return message == NULL || rocks_fail(error, "committing", message);
 }
 
+// rocksdb_extras.cc
+void rocks_set_pace(rocksdb_t *db, int64_t bytes_per_second);
+
+// RocksDB slows writes down at 20 tables in level 0 and stops them at ROCKS_MEMTABLES_MOST.
+void rocks_keep_pace(struct rocks_store *rocks)
+{
+    bool full = !rocks->open || rocks->hurried ||
+                rocks_property(rocks, "rocksdb.num-immutable-mem-table") >= 2 ||
+                rocks_property(rocks, "rocksdb.num-files-at-level0") >= LEVEL0_MANY;
+    if (atomic_exchange(&rocks->even_pace, !full) == full)
+        rocks_set_pace(rocks->db, full ? ROCKS_PACE_FULL : ROCKS_PACE_EVEN);
+}
+
+void rocks_watch(void *context)
+{
+    rocks_look_at_disk(context);
+    rocks_keep_pace(context);
+}
+
 // Begins a new segment of the log and has the flusher do away with the older ones. If that fails
 // the old one simply grows on for a while.
 static void rotate(struct rocks_store *rocks)
@@ -426,6 +446,7 @@ static void rotate(struct rocks_store *rocks)
     }
     rocks->rotate_at = rocks->segment_bytes;
     rocks->segment = number;
+    rocks_keep_pace(rocks);
     worker_ask(&rocks->flusher);
 }
 

@@ -15,6 +15,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/listener.h>
+#include <rocksdb/rate_limiter.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
 #include <rocksdb/table_properties.h>
@@ -70,6 +71,8 @@ extern "C" void rocks_room_end(void);
 extern "C" uint32_t rocks_crc32c(const void *bytes, size_t length);
 extern "C" void rocks_pin_metadata(struct rocksdb_block_based_table_options_t *options);
 extern "C" void rocks_compact_deletions(struct rocksdb_options_t *options);
+extern "C" void rocks_wait_for_pieces(struct rocksdb_options_t *options);
+extern "C" void rocks_set_pace(struct rocksdb_t *db, int64_t bytes_per_second);
 extern "C" bool rocks_iterator_paused(const struct rocksdb_iterator_t *iterator);
 extern "C" void rocks_iterator_resume(struct rocksdb_iterator_t *iterator, bool backwards);
 extern "C" void rocks_discard_files(struct rocksdb_t *db, const char *lower, size_t lower_len,
@@ -297,6 +300,16 @@ extern "C" void rocks_compact_deletions(struct rocksdb_options_t *options)
 {
     options->rep.table_properties_collector_factories.push_back(
         std::make_shared<deletions_want_compaction_factory>());
+}
+
+extern "C" void rocks_wait_for_pieces(struct rocksdb_options_t *options)
+{
+    options->rep.strict_bytes_per_sync = true;
+}
+
+extern "C" void rocks_set_pace(struct rocksdb_t *db, int64_t bytes_per_second)
+{
+    db->rep->GetDBOptions().rate_limiter->SetBytesPerSecond(bytes_per_second);
 }
 
 // Whether an iterator gave up because it had to pass over too many deleted keys.

@@ -38,6 +38,7 @@ struct rocks_store {
     _Atomic bool ranges;        // whether ranges were
     _Atomic bool damage;        // a compaction has met some
     bool unlimited;             // the flusher's: see lift_limits()
+    _Atomic bool even_pace;     // of new tables: see rocks_keep_pace()
     size_t memtable_bytes;
     _Atomic bool open;    // opened to the end, and not yet closed
     _Atomic bool hurried; // a flush must not wait for room: somebody waits for it
@@ -65,6 +66,9 @@ MUST_CHECK bool rocks_flush(struct rocks_store *rocks, struct store_error *error
 
 uint64_t rocks_property(struct rocks_store *rocks, const char *name);
 
+// Flushes and merges go at an even pace, unless they have fallen behind or somebody waits for them.
+void rocks_keep_pace(struct rocks_store *rocks);
+
 // ---- Room (rocksdb_room.c) ----
 
 // Room that a flush of all that is in memory takes.
@@ -90,6 +94,8 @@ bool rocks_has_room(void *context, uint64_t written, size_t bytes, bool merging)
 void rocks_flush_and_drop(void *context);
 // Finds out whether the directory is there and has room.
 void rocks_look_at_disk(void *context);
+// The same, and sees to the pace of flushes and merges, all the time.
+void rocks_watch(void *context);
 void rocks_damage_found(void *context, const char *text);
 
 // Ends the work, flushes, and closes everything.

@@ -64,6 +64,7 @@ void rocks_close(struct store *store)
     if (rocks->durability == STORE_RELAXED)
         worker_stop(&rocks->syncer);
     worker_stop(&rocks->watcher);
+    rocks_keep_pace(rocks);
     worker_stop(&rocks->flusher);
     forget_log(rocks);
     release_objects(rocks);
@@ -303,7 +304,7 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
     rocks_tell_damage(rocks->db, rocks_damage_found, rocks);
     worker_start(&rocks->flusher, 0, rocks_flush_and_drop, rocks);
     rocks_look_at_disk(rocks);
-    worker_repeat(&rocks->watcher, LOOK_MS, rocks_look_at_disk, rocks);
+    worker_repeat(&rocks->watcher, LOOK_MS, rocks_watch, rocks);
     if (rocks->applied != rocks->noted)
         worker_ask(&rocks->flusher);
     if (rocks->durability == STORE_RELAXED)

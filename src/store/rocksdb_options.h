@@ -4,6 +4,7 @@
 
 #include "store/store.h"
 
+#include <limits.h>
 #include <rocksdb/c.h>
 
 enum {
@@ -12,6 +13,9 @@ enum {
     // When so many wait to be flushed, writes wait. The last is for deletes on a full disk, where
     // nothing can be flushed.
     ROCKS_MEMTABLES_MOST = 4,
+    // Bytes a second of new tables: so that nobody feels them, and as fast as the disk takes them.
+    ROCKS_PACE_EVEN = 96 << 20,
+    ROCKS_PACE_FULL = INT_MAX,
 };
 
 // Bytes of one of them, after which the next is begun.

@@ -4,6 +4,7 @@
 // This executable has its own fdatasync, in front of the C library's: it counts
 // the calls, and can refuse them or hold them back.
 #include "fixture.h"
+#include "store/rocksdb_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -42,6 +43,18 @@ int fdatasync(int fd)
         return -1;
     }
     return (int)syscall(SYS_fdatasync, fd);
+}
+
+static atomic_int pieces;          // of files that were handed to the disk
+static atomic_int pieces_unwaited; // although the one before may not have been there
+
+int sync_file_range(int fd, off_t offset, off_t count, unsigned flags)
+{
+    if (flags != 0) // RocksDB asks so whether there is such a call
+        atomic_fetch_add(&pieces, 1);
+    if ((flags & SYNC_FILE_RANGE_WRITE) != 0 && (flags & SYNC_FILE_RANGE_WAIT_BEFORE) == 0)
+        atomic_fetch_add(&pieces_unwaited, 1);
+    return (int)syscall(SYS_sync_file_range, fd, offset, count, flags);
 }
 
 static int set_up(void **state)
@@ -500,7 +513,10 @@ static void test_failed_relaxed_sync(void **state)
 static bool commit_filler(struct store *store, struct store_batch *batch, unsigned number,
                           struct store_error *error)
 {
-    static char value[10000];
+    static char value[10000]; // that do not compress
+    uint64_t seed = number;
+    for (size_t i = 0; i < sizeof(value); i++)
+        value[i] = (char)random_next(&seed);
     char key[16];
     (void)snprintf(key, sizeof(key), "%08u", number);
     store_batch_clear(batch);
@@ -617,6 +633,42 @@ static void test_more_than_memory(void **state)
     store_close(store);
 }
 
+// A table goes to the disk in pieces, each after the one before, so that the log's sync never waits
+// for all of it.
+static void test_tables_are_written_in_pieces(void **state)
+{
+    struct store_error error;
+    struct store_options options = {.path = *state, .durability = STORE_RELAXED};
+    struct store *store = store_open_rocksdb(&options, &error);
+    assert_non_null(store);
+    struct store_batch *batch = store_batch_new();
+    for (unsigned i = 0; i < 1000; i++)
+        assert_true(commit_filler(store, batch, i, &error));
+    store_batch_free(batch);
+    atomic_store(&pieces, 0);
+    store_close(store);
+    assert_true(atomic_load(&pieces) > 2);
+    assert_int_equal(atomic_load(&pieces_unwaited), 0);
+}
+
+// They are written at an even pace, unless somebody waits for them.
+static void test_pace(void **state)
+{
+    struct store_error error;
+    struct store_options options = {.path = *state};
+    struct rocks_store *rocks = (struct rocks_store *)store_open_rocksdb(&options, &error);
+    assert_non_null(rocks);
+    rocks_watch(rocks);
+    assert_true(rocks->even_pace);
+    rocks->hurried = true;
+    rocks_watch(rocks);
+    assert_false(rocks->even_pace);
+    rocks->hurried = false;
+    rocks_watch(rocks);
+    assert_true(rocks->even_pace);
+    store_close(&rocks->base);
+}
+
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -643,6 +695,8 @@ int main(void)
         TEST(test_failed_table),
         TEST(test_log_is_replayed),
         TEST(test_more_than_memory),
+        TEST(test_tables_are_written_in_pieces),
+        TEST(test_pace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
