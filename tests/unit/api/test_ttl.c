@@ -92,6 +92,38 @@ static uint64_t sweep(struct world *world)
     return after.deleted;
 }
 
+// With so many attributes more that its keys are looked up all at once.
+static void put_wide(struct world *world, const char *key, int64_t seconds)
+{
+    static char body[16000];
+    int length = snprintf(body, sizeof(body),
+                          "{\"TableName\":\"tab\",\"Item\":{\"k\":{\"S\":\"%s\"},\"ttl\":{\"N\":"
+                          "\"%lld\"}",
+                          key, (long long)seconds);
+    for (int i = 0; i < 300; i++)
+        length += snprintf(body + length, sizeof(body) - (size_t)length,
+                           ",\"%s%d\":{\"NULL\":true}", i % 2 == 0 ? "aa" : "zz", i);
+    snprintf(body + length, sizeof(body) - (size_t)length, "}}");
+    call_ok(world, "PutItem", body);
+}
+
+static void test_wide_items(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    enable(&world);
+    put_wide(&world, "due", now_s);
+    put_wide(&world, "later", now_s + 100);
+    put_wide(&world, "spared", now_s);
+    put_wide(&world, "spared", now_s + 100);
+    assert_int_equal(sweep(&world), 1);
+    assert_false(is_there(&world, "due"));
+    assert_true(is_there(&world, "later"));
+    assert_true(is_there(&world, "spared"));
+    world_close(&world);
+}
+
 static void test_what_counts(void **state)
 {
     (void)state;
@@ -176,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_counts),
+        cmocka_unit_test(test_wide_items),
         cmocka_unit_test(test_off_means_off),
         cmocka_unit_test(test_many),
     };

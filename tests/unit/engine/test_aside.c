@@ -363,14 +363,21 @@ static void test_same_item_twice(void **state)
     world_close(&world);
 }
 
-static struct slice large_item(struct world *world, const char *sk)
+static struct slice item_of_text(struct world *world, const char *sk, char of, size_t length)
 {
     static char text[LONG_TEXT + 8];
-    memset(text, 'x', LONG_TEXT + 2);
+    assert_true(length <= LONG_TEXT);
+    memset(text, of, length + 2);
     memcpy(text, "z=", 2);
+    text[length + 2] = '\0';
     char word[32];
     (void)snprintf(word, sizeof(word), "sk=%s", sk);
     return item_of(world, "n=#0", "pk=a", word, text, NULL);
+}
+
+static struct slice large_item(struct world *world, const char *sk)
+{
+    return item_of_text(world, sk, 'x', LONG_TEXT);
 }
 
 // What a transaction reads counts towards its 4 MB.
@@ -439,7 +446,13 @@ static void test_large_batch(void **state)
 
 // ---- Small ones first ------------------------------------------------------------------------
 
-enum { LARGE_WRITES = 30, SMALL_WRITES = 5, SMALL_MANY = 200000 };
+enum {
+    LARGE_WRITES = 30,
+    SMALL_WRITES = 5,
+    FULL_WRITES = 300,
+    FULL_LENGTH = 10000,
+    SMALL_MANY = 10000
+};
 
 // What waits for the writer, and in which order it is done. All but `first` is the writer's.
 struct line {
@@ -459,7 +472,7 @@ struct queued {
     struct error error;
     struct line *line;
     bool large;
-    bool endless; // goes on until no large one is left
+    struct slice endless; // is put next, in turn, until no large one is left
 };
 
 static bool wait_to_go(struct job *job, struct txn *txn)
@@ -479,9 +492,12 @@ static void queued_done(struct job *job)
         line->small_done++;
         line->large_behind = line->large_unfinished;
     }
-    if (queued->endless && line->large_unfinished > 0 && line->small_done < SMALL_MANY) {
+    if (queued->endless.len > 0 && line->large_unfinished > 0 && line->small_done < SMALL_MANY) {
+        struct slice next = queued->endless;
         write_job_release(&queued->job);
         queued->job.at = 0;
+        queued->endless = queued->action.item;
+        queued->action.item = next;
         assert_true(engine_submit(line->engine, job));
     } else if (--line->unfinished == 0) {
         assert_int_equal(sem_post(&line->end), 0);
@@ -566,24 +582,31 @@ static void test_small_first(void **state)
     line_close(&line, &world);
 }
 
-// Large writes come to their end, however many small ones there are.
+static void expect_large_goes_on(size_t small_writes, size_t length)
+{
+    struct world world;
+    struct line line;
+    struct queued writes[1 + FULL_WRITES];
+    line_open(&line, &world);
+    queue_write(&world, &writes[0], &line, large_item(&world, "0"));
+    for (size_t i = 1; i <= small_writes; i++) {
+        char sk[16];
+        (void)snprintf(sk, sizeof(sk), "%zu", i);
+        queue_write(&world, &writes[i], &line, item_of_text(&world, sk, 'x', length));
+        writes[i].endless = item_of_text(&world, sk, 'y', length);
+    }
+    run_line(&line, writes, 1 + small_writes);
+    assert_in_range(line.small_done, small_writes, SMALL_MANY - 1);
+    line_close(&line, &world);
+}
+
+// Large writes come to their end, however many small ones there are, also if these fill each group.
 static void test_large_goes_on(void **state)
 {
     (void)state;
-    struct world world;
-    struct line line;
-    struct queued writes[1 + SMALL_WRITES];
-    line_open(&line, &world);
-    queue_write(&world, &writes[0], &line, large_item(&world, "0"));
-    for (size_t i = 1; i < COUNT_OF(writes); i++) {
-        char word[16];
-        (void)snprintf(word, sizeof(word), "sk=%zu", i);
-        queue_write(&world, &writes[i], &line, item_of(&world, "pk=a", word, NULL));
-        writes[i].endless = true;
-    }
-    run_line(&line, writes, COUNT_OF(writes));
-    assert_in_range(line.small_done, SMALL_WRITES, SMALL_MANY - 1);
-    line_close(&line, &world);
+    _Static_assert(FULL_LENGTH * FULL_WRITES / 2 > LIMIT_GROUP_BYTES, "a group is full");
+    expect_large_goes_on(SMALL_WRITES, 1);
+    expect_large_goes_on(FULL_WRITES, FULL_LENGTH);
 }
 
 // Statements of a batch stand alone, also when one of them is put aside.

@@ -97,6 +97,47 @@ static void test_index_follows_item(void **state)
     follow_item(1000);
 }
 
+static struct slice view_of(struct world *world, const struct table *table,
+                            const struct index *index, struct slice item)
+{
+    struct buf out;
+    struct value_builder builder;
+    buf_init(&out, 1 << 20);
+    value_builder_init(&builder, &out);
+    layout_index_view(&builder, table, index, item);
+    struct slice view = arena_copy(&world->arena, buf_view(&out));
+    value_builder_release(&builder);
+    buf_release(&out);
+    return view;
+}
+
+// What an index shows of an item does not change with attributes that are not projected.
+static void test_index_view(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    create_table(&world, "music", true, true);
+    struct table *table = engine_table(world.engine, SLICE_LIT("music"));
+    struct slice included[] = {SLICE_LIT("note"), SLICE_LIT("absent")};
+    struct slice item = item_of(&world, "pk=a", "sk=1", "g=x", "h=y", "note=n", "other=o", NULL);
+    struct slice wide = widen(&world, item, 1000);
+    struct index index = table->indexes[0];
+    index.projection = PROJECT_INCLUDE;
+    index.include = included;
+    index.include_count = COUNT_OF(included);
+    struct slice view = view_of(&world, table, &index, item);
+    assert_true(value_get(view, SLICE_LIT("note")).len > 0);
+    assert_int_equal(value_get(view, SLICE_LIT("other")).len, 0);
+    assert_true(slice_equal(view, view_of(&world, table, &index, wide)));
+    index.projection = PROJECT_KEYS_ONLY;
+    index.include_count = 0;
+    assert_true(
+        slice_equal(view_of(&world, table, &index, item), view_of(&world, table, &index, wide)));
+    table_release(table);
+    world_close(&world);
+}
+
 static void test_index_key_types(void **state)
 {
     (void)state;
@@ -418,6 +459,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table_lifecycle),
         cmocka_unit_test(test_index_follows_item),
+        cmocka_unit_test(test_index_view),
         cmocka_unit_test(test_index_key_types),
         cmocka_unit_test(test_costs),
         cmocka_unit_test(test_transaction_is_all_or_nothing),
