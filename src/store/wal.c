@@ -17,11 +17,7 @@
 #include <unistd.h>
 
 #define PROBE_FILE "probe.tmp"
-enum {
-    PREALLOCATE = 4 << 20, // so that a sync seldom has to write the file's size
-    REMOVED_AT_ONCE = 4 << 20,
-    REMOVE_PAUSE_US = 3000,
-};
+enum { PREALLOCATE = 4 << 20 }; // so that a sync seldom has to write the file's size
 
 struct wal {
     pthread_mutex_t lock;
@@ -124,33 +120,17 @@ static bool next_segment(struct wal *wal, uint64_t first, struct store_error *er
     return true;
 }
 
-// Its name goes at once, its blocks a few at a time: a sync of the log would wait for all of them.
-static bool remove_segment(struct wal *wal, uint64_t number)
-{
-    char name[WAL_NAME_BYTES];
-    wal_segment_name(number, name);
-    int file = openat(wal->directory, name, O_RDWR | O_CLOEXEC);
-    bool ok = unlinkat(wal->directory, name, 0) == 0 || errno == ENOENT;
-    int why = errno;
-    off_t size = ok && file >= 0 ? lseek(file, 0, SEEK_END) : 0;
-    while (size > REMOVED_AT_ONCE && ftruncate(file, size - REMOVED_AT_ONCE) == 0) {
-        size -= REMOVED_AT_ONCE;
-        (void)usleep(REMOVE_PAUSE_US);
-    }
-    if (file >= 0)
-        (void)close(file);
-    errno = why;
-    return ok;
-}
-
 bool wal_drop_below(struct wal *wal, uint64_t number, struct store_error *error)
 {
     ensure(pthread_mutex_lock(&wal->lock) == 0);
     uint64_t oldest = wal->oldest;
     ensure(pthread_mutex_unlock(&wal->lock) == 0);
     bool ok = true;
-    for (; ok && oldest != 0 && oldest < number; oldest += ok)
-        ok = remove_segment(wal, oldest);
+    for (; ok && oldest != 0 && oldest < number; oldest += ok) {
+        char name[WAL_NAME_BYTES];
+        wal_segment_name(oldest, name);
+        ok = unlinkat(wal->directory, name, 0) == 0 || errno == ENOENT;
+    }
     ok = ok && fsync(wal->directory) == 0;
     if (!ok)
         (void)fail(error, "removing an old part of");
