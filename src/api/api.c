@@ -435,12 +435,15 @@ static enum step finish_written(struct api_call *call)
     return call->error.code == ERR_NONE ? STEP_READY : STEP_FAILED;
 }
 
-// Bytes of the images that the response may show.
+// Bytes of the images that the response may show, and of the items that were not written.
 static uint64_t returned_bytes(const struct write_job *job)
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < job->count; i++)
-        bytes += job->actions[i].old_item.len + job->actions[i].new_item.len;
+    for (size_t i = 0; i < job->count; i++) {
+        const struct write_action *action = &job->actions[i];
+        bytes += action->old_item.len + action->new_item.len;
+        bytes += action->failure != ERR_NONE ? action->item.len : 0;
+    }
     return bytes;
 }
 

@@ -1,6 +1,6 @@
 // BatchGetItem and BatchWriteItem: many items of several tables in one request. Everything is
-// always processed, within the limits of a response: UnprocessedKeys is used when 16 MB of items
-// are reached, UnprocessedItems never.
+// processed, within the limits of a response: UnprocessedKeys is used when 16 MB of items are
+// reached, UnprocessedItems when the disk fails between two parts of a large batch.
 #include "api/insights.h"
 
 #include "api/shapes.h"
@@ -370,6 +370,41 @@ enum step batch_write_item_start(struct api_call *call, const void *decoded)
     return call_submit(call);
 }
 
+static void write_entry(struct json_writer *w, const struct write_request *entry)
+{
+    bool put = entry->put_request != NULL;
+    json_open_object(w);
+    json_name(w, put ? "PutRequest" : "DeleteRequest");
+    json_open_object(w);
+    json_name(w, put ? "Item" : "Key");
+    json_item(w, put ? entry->put_request->item.value : entry->delete_request->key.value);
+    json_close_object(w);
+    json_close_object(w);
+}
+
+// Actions are in the order of the entries, and those that were not done are the last.
+static void write_undone(struct json_writer *w, const struct field_map *map,
+                         const struct write_action *action)
+{
+    const struct field_list *lists = map->items;
+    for (size_t i = 0; i < map->count; i++) {
+        const struct write_request *entries = lists[i].items;
+        bool open = false;
+        for (size_t k = 0; k < lists[i].count; k++, action++) {
+            if (action->failure == ERR_NONE)
+                continue;
+            if (!open) {
+                json_name_slice(w, map->names[i]);
+                json_open_array(w);
+            }
+            open = true;
+            write_entry(w, &entries[k]);
+        }
+        if (open)
+            json_close_array(w);
+    }
+}
+
 void batch_write_item_finish(struct api_call *call, const void *decoded)
 {
     const struct batch_write_item_request *request = decoded;
@@ -377,6 +412,7 @@ void batch_write_item_finish(struct api_call *call, const void *decoded)
     json_open_object(&w);
     json_name(&w, "UnprocessedItems");
     json_open_object(&w);
+    write_undone(&w, &request->request_items, call->state->write->actions);
     json_close_object(&w);
     call_write_job_results(&w, call->state->write, request->return_consumed_capacity,
                            request->return_item_collection_metrics, 1);

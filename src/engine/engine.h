@@ -93,6 +93,9 @@ struct job {
     void (*plan)(struct job *job, struct txn *txn);
     // On the writer's thread, after the commit is durable and before `done`; may be NULL.
     void (*committed)(struct job *job, struct engine *engine);
+    // On the writer's thread, before `done`, if the commit failed and nothing of it was done: may
+    // take the failure back, for what earlier turns of the job have committed. May be NULL.
+    void (*undone)(struct job *job);
     // On the writer's thread, once, at the very end. It must not block.
     void (*done)(struct job *job);
     bool alone;         // wants a batch of its own: changes of the catalog, backfill
@@ -166,7 +169,8 @@ struct write_job {
     struct write_action *actions;
     // A transaction is all or nothing, and has one action for an item. Other requests are done in
     // their order, in one part if they are small and in several if not: the first part that fails
-    // fails the request, those before it stand.
+    // fails the request, those before it stand. If parts were committed and the next cannot be, the
+    // request succeeds, and its remaining actions have a failure.
     bool transaction;
     bool each; // each action is a part, and one that fails says so itself; the others do not mind
     // Idempotency: empty, or the token and a digest of everything else in the request.
@@ -176,6 +180,7 @@ struct write_job {
 
     // The engine's own.
     size_t at;          // actions that are done
+    size_t committed;   // actions that are on disk
     struct plan *plans; // of the part that follows, once it is begun
     unsigned tries;     // how often that was put aside
 };

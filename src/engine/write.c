@@ -452,6 +452,7 @@ static bool run_request(struct job *job, struct txn *txn)
     if (request->token.len > 0 && !token_admits(txn, request, &ok))
         return ok;
     size_t from = request->at;
+    request->committed = from;
     do {
         if (!run_part(txn, request))
             return false;
@@ -463,12 +464,32 @@ static bool run_request(struct job *job, struct txn *txn)
     return true;
 }
 
+// What was committed before stands, and the rest says for itself that it was not done.
+static void rest_undone(struct job *job)
+{
+    struct write_job *request = (struct write_job *)job;
+    if (request->committed == 0)
+        return;
+    for (size_t i = request->committed; i < request->count; i++) {
+        struct write_action *action = &request->actions[i];
+        action->failure = job->error->code;
+        action->failure_text = job->error->message;
+        action->changed = false;
+        action->cost = (struct write_cost){.table = 0};
+        action->collection_bytes = -1;
+    }
+    error_init(job->error, job->error->arena);
+    job->failed = false;
+    job->turn = JOB_ENDS;
+}
+
 void write_job_init(struct write_job *request, struct engine *engine, struct arena *arena,
                     struct error *error)
 {
-    *request = (struct write_job){.job = {.run = run_request, .plan = plan_aside, .error = error},
-                                  .engine = engine,
-                                  .arena = arena};
+    *request = (struct write_job){
+        .job = {.run = run_request, .plan = plan_aside, .undone = rest_undone, .error = error},
+        .engine = engine,
+        .arena = arena};
 }
 
 void write_job_release(struct write_job *request)

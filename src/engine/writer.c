@@ -461,6 +461,8 @@ static struct finished commit_group(struct txn *txn, const struct group *group)
                                   "after a restart."
                                 : "The write was not done: it cannot be made durable.",
                             cause.text);
+            if (end == STORE_NOT_DONE && job->undone != NULL)
+                job->undone(job);
         }
         end_job(txn, job, &finished);
         job = next;
