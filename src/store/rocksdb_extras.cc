@@ -69,7 +69,7 @@ extern "C" void rocks_room_begin(bool (*ask)(void *context, uint64_t written, si
 extern "C" void rocks_room_end(void);
 
 extern "C" uint32_t rocks_crc32c(const void *bytes, size_t length);
-extern "C" void rocks_pin_metadata(struct rocksdb_block_based_table_options_t *options);
+extern "C" void rocks_pin_metadata(struct rocksdb_block_based_table_options_t *options, bool all);
 extern "C" void rocks_compact_deletions(struct rocksdb_options_t *options);
 extern "C" void rocks_wait_for_pieces(struct rocksdb_options_t *options);
 extern "C" void rocks_set_pace(struct rocksdb_t *db, int64_t bytes_per_second);
@@ -368,9 +368,11 @@ extern "C" void rocks_log_to_us(struct rocksdb_options_t *options)
 }
 
 // The index and the filter of an open table stay where they are: a read need not look for them.
-extern "C" void rocks_pin_metadata(struct rocksdb_block_based_table_options_t *options)
+// All of it, or only where the pieces are.
+extern "C" void rocks_pin_metadata(struct rocksdb_block_based_table_options_t *options, bool all)
 {
+    rocksdb::PinningTier tier = all ? rocksdb::PinningTier::kAll : rocksdb::PinningTier::kNone;
     options->rep.metadata_cache_options.top_level_index_pinning = rocksdb::PinningTier::kAll;
-    options->rep.metadata_cache_options.partition_pinning = rocksdb::PinningTier::kAll;
-    options->rep.metadata_cache_options.unpartitioned_pinning = rocksdb::PinningTier::kAll;
+    options->rep.metadata_cache_options.partition_pinning = tier;
+    options->rep.metadata_cache_options.unpartitioned_pinning = tier;
 }

@@ -21,6 +21,7 @@ enum {
     OPEN_FILES_MIN = 256,
     OPEN_FILES_MAX = 1 << 16,
     CACHE_SHARD_BITS = 4,
+    METADATA_PINNED_MIN = 1024 * MEGABYTE, // of cache
     PACE_STEP_US = 10000,
     PACE_FAIRNESS = 10, // RocksDB's own: one in ten turns is a merge's although a flush waits
 };
@@ -32,7 +33,25 @@ void rocks_errors_can_be_resumed(rocksdb_options_t *options);
 void rocks_use_our_memtable(rocksdb_options_t *options);
 void rocks_compact_deletions(rocksdb_options_t *options);
 void rocks_wait_for_pieces(rocksdb_options_t *options);
-void rocks_pin_metadata(rocksdb_block_based_table_options_t *options);
+void rocks_pin_metadata(rocksdb_block_based_table_options_t *options, bool all);
+
+// Index and filter blocks are charged to the cache, and pinned in a large one: a read finds them
+// without a search, so its cost does not grow with the levels. They take about 10 bytes an item of
+// 1 KB, and what they take is not there for data blocks. In a small cache they would soon have all
+// the room and more: there they come in pieces, which stay as long as they are used, for one more
+// search in a read.
+static void set_metadata(rocksdb_block_based_table_options_t *table, size_t cache_bytes)
+{
+    bool pinned = cache_bytes >= METADATA_PINNED_MIN;
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table, 1);
+    rocks_pin_metadata(table, pinned);
+    if (pinned)
+        return;
+    rocksdb_block_based_options_set_index_type(
+        table, rocksdb_block_based_table_index_type_two_level_index_search);
+    rocksdb_block_based_options_set_partition_filters(table, 1);
+}
 
 // Tables of 4 KB blocks: about four items of 1 KB. A read that misses the cache must check all of a
 // block for the one item it wants; smaller blocks would make the index, about 30 bytes for each,
@@ -57,12 +76,7 @@ static void set_table(rocksdb_options_t *set, size_t cache_bytes)
     rocksdb_block_based_options_set_filter_policy(table,
                                                   rocksdb_filterpolicy_create_bloom_full(10));
     rocksdb_block_based_options_set_whole_key_filtering(table, 1);
-    // Index and filter blocks are charged to the cache and pinned there: a read finds them without
-    // a search, so its cost does not grow with the levels. They take about 10 bytes an item of
-    // 1 KB, and what they take is not there for data blocks.
-    rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
-    rocksdb_block_based_options_set_cache_index_and_filter_blocks_with_high_priority(table, 1);
-    rocks_pin_metadata(table);
+    set_metadata(table, cache_bytes);
     // A point read finds its key in a block by hash instead of by binary search.
     rocksdb_block_based_options_set_data_block_index_type(
         table, rocksdb_block_based_table_data_block_index_type_binary_search_and_hash);
