@@ -24,7 +24,6 @@ struct trouble {
     _Atomic tree_id damaged;                  // reading from here fails; 0 for none
     _Atomic(struct store_cursor *) of_damage; // the cursor over it
     atomic_bool refuses;                      // commits fail
-    atomic_int refuses_after;                 // so many commits; 0 for never
     atomic_int refused;
     atomic_int snapshots; // that are held
     atomic_int cold;      // so many reads of keys find nothing in memory
@@ -67,8 +66,6 @@ static void faulty_cursor_close(struct store_cursor *cursor)
 static enum store_end faulty_commit(struct store *store, const struct store_batch *batch,
                                     struct store_error *error)
 {
-    if (trouble.refuses_after > 0 && --trouble.refuses_after == 0)
-        trouble.refuses = true;
     if (!trouble.refuses)
         return trouble.driver->commit(store, batch, error);
     trouble.refused++;
@@ -501,109 +498,6 @@ static void test_refused(void **state)
     world_close(&world);
 }
 
-// ---- A disk that fails between two parts of a batch
-
-enum { BATCH_ITEMS = 25, BATCH_TEXT = 300000 };
-
-// `head` has two places for a number; the long text follows it.
-static char *large_entries(const char *open, const char *head, const char *tail, const char *close)
-{
-    char *body = malloc(BATCH_ITEMS * (BATCH_TEXT + 300) + 300);
-    assert_non_null(body);
-    char *at = stpcpy(body, open);
-    for (int i = 0; i < BATCH_ITEMS; i++) {
-        at += sprintf(at, head, i > 0 ? "," : "", i, i); // NOLINT
-        memset(at, 'x', BATCH_TEXT);
-        at = stpcpy(at + BATCH_TEXT, tail);
-    }
-    (void)stpcpy(at, close);
-    return body;
-}
-
-static size_t count_text(const char *text, const char *word)
-{
-    size_t count = 0;
-    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
-        count++;
-    return count;
-}
-
-static size_t count_items(struct world *world)
-{
-    size_t count = 0;
-    for (int i = 0; i < BATCH_ITEMS; i++) {
-        char body[100];
-        (void)snprintf(body, sizeof(body), "{'TableName':'tab','Key':{'k':{'S':'big%02d'}}}", i);
-        call_quoted(world, "GetItem", body);
-        count += strstr(answer(world), "\"Item\"") != NULL;
-    }
-    return count;
-}
-
-static char *large_batch(void)
-{
-    return large_entries("{\"RequestItems\":{\"tab\":[",
-                         "%s{\"PutRequest\":{\"Item\":{\"k\":{\"S\":\"big%02d\"},\"v\":{\"N\":"
-                         "\"%d\"},\"t\":{\"S\":\"",
-                         "\"}}}}", "]}}");
-}
-
-// The answer says what was done, and the rest can be written later.
-static void test_batch_half_refused(void **state)
-{
-    (void)state;
-    struct world world;
-    world_open(&world);
-    char *body = large_batch();
-    trouble.refuses_after = 3;
-    call_ok(&world, "BatchWriteItem", body);
-    size_t undone = count_text(answer(&world), "PutRequest");
-    assert_true(undone > 0 && undone < BATCH_ITEMS);
-    assert_int_equal(count_items(&world), BATCH_ITEMS - undone);
-    trouble.refuses = false;
-    world.clock.now_ms += 2000; // the store is asked again after a second
-    call_ok(&world, "BatchWriteItem", body);
-    assert_non_null(strstr(answer(&world), "\"UnprocessedItems\":{}"));
-    assert_int_equal(count_items(&world), BATCH_ITEMS);
-    free(body);
-    world_close(&world);
-}
-
-// Nothing was done: that is an error.
-static void test_batch_refused(void **state)
-{
-    (void)state;
-    struct world world;
-    world_open(&world);
-    char *body = large_batch();
-    trouble.refuses = true;
-    call_run(&world.call, SLICE_LIT("BatchWriteItem"), slice_str(body));
-    assert_int_equal(world.call.status, 500);
-    assert_int_equal(count_items(&world), 0);
-    trouble.refuses = false;
-    free(body);
-    world_close(&world);
-}
-
-static void test_statements_half_refused(void **state)
-{
-    (void)state;
-    struct world world;
-    world_open(&world);
-    char *body =
-        large_entries("{\"Statements\":[",
-                      "%s{\"Statement\":\"INSERT INTO tab VALUE {'k':'big%02d','v':%d,'t':?}\","
-                      "\"Parameters\":[{\"S\":\"",
-                      "\"}]}", "]}");
-    trouble.refuses_after = 3;
-    call_ok(&world, "BatchExecuteStatement", body);
-    size_t undone = count_text(answer(&world), "\"Code\":\"InternalServerError\"");
-    assert_true(undone > 0 && undone < BATCH_ITEMS);
-    assert_int_equal(count_items(&world), BATCH_ITEMS - undone);
-    free(body);
-    world_close(&world);
-}
-
 // A task that waits for the store does not keep the api from closing.
 static void test_closes_while_refused(void **state)
 {
@@ -846,9 +740,6 @@ int main(void)
         cmocka_unit_test(test_cold_reads),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_closes_while_refused),
-        cmocka_unit_test(test_batch_half_refused),
-        cmocka_unit_test(test_batch_refused),
-        cmocka_unit_test(test_statements_half_refused),
         cmocka_unit_test(test_clock_steps_back),
         cmocka_unit_test(test_export_in_parts),
         cmocka_unit_test(test_unique_values_in_parts),
