@@ -85,7 +85,7 @@ class Client:
             return answer
         self.failed(operation, answer)
         memory.doubt()
-        yield from self.check_unseen(change, unit)
+        yield from self.check_unseen(change, unit or 'not known' not in str(answer))
         self.failing += 1
         yield self.random.uniform(0.002, 0.03) if self.failing < 5 else self.random.uniform(0.1, 0.3)
         return None
@@ -105,14 +105,15 @@ class Client:
             raise Problem(f'{self.name}: {operation} failed: {answer}')
         self.world.failures += 1
 
-    def check_unseen(self, change, unit):
-        """A write that failed changes nothing that a reader sees. Of a batch the first entries may have been done."""
+    def check_unseen(self, change, whole):
+        """A write that failed changes nothing that a reader sees. If its end is not known, the first entries of a batch
+        may have been done."""
         things = [thing for thing in change if len(thing) == 2]
         if not things:
             return
         found = yield from self.read('TransactGetItems', {'TransactItems': [
             {'Get': {'TableName': table, 'Key': key_of(table, key)}} for table, key in things]})
-        done = not unit
+        done = not whole
         for thing, response in zip(things, found['Responses']):
             done = done and response.get('Item') == change[thing]
             if done:

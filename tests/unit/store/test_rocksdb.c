@@ -651,7 +651,35 @@ static void test_tables_are_written_in_pieces(void **state)
     assert_int_equal(atomic_load(&pieces_unwaited), 0);
 }
 
-// They are written at an even pace, unless somebody waits for them.
+// What a small cache holds of tables does not grow with them: filters of 250 KB and more here.
+static void test_small_cache_stays_small(void **state)
+{
+    struct store_error error;
+    struct store_stats stats;
+    struct store_options options = {
+        .path = *state, .durability = STORE_RELAXED, .cache_bytes = 128 << 10};
+    struct store *store = store_open_rocksdb(&options, &error);
+    assert_non_null(store);
+    struct store_batch *batch = store_batch_new();
+    for (unsigned i = 0; i < 200000; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof(key), "%08u", i);
+        store_batch_put(batch, slice_str(key), SLICE_LIT("value"));
+        if (i % 1000 == 999)
+            commit(store, batch);
+    }
+    store_batch_free(batch);
+    store_close(store);
+    store = store_open_rocksdb(&options, &error);
+    assert_non_null(store);
+    expect(store, NULL, "00100000", "value");
+    expect(store, NULL, "00199999", "value");
+    store_stats(store, &stats);
+    assert_in_range(stats.cache_bytes, 1, 200 << 10);
+    store_close(store);
+}
+
+// Tables are written at an even pace, unless somebody waits for them.
 static void test_pace(void **state)
 {
     struct store_error error;
@@ -696,6 +724,7 @@ int main(void)
         TEST(test_log_is_replayed),
         TEST(test_more_than_memory),
         TEST(test_tables_are_written_in_pieces),
+        TEST(test_small_cache_stays_small),
         TEST(test_pace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
