@@ -72,12 +72,14 @@ static bool queue_ended(const struct queue *queue)
     return queue->stopping && queue->jobs.waiting == 0 && queue->beside.waiting == 0;
 }
 
-// Jobs that the writer has taken and not run yet. Small ones go first, so that whoever writes
-// little never waits for all who write much; each group has one of the large, so they go on, too.
+// Jobs that the writer has taken and not run yet. Small and large ones are committed in turns:
+// whoever writes little waits for one commit of those who write much, never for all of them nor in
+// one commit with them, and the large go on, however many small ones come.
 struct backlog {
     struct job_list small;
     struct job_list large;
-    bool beside; // one of them is a job beside the requests
+    bool large_next; // the last commit was of small ones
+    bool beside;     // one of them is a job beside the requests
 };
 
 static bool backlog_empty(const struct backlog *backlog)
@@ -89,6 +91,14 @@ static void backlog_add(struct backlog *backlog, struct job *job)
 {
     backlog->beside |= job->beside;
     jobs_add(job->large ? &backlog->large : &backlog->small, job);
+}
+
+// Those whose turn it is.
+static struct job_list *backlog_turn(struct backlog *backlog)
+{
+    bool large =
+        backlog->small.first == NULL || (backlog->large_next && backlog->large.first != NULL);
+    return large ? &backlog->large : &backlog->small;
 }
 
 // Adds all requests that wait, and one job beside them. If there is nothing to do, waits; false
@@ -337,8 +347,7 @@ struct group {
     struct job *first;
     struct job **end;
     size_t count;
-    bool begun;     // a job was run, even if it was put off
-    bool has_large; // one of those
+    bool begun; // a job was run, even if it was put off
 };
 
 static void run_job(struct txn *txn, struct job *job)
@@ -352,37 +361,30 @@ static void run_job(struct txn *txn, struct job *job)
 
 // The job that comes next into the group, or NULL if the group ends: nothing is left, or it is
 // full, or it or the job wants no others.
-static struct job *next_job(struct txn *txn, struct backlog *backlog, const struct group *group,
+static struct job *next_job(struct txn *txn, struct job_list *list, const struct group *group,
                             bool single)
 {
-    if (backlog_empty(backlog) || (group->count > 0 && single))
+    if (list->first == NULL || (group->begun && txn_full(txn)))
         return NULL;
-    bool full = group->begun && txn_full(txn);
-    if (full && group->has_large)
+    if (group->count > 0 && (single || list->first->alone))
         return NULL;
-    struct job_list *list =
-        full || backlog->small.first == NULL ? &backlog->large : &backlog->small;
-    if (list->first == NULL || (list->first->alone && group->count > 0))
-        return NULL;
-    struct job *job = jobs_take(list);
-    if (job->beside)
-        backlog->beside = false;
-    return job;
+    return jobs_take(list);
 }
 
 // Runs jobs of the backlog until the group ends. On a full disk each has one of its own: those
 // that free room are not held up by the others.
 static void run_group(struct txn *txn, struct backlog *backlog, struct group *group)
 {
+    struct job_list *list = backlog_turn(backlog);
     *group = (struct group){.end = &group->first};
     txn->full_ns = 0;
     struct store_error why;
     bool single = store_condition(txn->engine->store, &why) == STORE_NO_ROOM;
     struct job *job;
-    while ((job = next_job(txn, backlog, group, single)) != NULL) {
+    while ((job = next_job(txn, list, group, single)) != NULL) {
         run_job(txn, job);
         group->begun = true;
-        group->has_large |= job->large && job->turn != JOB_BEHIND;
+        backlog->beside &= !job->beside;
         single |= job->alone;
         if (!job->failed && job->turn == JOB_BEHIND) {
             backlog_add(backlog, job);
@@ -395,6 +397,8 @@ static void run_group(struct txn *txn, struct backlog *backlog, struct group *gr
         }
     }
     *group->end = NULL;
+    if (group->count > 0)
+        backlog->large_next = list == &backlog->small;
 }
 
 // Either done, or back in the queue.

@@ -582,6 +582,27 @@ static void test_small_first(void **state)
     line_close(&line, &world);
 }
 
+// A small write is not committed with a large one, whose bytes it would wait for: it is answered
+// before.
+static void test_small_alone(void **state)
+{
+    (void)state;
+    struct world world;
+    struct line line;
+    struct queued writes[2];
+    line_open(&line, &world);
+    queue_write(&world, &writes[0], &line, large_item(&world, "0"));
+    queue_write(&world, &writes[1], &line, item_of(&world, "pk=a", "sk=1", NULL));
+    struct engine_stats before;
+    struct engine_stats after;
+    engine_stats(world.engine, &before);
+    run_line(&line, writes, COUNT_OF(writes));
+    engine_stats(world.engine, &after);
+    assert_int_equal(line.large_behind, 1);
+    assert_int_equal(after.commits - before.commits, 2);
+    line_close(&line, &world);
+}
+
 static void expect_large_goes_on(size_t small_writes, size_t length)
 {
     struct world world;
@@ -731,6 +752,7 @@ int main(void)
         cmocka_unit_test(test_large_transaction),
         cmocka_unit_test(test_large_batch),
         cmocka_unit_test(test_small_first),
+        cmocka_unit_test(test_small_alone),
         cmocka_unit_test(test_large_goes_on),
         cmocka_unit_test(test_each),
         cmocka_unit_test(test_slow_filter),
