@@ -305,20 +305,32 @@ static int repair_target(struct repair *repair, const char *target)
     return code;
 }
 
+// The directory to make: the one that was named, or one beside the damaged one; NULL for a dry run.
+static const char *target_name(const struct cli_input *input, char beside[PATH_MAX])
+{
+    const char *damaged = input->arguments[0];
+    size_t length = strlen(damaged);
+    while (length > 1 && damaged[length - 1] == '/')
+        length--;
+    (void)snprintf(beside, PATH_MAX, "%.*s-repaired", (int)length, damaged);
+    return cli_given(input, "--dry-run") ? NULL : cli_value(input, "--to", beside);
+}
+
 static int repair_run(const struct cli_input *input)
 {
     unsigned limit;
     struct store_error error;
-    const char *target = cli_value(input, "--to", NULL);
+    char beside[PATH_MAX];
     if (!cli_number(input, "--limit", LIMIT_DEFAULT, 1, LIMIT_MAX, &limit))
         return CLI_USAGE;
     if (input->argument_count != 1)
         return cli_fail(input->command, CLI_USAGE, "name the damaged data directory.");
-    if ((target == NULL) != cli_given(input, "--dry-run"))
-        return cli_fail(input->command, CLI_USAGE,
-                        "name a new directory with --to, or say --dry-run.");
+    if (cli_given(input, "--to") && cli_given(input, "--dry-run"))
+        return cli_fail(input->command, CLI_USAGE, "a --dry-run makes no directory: drop --to.");
+    const char *target = target_name(input, beside);
     if (target != NULL && access(target, F_OK) == 0)
-        return cli_fail(input->command, CLI_FAILED, "'%s' exists: name a new directory.", target);
+        return cli_fail(input->command, CLI_FAILED, "'%s' exists: name a new directory with --to.",
+                        target);
     struct repair *repair = calloc(1, sizeof(*repair));
     ensure(repair != NULL);
     repair->input = input;
@@ -336,7 +348,7 @@ static int repair_run(const struct cli_input *input)
 }
 
 static const struct cli_option repair_options[] = {
-    {"--to", "NEWDIR", "The directory to make; it must not exist."},
+    {"--to", "NEWDIR", "The directory to make; it must not exist. Default: DIR-repaired."},
     {"--dry-run", NULL, "Only tell what would be lost; nothing is kept."},
     {"--limit", "N", "Mended differences to describe with --json. Default: 100."},
     {"--json", NULL, "Print the whole report as JSON."},
@@ -345,7 +357,7 @@ static const struct cli_option repair_options[] = {
 
 const struct cli_command cli_repair = {
     .name = "repair",
-    .arguments = "DIR --to NEWDIR | --dry-run [--json]",
+    .arguments = "DIR [--to NEWDIR | --dry-run] [--json]",
     .summary = "make a sound database out of a damaged one",
     .about =
         "Takes over every key that can be read and every intact record of the log, each one whole\n"
@@ -353,7 +365,7 @@ const struct cli_command cli_repair = {
         "lost: files, ranges of keys, log records. DIR is not changed, and no server may have it\n"
         "open. Exit codes: 0 nothing was lost, 3 something was, 1 it could not be done, 2 usage.",
     .example = "  dolmen repair ./mydata --dry-run\n"
-               "  dolmen repair ./mydata --to ./mydata-repaired",
+               "  dolmen repair ./mydata            # makes ./mydata-repaired",
     .options = repair_options,
     .arguments_max = 1,
     .run = repair_run,

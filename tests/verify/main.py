@@ -407,7 +407,7 @@ def repair_usage(directory):
     filled(directory)
     taken = os.path.join(directory, 'taken')
     os.mkdir(taken)
-    for arguments, code, words in (((), 2, 'name the damaged'), ((directory,), 2, '--to'),
+    for arguments, code, words in (((), 2, 'name the damaged'),
                                    ((directory, '--to', 'x', '--dry-run'), 2, '--to'),
                                    ((directory, '--to', taken), 1, 'exists'),
                                    ((taken, '--dry-run'), 1, 'not a data directory')):
@@ -420,8 +420,20 @@ def repair_usage(directory):
     expect(code == 0 and 'would take over' in out and 'nothing was lost' in out, code, out, errors)
 
 
+def repair_beside(directory):
+    """Without --to the new directory stands beside the damaged one; a second one is not written over it."""
+    inner = os.path.join(directory, 'database')
+    filled(inner)
+    code, out, errors = dolmen('repair', inner + '//')
+    expect(code == 0 and f'into {inner}-repaired;' in out, code, out, errors)
+    code, out, errors = dolmen('verify', inner + '-repaired')
+    expect(code == 0, code, out, errors)
+    code, out, errors = dolmen('repair', inner)
+    expect(code == 1 and 'exists' in errors and '--to' in errors, code, out, errors)
+
+
 TESTS = [online, one_run, offline_after_stop, offline_after_kill, damaged_table, usage, repair_sound, repair_log,
-         repair_table, first_blocks, repair_list, repair_usage]
+         repair_table, first_blocks, repair_list, repair_usage, repair_beside]
 
 
 def main():
