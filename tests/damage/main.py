@@ -20,13 +20,15 @@ import time
 from dolmen import ROOT, Api, Server
 from scene import Difference, ReadError, Scene
 
-SCENES = (  # name, buffers, durability, end, megabytes
-    ('killed', None, 'full', 'kill', 34),
-    ('killed, small buffers', '4M', 'full', 'kill', 20),
-    ('killed, relaxed', '4M', 'relaxed', 'kill', 12),
-    ('stopped', None, 'full', 'clean', 12),
-    ('stopped, small buffers', '4M', 'full', 'clean', 20),
+SCENES = (  # name, buffers, durability, end, megabytes, noise
+    ('killed', None, 'full', 'kill', 34, False),
+    ('killed, small buffers', '4M', 'full', 'kill', 20, False),
+    ('killed, relaxed', '4M', 'relaxed', 'kill', 12, False),
+    ('stopped', None, 'full', 'clean', 12, False),
+    ('stopped, small buffers', '4M', 'full', 'clean', 20, False),
+    ('killed, many tables', '4M', 'full', 'kill', 160, True),
 )
+SHORT = (0, 1, 3)
 KINDS = {'log': 6, 'table': 6, 'MANIFEST': 3, 'promise': 2, 'CURRENT': 1, 'FORMAT': 1, 'other': 1}  # how often
 BINARY = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
 WHOLE_REPAIRED = 4  # one in so many of those that open is repaired too
@@ -253,10 +255,9 @@ def arguments():
 
 def make_scenes(options, work):
     scenes = []
-    for number, (name, buffers, durability, end, bulk) in enumerate(SCENES):
-        if options.scene in (None, name) and not (options.short and number in (2, 4)):
-            scenes.append(Scene(name, os.path.join(work, f'scene{number}'), random.Random(f'{options.seed}/{name}'),
-                                buffers, durability, end, bulk))
+    for number, (name, *how) in enumerate(SCENES):
+        if options.scene in (None, name) and (number in SHORT or not options.short):
+            scenes.append(Scene(name, os.path.join(work, f'scene{number}'), random.Random(f'{options.seed}/{name}'), *how))
     return scenes
 
 

@@ -1,21 +1,23 @@
 """A data directory as a server leaves it, and what must be in it.
 
-    scene = Scene(name, directory, random, buffers='4M', durability='full', end='kill', bulk=40)
+    scene = Scene(name, directory, random, buffers='4M', durability='full', end='kill', bulk=40, noise=False)
 
 makes tables with indexes, writes, deletes, updates and transacts until logs were rotated and tables flushed, and ends the
-server. Every write was answered before the end, so there is no doubt about any.
+server. Every write was answered before the end, so there is no doubt about any. With noise, items do not compress, so
+that a level has several files.
 
     scene.verify(endpoint)    compares everything through the API; raises Difference, or ReadError if the
                               server says that it cannot read
     scene.verify_repaired(endpoint, report)
                               whatever is missing or old is told in the report, and what is told is so
 """
+import base64
 import os
 import struct
 
 from dolmen import Api, ApiError, Server
 
-PAD = 'x' * 40000
+PAD = 40000
 PARTITIONS = 40
 TABLES = {
     'alpha': {'keys': ('pk', 'sk'), 'global': {'by-group': ('grp', 'sk'), 'by-turn': ('turn', None)}, 'local': {}},
@@ -87,8 +89,8 @@ class Log:
 
 
 class Scene:
-    def __init__(self, name, directory, random, buffers, durability, end, bulk):
-        self.name, self.data, self.random = name, directory, random
+    def __init__(self, name, directory, random, buffers, durability, end, bulk, noise):
+        self.name, self.data, self.random, self.noise = name, directory, random, noise
         self.items = {table: {} for table in TABLES}  # by key: the item without its padding
         self.created = {}  # by table: the record of the log that has it
         self.records = {table: {} for table in TABLES}  # by key, of deleted items too: the last record about it
@@ -140,6 +142,9 @@ class Scene:
     def key_item(self, table, item):
         return strings({name: item[name] for name in TABLES[table]['keys'] if name})
 
+    def pad(self):
+        return base64.b64encode(self.random.randbytes(PAD * 3 // 4)).decode() if self.noise else 'x' * PAD
+
     def write_bulk(self, api):
         """About a megabyte in one request."""
         requests, kept = [], {}
@@ -147,7 +152,7 @@ class Scene:
             item = self.new_item('alpha')
             kept[self.key('alpha', item)] = item
         for item in kept.values():
-            requests.append({'PutRequest': {'Item': strings({**item, 'pad': PAD})}})
+            requests.append({'PutRequest': {'Item': strings({**item, 'pad': self.pad()})}})
         answer = api.call('BatchWriteItem', {'RequestItems': {'alpha': requests}})
         if answer['UnprocessedItems']:
             raise RuntimeError('a batch was not done')
