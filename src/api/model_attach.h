@@ -4,7 +4,7 @@
 #define API_MODEL_ATTACH_H
 
 #include "api/api_internal.h"
-#include "model/guard.h"
+#include "guard/guard.h"
 
 // A model as it is kept: "model/text/<SHA-256 of the text in hex>" -> {file, text}. The same text
 // has one record, however many tables it describes.

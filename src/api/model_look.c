@@ -3,7 +3,7 @@
 #include "api/model.h"
 
 #include "base/encode.h"
-#include "model/entity.h"
+#include "guard/entity.h"
 
 #include <stdlib.h>
 

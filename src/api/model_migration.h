@@ -6,7 +6,7 @@
 #define API_MODEL_MIGRATION_H
 
 #include "api/model.h"
-#include "model/migration.h"
+#include "guard/migration_map.h"
 
 enum migration_status { MIGRATION_DONE, MIGRATION_RUNNING, MIGRATION_FAILED };
 

@@ -1,4 +1,4 @@
-// What a migration writes for one item: the mapping (model/migration_map.c), completed by the
+// What a migration writes for one item: the mapping (guard/migration_map.c), completed by the
 // table's guard, as the actions of a transaction. Each action asks that its item is still the one
 // that was read, so that nothing that others wrote meanwhile is lost.
 #include "api/model_migration.h"

@@ -89,7 +89,7 @@ const struct error_row *error_row(enum error_code code);
 struct error {
     enum error_code code;
     const char *message; // NUL-terminated, never NULL once code is set
-    const void *details; // more for whoever knows what it is (model/guard.h), or NULL; in the arena
+    const void *details; // more for whoever knows what it is (guard/guard.h), or NULL; in the arena
     struct arena *arena; // where message is made
 };
 

@@ -2,9 +2,9 @@
 // what its items say.
 #include "cli/scan_items.h"
 
-#include "model/cost.h"
-#include "model/evidence.h"
-#include "model/lint.h"
+#include "lint/cost.h"
+#include "lint/evidence.h"
+#include "lint/lint.h"
 #include "transfer/files.h"
 
 #include <stdio.h>

@@ -5,9 +5,9 @@
 
 #include "api/entity.h"
 #include "base/encode.h"
-#include "model/access.h"
-#include "model/entity.h"
-#include "model/plain.h"
+#include "guard/access.h"
+#include "guard/entity.h"
+#include "guard/plain.h"
 
 #include <stdio.h>
 #include <stdlib.h>

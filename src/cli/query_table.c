@@ -1,8 +1,8 @@
 // See query_table.h. A column for each attribute of the entity that some item has.
 #include "cli/query_table.h"
 
-#include "model/eval.h"
-#include "model/plain.h"
+#include "guard/eval.h"
+#include "guard/plain.h"
 
 #include <stdio.h>
 #include <sys/ioctl.h>

@@ -2,7 +2,7 @@
 // missing.
 #include "generate/c.h"
 
-#include "model/eval.h"
+#include "guard/eval.h"
 #include "value/number.h"
 
 void c_string(struct buf *out, struct slice text)

@@ -3,7 +3,7 @@
 #include "generate/text.h"
 #include "generate/walk.h"
 
-#include "model/openapi.h"
+#include "data/openapi.h"
 
 void generate_openapi(const struct model *model, const struct generate_options *options,
                       struct buf *out)

@@ -2,7 +2,7 @@
 // which the client completes items.
 #include "generate/typescript.h"
 
-#include "model/eval.h"
+#include "guard/eval.h"
 
 // ---- Types -----------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 // are converted where the form wanted is not the form there is.
 #include "generate/typescript.h"
 
-#include "model/eval.h"
+#include "guard/eval.h"
 
 static void use(struct typescript *ts, enum typescript_helper helper)
 {

@@ -18,6 +18,7 @@
 #define HTTP_HTTP_H
 
 #include "base/budget.h"
+#include "base/buf.h"
 #include "base/pool.h"
 #include "http/parser.h"
 
@@ -93,6 +94,10 @@ void http_server_stop(struct http_server *server);
 void http_server_free(struct http_server *server);
 
 void http_respond(struct http_exchange *exchange, const struct http_response *response);
+
+// Adds a header line that tells a text of several lines, for `headers` above: " | " stands between
+// them, and what is too long for a header is left out. An empty text adds nothing.
+void http_header_text(struct buf *headers, const char *name, struct slice text);
 
 // Makes `resume` run on the exchange's loop. Cheap to call for many exchanges in a row: a loop
 // is woken once for all that come before it gets to run.

@@ -212,6 +212,24 @@ static bool respond_later(struct connection *c, const struct http_response *resp
     return connection_work(c, body_work, body_worked);
 }
 
+enum { TEXT_MAX = 4 << 10 };
+
+void http_header_text(struct buf *headers, const char *name, struct slice text)
+{
+    if (text.len == 0)
+        return;
+    buf_text(headers, name);
+    buf_text(headers, ": ");
+    for (size_t i = 0; i < text.len && i < TEXT_MAX; i++) {
+        uint8_t byte = text.ptr[i];
+        if (byte == '\n')
+            buf_text(headers, " | ");
+        else
+            buf_byte(headers, byte < ' ' || byte == 0x7f ? '?' : byte);
+    }
+    buf_text(headers, "\r\n");
+}
+
 void http_respond(struct http_exchange *exchange, const struct http_response *response)
 {
     struct connection *c = (struct connection *)exchange;

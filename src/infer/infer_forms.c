@@ -1,7 +1,7 @@
 // What texts look like.
 #include "infer/infer_internal.h"
 
-#include "model/validate.h"
+#include "guard/validate.h"
 #include "value/number.h"
 
 #include <ctype.h>

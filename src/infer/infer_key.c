@@ -88,7 +88,7 @@ static size_t begins_dated(struct slice rest, struct slice value, const char *pa
     return begins(rest, slice_of(text, len));
 }
 
-// The digest of model/eval.c: of the text and a NUL.
+// The digest of guard/eval.c: of the text and a NUL.
 static size_t begins_digest(struct slice rest, struct slice value)
 {
     uint8_t bytes[1024];

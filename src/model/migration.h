@@ -22,8 +22,6 @@
 #ifndef MODEL_MIGRATION_H
 #define MODEL_MIGRATION_H
 
-#include "base/env.h"
-#include "base/error.h"
 #include "model/model.h"
 
 enum {
@@ -122,44 +120,5 @@ MUST_CHECK struct migration *migration_parse(struct slice text, struct arena *ar
 // what is missing in the diagnostics.
 MUST_CHECK bool migration_resolve(struct migration_way *way, const struct model_table *table,
                                   struct diagnostics *diagnostics);
-
-// ---- Mapping (migration_map.c) ----------------------------------------------------------------
-
-struct migration_scope {
-    const struct key_schema *keys;   // of the table
-    const struct model_table *table; // its model, or NULL
-    const struct env *env;
-    struct arena *arena; // of everything that comes out
-    // The item with this key (an item of the key attributes), or VALUE_NONE; in the arena.
-    bool (*find)(void *context, struct slice key, struct slice *item, struct error *error);
-    void *context;
-};
-
-struct migration_made {
-    struct slice item;
-    bool replace;
-    const struct model_entity *entity;
-};
-
-struct migration_other {
-    struct slice key;
-    struct slice item; // as it was found; VALUE_NONE if there was none
-    bool removed;
-};
-
-struct migration_result {
-    bool fits; // else the item is none of the step's, and nothing else is set
-    bool keep;
-    size_t made_count;
-    struct migration_made made[MIGRATION_MAKES];
-    size_t other_count;
-    struct migration_other others[MIGRATION_WITHS];
-};
-
-// What a step makes of an item. False with an error in words: an expression cannot be computed of
-// it, or memory is out (ERR_BUDGET).
-MUST_CHECK bool migration_map(const struct migration_step *step,
-                              const struct migration_scope *scope, struct slice item,
-                              struct migration_result *result, struct error *error);
 
 #endif

@@ -99,7 +99,7 @@ enum model_expr_kind {
 
 struct model_template;
 
-// A tree that is small and never changes. Evaluation: model/eval.h.
+// A tree that is small and never changes. Evaluation: guard/eval.h.
 struct model_expr {
     enum model_expr_kind kind;
     struct model_place at; // in the file

@@ -30,7 +30,6 @@
 enum {
     ID_LENGTH = 52,
     ID_RANDOM = 26,
-    WARNINGS_MAX = 4 << 10,    // of what a model says in a header
     HEADERS_MAX = 64 << 10,    // a preflight's answer repeats the request's list of headers
     RESPONSE_KEPT = 256 << 10, // a larger answer's memory is given back
     TEXT_MAX = 64 << 20,       // the metrics of many tables
@@ -157,23 +156,6 @@ static struct slice json_type(const struct http_request *request)
     return (struct slice){NULL, 0};
 }
 
-// What a model warns of, on one line.
-static void add_warnings(struct session *session)
-{
-    struct slice warnings = session->call.warnings;
-    if (warnings.len == 0)
-        return;
-    buf_text(&session->headers, "x-dolmen-warnings: ");
-    for (size_t i = 0; i < warnings.len && i < WARNINGS_MAX; i++) {
-        uint8_t byte = warnings.ptr[i];
-        if (byte == '\n')
-            buf_text(&session->headers, " | ");
-        else
-            buf_byte(&session->headers, byte < ' ' || byte == 0x7f ? '?' : byte);
-    }
-    buf_text(&session->headers, "\r\n");
-}
-
 static void answer_json(struct session *session, int status, struct slice body)
 {
     // An empty body needs no content type.
@@ -182,7 +164,7 @@ static void answer_json(struct session *session, int status, struct slice body)
     session->status = status;
     session->bytes_out = body.len;
     headers_begin(session);
-    add_warnings(session);
+    http_header_text(&session->headers, "x-dolmen-warnings", session->call.warnings);
     answer(session, status, type, body);
 }
 
@@ -435,10 +417,21 @@ static void other(struct session *session)
 
 // ---- The data API ----------------------------------------------------------------------------
 
+static void count_data(struct session *session)
+{
+    const struct data_count *count = data_counts(session->data);
+    for (; count != NULL; count = count->next)
+        metrics_count(session->dynamo->metrics, http_exchange_loop(session->exchange),
+                      &(struct metrics_request){.usage = &count->usage,
+                                                .status = count->status,
+                                                .error = count->error,
+                                                .latency_ns = count->latency_ns});
+}
+
 static void answer_data(struct session *session)
 {
     struct data_answer made;
-    data_account(session->data);
+    count_data(session);
     data_answer(session->data, &made);
     session->status = made.status;
     session->bytes_out = made.body.len;

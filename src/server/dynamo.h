@@ -4,9 +4,9 @@
 #define SERVER_DYNAMO_H
 
 #include "api/api.h"
+#include "data/data.h"
 #include "http/http.h"
 #include "server/access_log.h"
-#include "server/data.h"
 #include "server/faults.h"
 #include "server/gate.h"
 #include "server/metrics.h"

@@ -100,7 +100,7 @@ struct server *server_start(const struct server_options *options, char *error, s
         .handler = dynamo_handler(&server->dynamo),
     };
     if (prepare(server, options, loops, error, error_size)) {
-        data_service_init(&server->dynamo.data, options->api, server->dynamo.metrics);
+        data_service_init(&server->dynamo.data, options->api);
         server->http = http_server_start(&http, error, error_size);
     }
     if (server->http == NULL) {

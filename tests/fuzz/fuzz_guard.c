@@ -4,7 +4,7 @@
 // and a put that was prepared gives the same as one that was not.
 #include "fuzz.h"
 
-#include "model/guard.h"
+#include "guard/guard.h"
 #include "json/plain.h"
 
 enum { OUT_MAX = 16 << 20 };

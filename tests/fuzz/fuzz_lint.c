@@ -2,8 +2,8 @@
 // file is silent; costs and the JSON of both can be written.
 #include "fuzz.h"
 
-#include "model/cost.h"
-#include "model/lint.h"
+#include "lint/cost.h"
+#include "lint/lint.h"
 
 static void check_findings(const struct model *model, const struct lint *lint)
 {

@@ -2,7 +2,7 @@
 // was; a patch makes an item of an item. The first line is the entity, the rest a patch.
 #include "fuzz.h"
 
-#include "model/plain.h"
+#include "guard/plain.h"
 
 enum { OUT_MAX = 64 << 20 };
 

@@ -1,5 +1,5 @@
 // What two models of a table differ in, in words.
-#include "model/guard_support.h"
+#include "guard/guard_support.h"
 
 #include "model/diff.h"
 

@@ -1,0 +1,432 @@
+// The life of a request of the data API: which route it takes, its tasks, its answer.
+#include "data/data_internal.h"
+
+#include "http/parser.h"
+#include "model/parse.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <uv.h>
+
+enum { HEADERS_MAX = 64 << 10, BODY_KEPT = 256 << 10, DETAIL_MAX = 1024 };
+
+#define TYPE_JSON    "application/json"
+#define TYPE_PROBLEM "application/problem+json"
+
+void data_service_init(struct data_service *service, struct api *api)
+{
+    service->api = api;
+    api_secret(api, service->secret);
+}
+
+struct data *data_new(const struct data_service *service, struct http_exchange *exchange)
+{
+    struct data *data = calloc(1, sizeof(*data));
+    if (data == NULL)
+        return NULL;
+    data->service = service;
+    data->exchange = exchange;
+    data->account.budget = api_budget(service->api);
+    arena_init_counted(&data->arena, LIMIT_REQUEST_MEMORY, &data->account);
+    buf_init(&data->headers, HEADERS_MAX);
+    buf_init_counted(&data->body, LIMIT_RESPONSE, &data->account, BUDGET_ANSWERS);
+    return data;
+}
+
+void data_reset(struct data *data)
+{
+    for (size_t i = 0; i < data->task_count; i++)
+        api_call_release(&data->tasks[i].call);
+    free(data->tasks);
+    data->tasks = NULL;
+    data->task_count = 0;
+    model_release(data->model);
+    data->model = NULL;
+    data->table = NULL;
+    data->param_count = 0;
+    data->params = NULL;
+    data->pattern = NULL;
+    data->counts = NULL;
+    arena_reset(&data->arena);
+    data->account.starved = data->account.overdraw = false;
+    if (data->body.cap > BODY_KEPT)
+        buf_release(&data->body);
+}
+
+void data_free(struct data *data)
+{
+    if (data == NULL)
+        return;
+    data_reset(data);
+    arena_release(&data->arena);
+    buf_release(&data->headers);
+    buf_release(&data->body);
+    free(data);
+}
+
+// ---- Answers ----------------------------------------------------------------------------------
+
+void data_answer(struct data *data, struct data_answer *out)
+{
+    // An answer that is too large for memory or the limit is replaced by a problem, once.
+    if (data->body.failed) {
+        bool starved = data->account.starved;
+        buf_release(&data->body);
+        data_answer_problem(
+            data, &(struct data_problem){.kind = starved ? DATA_THROTTLED : DATA_INTERNAL,
+                                         .detail = starved ? "The server is short of memory"
+                                                           : "The answer is too large"});
+    }
+    *out = (struct data_answer){
+        .status = data->status,
+        .type = data->type,
+        .headers = buf_view(&data->headers),
+        .body = buf_view(&data->body),
+        .usage = &data->usage,
+        .error = data->error_code,
+    };
+}
+
+void data_answer_json(struct data *data, int status)
+{
+    data->status = status;
+    data->type = SLICE_LIT(TYPE_JSON);
+}
+
+void data_answer_problem(struct data *data, const struct data_problem *problem)
+{
+    buf_clear(&data->body);
+    struct json_writer w = json_writer_to(&data->body);
+    json_open_object(&w);
+    data_problem_members(&w, problem, "");
+    json_close_object(&w);
+    data->status = data_problem_status(problem);
+    data->type = SLICE_LIT(TYPE_PROBLEM);
+    data->error_code = problem->code;
+    if (problem->kind == DATA_THROTTLED || problem->kind == DATA_UNAVAILABLE)
+        buf_text(&data->headers, "Retry-After: 1\r\n");
+}
+
+void data_answer_not_found(struct data *data, const char *format, ...)
+{
+    char detail[DETAIL_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(detail, sizeof(detail), format, args);
+    va_end(args);
+    data_answer_problem(data, &(struct data_problem){.kind = DATA_NOT_FOUND, .detail = detail});
+}
+
+static void answer_error(struct data *data)
+{
+    struct data_problem problem = data_problem_error(&data->error);
+    data_answer_problem(data, &problem);
+}
+
+void data_refuse(struct data *data, int status, const char *reason)
+{
+    buf_clear(&data->headers);
+    data->usage = (struct api_usage){.operation = API_NO_OPERATION};
+    struct data_problem problem = {.kind = status == 403   ? DATA_FORBIDDEN
+                                           : status == 413 ? DATA_TOO_LARGE
+                                           : status == 415 ? DATA_MEDIA_TYPE
+                                                           : DATA_MALFORMED,
+                                   .detail = reason};
+    data_answer_problem(data, &problem);
+    data->status = status;
+}
+
+void data_header_warnings(struct data *data, struct slice warnings)
+{
+    http_header_text(&data->headers, "x-dolmen-warnings", warnings);
+}
+
+// The counters are of the loop's thread, and this may be another one.
+void data_count_call(struct data *data, const struct api_call *call)
+{
+    data->usage = call->usage;
+    data->usage.table = data->table_name; // the call's does not live long enough
+    struct data_count *count = arena_alloc(&data->arena, sizeof(*count));
+    if (count == NULL)
+        return;
+    *count = (struct data_count){
+        .next = data->counts,
+        .usage = data->usage,
+        .status = call->status,
+        .error = call->error_code,
+        .latency_ns = uv_hrtime() - data->begun_ns,
+    };
+    data->counts = count;
+}
+
+const struct data_count *data_counts(const struct data *data)
+{
+    return data->counts;
+}
+
+// ---- What requests must be like -----------------------------------------------------------------
+
+bool data_is_get(const struct data *data)
+{
+    struct slice method = data->exchange->request.method;
+    return slice_is(method, "GET") || slice_is(method, "HEAD");
+}
+
+bool data_method_in(struct data *data, const char *allowed)
+{
+    struct slice method = data->exchange->request.method;
+    const char *at = allowed;
+    while (*at != 0) {
+        size_t len = strcspn(at, ",");
+        if (slice_equal(method, slice_of(at, len)))
+            return true;
+        at += len;
+        at += strspn(at, ", ");
+    }
+    char detail[DETAIL_MAX];
+    (void)snprintf(detail, sizeof(detail), "%.*s is not among %s", SLICE_FMT(method), allowed);
+    buf_printf(&data->headers, "Allow: %s\r\n", allowed);
+    data_answer_problem(data, &(struct data_problem){.kind = DATA_METHOD, .detail = detail});
+    return false;
+}
+
+// A body without a type is not taken for JSON: a page may send one without asking first.
+bool data_body_is_json(struct data *data)
+{
+    const struct http_request *request = &data->exchange->request;
+    const struct slice *sent = http_header(request, HTTP_CONTENT_TYPE);
+    struct slice type = sent == NULL ? slice_of("", 0) : *sent;
+    const uint8_t *semicolon = memchr(type.ptr, ';', type.len);
+    if (semicolon != NULL)
+        type.len = (size_t)(semicolon - type.ptr);
+    while (type.len > 0 && (type.ptr[type.len - 1] == ' ' || type.ptr[type.len - 1] == '\t'))
+        type.len--;
+    bool patch = slice_is(request->method, "PATCH");
+    char lower[64] = "";
+    for (size_t i = 0; i < type.len && i + 1 < sizeof(lower); i++)
+        lower[i] =
+            (char)(type.ptr[i] >= 'A' && type.ptr[i] <= 'Z' ? type.ptr[i] | 0x20 : type.ptr[i]);
+    if (strcmp(lower, TYPE_JSON) == 0 ||
+        (patch && strcmp(lower, "application/merge-patch+json") == 0))
+        return true;
+    buf_text(&data->headers, patch ? "Accept-Patch: application/merge-patch+json, " TYPE_JSON "\r\n"
+                                   : "Accept-Post: " TYPE_JSON "\r\n");
+    data_answer_problem(data,
+                        &(struct data_problem){.kind = DATA_MEDIA_TYPE,
+                                               .detail = "The Content-Type must be " TYPE_JSON});
+    return false;
+}
+
+// ---- Tasks --------------------------------------------------------------------------------------
+
+bool data_tasks_new(struct data *data, size_t count)
+{
+    data->tasks = calloc(count, sizeof(*data->tasks));
+    if (data->tasks == NULL) {
+        data_answer_problem(data, &(struct data_problem){.kind = DATA_INTERNAL});
+        return false;
+    }
+    data->task_count = count;
+    for (size_t i = 0; i < count; i++) {
+        data->tasks[i].data = data;
+        api_call_init(&data->tasks[i].call, data->service->api);
+    }
+    return true;
+}
+
+static enum data_step finish_tasks(struct data *data)
+{
+    data->complete(data);
+    return DATA_READY;
+}
+
+// Starts tasks, or goes on with those that were waiting, until all are done or one has to wait.
+// While this runs the count is one too high, so that nobody resumes the exchange.
+static enum data_step run_tasks(struct data *data)
+{
+    for (;;) {
+        for (; data->task_next < data->task_count; data->task_next++) {
+            switch (data_task_run(&data->tasks[data->task_next])) {
+            case DATA_READY:
+                break;
+            case DATA_WAITS:
+                data->tasks_wait = true;
+                break;
+            case DATA_LATER:
+                data->later = run_tasks;
+                return DATA_LATER;
+            }
+        }
+        if (!data->tasks_wait)
+            return data->shown > LIMIT_INLINE_WORK ? data_move(data, finish_tasks)
+                                                   : finish_tasks(data);
+        // Whoever takes the last one away goes on from here.
+        data->tasks_wait = false;
+        data->task_next = 0;
+        if (--data->waiting > 0)
+            return DATA_WAITS;
+        data->waiting = 1;
+    }
+}
+
+enum data_step data_tasks_run(struct data *data, void (*complete)(struct data *data))
+{
+    data->complete = complete;
+    data->waiting = 1;
+    data->task_next = 0;
+    data->tasks_wait = false;
+    return run_tasks(data);
+}
+
+// ---- Slices -------------------------------------------------------------------------------------
+
+enum data_step data_move(struct data *data, enum data_step (*later)(struct data *data))
+{
+    if (data->pooled)
+        return later(data);
+    data->later = later;
+    return DATA_LATER;
+}
+
+enum data_step data_resume(struct data *data)
+{
+    data->pooled = false;
+    data->work = LIMIT_INLINE_WORK;
+    if (data->pattern != NULL)
+        return data_pattern_resume(data);
+    data->account.overdraw = true; // what has been done is answered
+    data->waiting = 1;
+    return run_tasks(data);
+}
+
+enum data_step data_work(struct data *data)
+{
+    data->pooled = true;
+    data->work = LIMIT_SLICE_WORK;
+    return data->later(data);
+}
+
+// ---- Routes -------------------------------------------------------------------------------------
+
+// The next part of the path, decoded.
+static struct slice segment_next(struct data *data, struct slice *path)
+{
+    while (path->len > 0 && *path->ptr == '/')
+        *path = slice_of(path->ptr + 1, path->len - 1);
+    const uint8_t *slash = path->len == 0 ? NULL : memchr(path->ptr, '/', path->len);
+    size_t len = slash == NULL ? path->len : (size_t)(slash - path->ptr);
+    struct slice segment = data_decode(&data->arena, slice_of(path->ptr, len), false);
+    *path = slice_of(path->ptr + len, path->len - len);
+    return segment;
+}
+
+static bool guess_table(void *context, struct slice name)
+{
+    model_guess_candidate(context, name);
+    return true;
+}
+
+static void answer_no_table(struct data *data)
+{
+    struct model_guess guess = model_guess_for(data->table_name);
+    api_tables(data->service->api, guess_table, &guess);
+    data_answer_not_found(
+        data, "There is no table %.*s that has a model%s; GET /v1 lists those there are",
+        SLICE_FMT(data->table_name), model_guess_say(&guess, &data->arena));
+}
+
+static void answer_no_name(struct data *data)
+{
+    const struct model_table *table = data->table;
+    struct model_guess guess = model_guess_for(data->name);
+    struct buf names;
+    buf_init(&names, DETAIL_MAX / 2);
+    for (size_t i = 0; i < table->entity_count; i++) {
+        buf_printf(&names, "%s %.*s", i == 0 ? "" : ",", SLICE_FMT(table->entities[i].name));
+        model_guess_candidate(&guess, table->entities[i].name);
+    }
+    for (size_t i = 0; i < table->access_count; i++) {
+        buf_printf(&names, ", %.*s", SLICE_FMT(table->accesses[i].name));
+        model_guess_candidate(&guess, table->accesses[i].name);
+    }
+    data_answer_not_found(data, "Table %.*s has no entity and no pattern %.*s%s; there are%.*s%s",
+                          SLICE_FMT(data->table_name), SLICE_FMT(data->name),
+                          model_guess_say(&guess, &data->arena), SLICE_FMT(buf_view(&names)),
+                          names.failed ? ", and more" : "");
+    buf_release(&names);
+}
+
+static enum data_step route_name(struct data *data)
+{
+    const struct model_entity *entity = model_table_entity(data->table, data->name);
+    const struct model_access *access = model_table_access(data->table, data->name);
+    if (entity != NULL)
+        return data_entity(data, entity);
+    if (slice_is(data->name, "$transaction") || slice_is(data->name, "$batch"))
+        return data_list(data, slice_is(data->name, "$transaction"));
+    if (access != NULL)
+        return data_pattern(data, access);
+    answer_no_name(data);
+    return DATA_READY;
+}
+
+// What there is, of all tables.
+static enum data_step answer_pages(struct data *data)
+{
+    if (data->table_name.len == 0)
+        data_tables_page(data);
+    else
+        data_openapi_page(data);
+    return DATA_READY;
+}
+
+static enum data_step route(struct data *data)
+{
+    struct slice path = data->exchange->request.path;
+    path = slice_of(path.ptr + 3, path.len - 3);
+    struct slice query = data->exchange->request.query;
+    data->table_name = segment_next(data, &path);
+    data->name = segment_next(data, &path);
+    struct slice more = segment_next(data, &path);
+    if (data->table_name.ptr == NULL || data->name.ptr == NULL || more.ptr == NULL)
+        (void)error_budget(&data->error);
+    if (data->error.code != ERR_NONE || !data_params_read(data, query)) {
+        answer_error(data);
+        return DATA_READY;
+    }
+    if (more.len > 0) {
+        data_answer_not_found(data, "Paths are /v1/{table}/{entity or pattern}");
+        return DATA_READY;
+    }
+    if (data->name.len == 0 && !data_method_in(data, "GET, HEAD"))
+        return DATA_READY;
+    if (data->table_name.len == 0 ||
+        (data->name.len == 0 && slice_is(data->table_name, "openapi.json")))
+        return data_move(data, answer_pages);
+    data->model = api_table_model(data->service->api, data->table_name, &data->table);
+    if (data->model == NULL) {
+        answer_no_table(data);
+        return DATA_READY;
+    }
+    if (data->name.len > 0)
+        return route_name(data);
+    data_table_page(data);
+    return DATA_READY;
+}
+
+enum data_step data_start(struct data *data)
+{
+    buf_clear(&data->headers);
+    buf_clear(&data->body);
+    error_init(&data->error, &data->arena);
+    data->usage = (struct api_usage){.operation = API_NO_OPERATION};
+    data->error_code = ERR_NONE;
+    data->status = 500;
+    data->begun_ns = uv_hrtime();
+    data->pooled = false;
+    data->work = LIMIT_INLINE_WORK;
+    data->shown = 0;
+    return data->exchange->request.body.len > LIMIT_INLINE_BODY ? data_move(data, route)
+                                                                : route(data);
+}

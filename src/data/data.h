@@ -1,0 +1,73 @@
+// The data API: a table with a model as plain JSON over HTTP, at /v1/… (docs/DATA-API.md).
+//
+// A request is one or more tasks, each a call of the api or several in a row. Reads are done at
+// once; all writes that a request has to make are handed to the writer together, and
+// `http_exchange_resume` is called when the last of them is done. What is long (large bodies, large
+// answers, many entities) is left to the pool, in slices. So nothing here blocks a loop.
+#ifndef DATA_DATA_H
+#define DATA_DATA_H
+
+#include "api/entity.h"
+#include "http/http.h"
+
+// What all requests share. `api` is borrowed.
+struct data_service {
+    struct api *api;
+    uint8_t secret[API_SECRET]; // signs cursors
+};
+
+// Before the server listens: the secret may have to be made.
+void data_service_init(struct data_service *service, struct api *api);
+
+// What a connection keeps for its requests.
+struct data;
+
+// Whether a path is the data API's.
+static inline bool data_owns(struct slice path)
+{
+    return path.len >= 3 && memcmp(path.ptr, "/v1", 3) == 0 &&
+           (path.len == 3 || path.ptr[3] == '/');
+}
+
+// NULL when memory is out.
+MUST_CHECK struct data *data_new(const struct data_service *service,
+                                 struct http_exchange *exchange);
+void data_free(struct data *data); // NULL is fine
+
+enum data_step {
+    DATA_READY, // the answer is
+    DATA_WAITS, // for others, who resume the exchange: then data_resume
+    DATA_LATER, // there is long work to do: data_work, on a thread of the pool
+};
+MUST_CHECK enum data_step data_start(struct data *data);
+MUST_CHECK enum data_step data_resume(struct data *data);
+MUST_CHECK enum data_step data_work(struct data *data);
+// Nobody waits for the answer any more. On the loop's thread.
+void data_cancel(struct data *data);
+
+// The calls that the request has made so far, the last one first; until data_reset.
+struct data_count {
+    struct data_count *next;
+    struct api_usage usage;
+    int status;
+    enum error_code error;
+    uint64_t latency_ns;
+};
+const struct data_count *data_counts(const struct data *data);
+
+// Valid until data_reset, which comes when it has been sent.
+struct data_answer {
+    int status;
+    struct slice type;
+    struct slice headers; // lines
+    struct slice body;
+    const struct api_usage *usage; // of the last call, for the log
+    enum error_code error;
+};
+void data_answer(struct data *data, struct data_answer *out);
+void data_reset(struct data *data);
+
+// A request that was refused before it came here (too large, malformed): the answer is ready.
+void data_refuse(struct data *data, int status, const char *reason);
+
+#endif

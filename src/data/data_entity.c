@@ -1,0 +1,143 @@
+// One entity: POST, GET, PUT, PATCH and DELETE /v1/{table}/{Entity}.
+#include "data/data_internal.h"
+
+#define METHODS "GET, HEAD, POST, PUT, PATCH, DELETE"
+
+static enum data_action action_of(struct slice method)
+{
+    return slice_is(method, "POST")     ? DATA_CREATE
+           : slice_is(method, "PUT")    ? DATA_REPLACE
+           : slice_is(method, "PATCH")  ? DATA_PATCH
+           : slice_is(method, "DELETE") ? DATA_DELETE
+                                        : DATA_GET;
+}
+
+// ---- The key in the query string ------------------------------------------------------------
+
+static const struct model_type *type_of_key(const struct model_entity *entity, struct slice name)
+{
+    static const struct model_type string = {.kind = MODEL_STRING};
+    static const struct model_type number = {.kind = MODEL_NUMBER};
+    static const struct model_type binary = {.kind = MODEL_BINARY};
+    const struct model_attribute *attribute = model_entity_attribute(entity, name);
+    if (attribute != NULL)
+        return attribute->type;
+    const struct key_schema *keys = &entity->table->keys;
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+        if (slice_equal(keys->parts[i].name, name))
+            return keys->parts[i].type == VALUE_N   ? &number
+                   : keys->parts[i].type == VALUE_B ? &binary
+                                                    : &string;
+    }
+    return &string;
+}
+
+// The parameters as attributes, but for those that are not meant as such.
+static bool read_fields(struct data *data, struct data_change *change)
+{
+    struct buf out;
+    struct value_builder builder;
+    bool fine = true;
+    buf_init(&out, LIMIT_ITEM_SIZE);
+    value_builder_init(&builder, &out);
+    value_open_map(&builder);
+    for (size_t i = 0; i < data->param_count && fine; i++) {
+        const struct data_param *param = &data->params[i];
+        if (slice_is(param->name, "keys") &&
+            model_entity_attribute(change->entity, param->name) == NULL)
+            continue;
+        struct slice value =
+            model_plain_text(type_of_key(change->entity, param->name), param->value, &data->arena);
+        fine = value.len > 0;
+        value_name(&builder, param->name);
+        value_put(&builder, value);
+    }
+    (void)value_close(&builder);
+    change->fields = fine && !out.failed ? arena_copy(&data->arena, buf_view(&out)) : VALUE_NONE;
+    value_builder_release(&builder);
+    buf_release(&out);
+    return change->fields.ptr != NULL ||
+           data_change_fail(change, (struct data_problem){.kind = DATA_INTERNAL});
+}
+
+// What is created has its key in the body.
+static bool check_parameters(struct data *data, struct data_change *change)
+{
+    for (size_t i = 0; i < data->param_count; i++) {
+        if (slice_is(data->params[i].name, "keys"))
+            continue;
+        char *detail = arena_printf(
+            &data->arena, "/%.*s: POST takes attributes in the body, not in the query string",
+            SLICE_FMT(data->params[i].name));
+        return data_change_fail(change,
+                                (struct data_problem){.kind = DATA_INVALID, .detail = detail});
+    }
+    return true;
+}
+
+static struct slice header_of(const struct data *data, struct slice name)
+{
+    const struct slice *value = http_header_find(&data->exchange->request, name);
+    return value == NULL ? slice_of(NULL, 0) : *value;
+}
+
+// ---- The answer -------------------------------------------------------------------------------
+
+static void complete(struct data *data)
+{
+    const struct data_change *change = &data->tasks[0].changes[0];
+    if (change->failed) {
+        data_answer_problem(data, &change->problem);
+        return;
+    }
+    data_header_warnings(data, change->warnings);
+    if (change->item.len > 0) {
+        char tag[DATA_ETAG + 1];
+        data_etag_text(change->digest, tag);
+        buf_printf(&data->headers, "ETag: %s\r\n", tag);
+    }
+    if (change->status == 201) {
+        buf_text(&data->headers, "Location: ");
+        data_location(data, change, &data->headers);
+        buf_text(&data->headers, "\r\n");
+    }
+    if (change->status != 204 && change->status != 304) {
+        struct json_writer w = json_writer_to(&data->body);
+        data_change_write(change, &w);
+    }
+    data_answer_json(data, change->status);
+}
+
+enum data_step data_entity(struct data *data, const struct model_entity *entity)
+{
+    const struct http_request *request = &data->exchange->request;
+    if (!data_method_in(data, METHODS))
+        return DATA_READY;
+    enum data_action action = action_of(request->method);
+    bool has_body = action == DATA_CREATE || action == DATA_REPLACE || action == DATA_PATCH;
+    if ((has_body && !data_body_is_json(data)) || !data_tasks_new(data, 1))
+        return DATA_READY;
+    struct data_task *task = &data->tasks[0];
+    struct data_change *change = arena_zalloc(&data->arena, 1, sizeof(*change));
+    struct entity_write *write = arena_zalloc(&data->arena, 1, sizeof(*write));
+    if (change == NULL || write == NULL) {
+        data_answer_problem(data, &(struct data_problem){.kind = DATA_INTERNAL});
+        return DATA_READY;
+    }
+    *change = (struct data_change){
+        .action = action,
+        .entity = entity,
+        .body = request->body,
+        .match = {header_of(data, SLICE_LIT("if-match")),
+                  header_of(data, SLICE_LIT("if-none-match"))},
+        .keys = data_param_true(data, "keys"),
+    };
+    task->count = 1;
+    task->changes = change;
+    task->writes = write;
+    if (action == DATA_CREATE)
+        (void)check_parameters(data, change);
+    else if (read_fields(data, change))
+        (void)data_change_key(data, change);
+    return data_tasks_run(data, complete);
+}

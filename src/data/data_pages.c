@@ -1,0 +1,222 @@
+// What there is: GET /v1, GET /v1/{table}, GET /v1/openapi.json.
+#include "data/data_internal.h"
+
+#include "data/openapi.h"
+
+enum { TABLES_MAX = 1000, TEXT_MAX = 64 << 10 };
+
+static void write_text(struct json_writer *w, const char *name, struct slice text)
+{
+    if (text.len == 0)
+        return;
+    json_name(w, name);
+    json_string(w, text);
+}
+
+static void write_href(struct json_writer *w, struct slice table, struct slice name)
+{
+    struct buf text;
+    buf_init(&text, TEXT_MAX);
+    buf_text(&text, "/v1/");
+    data_encode(&text, table);
+    if (name.len > 0) {
+        buf_byte(&text, '/');
+        data_encode(&text, name);
+    }
+    write_text(w, "href", buf_view(&text));
+    buf_release(&text);
+}
+
+static void write_type(struct json_writer *w, const struct model_type *type)
+{
+    struct buf text;
+    buf_init(&text, TEXT_MAX);
+    model_type_text(type, &text);
+    write_text(w, "type", buf_view(&text));
+    buf_release(&text);
+}
+
+// ---- Tables with models -----------------------------------------------------------------------
+
+struct table_list {
+    struct data *data;
+    size_t count;
+    struct slice names[TABLES_MAX];
+};
+
+static bool note_name(void *context, struct slice name)
+{
+    struct table_list *list = context;
+    struct slice copy = arena_copy(&list->data->arena, name);
+    if (copy.ptr == NULL || list->count == TABLES_MAX)
+        return false;
+    list->names[list->count++] = copy;
+    return true;
+}
+
+// The models are held until the caller releases them: models[i] is of tables[i].
+static size_t collect(struct data *data, struct model **models, const struct model_table **tables)
+{
+    struct table_list *list = arena_zalloc(&data->arena, 1, sizeof(*list));
+    size_t count = 0;
+    if (list == NULL)
+        return 0;
+    list->data = data;
+    api_tables(data->service->api, note_name, list);
+    for (size_t i = 0; i < list->count; i++) {
+        models[count] = api_table_model(data->service->api, list->names[i], &tables[count]);
+        count += models[count] != NULL;
+    }
+    return count;
+}
+
+static void write_table(struct json_writer *w, const struct model_table *table)
+{
+    json_open_object(w);
+    write_text(w, "name", table->name);
+    write_text(w, "doc", table->doc);
+    json_name(w, "entities");
+    json_open_array(w);
+    for (size_t i = 0; i < table->entity_count; i++)
+        json_string(w, table->entities[i].name);
+    json_close_array(w);
+    json_name(w, "patterns");
+    json_open_array(w);
+    for (size_t i = 0; i < table->access_count; i++)
+        json_string(w, table->accesses[i].name);
+    json_close_array(w);
+    write_href(w, table->name, slice_of(NULL, 0));
+    json_close_object(w);
+}
+
+static void write_tables(struct json_writer *w, size_t count,
+                         const struct model_table *const *tables)
+{
+    json_open_object(w);
+    json_name(w, "tables");
+    json_open_array(w);
+    for (size_t i = 0; i < count; i++)
+        write_table(w, tables[i]);
+    json_close_array(w);
+    json_name(w, "openapi");
+    json_text(w, "/v1/openapi.json");
+    json_close_object(w);
+}
+
+static void answer_all(struct data *data, bool openapi)
+{
+    struct model **models = arena_zalloc(&data->arena, TABLES_MAX, sizeof(*models));
+    const struct model_table **tables = arena_zalloc(&data->arena, TABLES_MAX, sizeof(*tables));
+    if (models == NULL || tables == NULL) {
+        data_answer_problem(data, &(struct data_problem){.kind = DATA_INTERNAL});
+        return;
+    }
+    size_t count = collect(data, models, tables);
+    struct json_writer w = json_writer_to(&data->body);
+    if (openapi)
+        model_openapi(count, tables, &(struct openapi_options){0}, &data->body);
+    else
+        write_tables(&w, count, tables);
+    for (size_t i = 0; i < count; i++)
+        model_release(models[i]);
+    data_answer_json(data, 200);
+}
+
+void data_tables_page(struct data *data)
+{
+    answer_all(data, false);
+}
+
+void data_openapi_page(struct data *data)
+{
+    answer_all(data, true);
+}
+
+// ---- One table ----------------------------------------------------------------------------------
+
+static void write_attribute(struct json_writer *w, const struct model_attribute *attribute)
+{
+    json_open_object(w);
+    write_text(w, "name", attribute->name);
+    write_text(w, "doc", attribute->doc);
+    write_type(w, attribute->type);
+    json_name(w, "required");
+    json_bool(w, !attribute->optional && attribute->otherwise == NULL && !attribute->version);
+    json_close_object(w);
+}
+
+static void write_entity(struct json_writer *w, const struct model_entity *entity)
+{
+    struct model_address address;
+    model_address(entity, &address);
+    json_open_object(w);
+    write_text(w, "name", entity->name);
+    write_text(w, "doc", entity->doc);
+    json_name(w, "key");
+    json_open_array(w);
+    for (size_t i = 0; i < address.count; i++)
+        json_string(w, address.parts[i].name);
+    json_close_array(w);
+    json_name(w, "attributes");
+    json_open_array(w);
+    for (size_t i = 0; i < entity->attribute_count; i++)
+        write_attribute(w, &entity->attributes[i]);
+    json_close_array(w);
+    write_href(w, entity->table->name, entity->name);
+    json_close_object(w);
+}
+
+static void write_pattern(struct json_writer *w, const struct model_access *access)
+{
+    struct buf text;
+    buf_init(&text, TEXT_MAX);
+    json_open_object(w);
+    write_text(w, "name", access->name);
+    write_text(w, "doc", access->doc);
+    json_name(w, "parameters");
+    json_open_array(w);
+    for (size_t i = 0; i < access->param_count; i++) {
+        json_open_object(w);
+        write_text(w, "name", access->params[i].name);
+        write_type(w, access->params[i].type);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    json_name(w, "entities");
+    json_open_array(w);
+    for (size_t i = 0; i < access->entity_count; i++)
+        json_string(w, access->entities[i]->name);
+    json_close_array(w);
+    json_name(w, "one");
+    json_bool(w, access->one);
+    access_describe(access, &text);
+    write_text(w, "query", buf_view(&text));
+    write_href(w, access->table->name, access->name);
+    json_close_object(w);
+    buf_release(&text);
+}
+
+void data_table_page(struct data *data)
+{
+    const struct model_table *table = data->table;
+    static const char *const modes[] = {
+        [MODEL_OFF] = "off", [MODEL_WARN] = "warn", [MODEL_ENFORCE] = "enforce"};
+    struct json_writer w = json_writer_to(&data->body);
+    json_open_object(&w);
+    write_text(&w, "name", table->name);
+    write_text(&w, "doc", table->doc);
+    json_name(&w, "guard");
+    json_text(&w, modes[table->guard]);
+    json_name(&w, "entities");
+    json_open_array(&w);
+    for (size_t i = 0; i < table->entity_count; i++)
+        write_entity(&w, &table->entities[i]);
+    json_close_array(&w);
+    json_name(&w, "patterns");
+    json_open_array(&w);
+    for (size_t i = 0; i < table->access_count; i++)
+        write_pattern(&w, &table->accesses[i]);
+    json_close_array(&w);
+    json_close_object(&w);
+    data_answer_json(data, 200);
+}

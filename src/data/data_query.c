@@ -1,0 +1,302 @@
+// Access patterns: GET /v1/{table}/{pattern}?name=value&limit=…&cursor=…
+#include "data/data_internal.h"
+
+#include "guard/entity.h"
+
+enum { LIMIT_MAX = 10000 };
+
+// What is not an argument of the pattern.
+struct query_options {
+    struct access_options access;
+    const struct slice *cursor;
+    bool keys;
+    bool explain;
+};
+
+// ---- The question -------------------------------------------------------------------------------
+
+static const struct model_param *param_find(const struct model_access *access, struct slice name)
+{
+    for (size_t i = 0; i < access->param_count; i++) {
+        if (slice_equal(access->params[i].name, name))
+            return &access->params[i];
+    }
+    return NULL;
+}
+
+// Options can be written $limit where the pattern has a parameter `limit`.
+static bool is_option(const struct model_access *access, struct slice name)
+{
+    static const char *const names[] = {"limit", "cursor", "keys", "explain"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        if (slice_is(name, names[i]))
+            return param_find(access, name) == NULL;
+        if (name.len > 1 && name.ptr[0] == '$' &&
+            slice_is(slice_of(name.ptr + 1, name.len - 1), names[i]))
+            return true;
+    }
+    return false;
+}
+
+static const struct slice *option(const struct data *data, const struct model_access *access,
+                                  const char *plain, const char *marked)
+{
+    const struct slice *value = data_param(data, marked);
+    if (value == NULL && param_find(access, slice_str(plain)) == NULL)
+        value = data_param(data, plain);
+    return value;
+}
+
+static bool read_limit(struct data *data, struct slice text, uint64_t *limit)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < text.len && value <= LIMIT_MAX; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9') {
+            value = 0;
+            break;
+        }
+        value = value * 10 + (uint64_t)(text.ptr[i] - '0');
+    }
+    *limit = value;
+    return (value > 0 && value <= LIMIT_MAX) ||
+           error_validation(&data->error,
+                            "/limit: expected a whole number from 1 to %d, got \"%.*s\"", LIMIT_MAX,
+                            SLICE_FMT(text));
+}
+
+static bool flag(const struct slice *value)
+{
+    return value != NULL && (value->len == 0 || slice_is(*value, "true") || slice_is(*value, "1"));
+}
+
+static bool read_options(struct data *data, const struct model_access *access,
+                         struct query_options *out)
+{
+    const struct slice *limit = option(data, access, "limit", "$limit");
+    out->cursor = option(data, access, "cursor", "$cursor");
+    out->keys = flag(option(data, access, "keys", "$keys"));
+    out->explain = flag(option(data, access, "explain", "$explain"));
+    return limit == NULL || read_limit(data, *limit, &out->access.limit);
+}
+
+static bool bind(struct data *data, const struct model_access *access, const struct slice **values)
+{
+    static const struct model_type string = {.kind = MODEL_STRING};
+    size_t count = 0;
+    struct access_argument *arguments =
+        arena_zalloc(&data->arena, data->param_count + 1, sizeof(*arguments));
+    if (arguments == NULL)
+        return error_budget(&data->error);
+    for (size_t i = 0; i < data->param_count; i++) {
+        const struct data_param *given = &data->params[i];
+        if (is_option(access, given->name))
+            continue;
+        const struct model_param *param = param_find(access, given->name);
+        arguments[count].name = given->name;
+        arguments[count].value =
+            model_plain_text(param == NULL ? &string : param->type, given->value, &data->arena);
+        if (arguments[count++].value.len == 0)
+            return error_budget(&data->error);
+    }
+    return access_bind(access, count, arguments, &data->arena, values, &data->error);
+}
+
+// What a cursor is good for: this pattern of this table, with these values.
+static struct slice cursor_scope(struct data *data, const struct model_access *access,
+                                 const struct slice *values)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_REQUEST_MEMORY);
+    buf_slice(&text, access->table->name);
+    buf_byte(&text, 0);
+    buf_slice(&text, access->name);
+    buf_byte(&text, 0);
+    for (size_t i = 0; i < access->param_count; i++)
+        buf_slice(&text, values[i]);
+    struct slice scope =
+        text.failed ? slice_of(NULL, 0) : arena_copy(&data->arena, buf_view(&text));
+    buf_release(&text);
+    return scope;
+}
+
+// ---- The answer -------------------------------------------------------------------------------
+
+static const struct model_entity *entity_of(const struct model_access *access, struct slice item)
+{
+    if (access->entity_count == 1)
+        return access->entities[0];
+    return model_recognise(access->table, item).entity;
+}
+
+// A key that another entity shares may hold something that was not asked for.
+static bool wanted(const struct model_access *access, struct slice item)
+{
+    struct slice name = access->table->type_attribute;
+    struct slice type = name.len == 0 ? VALUE_NONE : value_get(item, name);
+    if (!access->get || type.len == 0 || value_type(type) != VALUE_S)
+        return true;
+    for (size_t i = 0; i < access->entity_count; i++) {
+        if (slice_equal(access->entities[i]->type_value, value_bytes(type)))
+            return true;
+    }
+    return false;
+}
+
+static void write_page(struct data *data, const struct access_plan *plan,
+                       const struct api_page *page, struct slice scope, bool keys)
+{
+    const struct model_access *access = plan->access;
+    struct json_writer w = json_writer_to(&data->body);
+    json_open_object(&w);
+    json_name(&w, "items");
+    json_open_array(&w);
+    for (size_t i = 0; i < page->count; i++) {
+        struct slice item = page->items[i];
+        struct model_plain_view view = {.table = access->table,
+                                        .entity = entity_of(access, item),
+                                        .keys = keys,
+                                        .name = access->entity_count > 1};
+        if (wanted(access, item))
+            model_plain_write(&w, &view, item);
+    }
+    json_close_array(&w);
+    json_name(&w, "cursor");
+    if (page->last.len == 0 || (access->one && page->count > 0)) {
+        json_null(&w);
+    } else {
+        buf_byte(w.out, '"');
+        data_cursor_write(data, scope, page->last, w.out);
+        buf_byte(w.out, '"');
+    }
+    w.comma = true;
+    json_close_object(&w);
+    data_answer_json(data, 200);
+}
+
+// A pattern whose page is being read.
+struct data_pattern {
+    const struct access_plan *plan;
+    struct slice scope;
+    bool keys;
+    bool waits; // for the call
+};
+
+static void answer_error(struct data *data)
+{
+    struct data_problem problem = data_problem_error(&data->error);
+    data_answer_problem(data, &problem);
+}
+
+// The call is done.
+static enum data_step answer_page(struct data *data)
+{
+    const struct data_pattern *pattern = data->pattern;
+    struct api_call *call = &data->tasks[0].call;
+    struct api_page page;
+    data_count_call(data, call);
+    bool ok = call->error_code == ERR_NONE
+                  ? api_page_decode(buf_view(&call->response), &data->arena, &page, &data->error)
+                  : error_copy(&data->error, &call->error);
+    if (ok)
+        write_page(data, pattern->plan, &page, pattern->scope, pattern->keys);
+    else
+        answer_error(data);
+    return DATA_READY;
+}
+
+static enum data_step answer_call(struct data *data)
+{
+    bool large = data->tasks[0].call.response.len > LIMIT_INLINE_WORK;
+    return large ? data_move(data, answer_page) : answer_page(data);
+}
+
+static void on_pattern_done(struct api_call *call)
+{
+    const struct data *data = call->context;
+    http_exchange_resume(data->exchange);
+}
+
+enum data_step data_pattern_resume(struct data *data)
+{
+    data->pattern->waits = false;
+    api_call_finish(&data->tasks[0].call);
+    return answer_call(data);
+}
+
+void data_cancel(struct data *data)
+{
+    if (data->pattern != NULL && data->pattern->waits)
+        api_call_cancel(&data->tasks[0].call);
+}
+
+static enum data_step run_plan(struct data *data)
+{
+    struct buf body;
+    struct api_call *call = &data->tasks[0].call;
+    buf_init(&body, LIMIT_BODY);
+    struct json_writer w = json_writer_to(&body);
+    access_request(data->pattern->plan, &w);
+    call->operation = slice_str(data->pattern->plan->operation);
+    call->body = arena_copy(&data->arena, buf_view(&body));
+    call->done = on_pattern_done;
+    call->context = data;
+    bool fits = !body.failed && call->body.ptr != NULL;
+    buf_release(&body);
+    if (!fits) {
+        (void)error_budget(&data->error);
+        answer_error(data);
+        return DATA_READY;
+    }
+    data->pattern->waits = true;
+    if (!api_call_start(call))
+        return DATA_WAITS;
+    data->pattern->waits = false;
+    return answer_call(data);
+}
+
+static void explain(struct data *data, const struct access_plan *plan)
+{
+    struct json_writer w = json_writer_to(&data->body);
+    access_explain_json(plan, &(struct access_sizes){0}, &w);
+    data_answer_json(data, 200);
+}
+
+// Understands the question. False: the answer is there, or the error is set.
+static bool open_pattern(struct data *data, const struct model_access *access,
+                         struct data_pattern *pattern)
+{
+    struct query_options options = {.cursor = NULL};
+    const struct slice *values;
+    if (!read_options(data, access, &options) || !bind(data, access, &values))
+        return false;
+    pattern->keys = options.keys;
+    pattern->scope = cursor_scope(data, access, values);
+    if (pattern->scope.ptr == NULL)
+        return error_budget(&data->error);
+    if (options.cursor != NULL &&
+        !data_cursor_read(data, pattern->scope, *options.cursor, &options.access.after)) {
+        data_answer_problem(
+            data, &(struct data_problem){.kind = DATA_CURSOR,
+                                         .detail = "It is not one that this server gave out for "
+                                                   "this pattern and these arguments"});
+        return false;
+    }
+    pattern->plan = access_plan(access, values, &options.access, &data->arena, &data->error);
+    if (pattern->plan != NULL && options.explain)
+        explain(data, pattern->plan);
+    return pattern->plan != NULL && !options.explain;
+}
+
+enum data_step data_pattern(struct data *data, const struct model_access *access)
+{
+    if (!data_method_in(data, "GET, HEAD") || !data_tasks_new(data, 1))
+        return DATA_READY;
+    struct data_pattern *pattern = arena_zalloc(&data->arena, 1, sizeof(*pattern));
+    bool open = pattern != NULL ? open_pattern(data, access, pattern) : error_budget(&data->error);
+    if (!open && data->error.code != ERR_NONE)
+        answer_error(data);
+    if (!open)
+        return DATA_READY;
+    data->pattern = pattern;
+    return run_plan(data);
+}

@@ -1,0 +1,208 @@
+// Texts in URLs, and the cursors that stand there: see data_internal.h.
+//
+// A cursor is base64url of a tag (HMAC-SHA-256, cut to 16 bytes, with the database's secret over
+// table, pattern, arguments and key) and the key behind which the next page begins. Nobody can make
+// one, or use it for another question; and none is kept anywhere.
+#include "data/data_internal.h"
+
+#include "base/encode.h"
+
+enum { TAG_BYTES = 16, BLOCK_BYTES = 64, CURSOR_MAX = 16 << 10, MAC_MAX = 16 << 20 };
+
+// ---- Percent encoding -------------------------------------------------------------------------
+
+static int hex_value(uint8_t c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+struct slice data_decode(struct arena *arena, struct slice text, bool plus)
+{
+    uint8_t *out = arena_alloc(arena, text.len + 1);
+    size_t len = 0;
+    if (out == NULL)
+        return slice_of(NULL, 0);
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.ptr[i];
+        int high = c == '%' && i + 2 < text.len ? hex_value(text.ptr[i + 1]) : -1;
+        int low = high >= 0 ? hex_value(text.ptr[i + 2]) : -1;
+        if (low >= 0) {
+            c = (uint8_t)(high << 4 | low);
+            i += 2;
+        } else if (c == '+' && plus) {
+            c = ' ';
+        }
+        out[len++] = c;
+    }
+    return slice_of(out, len);
+}
+
+void data_encode(struct buf *out, struct slice text)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.ptr[i];
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+            c == '-' || c == '.' || c == '_' || c == '~') {
+            buf_byte(out, c);
+        } else {
+            buf_byte(out, '%');
+            buf_byte(out, (uint8_t)digits[c >> 4]);
+            buf_byte(out, (uint8_t)digits[c & 15]);
+        }
+    }
+}
+
+// ---- Parameters -------------------------------------------------------------------------------
+
+bool data_params_read(struct data *data, struct slice query)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < query.len; i++)
+        most += query.ptr[i] == '&';
+    data->params = arena_zalloc(&data->arena, most, sizeof(*data->params));
+    if (data->params == NULL)
+        return error_budget(&data->error);
+    while (query.len > 0) {
+        const uint8_t *amp = memchr(query.ptr, '&', query.len);
+        struct slice word =
+            slice_of(query.ptr, amp == NULL ? query.len : (size_t)(amp - query.ptr));
+        size_t skip = word.len + (amp == NULL ? 0 : 1);
+        query = slice_of(query.ptr + skip, query.len - skip);
+        if (word.len == 0)
+            continue;
+        const uint8_t *equal = memchr(word.ptr, '=', word.len);
+        size_t name_len = equal == NULL ? word.len : (size_t)(equal - word.ptr);
+        size_t at = equal == NULL ? word.len : name_len + 1;
+        struct data_param *param = &data->params[data->param_count++];
+        param->name = data_decode(&data->arena, slice_of(word.ptr, name_len), true);
+        param->value = data_decode(&data->arena, slice_of(word.ptr + at, word.len - at), true);
+        if (param->name.ptr == NULL || param->value.ptr == NULL)
+            return error_budget(&data->error);
+        if (!utf8_valid(param->name) || !utf8_valid(param->value))
+            return error_set(&data->error, ERR_SERIALIZATION,
+                             "The query string is not UTF-8 with %%XX escapes");
+    }
+    return true;
+}
+
+const struct slice *data_param(const struct data *data, const char *name)
+{
+    for (size_t i = 0; i < data->param_count; i++) {
+        if (slice_is(data->params[i].name, name))
+            return &data->params[i].value;
+    }
+    return NULL;
+}
+
+bool data_param_true(const struct data *data, const char *name)
+{
+    const struct slice *value = data_param(data, name);
+    return value != NULL && (value->len == 0 || slice_is(*value, "true") || slice_is(*value, "1"));
+}
+
+// ---- Cursors ----------------------------------------------------------------------------------
+
+// HMAC-SHA-256 (RFC 2104) of two texts, each with its length before it. False without memory.
+static bool mac(const uint8_t secret[API_SECRET], struct slice scope, struct slice last,
+                uint8_t out[32])
+{
+    uint8_t block[BLOCK_BYTES] = {0};
+    uint8_t length[8];
+    struct buf text;
+    buf_init(&text, MAC_MAX);
+    for (size_t i = 0; i < BLOCK_BYTES; i++)
+        block[i] = (uint8_t)((i < API_SECRET ? secret[i] : 0) ^ 0x36);
+    buf_add(&text, block, BLOCK_BYTES);
+    be64_put(length, scope.len);
+    buf_add(&text, length, sizeof(length));
+    buf_slice(&text, scope);
+    buf_slice(&text, last);
+    bool fine = !text.failed;
+    if (fine) {
+        uint8_t inner[32];
+        sha256_of(buf_view(&text), inner);
+        buf_clear(&text);
+        for (size_t i = 0; i < BLOCK_BYTES; i++)
+            block[i] ^= 0x36 ^ 0x5c;
+        buf_add(&text, block, BLOCK_BYTES);
+        buf_add(&text, inner, sizeof(inner));
+        fine = !text.failed;
+        if (fine)
+            sha256_of(buf_view(&text), out);
+    }
+    buf_release(&text);
+    return fine;
+}
+
+void data_cursor_write(const struct data *data, struct slice scope, struct slice last,
+                       struct buf *out)
+{
+    uint8_t tag[32];
+    struct buf bytes;
+    buf_init(&bytes, CURSOR_MAX);
+    if (!mac(data->service->secret, scope, last, tag)) {
+        out->failed = true;
+        return;
+    }
+    buf_add(&bytes, tag, TAG_BYTES);
+    buf_slice(&bytes, last);
+    size_t start = out->len;
+    base64_encode(out, buf_view(&bytes));
+    while (out->len > start && out->ptr[out->len - 1] == '=')
+        out->len--;
+    for (size_t i = start; i < out->len; i++) {
+        if (out->ptr[i] == '+')
+            out->ptr[i] = '-';
+        else if (out->ptr[i] == '/')
+            out->ptr[i] = '_';
+    }
+    buf_release(&bytes);
+}
+
+// The bytes of base64url without padding.
+static bool cursor_bytes(struct slice cursor, struct buf *out)
+{
+    struct buf text;
+    buf_init(&text, CURSOR_MAX * 2);
+    for (size_t i = 0; i < cursor.len; i++) {
+        uint8_t c = cursor.ptr[i];
+        bool odd = c == '+' || c == '/' || c == '=';
+        buf_byte(&text, c == '-' ? '+' : c == '_' ? '/' : odd ? '!' : c);
+    }
+    while (text.len % 4 != 0 && !text.failed)
+        buf_byte(&text, '=');
+    bool fine = !text.failed && base64_decode(out, buf_view(&text));
+    buf_release(&text);
+    return fine;
+}
+
+// In a time that does not depend on where they differ.
+static bool same_bytes(const uint8_t *a, const uint8_t *b, size_t len)
+{
+    uint8_t difference = 0;
+    for (size_t i = 0; i < len; i++)
+        difference |= a[i] ^ b[i];
+    return difference == 0;
+}
+
+bool data_cursor_read(struct data *data, struct slice scope, struct slice cursor,
+                      struct slice *last)
+{
+    uint8_t tag[32];
+    struct buf bytes;
+    buf_init(&bytes, CURSOR_MAX);
+    bool fine = cursor.len < CURSOR_MAX && cursor_bytes(cursor, &bytes) && bytes.len > TAG_BYTES;
+    struct slice key = fine ? slice_of(bytes.ptr + TAG_BYTES, bytes.len - TAG_BYTES) : VALUE_NONE;
+    fine = fine && mac(data->service->secret, scope, key, tag) &&
+           same_bytes(tag, bytes.ptr, TAG_BYTES) && value_valid(key);
+    if (fine) {
+        *last = arena_copy(&data->arena, key);
+        fine = last->ptr != NULL;
+    }
+    buf_release(&bytes);
+    return fine;
+}

@@ -1,0 +1,28 @@
+// What the two files of the OpenAPI document share.
+#ifndef DATA_OPENAPI_INTERNAL_H
+#define DATA_OPENAPI_INTERNAL_H
+
+#include "data/openapi.h"
+
+struct openapi {
+    struct json_writer w;
+    size_t table_count; // names carry their table if there are several
+    const struct model_table *const *tables;
+};
+
+// Members of an object: a text, or nothing if it is empty.
+void openapi_text(struct openapi *o, const char *name, struct slice text);
+void openapi_string(struct openapi *o, const char *name, const char *text);
+
+// The name of an entity's schema: its table (if it needs one), its name, and a suffix.
+void openapi_schema_name(const struct openapi *o, const struct model_entity *entity,
+                         const char *suffix, struct buf *out);
+// {"$ref":"#/components/schemas/User"}
+void openapi_entity_ref(struct openapi *o, const struct model_entity *entity, const char *suffix);
+// The schema of a type. The attribute, if it is not NULL, adds what it says of itself.
+void openapi_type(struct openapi *o, const struct model_table *table, const struct model_type *type,
+                  const struct model_attribute *attribute);
+// The schemas of all entities and named types of a table, as members.
+void openapi_schemas(struct openapi *o, const struct model_table *table);
+
+#endif

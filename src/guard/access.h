@@ -1,0 +1,87 @@
+// Access patterns at work: a compiled pattern and arguments become the DynamoDB request that
+// serves it, which anybody may see. No pattern ever scans.
+//
+//   access_bind     judges the arguments by the types of the parameters
+//   access_plan     the request, in parts
+//   access_request  its JSON, as Query or GetItem take it
+//   access_explain  the same for people, and for programs
+#ifndef GUARD_ACCESS_H
+#define GUARD_ACCESS_H
+
+#include "base/error.h"
+#include "model/model.h"
+#include "json/writer.h"
+
+struct access_argument {
+    struct slice name;
+    struct slice value; // encoded: see model_plain_text() for texts
+};
+
+// The values of all parameters in their order, normalised as the attributes of the same name are.
+// False with a ValidationException that names every problem; its details are model_violations, the
+// pointers being "/parameter".
+MUST_CHECK bool access_bind(const struct model_access *access, size_t count,
+                            const struct access_argument *arguments, struct arena *arena,
+                            const struct slice **values, struct error *error);
+
+struct access_options {
+    uint64_t limit;     // items to evaluate; 0 means what the pattern says
+    struct slice after; // ExclusiveStartKey as an item; VALUE_NONE to begin
+    bool capacity;      // ask for ConsumedCapacity
+};
+
+struct access_place {
+    struct slice placeholder; // "#PK", ":PK"
+    struct slice meant;       // the attribute's name; the encoded value
+};
+
+// A request in parts, all in the arena.
+struct access_plan {
+    const struct model_access *access;
+    const char *operation;  // "Query", "GetItem"
+    struct slice key;       // GetItem: the key as an item
+    struct slice condition; // Query: KeyConditionExpression
+    struct slice filter;    // FilterExpression, or empty
+    bool by_type;           // the filter keeps other entities of the same partition out
+    uint64_t limit;         // 0: none
+    struct slice after;
+    bool capacity;
+    size_t name_count;
+    struct access_place *names;
+    size_t value_count;
+    struct access_place *values;
+};
+
+// `values` as access_bind() makes them. NULL with the error set.
+MUST_CHECK struct access_plan *access_plan(const struct model_access *access,
+                                           const struct slice *values,
+                                           const struct access_options *options,
+                                           struct arena *arena, struct error *error);
+
+// {"TableName":…,"IndexName":…,"KeyConditionExpression":…,…}
+void access_request(const struct access_plan *plan, struct json_writer *w);
+
+// What is known of the table, for estimates; 0 if nothing.
+struct access_sizes {
+    double item_bytes; // of an average item, in the index
+};
+
+// A pattern without arguments, in words: "Query GSI4: GSI4PK = "ALBUM_BY_CREATOR" and …".
+void access_describe(const struct model_access *access, struct buf *out);
+// Only the conditions on keys, and only the filter (empty if there is none).
+void access_describe_keys(const struct model_access *access, struct buf *out);
+void access_describe_filter(const struct model_access *access, struct buf *out);
+// "albumsByCreator(createdBy uuid)"
+void access_signature(const struct model_access *access, struct buf *out);
+
+// A plan, for people and as JSON.
+void access_explain(const struct access_plan *plan, const struct access_sizes *sizes,
+                    struct buf *out);
+void access_explain_json(const struct access_plan *plan, const struct access_sizes *sizes,
+                         struct json_writer *w);
+
+// Whether a filter on the type attribute is needed: items of entities that are not the pattern's
+// may stand in the range it reads.
+bool access_needs_type(const struct model_access *access);
+
+#endif

@@ -1,0 +1,361 @@
+// Access patterns for people: what a pattern asks for, and what a plan will do and cost.
+#include "guard/access.h"
+
+#include "guard/plain.h"
+#include "value/number.h"
+
+enum { TEXT_MAX = 64 << 10, UNIT_BYTES = 4096, PAGE_BYTES = 1 << 20 };
+
+// ---- Expressions as the language writes them ---------------------------------------------------
+
+static void write_expr(const struct model_access *access, const struct model_expr *expr,
+                       struct buf *out);
+
+static void write_template(const struct model_access *access, const struct model_template *template,
+                           struct buf *out)
+{
+    buf_byte(out, '"');
+    for (size_t i = 0; i < template->segment_count; i++) {
+        const struct model_segment *segment = &template->segments[i];
+        if (segment->expr == NULL) {
+            buf_slice(out, segment->literal);
+            continue;
+        }
+        buf_byte(out, '{');
+        write_expr(access, segment->expr, out);
+        buf_byte(out, '}');
+    }
+    buf_byte(out, '"');
+}
+
+static void write_call(const struct model_access *access, const struct model_expr *expr,
+                       struct buf *out)
+{
+    static const char *const names[] = {
+#define X(function, name, least, most) [MODEL_FN_##function] = name,
+        MODEL_FUNCTION_LIST(X)
+#undef X
+    };
+    buf_text(out, names[expr->function]);
+    buf_byte(out, '(');
+    for (size_t i = 0; i < expr->arg_count; i++) {
+        if (i > 0)
+            buf_text(out, ", ");
+        write_expr(access, expr->args[i], out);
+    }
+    buf_byte(out, ')');
+}
+
+static void write_path(const struct slice *steps, size_t count, struct buf *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buf_byte(out, '.');
+        buf_slice(out, steps[i]);
+    }
+}
+
+static void write_value(struct slice value, struct buf *out)
+{
+    struct json_writer w = json_writer_to(out);
+    model_plain_value(&w, value);
+}
+
+static void write_expr(const struct model_access *access, const struct model_expr *expr,
+                       struct buf *out)
+{
+    switch (expr->kind) {
+    case MODEL_EXPR_VALUE:
+        write_value(expr->value, out);
+        return;
+    case MODEL_EXPR_PATH:
+        write_path(expr->steps, expr->step_count, out);
+        return;
+    case MODEL_EXPR_PARAM:
+        buf_slice(out, access->params[expr->param].name);
+        return;
+    case MODEL_EXPR_TEMPLATE:
+        write_template(access, expr->template, out);
+        return;
+    case MODEL_EXPR_CALL:
+        write_call(access, expr, out);
+        return;
+    case MODEL_EXPR_ELSE:
+    case MODEL_EXPR_ADD:
+    case MODEL_EXPR_SUBTRACT:
+        write_expr(access, expr->args[0], out);
+        buf_text(out, expr->kind == MODEL_EXPR_ELSE  ? " ?? "
+                      : expr->kind == MODEL_EXPR_ADD ? " + "
+                                                     : " - ");
+        write_expr(access, expr->args[1], out);
+    }
+}
+
+// ---- Patterns ---------------------------------------------------------------------------------
+
+static void write_condition(const struct model_access *access,
+                            const struct model_condition *condition, struct buf *out)
+{
+    static const char *const texts[] = {
+#define X(op, text) [MODEL_OP_##op] = text,
+        MODEL_OP_LIST(X)
+#undef X
+    };
+    write_path(condition->steps, condition->step_count, out);
+    buf_printf(out, " %s", texts[condition->op]);
+    for (size_t i = 0; i < 2 && condition->values[i] != NULL; i++) {
+        buf_text(out, i == 0 ? " " : " and ");
+        write_expr(access, condition->values[i], out);
+    }
+}
+
+static void write_conditions(const struct model_access *access,
+                             const struct model_condition *conditions, size_t count,
+                             struct buf *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buf_text(out, " and ");
+        write_condition(access, &conditions[i], out);
+    }
+}
+
+void access_describe_keys(const struct model_access *access, struct buf *out)
+{
+    write_conditions(access, access->keys, access->key_count, out);
+}
+
+void access_describe_filter(const struct model_access *access, struct buf *out)
+{
+    write_conditions(access, access->filters, access->filter_count, out);
+}
+
+void access_describe(const struct model_access *access, struct buf *out)
+{
+    struct slice where = access->index == NULL ? access->table->name : access->index->name;
+    buf_printf(out, "%s %.*s: ", access->get ? "GetItem" : "Query", SLICE_FMT(where));
+    access_describe_keys(access, out);
+    if (access->filter_count > 0) {
+        buf_text(out, ", filter ");
+        access_describe_filter(access, out);
+    }
+    if (access->descending)
+        buf_text(out, ", newest first");
+    if (access->limit > 0)
+        buf_printf(out, ", limit %llu", (unsigned long long)access->limit);
+}
+
+void access_signature(const struct model_access *access, struct buf *out)
+{
+    buf_slice(out, access->name);
+    buf_byte(out, '(');
+    for (size_t i = 0; i < access->param_count; i++) {
+        buf_printf(out, "%s%.*s ", i == 0 ? "" : ", ", SLICE_FMT(access->params[i].name));
+        model_type_text(access->params[i].type, out);
+    }
+    buf_byte(out, ')');
+}
+
+// ---- Plans ------------------------------------------------------------------------------------
+
+static bool place_char(uint8_t c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static const struct access_place *place_find(const struct access_place *places, size_t count,
+                                             struct slice placeholder)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (slice_equal(places[i].placeholder, placeholder))
+            return &places[i];
+    }
+    return NULL;
+}
+
+// An expression with names and values in the place of placeholders.
+static void write_filled(const struct access_plan *plan, struct slice text, struct buf *out)
+{
+    for (size_t at = 0; at < text.len;) {
+        uint8_t c = text.ptr[at];
+        size_t end = at + 1;
+        if (c != '#' && c != ':') {
+            buf_byte(out, c);
+            at = end;
+            continue;
+        }
+        while (end < text.len && place_char(text.ptr[end]))
+            end++;
+        struct slice placeholder = slice_of(text.ptr + at, end - at);
+        const struct access_place *place =
+            c == '#' ? place_find(plan->names, plan->name_count, placeholder)
+                     : place_find(plan->values, plan->value_count, placeholder);
+        ensure(place != NULL);
+        if (c == '#')
+            buf_slice(out, place->meant);
+        else
+            write_value(place->meant, out);
+        at = end;
+    }
+}
+
+static void write_keys(const struct access_plan *plan, struct buf *out)
+{
+    struct value_iter iter;
+    if (!plan->access->get) {
+        write_filled(plan, plan->condition, out);
+        return;
+    }
+    bool first = true;
+    value_iter_init(&iter, plan->key);
+    for (; value_iter_next(&iter); first = false) {
+        buf_printf(out, "%s%.*s = ", first ? "" : " AND ", SLICE_FMT(iter.name));
+        write_value(iter.value, out);
+    }
+}
+
+static double units_for(const struct access_plan *plan, double bytes)
+{
+    double units = (double)(((uint64_t)bytes + UNIT_BYTES - 1) / UNIT_BYTES);
+    if (units < 1)
+        units = 1;
+    return plan->access->consistent ? units : units / 2;
+}
+
+// The most items a page can have, as far as that can be told; 0 if it cannot.
+static double page_items(const struct access_plan *plan, const struct access_sizes *sizes)
+{
+    double items = sizes->item_bytes > 0 ? (double)(uint64_t)(PAGE_BYTES / sizes->item_bytes) : 0;
+    if (plan->access->get)
+        return 1;
+    if (plan->limit > 0 && (items == 0 || (double)plan->limit < items))
+        return (double)plan->limit;
+    return items;
+}
+
+static void write_capacity(const struct access_plan *plan, const struct access_sizes *sizes,
+                           struct buf *out)
+{
+    const char *how = plan->access->consistent ? "consistent" : "eventually consistent";
+    double items = page_items(plan, sizes);
+    buf_printf(out, "%s read units for each 4 KB (%s), at most %g a page",
+               plan->access->consistent ? "1" : "0.5", how,
+               plan->access->get ? units_for(plan, 409600) : units_for(plan, PAGE_BYTES));
+    if (sizes->item_bytes <= 0)
+        return;
+    buf_printf(out, "; items have about %.0f bytes", sizes->item_bytes);
+    if (plan->limit == 0 && !plan->access->get && sizes->item_bytes < UNIT_BYTES)
+        buf_printf(out, ", %.0f of them in 4 KB", UNIT_BYTES / sizes->item_bytes);
+    else if (items > 0)
+        buf_printf(out, ", so %g for a page of %.0f", units_for(plan, items * sizes->item_bytes),
+                   items);
+}
+
+static void explain_line(struct buf *out, const char *name, struct slice text)
+{
+    if (text.len > 0)
+        buf_printf(out, "  %-9s %.*s\n", name, SLICE_FMT(text));
+}
+
+void access_explain(const struct access_plan *plan, const struct access_sizes *sizes,
+                    struct buf *out)
+{
+    const struct model_access *access = plan->access;
+    struct buf text;
+    buf_init(&text, TEXT_MAX);
+    access_signature(access, out);
+    for (size_t i = 0; i < access->entity_count; i++)
+        buf_printf(out, "%s%.*s", i == 0 ? (access->one ? ": one " : ": ") : ", ",
+                   SLICE_FMT(access->entities[i]->name));
+    buf_byte(out, '\n');
+    explain_line(out, "operation", slice_str(plan->operation));
+    explain_line(out, "table", access->table->name);
+    if (access->index != NULL)
+        explain_line(out, "index", access->index->name);
+    write_keys(plan, &text);
+    explain_line(out, "keys", buf_view(&text));
+    buf_clear(&text);
+    write_filled(plan, plan->filter, &text);
+    if (plan->by_type)
+        buf_text(&text, "   (other entities stand in the same range)");
+    explain_line(out, "filter", buf_view(&text));
+    if (!access->get)
+        explain_line(out, "order",
+                     access->descending ? SLICE_LIT("descending") : SLICE_LIT("ascending"));
+    buf_clear(&text);
+    if (plan->limit > 0)
+        buf_u64(&text, plan->limit);
+    explain_line(out, "limit", buf_view(&text));
+    buf_clear(&text);
+    write_capacity(plan, sizes, &text);
+    explain_line(out, "capacity", buf_view(&text));
+    buf_clear(&text);
+    struct json_writer w = json_writer_to(&text);
+    access_request(plan, &w);
+    explain_line(out, "request", buf_view(&text));
+    buf_release(&text);
+}
+
+static void json_filled(struct json_writer *w, const char *name, struct buf *text)
+{
+    if (text->len > 0) {
+        json_name(w, name);
+        json_string(w, buf_view(text));
+    }
+    buf_clear(text);
+}
+
+static void json_capacity(const struct access_plan *plan, const struct access_sizes *sizes,
+                          struct json_writer *w)
+{
+    double items = page_items(plan, sizes);
+    json_name(w, "capacity");
+    json_open_object(w);
+    json_name(w, "unitsPer4KB");
+    json_units(w, plan->access->consistent ? 1 : 0.5);
+    json_name(w, "mostPerPage");
+    json_units(w, plan->access->get ? units_for(plan, 409600) : units_for(plan, PAGE_BYTES));
+    if (sizes->item_bytes > 0 && items > 0) {
+        json_name(w, "itemBytes");
+        json_i64(w, (int64_t)sizes->item_bytes);
+        json_name(w, "expectedPerPage");
+        json_units(w, units_for(plan, items * sizes->item_bytes));
+        json_name(w, "itemsPerPage");
+        json_i64(w, (int64_t)items);
+    }
+    json_close_object(w);
+}
+
+void access_explain_json(const struct access_plan *plan, const struct access_sizes *sizes,
+                         struct json_writer *w)
+{
+    const struct model_access *access = plan->access;
+    struct buf text;
+    buf_init(&text, TEXT_MAX);
+    json_open_object(w);
+    json_name(w, "pattern");
+    json_string(w, access->name);
+    json_name(w, "operation");
+    json_text(w, plan->operation);
+    json_name(w, "table");
+    json_string(w, access->table->name);
+    if (access->index != NULL) {
+        json_name(w, "index");
+        json_string(w, access->index->name);
+    }
+    write_keys(plan, &text);
+    json_filled(w, "keys", &text);
+    write_filled(plan, plan->filter, &text);
+    json_filled(w, "filter", &text);
+    json_name(w, "typeFilter");
+    json_bool(w, plan->by_type);
+    if (!access->get) {
+        json_name(w, "order");
+        json_text(w, access->descending ? "descending" : "ascending");
+    }
+    json_capacity(plan, sizes, w);
+    json_name(w, "request");
+    access_request(plan, w);
+    json_close_object(w);
+    buf_release(&text);
+}

@@ -1,0 +1,252 @@
+// See address.h.
+#include "guard/address.h"
+
+#include "guard/template.h"
+#include "guard/validate.h"
+
+enum { MESSAGE_MAX = 16 << 10, KEY_MAX = 64 << 10 };
+
+// ---- Attributes -------------------------------------------------------------------------------
+
+static void address_add(struct model_address *out, const struct model_entity *entity,
+                        struct slice name, bool optional)
+{
+    for (size_t i = 0; i < out->count; i++) {
+        if (slice_equal(out->parts[i].name, name)) {
+            out->parts[i].optional = out->parts[i].optional && optional;
+            return;
+        }
+    }
+    if (out->count < MODEL_ADDRESS_MAX)
+        out->parts[out->count++] =
+            (struct model_address_part){name, model_entity_attribute(entity, name), optional};
+}
+
+static void address_template(struct model_address *out, const struct model_entity *entity,
+                             const struct model_template *template, bool optional);
+
+static void address_expr(struct model_address *out, const struct model_entity *entity,
+                         const struct model_expr *expr, bool optional)
+{
+    if (expr->kind == MODEL_EXPR_PATH)
+        address_add(out, entity, expr->steps[0], optional);
+    else if (expr->kind == MODEL_EXPR_TEMPLATE)
+        address_template(out, entity, expr->template, optional);
+    for (size_t i = 0; i < expr->arg_count; i++)
+        address_expr(out, entity, expr->args[i],
+                     optional || (expr->kind == MODEL_EXPR_ELSE && i == 0));
+}
+
+static void address_template(struct model_address *out, const struct model_entity *entity,
+                             const struct model_template *template, bool optional)
+{
+    for (size_t i = 0; i < template->segment_count; i++) {
+        if (template->segments[i].expr != NULL)
+            address_expr(out, entity, template->segments[i].expr, optional);
+    }
+}
+
+static size_t key_parts(const struct model_entity *entity)
+{
+    return 1 + (entity->table->keys.range_count > 0);
+}
+
+void model_address(const struct model_entity *entity, struct model_address *out)
+{
+    out->count = 0;
+    for (size_t i = 0; i < key_parts(entity); i++) {
+        const struct model_key_part *part = &entity->keys[i];
+        if (part->template == NULL)
+            address_add(out, entity, entity->table->keys.parts[i].name, false);
+        else
+            address_template(out, entity, part->template, false);
+    }
+}
+
+// ---- Keys -------------------------------------------------------------------------------------
+
+struct address_work {
+    const struct model_entity *entity;
+    struct model_address address;
+    struct arena *arena;
+    struct model_report report;
+    struct slice attributes; // normalised
+};
+
+static const struct model_address_part *part_named(const struct address_work *work,
+                                                   struct slice name)
+{
+    for (size_t i = 0; i < work->address.count; i++) {
+        if (slice_equal(work->address.parts[i].name, name))
+            return &work->address.parts[i];
+    }
+    return NULL;
+}
+
+static bool is_key(const struct address_work *work, struct slice name)
+{
+    const struct key_schema *keys = &work->entity->table->keys;
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+        if (slice_equal(keys->parts[i].name, name))
+            return true;
+    }
+    return false;
+}
+
+static void refuse_attribute(struct address_work *work, struct slice name, struct slice value)
+{
+    struct model_pointer at = {.name = name};
+    struct buf words;
+    buf_init(&words, MESSAGE_MAX);
+    buf_text(&words, "only what makes the key:");
+    for (size_t i = 0; i < work->address.count; i++)
+        buf_printf(&words, "%s %.*s", i == 0 ? "" : ",", SLICE_FMT(work->address.parts[i].name));
+    model_report_add(&work->report, &at, buf_view(&words), value);
+    buf_release(&words);
+}
+
+// Judges what came and normalises it. False only without memory.
+static bool take_attributes(struct address_work *work, struct slice given)
+{
+    struct buf out;
+    struct value_builder builder;
+    struct value_iter iter;
+    bool fine = true;
+    buf_init(&out, LIMIT_ITEM_SIZE * 4);
+    value_builder_init(&builder, &out);
+    value_open_map(&builder);
+    value_iter_init(&iter, given);
+    while (fine && value_iter_next(&iter)) {
+        const struct model_address_part *part = part_named(work, iter.name);
+        const struct model_attribute *attribute = part == NULL ? NULL : part->attribute;
+        struct model_pointer at = {.name = iter.name};
+        struct slice value = iter.value;
+        if (part == NULL && !is_key(work, iter.name)) {
+            refuse_attribute(work, iter.name, value);
+            continue;
+        }
+        if (attribute != NULL && attribute->normal != 0 && value_type(value) == VALUE_S)
+            value = model_normalise(value, attribute->normal, work->arena);
+        fine = value.len > 0;
+        if (fine && attribute != NULL && !model_type_stores(attribute->type, value_type(value)))
+            model_report_type(&work->report, &at, attribute->type, value);
+        value_name(&builder, iter.name);
+        value_put(&builder, value);
+    }
+    (void)value_close(&builder);
+    work->attributes = fine && !out.failed ? arena_copy(work->arena, buf_view(&out)) : VALUE_NONE;
+    value_builder_release(&builder);
+    buf_release(&out);
+    return work->attributes.ptr != NULL;
+}
+
+// A part that could not be made: says which attributes are missing.
+static void report_missing(struct address_work *work, size_t which)
+{
+    struct model_address of_part = {.count = 0};
+    const struct model_key_part *part = &work->entity->keys[which];
+    struct slice own = work->entity->table->keys.parts[which].name;
+    size_t before = work->report.count;
+    if (part->template != NULL)
+        address_template(&of_part, work->entity, part->template, false);
+    else
+        address_add(&of_part, work->entity, own, false);
+    for (size_t i = 0; i < of_part.count; i++) {
+        const struct model_address_part *one = &of_part.parts[i];
+        struct model_pointer at = {.name = one->name};
+        if (one->optional || value_get(work->attributes, one->name).len > 0)
+            continue;
+        if (one->attribute != NULL)
+            model_report_type(&work->report, &at, one->attribute->type, VALUE_NONE);
+        else
+            model_report_add(&work->report, &at, SLICE_LIT("a part of the key"), VALUE_NONE);
+    }
+    struct model_pointer at = {.name = own};
+    if (work->report.count == before)
+        model_report_addf(&work->report, &at, VALUE_NONE, "a key of type %s",
+                          value_type_name(work->entity->table->keys.parts[which].type));
+}
+
+// The value of one part of the key; false only without memory.
+static bool make_part(struct address_work *work, size_t which, struct buf *scratch,
+                      struct slice *value)
+{
+    const struct key_part *schema = &work->entity->table->keys.parts[which];
+    const struct model_template *template = work->entity->keys[which].template;
+    struct slice given = value_get(work->attributes, schema->name);
+    *value = VALUE_NONE;
+    if (given.len > 0 || template == NULL) {
+        bool fits =
+            given.len > 0 && value_type(given) == schema->type && value_bytes(given).len > 0;
+        if (fits)
+            *value = given;
+        else
+            report_missing(work, which);
+        return true;
+    }
+    struct model_scope scope = {.item = work->attributes, .arena = work->arena};
+    enum eval_status status = model_template_value(template, &scope, schema->type, scratch, value);
+    if (status == EVAL_MISSING || status == EVAL_UNFIT) {
+        *value = VALUE_NONE;
+        report_missing(work, which);
+    }
+    return status != EVAL_BUDGET;
+}
+
+static bool make_key(struct address_work *work, struct slice *key)
+{
+    struct buf out;
+    struct buf scratch;
+    struct value_builder builder;
+    bool fine = true;
+    buf_init(&out, KEY_MAX);
+    buf_init(&scratch, KEY_MAX);
+    value_builder_init(&builder, &out);
+    value_open_map(&builder);
+    for (size_t i = 0; fine && i < key_parts(work->entity); i++) {
+        struct slice value;
+        fine = make_part(work, i, &scratch, &value);
+        if (!fine || value.len == 0)
+            continue;
+        value_name(&builder, work->entity->table->keys.parts[i].name);
+        value_put(&builder, value);
+    }
+    (void)value_close(&builder);
+    *key = fine && !out.failed ? arena_copy(work->arena, buf_view(&out)) : VALUE_NONE;
+    value_builder_release(&builder);
+    buf_release(&scratch);
+    buf_release(&out);
+    return key->ptr != NULL;
+}
+
+static bool address_error(struct address_work *work, struct error *error)
+{
+    struct buf text;
+    buf_init(&text, MESSAGE_MAX);
+    buf_printf(&text, "Key of entity %.*s: ", SLICE_FMT(work->entity->name));
+    model_report_text(&work->report, &text);
+    const struct model_violations *details =
+        model_report_details(&work->report, work->entity->name);
+    if (text.failed || details == NULL || work->report.failed)
+        (void)error_budget(error);
+    else
+        (void)error_validation(error, "%.*s", SLICE_FMT(buf_view(&text)));
+    error->details = details;
+    buf_release(&text);
+    return false;
+}
+
+bool model_address_key(const struct model_entity *entity, struct slice attributes,
+                       struct arena *arena, struct slice *key, struct error *error)
+{
+    struct address_work work = {.entity = entity, .arena = arena};
+    struct slice made;
+    model_address(entity, &work.address);
+    model_report_init(&work.report, arena);
+    if (!take_attributes(&work, attributes) || !make_key(&work, &made))
+        return error_budget(error);
+    if (work.report.count > 0)
+        return address_error(&work, error);
+    *key = made;
+    return true;
+}

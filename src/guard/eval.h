@@ -1,0 +1,68 @@
+// Evaluating expressions of a model: defaults, the fields of templates, the values of a pattern's
+// conditions.
+//
+// Values are encoded (value/value.h). What comes out either lies where it was (in the item, in the
+// model) or in the scope's arena; nothing else is allocated. A missing attribute, and null, make
+// everything missing that is computed from them, up to the nearest `??`.
+#ifndef GUARD_EVAL_H
+#define GUARD_EVAL_H
+
+#include "base/env.h"
+#include "model/model.h"
+
+// What names mean. All of it is optional: what is not given has nothing in it.
+struct model_scope {
+    struct slice item; // an M value, for attributes that `values` does not have
+
+    // Values of an entity's attributes, VALUE_NONE where there is none: the attribute at position i
+    // of the entity is values[places[i]], or values[i] if places is NULL.
+    const struct model_entity *entity;
+    const struct slice *values;
+    const uint16_t *places;
+
+    size_t param_count; // of an access pattern
+    const struct slice *params;
+
+    const struct env *env; // for now(), uuid() and ulid()
+    int64_t now_ms;        // what now() says; 0: ask env at the first need
+    struct arena *arena;   // of the results
+};
+
+enum eval_status {
+    EVAL_OK,
+    EVAL_MISSING, // an attribute it needs is not there
+    EVAL_UNFIT,   // it cannot be computed of these values: a sum of texts, a date of a name
+    EVAL_BUDGET,  // the arena or a buffer is used up
+};
+
+// The value of an expression. `want` is the kind of the attribute that it is for: now() is made in
+// its form, and a time is converted to it (a timestamp into the seconds of an epoch, and back).
+// MODEL_ANY, if there is nothing to be said.
+MUST_CHECK enum eval_status model_eval(const struct model_expr *expr, struct model_scope *scope,
+                                       enum model_kind want, struct slice *value);
+
+// The kind to ask for, for an attribute of that type: of a union, the first that is not null.
+enum model_kind model_kind_wanted(const struct model_type *type);
+
+// Appends the text of an expression's value: text as it is, numbers in decimal, true and false,
+// binary in base64. Lists, sets and maps have none (EVAL_UNFIT). On failure something may have
+// been appended.
+MUST_CHECK enum eval_status model_eval_text(const struct model_expr *expr,
+                                            struct model_scope *scope, struct buf *out);
+
+// The same for a value.
+MUST_CHECK enum eval_status model_value_text(struct slice value, struct buf *out);
+
+// Encoded values in an arena; VALUE_NONE if that is used up.
+struct slice model_string(struct arena *arena, struct slice text);
+struct slice model_number(struct arena *arena, struct slice stored);
+struct slice model_integer(struct arena *arena, int64_t number);
+
+// What `normal` (enum model_normal) makes of an S; the same slice if that is what it was.
+// VALUE_NONE if the arena is used up.
+struct slice model_normalise(struct slice value, unsigned normal, struct arena *arena);
+
+// Characters (code points) of UTF-8 text.
+size_t model_characters(struct slice text);
+
+#endif

@@ -1,0 +1,591 @@
+// See guard.h. A write is taken apart, completed, judged and put together (derive.c); here is what
+// happens when, and what comes of it.
+//
+// A put is first prepared on its client's thread, without the old image, so that its key is known;
+// the writer then does what depends on the old image, and judges again only what that changed. The
+// result of doing it twice is the result of doing it once.
+#include "guard/guard_internal.h"
+
+#include <stdlib.h>
+
+#include "guard/entity.h"
+#include "value/number.h"
+
+enum { MESSAGE_MAX = 256 << 10, GUARD_MEMORY = 16 << 20 };
+
+static const struct model_guard *guard_of(const struct guard *guard)
+{
+    return (const struct model_guard *)guard;
+}
+
+const struct model_table *model_guard_table(const struct guard *guard)
+{
+    return guard_of(guard)->table;
+}
+
+static const struct guard_entity *plan_of(const struct model_guard *guard,
+                                          const struct model_entity *entity)
+{
+    return &guard->entities[entity - guard->table->entities];
+}
+
+// ---- What depends on the old image ----------------------------------------------------------
+
+// A put need not repeat what cannot change.
+static void keep_immutable(struct guard_work *work)
+{
+    const struct guard_list *list = &work->plan->immutable;
+    for (size_t i = 0; !work->fresh && work->is_put && i < list->count; i++)
+        if (work->values[list->slots[i]].len == 0)
+            work->values[list->slots[i]] = work->old[list->slots[i]];
+}
+
+static bool same_normal(struct guard_work *work, const struct model_attribute *attribute,
+                        struct slice old, struct slice value)
+{
+    if (value.len == 0 || attribute->normal == 0 || old.ptr[0] != VALUE_TAG_S)
+        return false;
+    return slice_equal(model_normalise(old, attribute->normal, work->arena), value);
+}
+
+// Expected in the words of a value and a reason.
+static void report_because(struct guard_work *work, struct slice name, struct slice expected,
+                           const char *reason, struct slice actual)
+{
+    struct buf words;
+    struct model_pointer at = {.name = name};
+    buf_init(&words, MESSAGE_MAX);
+    model_value_describe(expected, &words);
+    buf_text(&words, reason);
+    model_report_add(&work->violations, &at, buf_view(&words), actual);
+    buf_release(&words);
+}
+
+static void judge_immutable(struct guard_work *work)
+{
+    const struct guard_list *list = &work->plan->immutable;
+    for (size_t i = 0; !work->fresh && i < list->count; i++) {
+        uint16_t slot = list->slots[i];
+        const struct model_attribute *attribute = work->plan->slots[slot].attribute;
+        struct slice old = work->old[slot];
+        struct slice value = work->values[slot];
+        if (old.len == 0 || slice_equal(old, value) || same_normal(work, attribute, old, value))
+            continue;
+        report_because(work, attribute->name, old, " (it is immutable)", value);
+        work->values[slot] = old; // nothing more is to be said of it
+    }
+}
+
+// The next version, or VALUE_NONE if there is no memory.
+static struct slice next_version(struct guard_work *work, struct slice old)
+{
+    uint8_t one[NUMBER_BYTES_MAX];
+    uint8_t sum[NUMBER_BYTES_MAX];
+    size_t one_len = number_from_i64(1, one);
+    size_t len;
+    if (old.len == 0 || old.ptr[0] != VALUE_TAG_N ||
+        number_add(value_bytes(old), slice_of(one, one_len), sum, &len) != NUMBER_OK)
+        return model_integer(work->arena, 1);
+    return model_number(work->arena, slice_of(sum, len));
+}
+
+// The server counts; a client that sends the old version or the next one says which it has seen.
+static void set_version(struct guard_work *work)
+{
+    uint16_t slot = work->plan->version;
+    if (slot == GUARD_NO_SLOT)
+        return;
+    struct slice value = work->values[slot];
+    if (work->occasion == GUARD_TOUCH && value.len > 0)
+        return;
+    struct slice old = work->fresh ? VALUE_NONE : work->old[slot];
+    struct slice next = next_version(work, old);
+    if (next.ptr == NULL) {
+        work->failed = true;
+        return;
+    }
+    struct slice name = work->plan->slots[slot].name;
+    // Batches cannot be conditional on what was read: there, a new item keeps its count.
+    if (work->batch && old.len == 0 && value.len > 0 && value.ptr[0] == VALUE_TAG_N)
+        return;
+    bool zero = value.len == 3 && value.ptr[0] == VALUE_TAG_N && value.ptr[2] == 0x80;
+    if (value.len > 0 && !slice_equal(value, next) && !(old.len == 0 && zero) &&
+        !slice_equal(value, old)) {
+        if (old.len > 0)
+            report_because(work, name, old, " (the version that is stored)", value);
+        else
+            report_because(work, name, next, " (the item is new)", value);
+        return;
+    }
+    work->values[slot] = next;
+}
+
+// ---- Judging --------------------------------------------------------------------------------
+
+static void judge_types(struct guard_work *work, const struct model_judge *judge)
+{
+    const struct guard_entity *plan = work->plan;
+    // Unknown fields inside of objects are reported by the writer only.
+    bool again = !work->prepared || judge->unknown == MODEL_REPORT;
+    bool strict = judge->unknown != MODEL_ALLOW;
+    for (size_t i = 0; i < plan->attributes.count; i++) {
+        uint16_t slot = plan->places[i];
+        const struct model_attribute *attribute = plan->slots[slot].attribute;
+        struct slice value = work->values[slot];
+        struct model_pointer at = {.name = attribute->name};
+        if (value.len == 0) {
+            bool later = work->occasion == GUARD_PREPARE && plan->slots[slot].deferred;
+            if (!attribute->optional && !later)
+                model_report_type(&work->violations, &at, attribute->type, VALUE_NONE);
+        } else if ((again || value.ptr != work->sent[slot].ptr) &&
+                   !model_type_fits(attribute->type, value, strict)) {
+            model_type_judge(attribute->type, value, &at, judge);
+        }
+    }
+}
+
+static void judge_unknown(struct guard_work *work, const struct model_judge *judge)
+{
+    if (judge->unknown == MODEL_ALLOW)
+        return;
+    for (size_t i = 0; i < work->unknown_count; i++) {
+        struct model_pointer at = {.name = work->unknown[i].name};
+        model_report_add(judge->unknown == MODEL_REJECT ? judge->violations : judge->warnings, &at,
+                         SLICE_LIT("no such attribute"), work->unknown[i].value);
+    }
+}
+
+static void judge_all(struct guard_work *work)
+{
+    struct model_judge judge = {work->plan->entity->unknown, &work->violations, &work->warnings};
+    judge_types(work, &judge);
+    judge_unknown(work, &judge);
+}
+
+// Everything, in its order.
+static void complete(struct guard_work *work, struct slice item, struct slice before)
+{
+    work_load(work, item, work->values, true);
+    memcpy(work->sent, work->values, work->plan->slot_count * sizeof(*work->sent));
+    if (before.len > 0)
+        work_load(work, before, work->old, false);
+    work_normalise(work);
+    keep_immutable(work);
+    work_read_keys(work);
+    work_defaults(work);
+    work_type(work);
+    if (work->occasion != GUARD_PREPARE) {
+        set_version(work);
+        judge_immutable(work);
+    }
+    work_primary_key(work);
+    if (work->occasion != GUARD_PREPARE)
+        work_index_keys(work);
+    judge_all(work);
+    if (work->violations.failed || work->warnings.failed || work->scratch.failed)
+        work->failed = true;
+}
+
+// ---- Saying so ------------------------------------------------------------------------------
+
+static void put_entity(struct slice entity, struct buf *out)
+{
+    buf_text(out, "Entity ");
+    buf_slice(out, entity);
+    buf_text(out, ": ");
+}
+
+static bool refuse(const struct guard_work *work, struct error *error)
+{
+    struct slice entity = work->plan->entity->name;
+    struct buf text;
+    buf_init(&text, MESSAGE_MAX);
+    put_entity(entity, &text);
+    model_report_text(&work->violations, &text);
+    const struct model_violations *details = model_report_details(&work->violations, entity);
+    if (details != NULL && !text.failed) {
+        (void)error_validation(error, "%.*s", SLICE_FMT(buf_view(&text)));
+        error->details = details;
+    } else {
+        (void)error_budget(error);
+    }
+    buf_release(&text);
+    return false;
+}
+
+// A line to the write's warnings.
+static bool warn(struct guard_write *write, struct slice line, struct error *error)
+{
+    char *text =
+        write->warnings.len == 0
+            ? arena_printf(write->arena, "%.*s", SLICE_FMT(line))
+            : arena_printf(write->arena, "%.*s\n%.*s", SLICE_FMT(write->warnings), SLICE_FMT(line));
+    if (text == NULL)
+        return error_budget(error);
+    write->warnings = slice_str(text);
+    return true;
+}
+
+static bool warn_report(struct guard_write *write, const struct guard_work *work,
+                        const struct model_report *report, struct error *error)
+{
+    if (report->count == 0)
+        return true;
+    struct buf text;
+    buf_init(&text, MESSAGE_MAX);
+    put_entity(work->plan->entity->name, &text);
+    model_report_text(report, &text);
+    bool done = warn(write, buf_view(&text), error);
+    buf_release(&text);
+    return done;
+}
+
+static void unmatched_text(const struct model_table *table,
+                           const struct model_recognition *recognition, struct slice item,
+                           struct buf *out)
+{
+    if (recognition->doubt == MODEL_AMBIGUOUS)
+        buf_printf(out, "Several entities of table %.*s fit the item: ", SLICE_FMT(table->name));
+    else
+        buf_printf(out, "No entity of table %.*s fits the item: ", SLICE_FMT(table->name));
+    model_recognition_text(recognition, table, item, out);
+}
+
+// One violation of the item as a whole.
+static struct model_violations *unmatched_details(const struct model_table *table,
+                                                  const struct model_recognition *recognition,
+                                                  struct slice item, struct arena *arena)
+{
+    struct buf why;
+    buf_init(&why, MESSAGE_MAX);
+    model_recognition_text(recognition, table, item, &why);
+    struct model_violations *details = arena_zalloc(arena, 1, sizeof(*details));
+    struct model_violation *list = arena_zalloc(arena, 1, sizeof(*list));
+    struct slice actual = arena_copy(arena, buf_view(&why));
+    buf_release(&why);
+    if (details == NULL || list == NULL || actual.ptr == NULL)
+        return NULL;
+    *list = (struct model_violation){SLICE_LIT(""), SLICE_LIT("an item of one entity"), actual};
+    *details = (struct model_violations){.count = 1, .list = list};
+    return details;
+}
+
+static bool refuse_unmatched(const struct model_table *table,
+                             const struct model_recognition *recognition, struct slice item,
+                             struct error *error)
+{
+    struct buf text;
+    buf_init(&text, MESSAGE_MAX);
+    unmatched_text(table, recognition, item, &text);
+    const struct model_violations *details =
+        unmatched_details(table, recognition, item, error->arena);
+    if (details != NULL && !text.failed) {
+        (void)error_validation(error, "%.*s", SLICE_FMT(buf_view(&text)));
+        error->details = details;
+    } else {
+        (void)error_budget(error);
+    }
+    buf_release(&text);
+    return false;
+}
+
+static bool is_refused(const struct model_table *table, const struct model_recognition *recognition)
+{
+    return table->guard == MODEL_ENFORCE &&
+           (recognition->doubt == MODEL_AMBIGUOUS || table->unmatched == MODEL_REJECT);
+}
+
+static bool write_unmatched(const struct model_guard *guard, struct guard_write *write,
+                            const struct model_recognition *recognition, struct error *error)
+{
+    const struct model_table *table = guard->table;
+    if (table->guard == MODEL_OFF ||
+        (recognition->doubt != MODEL_AMBIGUOUS && table->unmatched == MODEL_ALLOW))
+        return true;
+    if (is_refused(table, recognition) && !write->touch)
+        return refuse_unmatched(table, recognition, write->after, error);
+    struct buf text;
+    buf_init(&text, MESSAGE_MAX);
+    unmatched_text(table, recognition, write->after, &text);
+    bool done = warn(write, buf_view(&text), error);
+    buf_release(&text);
+    return done;
+}
+
+// ---- Claims ---------------------------------------------------------------------------------
+
+// A claim is the entity, the attribute and the value.
+static bool make_claim(const struct guard_unique *unique, struct slice value, struct arena *arena,
+                       struct guard_claim *claim)
+{
+    size_t len = unique->prefix.len + value.len;
+    uint8_t *name = arena_alloc(arena, len);
+    if (name == NULL)
+        return false;
+    memcpy(name, unique->prefix.ptr, unique->prefix.len);
+    memcpy(name + unique->prefix.len, value.ptr, value.len);
+    *claim = (struct guard_claim){slice_of(name, len), unique->what, value};
+    return true;
+}
+
+static bool is_claimed(struct slice value)
+{
+    return value.len > 0 && value.ptr[0] != VALUE_TAG_NULL;
+}
+
+// The claims of the values, without those that `others` has as well.
+static bool make_claims(const struct guard_entity *plan, const struct slice *values,
+                        const struct slice *others, struct arena *arena, size_t *count,
+                        struct guard_claim **list, struct error *error)
+{
+    if (plan->unique_count == 0)
+        return true;
+    struct guard_claim *claims = arena_zalloc(arena, plan->unique_count, sizeof(*claims));
+    if (claims == NULL)
+        return error_budget(error);
+    *list = claims;
+    for (size_t i = 0; i < plan->unique_count; i++) {
+        uint16_t slot = plan->uniques[i].slot;
+        struct slice value = values[slot];
+        if (!is_claimed(value) || (others != NULL && slice_equal(value, others[slot])))
+            continue;
+        // Claims are of normal forms, also of what was there before the model.
+        unsigned normal = plan->slots[slot].attribute->normal;
+        if (normal != 0 && value.ptr[0] == VALUE_TAG_S)
+            value = model_normalise(value, normal, arena);
+        if (value.ptr == NULL || !make_claim(&plan->uniques[i], value, arena, &claims[(*count)++]))
+            return error_budget(error);
+    }
+    return true;
+}
+
+// What the old image had, whatever the new one is.
+static bool release_all(const struct model_guard *guard, struct guard_write *write,
+                        struct error *error)
+{
+    if (!guard->guard.claims || write->before.len == 0)
+        return true;
+    struct model_recognition recognition = model_recognise(guard->table, write->before);
+    if (recognition.entity == NULL)
+        return true;
+    const struct guard_entity *plan = plan_of(guard, recognition.entity);
+    if (plan->unique_count == 0)
+        return true;
+    struct guard_work work;
+    if (!work_init(&work, plan, write->env, write->arena))
+        return error_budget(error);
+    work_load(&work, write->before, work.old, false);
+    work_release(&work);
+    return make_claims(plan, work.old, NULL, write->arena, &write->release_count, &write->releases,
+                       error);
+}
+
+static bool claim_values(const struct model_guard *guard, struct guard_write *write,
+                         const struct guard_work *work, struct error *error)
+{
+    const struct guard_entity *plan = work->plan;
+    if (!guard->guard.claims)
+        return true;
+    if (work->fresh)
+        return make_claims(plan, work->values, NULL, write->arena, &write->claim_count,
+                           &write->claims, error) &&
+               release_all(guard, write, error);
+    // An item that is only touched may have had its values before anybody claimed them.
+    bool all = write->touch;
+    return make_claims(plan, work->values, all ? NULL : work->old, write->arena,
+                       &write->claim_count, &write->claims, error) &&
+           make_claims(plan, work->old, all ? NULL : work->values, write->arena,
+                       &write->release_count, &write->releases, error);
+}
+
+// ---- Writing --------------------------------------------------------------------------------
+
+// What comes of a completed write, by the entity's mode.
+static bool conclude(const struct model_guard *guard, struct guard_write *write,
+                     struct guard_work *work, struct error *error)
+{
+    bool wrong = work->violations.count > 0;
+    bool enforced = work->plan->entity->guard == MODEL_ENFORCE;
+    if (work->failed)
+        return error_budget(error);
+    if (wrong && enforced && !write->touch)
+        return refuse(work, error);
+    if (!warn_report(write, work, &work->violations, error) ||
+        !warn_report(write, work, &work->warnings, error))
+        return false;
+    if (!enforced)
+        return release_all(guard, write, error);
+    if (!wrong) {
+        write->after = work_store(work, write->after);
+        if (write->after.ptr == NULL)
+            return error_budget(error);
+    }
+    return claim_values(guard, write, work, error);
+}
+
+static bool guard_write(const struct guard *base, struct guard_write *write, struct error *error)
+{
+    const struct model_guard *guard = guard_of(base);
+    if (write->after.len == 0)
+        return release_all(guard, write, error);
+    struct model_recognition now = model_recognise(guard->table, write->after);
+    if (now.entity == NULL)
+        return write_unmatched(guard, write, &now, error) && release_all(guard, write, error);
+    if (now.entity->guard == MODEL_OFF)
+        return release_all(guard, write, error);
+    struct guard_work work;
+    if (!work_init(&work, plan_of(guard, now.entity), write->env, write->arena))
+        return error_budget(error);
+    work.occasion = write->touch ? GUARD_TOUCH : GUARD_WRITE;
+    work.is_put = write->is_put;
+    work.batch = write->batch;
+    work.prepared = write->prepared && now.entity->guard == MODEL_ENFORCE;
+    work.fresh =
+        write->before.len == 0 || model_recognise(guard->table, write->before).entity != now.entity;
+    complete(&work, write->after, write->before);
+    bool done = conclude(guard, write, &work, error);
+    work_release(&work);
+    return done;
+}
+
+bool model_guard_prepare(const struct guard *base, const struct env *env, struct arena *arena,
+                         struct slice *item, struct error *error)
+{
+    const struct model_guard *guard = guard_of(base);
+    struct model_recognition found = model_recognise(guard->table, *item);
+    if (found.entity == NULL)
+        return !is_refused(guard->table, &found) ||
+               refuse_unmatched(guard->table, &found, *item, error);
+    if (found.entity->guard != MODEL_ENFORCE)
+        return true;
+    struct guard_work work;
+    if (!work_init(&work, plan_of(guard, found.entity), env, arena))
+        return error_budget(error);
+    work.occasion = GUARD_PREPARE;
+    work.is_put = true;
+    complete(&work, *item, VALUE_NONE);
+    bool done = false;
+    if (work.failed) {
+        (void)error_budget(error);
+    } else if (work.violations.count > 0) {
+        (void)refuse(&work, error);
+    } else {
+        struct slice made = work_store(&work, *item);
+        done = made.ptr != NULL || error_budget(error);
+        if (done)
+            *item = made;
+    }
+    work_release(&work);
+    return done;
+}
+
+// ---- Judging what is stored -----------------------------------------------------------------
+
+static void judge_forms(struct guard_work *work)
+{
+    const struct guard_entity *plan = work->plan;
+    for (size_t i = 0; i < plan->normal.count; i++) {
+        uint16_t slot = plan->normal.slots[i];
+        struct slice value = work->values[slot];
+        if (value.len == 0 || value.ptr[0] != VALUE_TAG_S)
+            continue;
+        struct slice normal =
+            model_normalise(value, plan->slots[slot].attribute->normal, work->arena);
+        if (normal.ptr == NULL)
+            work->failed = true;
+        else if (!slice_equal(normal, value))
+            report_because(work, plan->slots[slot].name, normal, "", value);
+    }
+    if (plan->type != GUARD_NO_SLOT && work->values[plan->type].len == 0)
+        report_because(work, plan->slots[plan->type].name, plan->type_value, "", VALUE_NONE);
+}
+
+struct model_violations *model_guard_judge(const struct guard *base, struct arena *arena,
+                                           struct slice item)
+{
+    const struct model_guard *guard = guard_of(base);
+    struct model_recognition found = model_recognise(guard->table, item);
+    if (found.entity == NULL && found.doubt != MODEL_AMBIGUOUS &&
+        guard->table->unmatched != MODEL_REJECT)
+        return arena_zalloc(arena, 1, sizeof(struct model_violations));
+    if (found.entity == NULL)
+        return unmatched_details(guard->table, &found, item, arena);
+    struct guard_work work;
+    if (!work_init(&work, plan_of(guard, found.entity), NULL, arena))
+        return NULL;
+    work.occasion = GUARD_JUDGE;
+    work_load(&work, item, work.values, true);
+    memcpy(work.sent, work.values, work.plan->slot_count * sizeof(*work.sent));
+    judge_forms(&work);
+    work_primary_key(&work);
+    work_index_keys(&work);
+    judge_all(&work);
+    work_release(&work);
+    return work.failed ? NULL : model_report_details(&work.violations, found.entity->name);
+}
+
+// ---- Life -----------------------------------------------------------------------------------
+
+static bool guard_taken(const struct guard *base, const struct guard_claim *claim,
+                        struct error *error)
+{
+    (void)base;
+    const uint8_t *end = memchr(claim->name.ptr, 0, claim->name.len);
+    struct slice entity = slice_of(claim->name.ptr, (size_t)(end - claim->name.ptr));
+    struct slice name =
+        slice_of(claim->what.ptr + entity.len + 1, claim->what.len - entity.len - 1);
+    struct model_report report;
+    struct model_pointer at = {.name = name};
+    model_report_init(&report, error->arena);
+    model_report_add(&report, &at, SLICE_LIT("a value that no other item has"), claim->value);
+    struct buf text;
+    buf_init(&text, MESSAGE_MAX);
+    put_entity(entity, &text);
+    model_report_text(&report, &text);
+    struct model_violations *details = model_report_details(&report, entity);
+    if (details != NULL) {
+        details->taken = true;
+        (void)error_validation(error, "%.*s", SLICE_FMT(buf_view(&text)));
+        error->details = details;
+    } else {
+        (void)error_budget(error);
+    }
+    buf_release(&text);
+    return false;
+}
+
+static void guard_free(struct guard *base)
+{
+    struct model_guard *guard = (struct model_guard *)base;
+    model_release(guard->model);
+    arena_release(&guard->arena);
+    free(guard);
+}
+
+static const struct guard_ops model_guard_ops = {
+    .write = guard_write, .taken = guard_taken, .free = guard_free};
+
+struct guard *model_guard_new(struct model *model, const struct model_table *table)
+{
+    struct model_guard *guard = calloc(1, sizeof(*guard));
+    if (guard == NULL)
+        return NULL;
+    guard->guard.ops = &model_guard_ops;
+    guard->guard.references = 1;
+    guard->model = model_hold(model);
+    guard->table = table;
+    arena_init(&guard->arena, GUARD_MEMORY);
+    struct guard_entity *entities =
+        arena_zalloc(&guard->arena, table->entity_count + 1, sizeof(*entities));
+    bool made = entities != NULL;
+    for (size_t i = 0; made && i < table->entity_count; i++) {
+        made = guard_compile(&guard->arena, &table->entities[i], &entities[i]);
+        guard->guard.claims = guard->guard.claims || entities[i].unique_count > 0;
+    }
+    guard->entities = entities;
+    if (!made) {
+        guard_free(&guard->guard);
+        return NULL;
+    }
+    return &guard->guard;
+}

@@ -1,0 +1,111 @@
+// Items of which it is known what they are, but which may not say so themselves: see guard.h.
+#include "guard/guard_internal.h"
+
+#include "guard/address.h"
+
+enum { MESSAGE_MAX = 16 << 10 };
+
+static bool refuse_type(const struct guard_work *work, struct error *error)
+{
+    struct model_report report;
+    struct model_pointer at = {.name = work->plan->slots[work->plan->type].name};
+    struct buf text;
+    buf_init(&text, MESSAGE_MAX);
+    model_report_init(&report, work->arena);
+    model_value_describe(work->plan->type_value, &text);
+    model_report_add(&report, &at, buf_view(&text), work->values[work->plan->type]);
+    buf_clear(&text);
+    buf_printf(&text, "Entity %.*s: ", SLICE_FMT(work->plan->entity->name));
+    model_report_text(&report, &text);
+    const struct model_violations *details =
+        model_report_details(&report, work->plan->entity->name);
+    if (text.failed || details == NULL)
+        (void)error_budget(error);
+    else
+        (void)error_validation(error, "%.*s", SLICE_FMT(buf_view(&text)));
+    error->details = details;
+    buf_release(&text);
+    return false;
+}
+
+// Everything that can be made of the item.
+static void complete_all(struct guard_work *work)
+{
+    const struct guard_list *derived = &work->plan->derived;
+    for (size_t i = 0; i < derived->count; i++)
+        work->values[derived->slots[i]] = VALUE_NONE;
+    work_normalise(work);
+    work_read_keys(work);
+    work_defaults(work);
+    work_type(work);
+    work_primary_key(work);
+    work_index_keys(work);
+}
+
+static bool makes_key(const struct guard_entity *plan, const struct model_address *address,
+                      size_t slot)
+{
+    for (size_t i = 0; i < plan->key_count; i++) {
+        if (plan->keys[i].slot == slot)
+            return true;
+    }
+    for (size_t i = 0; i < address->count; i++) {
+        if (slice_equal(address->parts[i].name, plan->slots[slot].name))
+            return true;
+    }
+    return false;
+}
+
+// Only the primary key, and the attributes that it is made of.
+static void complete_key(struct guard_work *work)
+{
+    struct model_address address;
+    work->occasion = GUARD_PREPARE;
+    work_normalise(work);
+    work_read_keys(work);
+    work_defaults(work);
+    work_primary_key(work);
+    model_address(work->plan->entity, &address);
+    for (size_t i = 0; i < work->plan->slot_count; i++) {
+        if (!makes_key(work->plan, &address, i))
+            work->values[i] = work->sent[i];
+    }
+}
+
+static bool address_item(struct guard_work *work, struct slice *item, struct error *error)
+{
+    const struct guard_entity *plan = work->plan;
+    bool typed = plan->type != GUARD_NO_SLOT;
+    work->is_put = true;
+    work_load(work, *item, work->values, true);
+    memcpy(work->sent, work->values, plan->slot_count * sizeof(*work->sent));
+    if (typed && work->values[plan->type].len > 0 &&
+        !slice_equal(work->values[plan->type], plan->type_value))
+        return refuse_type(work, error);
+    if (plan->entity->guard != MODEL_ENFORCE)
+        complete_all(work);
+    else if (typed)
+        work_type(work);
+    else
+        complete_key(work);
+    struct slice made = work->failed ? VALUE_NONE : work_store(work, *item);
+    if (made.ptr == NULL)
+        return error_budget(error);
+    *item = made;
+    return true;
+}
+
+bool model_guard_address(const struct guard *guard, struct slice entity, const struct env *env,
+                         struct arena *arena, struct slice *item, struct error *error)
+{
+    const struct model_guard *own = (const struct model_guard *)guard;
+    const struct model_entity *found = model_table_entity(own->table, entity);
+    struct guard_work work;
+    if (found == NULL)
+        return true; // the model is another one by now; the guard will say what it makes of it
+    if (!work_init(&work, &own->entities[found - own->table->entities], env, arena))
+        return error_budget(error);
+    bool fine = address_item(&work, item, error);
+    work_release(&work);
+    return fine;
+}

@@ -1,0 +1,302 @@
+// Compiling an entity for the guard: see guard_internal.h. Everything lives in the guard's arena.
+#include "guard/guard_internal.h"
+
+#include "base/encode.h"
+
+enum { UNDEFER_DEPTH = 64 };
+
+// Gathers the slots, then sorts them.
+struct gather {
+    struct arena *arena;
+    const struct model_entity *entity;
+    struct guard_slot *slots;
+    size_t count;
+};
+
+static void gather_name(struct gather *gather, struct slice name)
+{
+    for (size_t i = 0; i < gather->count; i++)
+        if (slice_equal(gather->slots[i].name, name))
+            return;
+    if (name.len > 0)
+        gather->slots[gather->count++].name = name;
+}
+
+static size_t parts_of(const struct key_schema *keys)
+{
+    return keys->hash_count + keys->range_count;
+}
+
+static bool gather_all(struct gather *gather)
+{
+    const struct model_entity *entity = gather->entity;
+    const struct model_table *table = entity->table;
+    size_t most = entity->attribute_count + 4 + table->index_count * 2 * LIMIT_KEY_PARTS;
+    gather->slots = arena_zalloc(gather->arena, most, sizeof(*gather->slots));
+    if (gather->slots == NULL)
+        return false;
+    for (size_t i = 0; i < entity->attribute_count; i++)
+        gather_name(gather, entity->attributes[i].name);
+    for (size_t i = 0; i < parts_of(&table->keys); i++)
+        gather_name(gather, table->keys.parts[i].name);
+    for (size_t i = 0; i < table->index_count; i++)
+        for (size_t k = 0; k < parts_of(&table->indexes[i].keys); k++)
+            gather_name(gather, table->indexes[i].keys.parts[k].name);
+    gather_name(gather, table->type_attribute);
+    gather_name(gather, table->ttl_attribute);
+    for (size_t i = 1; i < gather->count; i++)
+        for (size_t k = i;
+             k > 0 && slice_compare(gather->slots[k].name, gather->slots[k - 1].name) < 0; k--) {
+            struct guard_slot moved = gather->slots[k];
+            gather->slots[k] = gather->slots[k - 1];
+            gather->slots[k - 1] = moved;
+        }
+    return true;
+}
+
+static uint16_t slot_of(const struct guard_entity *plan, struct slice name)
+{
+    for (size_t i = 0; i < plan->slot_count; i++)
+        if (slice_equal(plan->slots[i].name, name))
+            return (uint16_t)i;
+    return GUARD_NO_SLOT;
+}
+
+static bool fill_slots(struct gather *gather)
+{
+    for (size_t i = 0; i < gather->count; i++) {
+        struct guard_slot *slot = &gather->slots[i];
+        uint8_t *head = arena_alloc(gather->arena, slot->name.len + 10);
+        if (head == NULL)
+            return false;
+        size_t len = varint_put(head, slot->name.len);
+        memcpy(head + len, slot->name.ptr, slot->name.len);
+        slot->head = slice_of(head, len + slot->name.len);
+        slot->attribute = model_entity_attribute(gather->entity, slot->name);
+        slot->nested = slot->attribute != NULL && nested_needed(slot->attribute->type);
+    }
+    return true;
+}
+
+static bool fill_places(struct arena *arena, struct guard_entity *plan)
+{
+    const struct model_entity *entity = plan->entity;
+    uint16_t *places = arena_zalloc(arena, entity->attribute_count + 1, sizeof(*places));
+    if (places == NULL)
+        return false;
+    for (size_t i = 0; i < entity->attribute_count; i++)
+        places[i] = slot_of(plan, entity->attributes[i].name);
+    plan->places = places;
+    plan->attributes = (struct guard_list){entity->attribute_count, places};
+    return true;
+}
+
+// ---- Lists ----------------------------------------------------------------------------------
+
+static bool is_normal(const struct guard_slot *slot)
+{
+    return slot->attribute->normal != 0;
+}
+static bool is_nested(const struct guard_slot *slot)
+{
+    return slot->nested;
+}
+static bool is_default(const struct guard_slot *slot)
+{
+    return slot->attribute->otherwise != NULL && !slot->attribute->version;
+}
+static bool is_update(const struct guard_slot *slot)
+{
+    return is_default(slot) && slot->attribute->on_update;
+}
+static bool is_immutable(const struct guard_slot *slot)
+{
+    return slot->attribute->immutable && !slot->attribute->version;
+}
+
+// The slots of the attributes, in the order of the file, for which the test holds.
+static bool fill_list(struct arena *arena, const struct guard_entity *plan,
+                      bool (*test)(const struct guard_slot *), struct guard_list *list)
+{
+    uint16_t *slots = arena_zalloc(arena, plan->attributes.count + 1, sizeof(*slots));
+    if (slots == NULL)
+        return false;
+    list->slots = slots;
+    for (size_t i = 0; i < plan->attributes.count; i++)
+        if (test(&plan->slots[plan->places[i]]))
+            slots[list->count++] = plan->places[i];
+    return true;
+}
+
+static bool fill_uniques(struct arena *arena, struct guard_entity *plan)
+{
+    const struct model_entity *entity = plan->entity;
+    struct guard_unique *uniques =
+        arena_zalloc(arena, entity->attribute_count + 1, sizeof(*uniques));
+    if (uniques == NULL)
+        return false;
+    plan->uniques = uniques;
+    for (size_t i = 0; i < entity->attribute_count; i++) {
+        struct slice name = entity->attributes[i].name;
+        if (!entity->attributes[i].unique)
+            continue;
+        // A NUL is in no name of an entity, so that no two prefixes can be mistaken.
+        char *prefix =
+            arena_printf(arena, "%.*s%c%.*s", SLICE_FMT(entity->name), 0, SLICE_FMT(name));
+        char *what = arena_printf(arena, "%.*s.%.*s", SLICE_FMT(entity->name), SLICE_FMT(name));
+        if (prefix == NULL || what == NULL)
+            return false;
+        uniques[plan->unique_count++] =
+            (struct guard_unique){.slot = plan->places[i],
+                                  .prefix = slice_of(prefix, entity->name.len + 1 + name.len + 1),
+                                  .what = slice_str(what)};
+    }
+    return true;
+}
+
+// ---- Keys -----------------------------------------------------------------------------------
+
+// Whether the template is the attribute of that very name: then there is nothing to derive.
+static bool is_native(const struct model_template *template, struct slice name)
+{
+    return template == NULL ||
+           (template->bare && template->segments[0].expr->kind == MODEL_EXPR_PATH &&
+            template->segments[0].expr->step_count == 1 &&
+            slice_equal(template->segments[0].expr->steps[0], name));
+}
+
+static struct guard_part part_of(const struct guard_entity *plan, const struct key_part *key,
+                                 const struct model_template *template)
+{
+    return (struct guard_part){.slot = slot_of(plan, key->name),
+                               .type = key->type,
+                               .template = template,
+                               .derived = !is_native(template, key->name)};
+}
+
+static bool is_primary(const struct guard_entity *plan, uint16_t slot)
+{
+    return slot == plan->keys[0].slot || (plan->key_count > 1 && slot == plan->keys[1].slot);
+}
+
+static bool fill_entries(struct arena *arena, struct guard_entity *plan, struct guard_slot *slots)
+{
+    const struct model_entity *entity = plan->entity;
+    struct guard_entry *entries = arena_zalloc(arena, entity->entry_count + 1, sizeof(*entries));
+    uint16_t *derived = arena_zalloc(arena, plan->slot_count + 1, sizeof(*derived));
+    if (entries == NULL || derived == NULL)
+        return false;
+    plan->entries = entries;
+    plan->derived.slots = derived;
+    for (size_t i = 0; i < entity->entry_count; i++) {
+        const struct model_entry *from = &entity->entries[i];
+        struct guard_entry *entry = &entries[plan->entry_count];
+        bool derives = false;
+        entry->part_count = from->stated ? parts_of(&from->index->keys) : 0;
+        for (size_t k = 0; k < entry->part_count; k++) {
+            entry->parts[k] = part_of(plan, &from->index->keys.parts[k], from->parts[k].template);
+            uint16_t slot = entry->parts[k].slot;
+            // The table's own key is made elsewhere.
+            entry->parts[k].derived = entry->parts[k].derived && !is_primary(plan, slot);
+            if (!entry->parts[k].derived)
+                continue;
+            derives = true;
+            if (!slots[slot].derived)
+                derived[plan->derived.count++] = slot;
+            slots[slot].derived = true;
+        }
+        plan->entry_count += derives;
+    }
+    return true;
+}
+
+// ---- What has to wait for the old image ---------------------------------------------------------
+
+static void undefer(const struct guard_entity *plan, struct guard_slot *slots,
+                    const struct model_expr *expr, unsigned depth);
+
+static void undefer_slot(const struct guard_entity *plan, struct guard_slot *slots, uint16_t slot,
+                         unsigned depth)
+{
+    if (slot == GUARD_NO_SLOT || !slots[slot].deferred)
+        return;
+    slots[slot].deferred = false;
+    undefer(plan, slots, slots[slot].attribute->otherwise, depth + 1);
+}
+
+static void undefer_template(const struct guard_entity *plan, struct guard_slot *slots,
+                             const struct model_template *template, unsigned depth)
+{
+    for (size_t i = 0; template != NULL && i < template->segment_count; i++)
+        undefer(plan, slots, template->segments[i].expr, depth);
+}
+
+// Whatever the expression needs must be known at once, and so must what that needs.
+static void undefer(const struct guard_entity *plan, struct guard_slot *slots,
+                    const struct model_expr *expr, unsigned depth)
+{
+    if (expr == NULL || depth > UNDEFER_DEPTH)
+        return;
+    if (expr->kind == MODEL_EXPR_PATH)
+        undefer_slot(plan, slots, slot_of(plan, expr->steps[0]), depth);
+    undefer_template(plan, slots, expr->template, depth + 1);
+    for (size_t i = 0; i < expr->arg_count; i++)
+        undefer(plan, slots, expr->args[i], depth + 1);
+}
+
+// An attribute that a put may take from the old image, and a version, are not known before; nor is
+// a default that is made of these. What the primary key is made of must be known, as without it no
+// old image is found.
+static void mark_deferred(const struct guard_entity *plan, struct guard_slot *slots)
+{
+    bool any = false;
+    for (size_t i = 0; i < plan->attributes.count; i++) {
+        struct guard_slot *slot = &slots[plan->places[i]];
+        slot->deferred = slot->attribute->version || slot->attribute->immutable;
+        any = any || slot->deferred;
+    }
+    for (size_t i = 0; any && i < plan->defaults.count; i++)
+        slots[plan->defaults.slots[i]].deferred = true;
+    for (size_t i = 0; i < plan->key_count; i++) {
+        undefer_slot(plan, slots, plan->keys[i].slot, 0);
+        undefer_template(plan, slots, plan->keys[i].template, 0);
+    }
+}
+
+static bool fill_type(struct arena *arena, struct guard_entity *plan)
+{
+    const struct model_entity *entity = plan->entity;
+    plan->type = GUARD_NO_SLOT;
+    if (entity->table->type_attribute.len == 0)
+        return true;
+    plan->type = slot_of(plan, entity->table->type_attribute);
+    plan->type_value = model_string(arena, entity->type_value);
+    return plan->type_value.ptr != NULL;
+}
+
+bool guard_compile(struct arena *arena, const struct model_entity *entity, struct guard_entity *out)
+{
+    struct gather gather = {.arena = arena, .entity = entity};
+    struct guard_entity plan = {.entity = entity, .version = GUARD_NO_SLOT};
+    if (!gather_all(&gather) || !fill_slots(&gather))
+        return false;
+    plan.slots = gather.slots;
+    plan.slot_count = gather.count;
+    plan.key_count = parts_of(&entity->table->keys);
+    for (size_t i = 0; i < plan.key_count; i++)
+        plan.keys[i] = part_of(&plan, &entity->table->keys.parts[i], entity->keys[i].template);
+    if (!fill_places(arena, &plan) || !fill_entries(arena, &plan, gather.slots) ||
+        !fill_list(arena, &plan, is_normal, &plan.normal) ||
+        !fill_list(arena, &plan, is_nested, &plan.nested) ||
+        !fill_list(arena, &plan, is_default, &plan.defaults) ||
+        !fill_list(arena, &plan, is_update, &plan.updates) ||
+        !fill_list(arena, &plan, is_immutable, &plan.immutable) || !fill_uniques(arena, &plan) ||
+        !fill_type(arena, &plan))
+        return false;
+    for (size_t i = 0; i < plan.attributes.count; i++)
+        if (entity->attributes[i].version)
+            plan.version = plan.places[i];
+    mark_deferred(&plan, gather.slots);
+    *out = plan;
+    return true;
+}

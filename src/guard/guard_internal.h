@@ -1,0 +1,143 @@
+// What the guard's files share: entities compiled for writing, and the write that is under way.
+//
+// Each entity has a fixed row of slots: one for every name that means something to it (attributes,
+// keys of the table and its indexes, type and TTL attribute), sorted as the entries of an item are.
+// So an item is taken apart into slots in one pass, everything works on slots, and the item is put
+// together again in one pass, if anything changed.
+#ifndef GUARD_GUARD_INTERNAL_H
+#define GUARD_GUARD_INTERNAL_H
+
+#include "guard/guard.h"
+#include "guard/template.h"
+#include "guard/validate.h"
+
+enum { GUARD_NO_SLOT = UINT16_MAX };
+
+struct guard_slot {
+    struct slice name;
+    struct slice head;                       // the name as an item's entry begins: length and bytes
+    const struct model_attribute *attribute; // NULL if the entity does not declare it
+    bool nested;                             // its type has fields to be completed
+    bool derived;                            // a key attribute that the server makes
+    bool deferred;                           // not completed before the old image is known
+};
+
+// A part of the table's key or of an index entry.
+struct guard_part {
+    uint16_t slot;
+    enum value_type type;
+    const struct model_template *template;
+    bool derived; // else the item has it, or not, by itself
+};
+
+struct guard_entry {
+    size_t part_count;
+    struct guard_part parts[2 * LIMIT_KEY_PARTS];
+};
+
+struct guard_list {
+    size_t count;
+    const uint16_t *slots;
+};
+
+struct guard_unique {
+    uint16_t slot;
+    struct slice prefix; // of the claim's name
+    struct slice what;   // User.email
+};
+
+struct guard_entity {
+    const struct model_entity *entity;
+    size_t slot_count;
+    const struct guard_slot *slots;
+    const uint16_t *places; // slot of each attribute, for the scope
+    size_t key_count;
+    struct guard_part keys[2];
+    size_t entry_count; // only those with something to derive
+    const struct guard_entry *entries;
+    struct guard_list derived; // slots of index keys that are derived
+    struct guard_list attributes;
+    struct guard_list normal;
+    struct guard_list nested;
+    struct guard_list defaults;
+    struct guard_list updates; // on update
+    struct guard_list immutable;
+    size_t unique_count;
+    const struct guard_unique *uniques;
+    uint16_t version; // or GUARD_NO_SLOT
+    uint16_t type;    // the type attribute's slot, or GUARD_NO_SLOT
+    struct slice type_value;
+};
+
+struct model_guard {
+    struct guard guard; // first
+    struct model *model;
+    const struct model_table *table;
+    struct arena arena;
+    const struct guard_entity *entities; // as table->entities
+};
+
+// Compiles an entity; false when memory is out.
+MUST_CHECK bool guard_compile(struct arena *arena, const struct model_entity *entity,
+                              struct guard_entity *out);
+
+// An entry of the item that has no slot.
+struct guard_unknown {
+    struct slice entry; // all its bytes
+    struct slice name;
+    struct slice value;
+    size_t before; // the slot it stands before
+};
+
+// The occasions a guard is asked on.
+enum guard_occasion {
+    GUARD_PREPARE, // a put whose old image is not known yet
+    GUARD_WRITE,
+    GUARD_TOUCH, // nobody wrote: only complete
+    GUARD_JUDGE, // change nothing, say what is wrong
+};
+
+struct guard_work {
+    const struct guard_entity *plan;
+    enum guard_occasion occasion;
+    bool is_put;
+    bool batch;    // one of many puts: a new item may have come a long way
+    bool prepared; // judged before; only what changes now has to be judged again
+    bool fresh;    // there was no item of this entity at this key
+    struct arena *arena;
+    struct slice *values; // by slot, as they will be stored
+    struct slice *sent;   // as they came
+    struct slice *old;    // of the old image; all VALUE_NONE if there is none
+    struct slice *wanted; // index keys as derived
+    size_t unknown_count;
+    struct guard_unknown *unknown;
+    size_t count; // entries of the item that came
+    struct model_scope scope;
+    struct buf scratch;
+    struct model_report violations;
+    struct model_report warnings;
+    bool failed; // the arena is used up
+};
+
+// derive.c: taking items apart, making values, putting items together.
+MUST_CHECK bool work_init(struct guard_work *work, const struct guard_entity *plan,
+                          const struct env *env, struct arena *arena);
+void work_release(struct guard_work *work);
+// Values by slot; what has no slot goes to work->unknown if `unknown`.
+void work_load(struct guard_work *work, struct slice item, struct slice *values, bool unknown);
+void work_normalise(struct guard_work *work);
+void work_read_keys(struct guard_work *work);
+void work_defaults(struct guard_work *work);
+void work_type(struct guard_work *work);
+void work_primary_key(struct guard_work *work);
+void work_index_keys(struct guard_work *work);
+// The item of the values: `item` itself if nothing changed; VALUE_NONE if the arena is used up.
+MUST_CHECK struct slice work_store(struct guard_work *work, struct slice item);
+
+// derive_nested.c: defaults and normal forms inside of objects. The value itself if there is
+// nothing to do.
+struct slice work_nested(struct guard_work *work, const struct model_type *type,
+                         struct slice value);
+bool nested_needed(const struct model_type *type);
+
+#endif

@@ -1,0 +1,227 @@
+// See template.h. Rendering appends segment by segment. Matching walks literals through the key:
+// what is between two of them is a field. Runs of fields without a literal between them match
+// together, and none of them can be read.
+#include "guard/template.h"
+
+#include "guard/validate.h"
+#include "value/number.h"
+
+enum eval_status model_template_render(const struct model_template *template,
+                                       struct model_scope *scope, struct buf *out)
+{
+    for (size_t i = 0; i < template->segment_count; i++) {
+        const struct model_segment *segment = &template->segments[i];
+        if (segment->expr == NULL) {
+            buf_slice(out, segment->literal);
+            continue;
+        }
+        enum eval_status status = model_eval_text(segment->expr, scope, out);
+        if (status != EVAL_OK)
+            return status;
+    }
+    return out->failed ? EVAL_BUDGET : EVAL_OK;
+}
+
+static bool is_empty(struct slice value)
+{
+    return value_bytes(value).len == 0;
+}
+
+static enum eval_status number_of_text(struct slice text, struct arena *arena, struct slice *value)
+{
+    uint8_t stored[NUMBER_BYTES_MAX];
+    size_t len;
+    if (number_from_text(text, stored, &len) != NUMBER_OK)
+        return EVAL_UNFIT;
+    *value = model_number(arena, slice_of(stored, len));
+    return value->ptr != NULL ? EVAL_OK : EVAL_BUDGET;
+}
+
+static enum eval_status bare_value(const struct model_template *template, struct model_scope *scope,
+                                   enum value_type type, struct slice *value)
+{
+    struct slice found;
+    enum eval_status status = model_eval(template->segments[0].expr, scope, MODEL_ANY, &found);
+    if (status != EVAL_OK)
+        return status;
+    if (value_type(found) != type || is_empty(found))
+        return EVAL_MISSING;
+    *value = found;
+    return EVAL_OK;
+}
+
+enum eval_status model_template_value(const struct model_template *template,
+                                      struct model_scope *scope, enum value_type type,
+                                      struct buf *scratch, struct slice *value)
+{
+    if (template->bare)
+        return bare_value(template, scope, type, value);
+    buf_clear(scratch);
+    enum eval_status status = model_template_render(template, scope, scratch);
+    if (status != EVAL_OK)
+        return status;
+    struct slice text = buf_view(scratch);
+    if (text.len == 0)
+        return EVAL_MISSING;
+    if (type == VALUE_N)
+        return number_of_text(text, scope->arena, value);
+    struct slice made = model_string(scope->arena, text);
+    if (made.ptr == NULL)
+        return EVAL_BUDGET;
+    if (type == VALUE_B)
+        ((uint8_t *)made.ptr)[0] = VALUE_TAG_B;
+    *value = made;
+    return EVAL_OK;
+}
+
+// ---- Matching -------------------------------------------------------------------------------
+
+const struct model_expr *model_segment_path(const struct model_segment *segment)
+{
+    const struct model_expr *expr = segment->expr;
+    if (expr != NULL && expr->kind == MODEL_EXPR_CALL && expr->function == MODEL_FN_PAD)
+        expr = expr->args[0];
+    return expr != NULL && expr->kind == MODEL_EXPR_PATH ? expr : NULL;
+}
+
+// The next piece of a key by its template: *at is the first segment of a run of fields, or a
+// literal, and moves behind it.
+struct walk {
+    const struct model_template *template;
+    size_t at;
+    struct slice rest;
+    const struct model_segment *field; // if the piece is one field alone
+    struct slice text;                 // of the piece
+};
+
+static bool take_literal(struct walk *walk, struct slice literal)
+{
+    if (!slice_begins(walk->rest, literal))
+        return false;
+    walk->rest = slice_of(walk->rest.ptr + literal.len, walk->rest.len - literal.len);
+    return true;
+}
+
+// How long the field in front of a literal is; the whole rest is too long to be right if the
+// literal does not come.
+static size_t field_len(const struct walk *walk, struct slice literal, bool last)
+{
+    if (last && walk->rest.len > literal.len) {
+        size_t len = walk->rest.len - literal.len;
+        return memcmp(walk->rest.ptr + len, literal.ptr, literal.len) == 0 ? len : 0;
+    }
+    // A field is not empty, so that the literal cannot begin where the field does.
+    if (walk->rest.len < 2)
+        return 0;
+    const uint8_t *found = memmem(walk->rest.ptr + 1, walk->rest.len - 1, literal.ptr, literal.len);
+    return found != NULL ? (size_t)(found - walk->rest.ptr) : 0;
+}
+
+static bool take_fields(struct walk *walk)
+{
+    const struct model_template *template = walk->template;
+    size_t first = walk->at;
+    while (walk->at < template->segment_count && template->segments[walk->at].expr != NULL)
+        walk->at++;
+    size_t len = walk->rest.len;
+    if (walk->at < template->segment_count)
+        len = field_len(walk, template->segments[walk->at].literal,
+                        walk->at + 1 == template->segment_count);
+    if (len == 0)
+        return false;
+    walk->field = walk->at == first + 1 ? &template->segments[first] : NULL;
+    walk->text = slice_of(walk->rest.ptr, len);
+    walk->rest = slice_of(walk->rest.ptr + len, walk->rest.len - len);
+    return true;
+}
+
+static bool walk_piece(struct walk *walk)
+{
+    const struct model_segment *segment = &walk->template->segments[walk->at];
+    walk->field = NULL;
+    if (segment->expr != NULL)
+        return take_fields(walk);
+    walk->at++;
+    return take_literal(walk, segment->literal);
+}
+
+bool model_template_fits(const struct model_template *template, struct slice key)
+{
+    if (template->bare)
+        return true;
+    uint8_t tag = key.ptr[0];
+    if (tag != VALUE_TAG_S && tag != VALUE_TAG_B)
+        return tag == VALUE_TAG_N;
+    struct walk walk = {.template = template, .rest = value_bytes(key)};
+    while (walk.at < template->segment_count)
+        if (!walk_piece(&walk))
+            return false;
+    return walk.rest.len == 0;
+}
+
+// The type of what a path names, or NULL if that is not known.
+static const struct model_type *path_type(const struct model_expr *path)
+{
+    const struct model_attribute *attribute = path->attribute;
+    for (size_t i = 1; i < path->step_count && attribute != NULL; i++)
+        attribute = attribute->type->kind == MODEL_OBJECT
+                        ? model_type_field(attribute->type, path->steps[i])
+                        : NULL;
+    return attribute != NULL ? attribute->type : NULL;
+}
+
+static struct slice bool_of_text(struct slice text)
+{
+    static const uint8_t tags[] = {VALUE_TAG_FALSE, VALUE_TAG_TRUE};
+    if (slice_is(text, "true"))
+        return slice_of(&tags[1], 1);
+    return slice_is(text, "false") ? slice_of(&tags[0], 1) : VALUE_NONE;
+}
+
+// A field's text as its attribute stores it. Padding is taken away from numbers only: whether a
+// text had zeros of its own, nobody knows, so that a padded text is not read.
+static bool read_field(const struct model_segment *segment, const struct model_expr *path,
+                       struct slice text, struct arena *arena, struct model_match *match)
+{
+    const struct model_type *type = path_type(path);
+    struct slice value = VALUE_NONE;
+    if (type == NULL || model_type_stores(type, VALUE_S)) {
+        if (segment->expr != path)
+            return true;
+        value = model_string(arena, text);
+    } else if (model_type_stores(type, VALUE_N)) {
+        if (number_of_text(text, arena, &value) != EVAL_OK)
+            return false;
+    } else if (model_type_stores(type, VALUE_BOOL)) {
+        value = bool_of_text(text);
+    } else {
+        return true; // binary, which is not worth reading
+    }
+    if (value.len == 0)
+        return false;
+    if (match->count < MODEL_FIELDS_MAX)
+        match->fields[match->count++] = (struct model_field){path, value};
+    return true;
+}
+
+bool model_template_match(const struct model_template *template, struct slice key,
+                          struct arena *arena, struct model_match *match)
+{
+    match->count = 0;
+    if (template->bare) {
+        match->fields[match->count++] = (struct model_field){template->segments[0].expr, key};
+        return true;
+    }
+    uint8_t tag = key.ptr[0];
+    if (tag != VALUE_TAG_S && tag != VALUE_TAG_B)
+        return tag == VALUE_TAG_N;
+    struct walk walk = {.template = template, .rest = value_bytes(key)};
+    while (walk.at < template->segment_count) {
+        if (!walk_piece(&walk))
+            return false;
+        const struct model_expr *path = walk.field != NULL ? model_segment_path(walk.field) : NULL;
+        if (path != NULL && !read_field(walk.field, path, walk.text, arena, match))
+            return false;
+    }
+    return walk.rest.len == 0;
+}

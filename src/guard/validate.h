@@ -1,0 +1,66 @@
+// Whether values are of their types, and what to say if not.
+//
+// A value is first asked yes or no, which costs little; only if it does not fit is it walked again
+// for the words. A violation names the place by a JSON pointer (RFC 6901).
+#ifndef GUARD_VALIDATE_H
+#define GUARD_VALIDATE_H
+
+#include "guard/guard.h"
+#include "model/model.h"
+
+// Whether the value fits. `strict`: fields that an object type does not have are wrong, too.
+bool model_type_fits(const struct model_type *type, struct slice value, bool strict);
+
+// Whether a type can be stored as that; unions can be several things.
+bool model_type_stores(const struct model_type *type, enum value_type stored);
+
+// A place in an item, from the inside out; lives on the stack of who walks the item.
+struct model_pointer {
+    const struct model_pointer *up; // NULL for an attribute
+    struct slice name;
+    bool element; // of a list: index instead of name
+    size_t index;
+};
+
+enum { MODEL_VIOLATIONS_MAX = 20 };
+
+// What was found so far. The texts are in the arena.
+struct model_report {
+    struct arena *arena;
+    bool failed; // the arena is used up
+    size_t more; // violations that are not kept
+    size_t count;
+    struct model_violation list[MODEL_VIOLATIONS_MAX];
+};
+
+void model_report_init(struct model_report *report, struct arena *arena);
+// `actual` is a value or VALUE_NONE. Expected in words, or a value in words, or a type.
+void model_report_add(struct model_report *report, const struct model_pointer *at,
+                      struct slice expected, struct slice actual);
+void model_report_addf(struct model_report *report, const struct model_pointer *at,
+                       struct slice actual, const char *expected, ...) PRINTF_LIKE(4, 5);
+void model_report_type(struct model_report *report, const struct model_pointer *at,
+                       const struct model_type *type, struct slice actual);
+
+// Adds every violation of the value. Unknown fields of objects go where `unknown` says: nowhere,
+// to warnings, to violations.
+struct model_judge {
+    enum model_leave unknown;
+    struct model_report *violations;
+    struct model_report *warnings;
+};
+void model_type_judge(const struct model_type *type, struct slice value,
+                      const struct model_pointer *at, const struct model_judge *judge);
+
+// A value in a few words: "text cut after 60 characters", 12.5, true, null, a list; `nothing` for
+// VALUE_NONE. No control characters come out.
+void model_value_describe(struct slice value, struct buf *out);
+
+// All of a report in one line: /email: expected email, got "x"; /role: …
+void model_report_text(const struct model_report *report, struct buf *out);
+
+// A copy in the arena for error->details, or NULL if that is used up.
+MUST_CHECK struct model_violations *model_report_details(const struct model_report *report,
+                                                         struct slice entity);
+
+#endif

@@ -1,0 +1,292 @@
+// See validate.h: the words for what does not fit. Nothing here is in the way of a good write.
+#include "guard/validate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "value/number.h"
+
+enum { SHOWN = 60, WORDS_MAX = 4096, TEXT_MAX = 64 << 10 };
+
+void model_report_init(struct model_report *report, struct arena *arena)
+{
+    report->arena = arena;
+    report->failed = false;
+    report->more = 0;
+    report->count = 0;
+}
+
+// ---- Words ----------------------------------------------------------------------------------
+
+// Text that may go into a header or onto a terminal.
+static void put_clean(struct buf *out, struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t byte = text.ptr[i];
+        buf_byte(out, byte < ' ' || byte == 0x7f ? ' ' : byte);
+    }
+}
+
+static void describe_text(struct slice text, struct buf *out)
+{
+    size_t characters = 0;
+    size_t end = 0;
+    while (end < text.len) {
+        if ((text.ptr[end] & 0xc0) != 0x80 && ++characters > SHOWN)
+            break;
+        end++;
+    }
+    buf_byte(out, '"');
+    put_clean(out, slice_of(text.ptr, end));
+    buf_text(out, end < text.len ? "…\"" : "\"");
+}
+
+void model_value_describe(struct slice value, struct buf *out)
+{
+    if (value.len == 0) {
+        buf_text(out, "nothing");
+        return;
+    }
+    switch (value_type(value)) {
+    case VALUE_S:
+        describe_text(value_bytes(value), out);
+        return;
+    case VALUE_N: {
+        char text[NUMBER_TEXT_MAX];
+        buf_add(out, text, number_to_text(value_bytes(value), text));
+        return;
+    }
+    case VALUE_BOOL:
+        buf_text(out, value_bool(value) ? "true" : "false");
+        return;
+    case VALUE_NULL:
+        buf_text(out, "null");
+        return;
+    case VALUE_B:
+        buf_text(out, "binary");
+        return;
+    case VALUE_L:
+        buf_text(out, "a list");
+        return;
+    case VALUE_M:
+        buf_text(out, "a map");
+        return;
+    default:
+        buf_text(out, "a set");
+        return;
+    }
+}
+
+static void put_pointer(const struct model_pointer *at, struct buf *out)
+{
+    if (at == NULL)
+        return;
+    put_pointer(at->up, out);
+    buf_byte(out, '/');
+    if (at->element) {
+        buf_u64(out, at->index);
+        return;
+    }
+    for (size_t i = 0; i < at->name.len; i++) {
+        uint8_t byte = at->name.ptr[i];
+        if (byte == '~')
+            buf_text(out, "~0");
+        else if (byte == '/')
+            buf_text(out, "~1");
+        else
+            buf_byte(out, byte < ' ' || byte == 0x7f ? ' ' : byte);
+    }
+}
+
+// ---- Adding ---------------------------------------------------------------------------------
+
+// A copy in the report's arena of what was written to `words`, which is emptied.
+static struct slice keep(struct model_report *report, struct buf *words)
+{
+    struct slice copy = arena_copy(report->arena, buf_view(words));
+    if (copy.ptr == NULL || words->failed) {
+        report->failed = true;
+        copy = slice_of("", 0);
+    }
+    buf_clear(words);
+    return copy;
+}
+
+static struct model_violation *next(struct model_report *report, const struct model_pointer *at,
+                                    struct slice actual, struct buf *words)
+{
+    if (report->count == MODEL_VIOLATIONS_MAX) {
+        report->more++;
+        return NULL;
+    }
+    struct model_violation *violation = &report->list[report->count++];
+    put_pointer(at, words);
+    violation->pointer = keep(report, words);
+    model_value_describe(actual, words);
+    violation->actual = keep(report, words);
+    return violation;
+}
+
+void model_report_add(struct model_report *report, const struct model_pointer *at,
+                      struct slice expected, struct slice actual)
+{
+    struct buf words;
+    buf_init(&words, TEXT_MAX * 4);
+    struct model_violation *violation = next(report, at, actual, &words);
+    if (violation != NULL) {
+        put_clean(&words, expected);
+        violation->expected = keep(report, &words);
+    }
+    buf_release(&words);
+}
+
+void model_report_addf(struct model_report *report, const struct model_pointer *at,
+                       struct slice actual, const char *expected, ...)
+{
+    char text[WORDS_MAX];
+    va_list arguments;
+    va_start(arguments, expected);
+    int len = vsnprintf(text, sizeof(text), expected, arguments);
+    va_end(arguments);
+    size_t shown = len < 0 ? 0 : (size_t)len < sizeof(text) ? (size_t)len : sizeof(text) - 1;
+    model_report_add(report, at, slice_of(text, shown), actual);
+}
+
+void model_report_type(struct model_report *report, const struct model_pointer *at,
+                       const struct model_type *type, struct slice actual)
+{
+    struct buf words;
+    struct model_type shown = *type;
+    // Who reads this may not have the model at hand: the choices of a named union help, its name
+    // alone does not.
+    if (type->kind == MODEL_UNION)
+        shown.name = slice_of(NULL, 0);
+    buf_init(&words, WORDS_MAX);
+    model_type_text(&shown, &words);
+    model_report_add(report, at, buf_view(&words), actual);
+    buf_release(&words);
+}
+
+// ---- Judging --------------------------------------------------------------------------------
+
+static void judge_unknown(const struct model_pointer *at, struct slice value,
+                          const struct model_judge *judge)
+{
+    struct slice expected = SLICE_LIT("no such attribute");
+    if (judge->unknown == MODEL_REJECT)
+        model_report_add(judge->violations, at, expected, value);
+    else if (judge->unknown == MODEL_REPORT && judge->warnings != NULL)
+        model_report_add(judge->warnings, at, expected, value);
+}
+
+static void judge_object(const struct model_type *type, struct slice value,
+                         const struct model_pointer *at, const struct model_judge *judge)
+{
+    if (type->field_count == 0)
+        return;
+    for (size_t i = 0; i < type->field_count; i++) {
+        const struct model_attribute *field = &type->fields[i];
+        struct model_pointer inside = {.up = at, .name = field->name};
+        struct slice found = value_get(value, field->name);
+        if (found.len > 0)
+            model_type_judge(field->type, found, &inside, judge);
+        else if (!field->optional)
+            model_report_type(judge->violations, &inside, field->type, VALUE_NONE);
+    }
+    struct value_iter iter;
+    value_iter_init(&iter, value);
+    while (value_iter_next(&iter)) {
+        struct model_pointer inside = {.up = at, .name = iter.name};
+        if (model_type_field(type, iter.name) == NULL)
+            judge_unknown(&inside, iter.value, judge);
+    }
+}
+
+// Members of a list or a record.
+static void judge_members(const struct model_type *type, struct slice value,
+                          const struct model_pointer *at, const struct model_judge *judge)
+{
+    struct model_type bounds = {
+        .kind = MODEL_LIST, .min = type->min, .max = type->max, .item = NULL};
+    struct value_iter iter;
+    struct model_pointer inside = {.up = at, .element = type->kind == MODEL_LIST};
+    value_iter_init(&iter, value);
+    if (type->kind == MODEL_LIST) {
+        bounds.item = &(const struct model_type){.kind = MODEL_ANY};
+        if (!model_type_fits(&bounds, value, false))
+            model_report_type(judge->violations, at, type, value);
+    }
+    while (type->item != NULL && value_iter_next(&iter)) {
+        inside.name = iter.name;
+        model_type_judge(type->item, iter.value, &inside, judge);
+        inside.index++;
+    }
+}
+
+// The one option of a union that has members as the value has, or NULL: there, it can be said more
+// precisely what is wrong.
+static const struct model_type *option_of(const struct model_type *type, struct slice value)
+{
+    const struct model_type *found = NULL;
+    enum value_type stored = value_type(value);
+    if (stored != VALUE_M && stored != VALUE_L)
+        return NULL;
+    for (size_t i = 0; i < type->option_count; i++)
+        if (model_type_stores(type->options[i], stored)) {
+            if (found != NULL)
+                return NULL;
+            found = type->options[i];
+        }
+    return found;
+}
+
+void model_type_judge(const struct model_type *type, struct slice value,
+                      const struct model_pointer *at, const struct model_judge *judge)
+{
+    if (model_type_fits(type, value, judge->unknown != MODEL_ALLOW))
+        return;
+    const struct model_type *option = type->kind == MODEL_UNION ? option_of(type, value) : type;
+    uint8_t tag = value.ptr[0];
+    if (option != NULL && option->kind == MODEL_OBJECT && tag == VALUE_TAG_M)
+        judge_object(option, value, at, judge);
+    else if (option != NULL && ((option->kind == MODEL_RECORD && tag == VALUE_TAG_M) ||
+                                (option->kind == MODEL_LIST && tag == VALUE_TAG_L)))
+        judge_members(option, value, at, judge);
+    else if (!model_type_fits(type, value, judge->unknown == MODEL_REJECT))
+        model_report_type(judge->violations, at, type, value);
+}
+
+// ---- All of it ------------------------------------------------------------------------------
+
+void model_report_text(const struct model_report *report, struct buf *out)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        const struct model_violation *violation = &report->list[i];
+        if (i > 0)
+            buf_text(out, "; ");
+        if (violation->pointer.len > 0) {
+            buf_slice(out, violation->pointer);
+            buf_text(out, ": ");
+        }
+        buf_text(out, "expected ");
+        buf_slice(out, violation->expected);
+        buf_text(out, ", got ");
+        buf_slice(out, violation->actual);
+    }
+    if (report->more > 0)
+        buf_printf(out, "; and %zu more", report->more);
+}
+
+struct model_violations *model_report_details(const struct model_report *report,
+                                              struct slice entity)
+{
+    size_t bytes = report->count * sizeof(struct model_violation);
+    struct model_violations *details = arena_alloc(report->arena, sizeof(*details));
+    struct model_violation *list = arena_alloc(report->arena, bytes + 1);
+    if (details == NULL || list == NULL || report->failed)
+        return NULL;
+    if (bytes > 0)
+        memcpy(list, report->list, bytes);
+    *details = (struct model_violations){.entity = entity, .count = report->count, .list = list};
+    return details;
+}

@@ -1,0 +1,343 @@
+// Rules about access patterns: what they read and throw away, what they promise and nothing keeps.
+#include "lint/lint_internal.h"
+
+typedef void visit_access(struct lint *lint, const struct model_access *access);
+
+static void each_access(struct lint *lint, visit_access *visit)
+{
+    for (size_t t = 0; t < lint->model->table_count; t++)
+        for (size_t i = 0; i < lint->model->tables[t].access_count; i++)
+            visit(lint, &lint->model->tables[t].accesses[i]);
+}
+
+static const struct key_schema *schema_of(const struct model_access *access)
+{
+    return access->index == NULL ? &access->table->keys : &access->index->keys;
+}
+
+static struct slice where_of(const struct model_access *access)
+{
+    return access->index == NULL ? SLICE_LIT("the table") : access->index->name;
+}
+
+// The part of the schema that a condition is on, or the number of parts.
+static size_t part_of(const struct model_access *access, const struct model_condition *condition)
+{
+    const struct key_schema *schema = schema_of(access);
+    size_t count = schema->hash_count + schema->range_count;
+    for (size_t i = 0; i < count; i++)
+        if (condition->step_count > 0 && slice_equal(schema->parts[i].name, condition->steps[0]))
+            return i;
+    return count;
+}
+
+static bool has_param(const struct model_expr *expr)
+{
+    if (expr == NULL)
+        return false;
+    if (expr->kind == MODEL_EXPR_PARAM)
+        return true;
+    if (expr->kind == MODEL_EXPR_TEMPLATE) {
+        for (size_t i = 0; i < expr->template->segment_count; i++)
+            if (has_param(expr->template->segments[i].expr))
+                return true;
+        return false;
+    }
+    for (size_t i = 0; i < expr->arg_count; i++)
+        if (has_param(expr->args[i]))
+            return true;
+    return false;
+}
+
+static bool condition_has_param(const struct model_condition *condition)
+{
+    return has_param(condition->values[0]) || has_param(condition->values[1]);
+}
+
+// ---- L019, L020 ----------------------------------------------------------------------------
+
+static void filter_discards(struct lint *lint, const struct model_access *access)
+{
+    if (access->filter_count == 0)
+        return;
+    const struct model_condition *first = &access->filters[0];
+    struct slice name = first->step_count > 0 ? first->steps[0] : SLICE_LIT("it");
+    struct slice where = where_of(access);
+    lint_find(lint, first->at.line > 0 ? first->at : access->at,
+              lint_text(lint,
+                        "put {%.*s} into the key of an index, so that only what is wanted is "
+                        "read",
+                        SLICE_FMT(name)),
+              "%.*s reads items of %.*s and throws away those whose %.*s does not fit",
+              SLICE_FMT(access->name), SLICE_FMT(where), SLICE_FMT(name));
+}
+
+void lint_filter_discards(struct lint *lint)
+{
+    each_access(lint, filter_discards);
+}
+
+static void whole_partition(struct lint *lint, const struct model_access *access)
+{
+    if (access->one || access->get || access->limit > 0)
+        return;
+    for (size_t i = 0; i < access->key_count; i++)
+        if (condition_has_param(&access->keys[i]))
+            return;
+    struct slice where = where_of(access);
+    lint_find(lint, access->at, NULL,
+              "%.*s has neither a parameter nor a limit: it reads a whole partition of %.*s",
+              SLICE_FMT(access->name), SLICE_FMT(where));
+}
+
+void lint_whole_partition(struct lint *lint)
+{
+    each_access(lint, whole_partition);
+}
+
+// ---- L021 ----------------------------------------------------------------------------------
+
+static bool reads_also(const struct model_access *access, const struct model_entity *entity)
+{
+    struct lint_key key;
+    for (size_t i = 0; i < access->entity_count; i++)
+        if (access->entities[i] == entity)
+            return false;
+    if (!lint_key_of(entity, access->index, &key))
+        return false;
+    for (size_t i = 0; i < access->key_count; i++) {
+        size_t part = part_of(access, &access->keys[i]);
+        if (part < key.schema->hash_count + key.schema->range_count &&
+            !lint_condition_meets(access, &access->keys[i], entity, &key.parts[part]))
+            return false;
+    }
+    return true;
+}
+
+static void mixed_collection(struct lint *lint, const struct model_access *access)
+{
+    if (access->get)
+        return;
+    const char *names = "";
+    size_t count = 0;
+    for (size_t i = 0; i < access->table->entity_count; i++) {
+        const struct model_entity *entity = &access->table->entities[i];
+        if (reads_also(access, entity))
+            names = lint_text(lint, "%s%s%.*s", names, count++ == 0 ? "" : ", ",
+                              SLICE_FMT(entity->name));
+    }
+    struct slice where = where_of(access);
+    if (count > 0)
+        lint_find(lint, access->at,
+                  lint_text(lint,
+                            "narrow it by the sort key (where … begins …), or name them in the "
+                            "pattern: = %.*s, %s",
+                            SLICE_FMT(access->entities[0]->name), names),
+                  "%.*s also reads %s: they can be in the same partition of %.*s",
+                  SLICE_FMT(access->name), names, SLICE_FMT(where));
+}
+
+void lint_mixed_collection(struct lint *lint)
+{
+    each_access(lint, mixed_collection);
+}
+
+// ---- L022 ----------------------------------------------------------------------------------
+
+// The last parameter of a prefix, if the prefix ends with one; *place is its segment.
+static const struct model_param *ends_with_param(const struct model_access *access,
+                                                 const struct model_expr *value, size_t *place)
+{
+    const struct model_expr *last = value;
+    *place = 0;
+    if (value->kind == MODEL_EXPR_TEMPLATE) {
+        if (value->template->segment_count == 0)
+            return NULL;
+        *place = value->template->segment_count - 1;
+        last = value->template->segments[*place].expr;
+    }
+    if (last == NULL || last->kind != MODEL_EXPR_PARAM || last->param >= access->param_count)
+        return NULL;
+    return &access->params[last->param];
+}
+
+static void judge_prefix(struct lint *lint, const struct model_access *access,
+                         const struct model_condition *condition)
+{
+    size_t place = 0;
+    const struct model_param *param = ends_with_param(access, condition->values[0], &place);
+    struct lint_key key;
+    size_t part = part_of(access, condition);
+    if (param == NULL || lint_type_fixed(param->type) || lint_type_time(param->type) ||
+        !lint_key_of(access->entities[0], access->index, &key) ||
+        part >= key.schema->hash_count + key.schema->range_count)
+        return;
+    const struct model_template *template = key.parts[part].template;
+    if (template == NULL || place >= template->segment_count ||
+        template->segments[place].expr == NULL)
+        return;
+    struct model_place at = condition->at.line > 0 ? condition->at : access->at;
+    bool more = place + 1 < template->segment_count;
+    struct slice behind = more && template->segments[place + 1].expr == NULL
+                              ? template->segments[place + 1].literal
+                              : SLICE_LIT("");
+    struct lint_fields fields = {.count = 0};
+    struct model_template one = {.segment_count = 1, .segments = &template->segments[place]};
+    lint_template_fields(&one, &fields);
+    bool same = fields.count == 1 && fields.list[0].attribute != NULL &&
+                slice_equal(fields.list[0].attribute->name, param->name);
+    if (!more && !same)
+        return; // a search by a prefix, as it seems
+    const char *help = behind.len > 0
+                           ? lint_text(lint, "end the prefix with the delimiter: {%.*s}%.*s",
+                                       SLICE_FMT(param->name), SLICE_FMT(behind))
+                       : more ? NULL
+                              : "compare with = instead of begins";
+    lint_find(lint, at, help,
+              "the prefix of %.*s ends with {%.*s}, so that \"1\" also finds \"10\"",
+              SLICE_FMT(access->name), SLICE_FMT(param->name));
+}
+
+static void open_prefix(struct lint *lint, const struct model_access *access)
+{
+    for (size_t i = 0; i < access->key_count; i++)
+        if (access->keys[i].op == MODEL_OP_BEGINS)
+            judge_prefix(lint, access, &access->keys[i]);
+}
+
+void lint_open_prefix(struct lint *lint)
+{
+    each_access(lint, open_prefix);
+}
+
+// ---- L023, L024 ----------------------------------------------------------------------------
+
+// Range parts that a condition fixes to one value.
+static size_t fixed_ranges(const struct model_access *access)
+{
+    const struct key_schema *schema = schema_of(access);
+    size_t count = 0;
+    for (size_t i = 0; i < access->key_count; i++)
+        count += access->keys[i].op == MODEL_OP_EQUAL &&
+                 part_of(access, &access->keys[i]) >= schema->hash_count;
+    return count;
+}
+
+static void order_without_sort(struct lint *lint, const struct model_access *access)
+{
+    const struct key_schema *schema = schema_of(access);
+    if (!access->descending || access->get)
+        return;
+    bool sorts = schema->range_count > fixed_ranges(access);
+    if (sorts) {
+        sorts = false;
+        for (size_t i = 0; i < access->entity_count; i++) {
+            struct lint_key key;
+            sorts = sorts || (lint_key_of(access->entities[i], access->index, &key) &&
+                              !lint_range_constant(&key));
+        }
+    }
+    struct slice where = where_of(access);
+    if (!sorts)
+        lint_find(lint, access->at, NULL,
+                  "%.*s asks for an order, but nothing sorts its items in %.*s",
+                  SLICE_FMT(access->name), SLICE_FMT(where));
+}
+
+void lint_order_without_sort(struct lint *lint)
+{
+    each_access(lint, order_without_sort);
+}
+
+// The attributes that conditions fix: those in the templates of parts compared with =.
+static void fixed_fields(const struct model_access *access, const struct lint_key *key,
+                         struct lint_fields *out)
+{
+    *out = (struct lint_fields){.count = 0};
+    for (size_t i = 0; i < access->key_count; i++) {
+        size_t part = part_of(access, &access->keys[i]);
+        struct lint_fields fields;
+        if (access->keys[i].op != MODEL_OP_EQUAL ||
+            part >= key->schema->hash_count + key->schema->range_count)
+            continue;
+        lint_part_fields(key->entity, &key->parts[part], &fields);
+        for (size_t k = 0; k < fields.count && out->count < LINT_FIELDS_MAX; k++)
+            out->list[out->count++] = fields.list[k];
+    }
+}
+
+static bool has_attribute(const struct lint_fields *fields, const struct model_attribute *wanted)
+{
+    for (size_t i = 0; i < fields->count; i++)
+        if (fields->list[i].attribute == wanted)
+            return true;
+    return false;
+}
+
+static bool all_of_primary(const struct lint_fields *fixed, const struct model_entity *entity)
+{
+    struct lint_key primary;
+    struct lint_fields parts[2];
+    (void)lint_key_of(entity, NULL, &primary);
+    lint_hash_fields(&primary, &parts[0]);
+    lint_range_fields(&primary, &parts[1]);
+    for (int p = 0; p < 2; p++)
+        for (size_t i = 0; i < parts[p].count; i++)
+            if (!has_attribute(fixed, parts[p].list[i].attribute))
+                return false;
+    return parts[0].count + parts[1].count > 0;
+}
+
+static void one_not_unique(struct lint *lint, const struct model_access *access)
+{
+    struct lint_key key;
+    struct lint_fields fixed;
+    if (!access->one || access->get || access->descending || access->limit == 1 ||
+        !lint_key_of(access->entities[0], access->index, &key))
+        return;
+    fixed_fields(access, &key, &fixed);
+    for (size_t i = 0; i < fixed.count; i++)
+        if (fixed.list[i].attribute != NULL && fixed.list[i].attribute->unique)
+            return;
+    if (all_of_primary(&fixed, access->entities[0]))
+        return;
+    const struct model_attribute *last =
+        fixed.count == 0 ? NULL : fixed.list[fixed.count - 1].attribute;
+    const char *help =
+        last == NULL ? NULL
+                     : lint_text(lint, "mark %.*s unique, or drop 'one'", SLICE_FMT(last->name));
+    lint_find(lint, access->at, help,
+              "%.*s promises one %.*s, but nothing keeps two from having the same key",
+              SLICE_FMT(access->name), SLICE_FMT(access->entities[0]->name));
+}
+
+void lint_one_not_unique(struct lint *lint)
+{
+    each_access(lint, one_not_unique);
+}
+
+// ---- L025 ----------------------------------------------------------------------------------
+
+static bool is_read(const struct model_table *table, const struct model_entity *entity)
+{
+    for (size_t i = 0; i < table->access_count; i++)
+        for (size_t k = 0; k < table->accesses[i].entity_count; k++)
+            if (table->accesses[i].entities[k] == entity)
+                return true;
+    return false;
+}
+
+void lint_unread_entity(struct lint *lint)
+{
+    for (size_t t = 0; t < lint->model->table_count; t++) {
+        const struct model_table *table = &lint->model->tables[t];
+        if (table->access_count == 0) {
+            lint_find(lint, table->at, NULL, "%.*s has no access patterns", SLICE_FMT(table->name));
+            continue;
+        }
+        for (size_t i = 0; i < table->entity_count; i++)
+            if (!is_read(table, &table->entities[i]))
+                lint_find(lint, table->entities[i].at, NULL, "no access pattern reads %.*s",
+                          SLICE_FMT(table->entities[i].name));
+    }
+}

@@ -1,0 +1,536 @@
+// Each rule of lint: a model that has the smell, one that has not, and the comments that silence
+// it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "lint/cost.h"
+#include "lint/evidence.h"
+#include "lint/lint.h"
+#include "json/plain.h"
+
+#define TABLE                                                                                      \
+    "table shop { key PK, SK  index GSI1 (GSI1PK, GSI1SK)  index GSI2 (GSI2PK, GSI2SK)  type "     \
+    "kind }\n"
+#define READ "access things(id) = one Thing\n"
+
+struct smell {
+    const char *code;
+    const char *smells; // a model that has it
+    const char *where;  // text of the finding, or NULL
+    const char *clean;  // nearly the same without it
+};
+
+static const struct smell smells[] = {
+    {"L001",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"ALL\", \"{owner}#{id}\"  id uuid  "
+           "owner uuid }\n",
+     "every Thing is in one partition of GSI1",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"ALL#{owner}\", \"{id}\"  id uuid  "
+           "owner uuid }\n"},
+    {"L001",
+     TABLE "entity Thing { PK = \"FLAGS\" SK = \"{name}\"  name string }\n"
+           "entity Other { PK = \"FLAGS\" SK = \"O#{name}\"  name string }\n",
+     "every item of Thing, Other is in one partition of the table",
+     TABLE "entity Thing { PK = \"FLAGS\" SK = \"ALL\"  name string }\n"},
+    {"L002",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"S#{status}\", \"{id}\"  id uuid  "
+           "status \"on\" | \"off\" }\n",
+     "share 2 partitions of GSI1",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"S#{status}#{at:yyyy-mm}\", "
+           "\"{id}\"  id uuid  status \"on\" | \"off\"  at timestamp }\n"},
+    {"L003", TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"P\", \"0\"  id uuid }\n",
+     "is always \"0\": it cannot sort",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"P#{id}\", \"0\"  id uuid }\n"},
+    {"L003",
+     TABLE
+     "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"P\", \"{on}\"  id uuid  on boolean }\n",
+     "has 2 values only",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"P\", \"{on}#{id}\"  id uuid  on "
+           "boolean }\n"},
+    {"L004",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"V#{version}\"  id uuid  version integer }\n",
+     "version of Thing sorts as text in the table",
+     TABLE
+     "entity Thing { PK = \"T#{id}\" SK = \"V#{version:pad(8)}\"  id uuid  version integer }\n"},
+    {"L004",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"V#{appVersion}\"  id uuid  appVersion string }\n",
+     "appVersion of Thing sorts as text",
+     "table shop { key id, n number }\nentity Thing { id uuid  n number }\n"},
+    {"L005",
+     TABLE
+     "entity Thing { PK = \"T#{id}\" SK = \"V#{n:pad(3)}\"  id uuid  n integer(0..100000) }\n",
+     "pad(3) is too narrow for n in the table, which may have 6 digits",
+     TABLE
+     "entity Thing { PK = \"T#{id}\" SK = \"V#{n:pad(6)}\"  id uuid  n integer(0..100000) }\n"},
+    {"L005",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"V#{n:pad(6)}\"  id uuid  n integer(-5..100) }\n",
+     "n may be negative",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"V#{n:pad(6)}\"  id uuid  n integer(0..100) }\n"},
+    {"L006",
+     TABLE "entity Thing { PK = \"S#{id}\" SK = \"A\"  id uuid }\n"
+           "entity Other { PK = \"S#{other}\" SK = \"A\"  other string }\n",
+     "Thing and Other can have the same key: PK = \"S#",
+     TABLE "entity Thing { PK = \"S#{id}\" SK = \"A\"  id uuid }\n"
+           "entity Other { PK = \"S#{other}\" SK = \"B\"  other string }\n"},
+    {"L006",
+     TABLE
+     "entity Thing { PK = \"S#{id}\" SK = \"X#{how}#{id}\"  id uuid  how \"like\" | \"mark\" }\n"
+     "entity Other { PK = \"S#{id}\" SK = \"X#like#{of}\"  id uuid  of string }\n",
+     "X#like#",
+     TABLE
+     "entity Thing { PK = \"S#{id}\" SK = \"X#{how}#{id}\"  id uuid  how \"like\" | \"mark\" }\n"
+     "entity Other { PK = \"S#{id}\" SK = \"X#note#{of}\"  id uuid  of string }\n"},
+    {"L007",
+     "table shop { key PK, SK }\n"
+     "entity Thing { PK = \"S#{id}\" SK = \"A\"  id uuid }\n"
+     "entity Other { PK = \"S#{other}\" SK = \"A\"  other uuid  x string }\n",
+     "a key does not tell Other from Thing",
+     "table shop { key PK, SK }\n"
+     "entity Thing { PK = \"S#{id}\" SK = \"A\"  id uuid }\n"
+     "entity Other { PK = \"S#{other}\" SK = \"A#{n:pad(4)}\"  other uuid  n integer(0..9999) }\n"},
+    {"L008", TABLE "entity Thing { PK = \"T#{id}\" SK = \"{status}\"  id uuid  status string }\n",
+     "status is in the primary key of Thing, and sounds like something that changes",
+     TABLE
+     "entity Thing { PK = \"T#{id}\" SK = \"{status}\"  id uuid  status string immutable }\n"},
+    {"L008",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"{at}#{id}\"  id uuid  at timestamp = now() on "
+           "update }\n",
+     "is set again at each write",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"{at}#{id}\"  id uuid  at timestamp = now() }\n"},
+    {"L009", TABLE "entity Thing { PK = \"T#{id}\" SK = \"E#{at}\"  id uuid  at timestamp }\n",
+     "only the time at tells two Thing items of a partition apart",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"E#{at}#{eventId}\"  id uuid  at timestamp  "
+           "eventId uuid }\n"},
+    {"L010", TABLE "entity Thing { PK = \"T#{a}{b}\" SK = \"A\"  a string  b string }\n",
+     "follow each other without a delimiter in \"T#{a}{b}\"",
+     TABLE "entity Thing { PK = \"T#{a}#{b}\" SK = \"A\"  a string  b string }\n"},
+    {"L011", TABLE "entity Thing { PK = \"T#{tag}#{id}\" SK = \"A\"  tag string  id uuid }\n",
+     "tag of Thing is free text and is followed by '#'",
+     TABLE "entity Thing { PK = \"T#{id}#{tag}\" SK = \"A\"  tag string  id uuid }\n"},
+    {"L012",
+     TABLE
+     "entity Thing { PK = \"T#{id}\" SK = \"{createdAt}#{id}\"  id uuid  createdAt string }\n",
+     "createdAt of Thing is a time by its name and sorts, but may be of any form",
+     TABLE
+     "entity Thing { PK = \"T#{id}\" SK = \"{createdAt}#{id}\"  id uuid  createdAt timestamp }\n"},
+    {"L012",
+     TABLE
+     "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"F\", \"{at}\"  id uuid  at timestamp }\n"
+     "entity Other { PK = \"O#{id}\" SK = \"A\"  GSI1 = \"F\", \"{at}\"  id uuid  at date }\n",
+     "one sorts by a timestamp and the other by a date",
+     TABLE
+     "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"F\", \"{at}\"  id uuid  at timestamp }\n"
+     "entity Other { PK = \"O#{id}\" SK = \"A\"  GSI1 = \"G\", \"{at}\"  id uuid  at date }\n"},
+    {"L013",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"O#{old}\", \"{id}\"  id uuid  old "
+           "uuid? deprecated }\n",
+     "the deprecated old is part of the key of Thing in GSI1",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"O#{new}\", \"{id}\"  id uuid  new "
+           "uuid?  old uuid? deprecated }\n"},
+    {"L014",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"O#{owner}\", \"{id}\"  id uuid  "
+           "owner uuid }\n" READ,
+     "no access pattern uses GSI1",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"O#{owner}\", \"{id}\"  id uuid  "
+           "owner uuid }\n" READ "access ofOwner(owner) = Thing via GSI1\n"},
+    {"L015", TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  id uuid }\n",
+     "no entity fills GSI1PK of shop, so GSI1 stays empty",
+     "table shop { key PK, SK }\nentity Thing { PK = \"T#{id}\" SK = \"A\"  id uuid }\n"},
+    {"L016",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"O#{owner}\", \"{at}\"  GSI2 = "
+           "\"O#{owner}\", \"{at}\"  id uuid  owner uuid  at timestamp }\n",
+     "Thing has the same keys in GSI1 and GSI2",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"O#{owner}\", \"{at}\"  GSI2 = "
+           "\"P#{id}\", \"{at}\"  id uuid  owner uuid  at timestamp }\n"},
+    {"L016",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"BY_{on}\", \"{owner}#{id}\"  GSI2 "
+           "= \"ALL\", \"{owner}#{id}\"  id uuid  owner uuid  on boolean }\n",
+     "Thing is kept in GSI1 and GSI2 in the same order",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"BY_{on}\", \"{owner}#{id}\"  GSI2 "
+           "= \"ALL\", \"{id}\"  id uuid  owner uuid  on boolean }\n"},
+    {"L017",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"O#{owner}\", \"{id}\"  id uuid  "
+           "owner uuid  pages string[](100..100) }\n",
+     "GSI1 projects all of an item",
+     "table shop { key PK, SK  index GSI1 (GSI1PK, GSI1SK) project keys }\n"
+     "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"O#{owner}\", \"{id}\"  id uuid  owner "
+     "uuid  pages string[](100..100) }\n"},
+    {"L018",
+     "table shop { key PK, SK  index inA (a, b)  index inB (c, d)  index inC (e, f) }\n"
+     "entity Thing { PK = \"T#{id}\" SK = \"A\"  inA = \"{x}\", \"{id}\"  inB = \"{x}1\", \"{id}\" "
+     " inC = \"{x}2\", \"{id}\"  id uuid  x uuid  pages string[](100..100) }\n",
+     "a new Thing costs ",
+     "table shop { key PK, SK  index inA (a, b)  index inB (c, d)  index inC (e, f) }\n"
+     "entity Thing { PK = \"T#{id}\" SK = \"A\"  inA = \"{x}\", \"{id}\"  inB = \"{x}1\", \"{id}\" "
+     " inC = \"{x}2\", \"{id}\"  id uuid  x uuid }\n"},
+    {"L019",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"X#{n}\"  id uuid  n uuid  on boolean }\n"
+           "access things(id) = Thing filter on = true\n",
+     "things reads items of the table and throws away those whose on does not fit",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"X#{n}\"  id uuid  n uuid  on boolean }\n"
+           "access things(id) = Thing\n"},
+    {"L020",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"ALL\", \"{id}\"  id uuid }\n"
+           "access all() = Thing via GSI1\n",
+     "all has neither a parameter nor a limit: it reads a whole partition of GSI1",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"ALL\", \"{id}\"  id uuid }\n"
+           "access all() = Thing via GSI1 limit 20\n"},
+    {"L021",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"X#{n}\"  id uuid  n uuid }\n"
+           "entity Other { PK = \"T#{id}\" SK = \"Y#{n}\"  id uuid  n uuid }\n"
+           "access things(id) = Thing where SK >= \"X\"\n",
+     "things also reads Other",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"X#{n}\"  id uuid  n uuid }\n"
+           "entity Other { PK = \"T#{id}\" SK = \"Y#{n}\"  id uuid  n uuid }\n"
+           "access things(id) = Thing where SK begins \"X#\"\n"},
+    {"L022",
+     TABLE "entity Thing { PK = \"T\" SK = \"U#{user}#{n}\"  user string  n uuid }\n"
+           "access things(user) = Thing where SK begins \"U#{user}\"\n",
+     "the prefix of things ends with {user}",
+     TABLE "entity Thing { PK = \"T\" SK = \"U#{user}#{n}\"  user string  n uuid }\n"
+           "access things(user) = Thing where SK begins \"U#{user}#\"\n"},
+    {"L023",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"O#{owner}\", \"0\"  id uuid  owner "
+           "uuid }\n"
+           "access things(owner) = Thing via GSI1 newest first\n",
+     "things asks for an order, but nothing sorts its items in GSI1",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"O#{owner}\", \"{at}\"  id uuid  "
+           "owner uuid  at timestamp }\n"
+           "access things(owner) = Thing via GSI1 newest first\n"},
+    {"L024",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"M#{mail}\", \"A\"  id uuid  mail "
+           "email lower }\n"
+           "access byMail(mail) = one Thing via GSI1\n",
+     "byMail promises one Thing, but nothing keeps two from having the same key",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"M#{mail}\", \"A\"  id uuid  mail "
+           "email unique lower }\n"
+           "access byMail(mail) = one Thing via GSI1\n"},
+    {"L025",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  id uuid }\nentity Other { PK = \"O#{id}\" "
+           "SK = \"A\"  id uuid }\n" READ,
+     "no access pattern reads Other",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  id uuid }\n" READ},
+    {"L026", "table shop { key id  ttl ttl }\nentity Thing { id uuid  ttl number? }\n",
+     "ttl of Thing says when an item expires, but is not of type epoch",
+     "table shop { key id  ttl ttl }\nentity Thing { id uuid  ttl epoch? }\n"},
+    {"L027", "table shop { key id }\nentity Thing { id uuid  ttl epoch? }\n",
+     "ttl of Thing sounds like an expiry",
+     "table shop { key id  ttl ttl }\nentity Thing { id uuid  ttl epoch? }\n"},
+    {"L027", "table shop { key id  ttl gone }\nentity Thing { id uuid }\n",
+     "no entity of shop has gone",
+     "table shop { key id  ttl gone }\nentity Thing { id uuid  gone epoch? }\n"},
+    {"L028", "table shop { key id }\nentity Thing { id uuid  email email unique }\n",
+     "email of Thing is unique as it is written",
+     "table shop { key id }\nentity Thing { id uuid  email email unique lower }\n"},
+    {"L029", "table shop { key id }\nentity Thing { id uuid  phone string? unique }\n",
+     "phone of Thing is unique, but need not be there",
+     "table shop { key id }\nentity Thing { id uuid  phone string unique }\n"},
+    {"L030", "table shop { key id }\nentity Thing { id string  x string }\n",
+     "id is in the primary key of Thing without being immutable",
+     "table shop { key id }\nentity Thing { id string immutable  x string }\n"},
+    {"L031",
+     "table shop { key id, n  local index loc (id, x) }\nentity Thing { id uuid  n string  x "
+     "string? }\n",
+     "loc is a local index of shop",
+     "table shop { key id, n  index loc (id, x) }\nentity Thing { id uuid  n string  x string? "
+     "}\n"},
+    {"L032", "table shop { key id }\nentity Thing { id uuid  lines { a: string }[] }\n",
+     "lines of Thing is a list of objects without an end",
+     "table shop { key id }\nentity Thing { id uuid  lines { a: string }[](0..50) }\n"},
+};
+
+struct run {
+    struct arena arena;
+    struct diagnostics *faults;
+    struct model *model;
+    struct lint lint;
+};
+
+static void run_lint(struct run *run, const char *text)
+{
+    arena_init(&run->arena, 64 << 20);
+    run->faults = arena_alloc(&run->arena, sizeof(*run->faults));
+    assert_non_null(run->faults);
+    diagnostics_init(run->faults, &run->arena);
+    run->model = model_parse(SLICE_LIT("test.dolmen"), slice_str(text), run->faults);
+    if (run->model == NULL) {
+        struct buf shown;
+        buf_init(&shown, 1 << 20);
+        diagnostics_show(run->faults, SLICE_LIT("test.dolmen"), slice_str(text), &shown);
+        print_error("%.*s\nof %s\n", SLICE_FMT(buf_view(&shown)), text);
+        buf_release(&shown);
+    }
+    assert_non_null(run->model);
+    assert_true(lint_run(run->model, &run->arena, &run->lint));
+}
+
+static void end_lint(struct run *run)
+{
+    model_release(run->model);
+    arena_release(&run->arena);
+}
+
+static const struct lint_finding *find(const struct run *run, const char *code, bool suppressed)
+{
+    for (size_t i = 0; i < run->lint.count; i++)
+        if (strcmp(run->lint.findings[i].rule->code, code) == 0 &&
+            run->lint.findings[i].suppressed == suppressed)
+            return &run->lint.findings[i];
+    return NULL;
+}
+
+static bool says(const struct run *run, const char *code, const char *text)
+{
+    for (size_t i = 0; i < run->lint.count; i++)
+        if (strcmp(run->lint.findings[i].rule->code, code) == 0 &&
+            strstr(run->lint.findings[i].diagnostic.message, text) != NULL)
+            return true;
+    return false;
+}
+
+static void test_rules(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(smells); i++) {
+        const struct smell *smell = &smells[i];
+        struct run run;
+        run_lint(&run, smell->smells);
+        const struct lint_finding *finding = find(&run, smell->code, false);
+        if (finding == NULL || !says(&run, smell->code, smell->where)) {
+            print_error("%s does not say \"%s\" but \"%s\" of\n%s\n", smell->code, smell->where,
+                        finding == NULL ? "nothing" : finding->diagnostic.message, smell->smells);
+            fail();
+        }
+        assert_true(finding->diagnostic.at.line > 0 && finding->diagnostic.at.column > 0);
+        assert_true(finding->diagnostic.help[0] != 0);
+        assert_string_equal(finding->diagnostic.code, smell->code);
+        end_lint(&run);
+        run_lint(&run, smell->clean);
+        finding = find(&run, smell->code, false);
+        if (finding != NULL) {
+            print_error("%s says \"%s\" of\n%s\n", smell->code, finding->diagnostic.message,
+                        smell->clean);
+            fail();
+        }
+        end_lint(&run);
+    }
+}
+
+static void test_every_rule_is_tested(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct lint_rule *rules = lint_rules(&count);
+    for (size_t i = 0; i < count; i++) {
+        bool tested = false;
+        for (size_t k = 0; k < COUNT_OF(smells); k++)
+            tested = tested || strcmp(smells[k].code, rules[i].code) == 0;
+        if (!tested)
+            fail_msg("%s has no test", rules[i].code);
+        assert_ptr_equal(lint_rule_find(slice_str(rules[i].code)), &rules[i]);
+        assert_ptr_equal(lint_rule_find(slice_str(rules[i].name)), &rules[i]);
+        char code[32];
+        (void)snprintf(code, sizeof(code), "L%03zu", i + 1);
+        assert_string_equal(rules[i].code, code);
+    }
+    assert_null(lint_rule_find(SLICE_LIT("L999")));
+}
+
+static void test_ignored_in_file(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(smells); i++) {
+        for (int by_name = 0; by_name < 2; by_name++) {
+            char text[4096];
+            const struct lint_rule *rule = lint_rule_find(slice_str(smells[i].code));
+            (void)snprintf(text, sizeof(text), "// lint: ignore-file %s\n\n%s",
+                           by_name ? rule->name : rule->code, smells[i].smells);
+            struct run run;
+            run_lint(&run, text);
+            assert_null(find(&run, smells[i].code, false));
+            assert_non_null(find(&run, smells[i].code, true));
+            assert_true(run.lint.suppressed > 0);
+            end_lint(&run);
+        }
+    }
+}
+
+static void test_ignored_here(void **state)
+{
+    (void)state;
+    struct run run;
+    run_lint(&run, "table shop { key id }\n"
+                   "entity Thing {\n"
+                   "  id uuid\n"
+                   "  // lint: ignore L028, L029\n"
+                   "  email email? unique\n"
+                   "}\n"
+                   "entity Other {\n"
+                   "  id uuid\n"
+                   "  email email? unique\n"
+                   "}\n");
+    const struct lint_finding *silent = find(&run, "L028", true);
+    const struct lint_finding *loud = find(&run, "L028", false);
+    assert_non_null(silent);
+    assert_non_null(loud);
+    assert_int_equal(silent->diagnostic.at.line, 5);
+    assert_int_equal(loud->diagnostic.at.line, 9);
+    assert_non_null(find(&run, "L029", true));
+    end_lint(&run);
+}
+
+static void test_shown(void **state)
+{
+    (void)state;
+    struct run run;
+    struct buf out;
+    buf_init(&out, 1 << 20);
+    run_lint(&run,
+             "table shop { key id  ttl ttl }\nentity Thing { id uuid immutable  ttl number? }\n"
+             "access thing(id) = one Thing\n");
+    assert_int_equal(run.lint.warnings, 1);
+    assert_int_equal(run.lint.notes, 0);
+    lint_show(&run.lint.findings[0], run.model, &out);
+    buf_byte(&out, 0);
+    assert_non_null(strstr((char *)out.ptr, "test.dolmen:2:35: warning L026: "));
+    assert_non_null(strstr((char *)out.ptr, "why: Items expire by whole seconds"));
+    assert_non_null(strstr((char *)out.ptr, "fix: ttl epoch"));
+    buf_clear(&out);
+    lint_json(&run.lint, &out);
+    buf_byte(&out, 0);
+    assert_non_null(strstr((char *)out.ptr, "\"code\":\"L026\",\"rule\":\"ttl-not-epoch\","
+                                            "\"severity\":\"warning\",\"line\":2,\"column\":35"));
+    buf_clear(&out);
+    lint_rules_markdown(&out);
+    assert_false(out.failed);
+    buf_release(&out);
+    end_lint(&run);
+}
+
+// ---- Costs ---------------------------------------------------------------------------------
+
+static void test_costs(void **state)
+{
+    (void)state;
+    struct run run;
+    run_lint(&run, "table shop { key PK, SK  index inA (a, b)  index inB (c, d) project keys }\n"
+                   "entity Thing { PK = \"T#{id}\" SK = \"A\"  inA = \"{status}\", \"{id}\"  inB = "
+                   "\"{owner}\", \"{id}\"\n"
+                   "  id uuid immutable  owner uuid immutable  status string }\n"
+                   "access thing(id) = one Thing\n"
+                   "access byStatus(status) = Thing via inA limit 100\n"
+                   "access consistently(id) = one Thing consistent\n");
+    const struct model_table *table = &run.model->tables[0];
+    const struct model_entity *thing = &table->entities[0];
+    struct cost_write write;
+    cost_entity_write(thing, 0, &write);
+    assert_false(write.measured);
+    assert_true(write.size > 100 && write.size < 1000);
+    assert_int_equal(write.table, 1);
+    assert_int_equal(write.put, 3);
+    assert_int_equal(write.update, 2); // B keeps only keys
+    assert_int_equal(write.worst, 3);  // A moves, which costs two; B cannot
+    cost_entity_write(thing, 2500, &write);
+    assert_true(write.measured);
+    assert_int_equal(write.table, 3);
+    assert_int_equal(write.put, 3 + 3 + 1);
+    const struct model_index *moved[LIMIT_INDEXES];
+    assert_int_equal(
+        cost_attribute_moves(thing, model_entity_attribute(thing, SLICE_LIT("status")), moved), 1);
+    assert_ptr_equal(moved[0], &table->indexes[0]);
+    struct cost_read read;
+    size_t size = 4097;
+    cost_access_read(&table->accesses[0], &size, &read);
+    assert_int_equal(read.items, 1);
+    assert_true(read.one == 1.0 && read.page == 1.0);
+    size = 1000;
+    cost_access_read(&table->accesses[1], &size, &read);
+    assert_int_equal(read.items, 100);
+    assert_true(read.one == 0.5 && read.page == 12.5); // 100,000 bytes are 25 times 4 KB
+    cost_access_read(&table->accesses[2], NULL, &read);
+    assert_true(read.one == 1.0);
+    struct buf out;
+    buf_init(&out, 1 << 20);
+    cost_show(table, NULL, &out);
+    cost_json(table, NULL, &out);
+    assert_false(out.failed);
+    buf_release(&out);
+    end_lint(&run);
+}
+
+// ---- Evidence ------------------------------------------------------------------------------
+
+static void add_item(struct run *run, struct evidence *evidence, const char *json)
+{
+    struct buf item;
+    struct value_builder builder;
+    buf_init(&item, 1 << 16);
+    value_builder_init(&builder, &item);
+    assert_null(plain_read(slice_str(json), &run->arena, &builder));
+    assert_true(evidence_add(evidence, buf_view(&item)));
+    value_builder_release(&builder);
+    buf_release(&item);
+}
+
+static void test_evidence(void **state)
+{
+    (void)state;
+    struct run run;
+    run_lint(&run, "table shop { key PK, SK  index GSI1 (GSI1PK, n number)  index none (x) }\n"
+                   "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1PK = \"ALL\"  id string  n "
+                   "number?  at timestamp }\n");
+    struct evidence *evidence = evidence_new(&run.model->tables[0]);
+    assert_non_null(evidence);
+    for (int i = 0; i < 600; i++) {
+        char json[256];
+        (void)snprintf(
+            json, sizeof(json),
+            "{\"PK\":\"T#%d\",\"SK\":\"A\",\"id\":\"%d\",\"GSI1PK\":\"%s\"%s,\"at\":\"%s\"}", i, i,
+            i % 4 == 0 ? "SOME" : "ALL", i < 400 ? ",\"n\":1" : "",
+            i % 2 == 0 ? "2026-11-16T10:00:00Z" : "2026-11-16T10:00:00+02:00");
+        add_item(&run, evidence, json);
+    }
+    add_item(&run, evidence, "{\"PK\":\"odd\",\"SK\":\"one\"}");
+    assert_int_equal(evidence_items(evidence), 601);
+    assert_int_equal(evidence_unmatched(evidence), 1);
+    assert_int_equal(evidence_place(evidence, 0)->partitions, 601);
+    const struct evidence_place *place = evidence_place(evidence, 1);
+    assert_int_equal(place->items, 400);
+    assert_int_equal(place->partitions, 2);
+    assert_int_equal(place->top[0].items, 300);
+    assert_true(slice_is(place->top[0].key, "ALL"));
+    assert_true(slice_is(place->top[1].key, "SOME"));
+    assert_int_equal(evidence_place(evidence, 2)->items, 0);
+    const struct evidence_entity *thing = evidence_entity(evidence, 0);
+    assert_int_equal(thing->items, 600);
+    assert_int_equal(thing->times[0].count, 2);
+    assert_int_equal(thing->times[0].forms[1].items, 300);
+    assert_true(evidence_size(evidence, thing->entity) > 40);
+    struct buf out;
+    buf_init(&out, 1 << 20);
+    evidence_show(evidence, &out);
+    assert_true(slice_contains(buf_view(&out), SLICE_LIT("75.0 %  ALL")));
+    assert_true(slice_contains(buf_view(&out), SLICE_LIT("none: empty")));
+    assert_true(slice_contains(buf_view(&out), SLICE_LIT("at is written in several forms")));
+    buf_clear(&out);
+    evidence_json(evidence, &out);
+    assert_true(slice_contains(buf_view(&out), SLICE_LIT("\"mixedTimes\":{\"at\":[")));
+    buf_release(&out);
+    evidence_free(evidence);
+    end_lint(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rules),           cmocka_unit_test(test_every_rule_is_tested),
+        cmocka_unit_test(test_ignored_in_file), cmocka_unit_test(test_ignored_here),
+        cmocka_unit_test(test_shown),           cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_evidence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
