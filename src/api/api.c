@@ -164,20 +164,17 @@ static void write_canceled(struct json_writer *w, const struct write_job *job)
     buf_text(&text, "]");
     json_string(w, buf_view(&text));
     buf_release(&text);
-    json_name(w, "CancellationReasons");
-    json_open_array(w);
+    json_put_array(w, "CancellationReasons");
     for (size_t i = 0; i < job->count; i++) {
         const struct write_action *action = &job->actions[i];
         json_open_object(w);
-        json_name(w, "Code");
-        json_text(w, reason_code(action->failure));
+        json_put_text(w, "Code", reason_code(action->failure));
         if (action->failure != ERR_NONE) {
             if (action->failure == ERR_CONDITIONAL_CHECK_FAILED && action->old_item.len > 0) {
                 json_name(w, "Item");
                 json_item(w, action->old_item);
             }
-            json_name(w, "Message");
-            json_text(w, action->failure_text);
+            json_put_text(w, "Message", action->failure_text);
         }
         json_close_object(w);
     }
@@ -187,13 +184,10 @@ static void write_canceled(struct json_writer *w, const struct write_job *job)
 // [{"reason":"TableReadProvisionedThroughputExceeded","resource":"arn:…"}]
 static void write_throttling(struct json_writer *w, const struct api_state *state)
 {
-    json_name(w, "ThrottlingReasons");
-    json_open_array(w);
+    json_put_array(w, "ThrottlingReasons");
     json_open_object(w);
-    json_name(w, "reason");
-    json_text(w, state->throttle_reason);
-    json_name(w, "resource");
-    json_string(w, state->throttle_resource);
+    json_put_text(w, "reason", state->throttle_reason);
+    json_put_string(w, "resource", state->throttle_resource);
     json_close_object(w);
     json_close_array(w);
 }
@@ -207,13 +201,11 @@ static void write_error(struct api_call *call, enum error_code code, const char 
     buf_clear(&call->response);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "__type");
-    json_text(&w, row->type);
+    json_put_text(&w, "__type", row->type);
     if (code == ERR_TRANSACTION_CANCELED && job != NULL) {
         write_canceled(&w, job);
     } else if (message[0] != 0) {
-        json_name(&w, "message");
-        json_text(&w, message);
+        json_put_text(&w, "message", message);
     }
     if (code == ERR_CONDITIONAL_CHECK_FAILED && job != NULL && job->actions[0].old_item.len > 0) {
         json_name(&w, "Item");

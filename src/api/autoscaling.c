@@ -111,13 +111,12 @@ static void write_policy(struct json_writer *w, const struct table *table, struc
         buf_printf(&given, "DynamoDB%sCapacityUtilization:table/%.*s%s%.*s",
                    write ? "Write" : "Read", SLICE_FMT(table->name), index.len > 0 ? "/index/" : "",
                    SLICE_FMT(index));
-    member_string(w, "PolicyName", name.len > 0 ? name : buf_view(&given));
+    json_put_string(w, "PolicyName", name.len > 0 ? name : buf_view(&given));
     buf_release(&given);
-    json_name(w, "TargetTrackingScalingPolicyConfiguration");
-    json_open_object(w);
-    member_flag(w, "DisableScaleIn", map_flag(policy, "keep"));
-    member_integer(w, "ScaleInCooldown", map_integer(policy, "in"));
-    member_integer(w, "ScaleOutCooldown", map_integer(policy, "out"));
+    json_put_object(w, "TargetTrackingScalingPolicyConfiguration");
+    json_put_flag(w, "DisableScaleIn", map_flag(policy, "keep"));
+    json_put_integer(w, "ScaleInCooldown", map_integer(policy, "in"));
+    json_put_integer(w, "ScaleOutCooldown", map_integer(policy, "out"));
     json_name(w, "TargetValue");
     json_units(w, strtod(text, NULL));
     json_close_object(w);
@@ -129,17 +128,15 @@ void scaling_write(struct json_writer *w, const char *member, const struct table
 {
     char text[ENTRY_MAX];
     struct slice entry = map_value(settings->scaling, entry_name(index, write, text));
-    json_name(w, member);
-    json_open_object(w);
-    member_flag(w, "AutoScalingDisabled", entry.len == 0);
+    json_put_object(w, member);
+    json_put_flag(w, "AutoScalingDisabled", entry.len == 0);
     if (entry.len > 0) {
         struct slice role = map_text(entry, "role");
         struct slice policy = map_value(entry, SLICE_LIT("policy"));
-        member_integer(w, "MinimumUnits", map_integer(entry, "min"));
-        member_integer(w, "MaximumUnits", map_integer(entry, "max"));
-        member_string(w, "AutoScalingRoleArn", role.len > 0 ? role : slice_str(default_role));
-        json_name(w, "ScalingPolicies");
-        json_open_array(w);
+        json_put_integer(w, "MinimumUnits", map_integer(entry, "min"));
+        json_put_integer(w, "MaximumUnits", map_integer(entry, "max"));
+        json_put_string(w, "AutoScalingRoleArn", role.len > 0 ? role : slice_str(default_role));
+        json_put_array(w, "ScalingPolicies");
         if (policy.len > 0)
             write_policy(w, table, index, write, policy);
         json_close_array(w);
@@ -160,16 +157,15 @@ static void write_replica(struct json_writer *w, const struct api_call *call,
 {
     const struct slice whole = {NULL, 0};
     json_open_object(w);
-    member_string(w, "RegionName", call->region);
-    json_name(w, "GlobalSecondaryIndexes");
-    json_open_array(w);
+    json_put_string(w, "RegionName", call->region);
+    json_put_array(w, "GlobalSecondaryIndexes");
     for (size_t i = 0; i < table->index_count; i++) {
         const struct index *index = &table->indexes[i];
         if (!index->global)
             continue;
         json_open_object(w);
-        member_string(w, "IndexName", index->name);
-        member_text(w, "IndexStatus", index_status_text(index));
+        json_put_string(w, "IndexName", index->name);
+        json_put_text(w, "IndexStatus", index_status_text(index));
         scaling_write(w, "ProvisionedReadCapacityAutoScalingSettings", table, settings, index->name,
                       false);
         scaling_write(w, "ProvisionedWriteCapacityAutoScalingSettings", table, settings,
@@ -181,7 +177,7 @@ static void write_replica(struct json_writer *w, const struct api_call *call,
                   false);
     scaling_write(w, "ReplicaProvisionedWriteCapacityAutoScalingSettings", table, settings, whole,
                   true);
-    member_text(w, "ReplicaStatus", status);
+    json_put_text(w, "ReplicaStatus", status);
     json_close_object(w);
 }
 
@@ -191,12 +187,10 @@ static void write_description(struct api_call *call, const struct table *table, 
     table_settings_read(table, &settings);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "TableAutoScalingDescription");
-    json_open_object(&w);
-    member_string(&w, "TableName", table->name);
-    member_text(&w, "TableStatus", status);
-    json_name(&w, "Replicas");
-    json_open_array(&w);
+    json_put_object(&w, "TableAutoScalingDescription");
+    json_put_string(&w, "TableName", table->name);
+    json_put_text(&w, "TableStatus", status);
+    json_put_array(&w, "Replicas");
     write_replica(&w, call, table, &settings, status);
     json_close_array(&w);
     json_close_object(&w);

@@ -61,7 +61,7 @@ void backup_write_arn(struct json_writer *w, const char *member, struct slice re
         buf_text(&arn, "/backup/");
         buf_slice(&arn, id);
     }
-    member_string(w, member, buf_view(&arn));
+    json_put_string(w, member, buf_view(&arn));
     buf_release(&arn);
 }
 
@@ -306,18 +306,15 @@ static void write_details(struct json_writer *w, struct slice region, const stru
                           const char *status)
 {
     backup_write_arn(w, "BackupArn", region, backup->table, backup->id);
-    member_string(w, "BackupName", backup->name);
-    member_integer(w, "BackupSizeBytes", backup->size);
-    member_text(w, "BackupStatus", status);
-    member_text(w, "BackupType", backup->system ? "SYSTEM" : "USER");
-    json_name(w, "BackupCreationDateTime");
-    json_time(w, backup->created_ms);
-    if (backup->expiry_ms != 0) {
-        json_name(w, "BackupExpiryDateTime");
-        json_time(w, backup->expiry_ms);
-    }
+    json_put_string(w, "BackupName", backup->name);
+    json_put_integer(w, "BackupSizeBytes", backup->size);
+    json_put_text(w, "BackupStatus", status);
+    json_put_text(w, "BackupType", backup->system ? "SYSTEM" : "USER");
+    json_put_time(w, "BackupCreationDateTime", backup->created_ms);
+    if (backup->expiry_ms != 0)
+        json_put_time(w, "BackupExpiryDateTime", backup->expiry_ms);
     if (backup->failure.len > 0) // no member of DynamoDB's, which never says why
-        member_string(w, "FailureMessage", backup->failure);
+        json_put_string(w, "FailureMessage", backup->failure);
 }
 
 // DynamoDB has no name for a backup that failed: its data is not there.
@@ -341,8 +338,7 @@ void create_backup_finish(struct api_call *call, const void *request)
     (void)!backup_begin(call->api, creation->backup.id, history);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "BackupDetails");
-    json_open_object(&w);
+    json_put_object(&w, "BackupDetails");
     write_details(&w, call->region, &creation->backup, "CREATING");
     json_close_object(&w);
     json_close_object(&w);
@@ -352,10 +348,9 @@ void create_backup_finish(struct api_call *call, const void *request)
 
 static void write_throughput(struct json_writer *w, const struct throughput_settings *throughput)
 {
-    json_name(w, "ProvisionedThroughput");
-    json_open_object(w);
-    member_integer(w, "ReadCapacityUnits", throughput->read);
-    member_integer(w, "WriteCapacityUnits", throughput->write);
+    json_put_object(w, "ProvisionedThroughput");
+    json_put_integer(w, "ReadCapacityUnits", throughput->read);
+    json_put_integer(w, "WriteCapacityUnits", throughput->write);
     json_close_object(w);
 }
 
@@ -372,7 +367,7 @@ static void write_indexes(struct json_writer *w, const struct table *source, boo
             open = true;
         }
         json_open_object(w);
-        member_string(w, "IndexName", index->name);
+        json_put_string(w, "IndexName", index->name);
         table_write_keys(w, &index->keys);
         table_write_projection(w, index);
         if (global) {
@@ -389,17 +384,15 @@ static void write_indexes(struct json_writer *w, const struct table *source, boo
 static void write_features(struct json_writer *w, const struct table_settings *settings)
 {
     if (settings->stream_view.len > 0) {
-        json_name(w, "StreamDescription");
-        json_open_object(w);
-        member_flag(w, "StreamEnabled", true);
-        member_string(w, "StreamViewType", settings->stream_view);
+        json_put_object(w, "StreamDescription");
+        json_put_flag(w, "StreamEnabled", true);
+        json_put_string(w, "StreamViewType", settings->stream_view);
         json_close_object(w);
     }
     if (settings->ttl_attribute.len > 0) {
-        json_name(w, "TimeToLiveDescription");
-        json_open_object(w);
-        member_text(w, "TimeToLiveStatus", "ENABLED");
-        member_string(w, "AttributeName", settings->ttl_attribute);
+        json_put_object(w, "TimeToLiveDescription");
+        json_put_text(w, "TimeToLiveStatus", "ENABLED");
+        json_put_string(w, "AttributeName", settings->ttl_attribute);
         json_close_object(w);
     }
 }
@@ -409,21 +402,18 @@ static void write_source(struct json_writer *w, struct slice region, const struc
 {
     struct table_settings settings;
     table_settings_read(source, &settings);
-    json_name(w, "SourceTableDetails");
-    json_open_object(w);
-    member_string(w, "TableName", backup->table);
-    member_string(w, "TableId", source->uuid);
+    json_put_object(w, "SourceTableDetails");
+    json_put_string(w, "TableName", backup->table);
+    json_put_string(w, "TableId", source->uuid);
     backup_write_arn(w, "TableArn", region, backup->table, slice_of(NULL, 0));
-    member_integer(w, "TableSizeBytes", backup->size);
+    json_put_integer(w, "TableSizeBytes", backup->size);
     table_write_keys(w, &source->keys);
-    json_name(w, "TableCreationDateTime");
-    json_time(w, source->created_ms);
+    json_put_time(w, "TableCreationDateTime", source->created_ms);
     write_throughput(w, &settings.throughput);
-    member_integer(w, "ItemCount", backup->items);
-    member_text(w, "BillingMode", settings.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED");
+    json_put_integer(w, "ItemCount", backup->items);
+    json_put_text(w, "BillingMode", settings.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED");
     json_close_object(w);
-    json_name(w, "SourceTableFeatureDetails");
-    json_open_object(w);
+    json_put_object(w, "SourceTableFeatureDetails");
     write_indexes(w, source, false);
     write_indexes(w, source, true);
     write_features(w, &settings);
@@ -435,10 +425,8 @@ static void write_description(struct api_call *call, const struct backup *backup
 {
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "BackupDescription");
-    json_open_object(&w);
-    json_name(&w, "BackupDetails");
-    json_open_object(&w);
+    json_put_object(&w, "BackupDescription");
+    json_put_object(&w, "BackupDetails");
     write_details(&w, call->region, backup, status);
     json_close_object(&w);
     struct table *source = table_decode(backup->source);
@@ -504,10 +492,10 @@ static bool list_one(void *context, struct slice name, struct slice record)
     listing->count++;
     struct json_writer *w = &listing->w;
     json_open_object(w);
-    member_string(w, "TableName", backup.table);
+    json_put_string(w, "TableName", backup.table);
     struct table *source = table_decode(backup.source);
     if (source != NULL)
-        member_string(w, "TableId", source->uuid);
+        json_put_string(w, "TableId", source->uuid);
     table_release(source);
     backup_write_arn(w, "TableArn", listing->region, backup.table, slice_of(NULL, 0));
     write_details(w, listing->region, &backup, status_name(&backup));
@@ -542,8 +530,7 @@ enum step list_backups_start(struct api_call *call, const void *decoded)
         .limit = request->limit.set ? (uint64_t)request->limit.value : 100,
     };
     json_open_object(&listing.w);
-    json_name(&listing.w, "BackupSummaries");
-    json_open_array(&listing.w);
+    json_put_array(&listing.w, "BackupSummaries");
     if (!engine_records(call_engine(call), slice_str(record_prefix), after, list_one, &listing,
                         &call->error))
         return STEP_FAILED;

@@ -157,8 +157,7 @@ static enum read_step read_group(struct get_batch *batch, struct get_group *grou
 static void write_names(struct json_writer *w, const char *name, const struct field_list *list)
 {
     const struct slice *names = list->items;
-    json_name(w, name);
-    json_open_array(w);
+    json_put_array(w, name);
     for (size_t i = 0; i < list->count; i++)
         json_string(w, names[i]);
     json_close_array(w);
@@ -170,26 +169,20 @@ static void write_unprocessed(struct json_writer *w, const struct get_group *gro
     const struct keys_and_attributes *request = group->request;
     const struct field_value *keys = request->keys.items;
     json_open_object(w);
-    json_name(w, "Keys");
-    json_open_array(w);
+    json_put_array(w, "Keys");
     for (size_t i = group->done; i < request->keys.count; i++)
         json_item(w, keys[i].value);
     json_close_array(w);
     if (request->attributes_to_get.set)
         write_names(w, "AttributesToGet", &request->attributes_to_get);
-    if (request->consistent_read.set) {
-        json_name(w, "ConsistentRead");
-        json_bool(w, request->consistent_read.value);
-    }
-    if (request->projection_expression.ptr != NULL) {
-        json_name(w, "ProjectionExpression");
-        json_string(w, request->projection_expression);
-    }
+    if (request->consistent_read.set)
+        json_put_flag(w, "ConsistentRead", request->consistent_read.value);
+    if (request->projection_expression.ptr != NULL)
+        json_put_string(w, "ProjectionExpression", request->projection_expression);
     if (request->expression_attribute_names.set) {
         const struct field_map *names = &request->expression_attribute_names;
         const struct slice *attributes = names->items;
-        json_name(w, "ExpressionAttributeNames");
-        json_open_object(w);
+        json_put_object(w, "ExpressionAttributeNames");
         for (size_t i = 0; i < names->count; i++) {
             json_name_slice(w, names->names[i]);
             json_string(w, attributes[i]);
@@ -205,8 +198,7 @@ static enum step finish_get(struct get_batch *batch)
     const struct field_map *map = &batch->request->request_items;
     const struct get_group *groups = batch->groups;
     json_close_object(w);
-    json_name(w, "UnprocessedKeys");
-    json_open_object(w);
+    json_put_object(w, "UnprocessedKeys");
     for (size_t i = 0; i < map->count; i++) {
         if (groups[i].done < groups[i].request->keys.count) {
             json_name_slice(w, map->names[i]);
@@ -216,8 +208,7 @@ static enum step finish_get(struct get_batch *batch)
     json_close_object(w);
     enum capacity_detail detail = capacity_detail(batch->request->return_consumed_capacity);
     if (detail != CAPACITY_NONE) {
-        json_name(w, "ConsumedCapacity");
-        json_open_array(w);
+        json_put_array(w, "ConsumedCapacity");
         for (size_t i = 0; i < map->count; i++) {
             struct capacity capacity = {.table = groups[i].table, .read = groups[i].units};
             capacity_write_json(w, &capacity, detail);
@@ -266,8 +257,7 @@ enum step batch_get_item_start(struct api_call *call, const void *decoded)
     call->state->own = batch;
     batch->w = call_writer(call);
     json_open_object(&batch->w);
-    json_name(&batch->w, "Responses");
-    json_open_object(&batch->w);
+    json_put_object(&batch->w, "Responses");
     return read_groups(call);
 }
 
@@ -410,8 +400,7 @@ void batch_write_item_finish(struct api_call *call, const void *decoded)
     const struct batch_write_item_request *request = decoded;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "UnprocessedItems");
-    json_open_object(&w);
+    json_put_object(&w, "UnprocessedItems");
     write_undone(&w, &request->request_items, call->state->write->actions);
     json_close_object(&w);
     call_write_job_results(&w, call->state->write, request->return_consumed_capacity,

@@ -67,40 +67,23 @@ static const char *status_name(const struct bulk_work *bulk)
     return bulk->status == BULK_IN_PROGRESS && bulk->cancel ? "CANCELLING" : names[bulk->status];
 }
 
-static void member_given(struct json_writer *w, const char *name, struct slice text)
-{
-    if (text.len > 0)
-        member_string(w, name, text);
-}
-
-static void member_time(struct json_writer *w, const char *name, int64_t ms)
-{
-    if (ms == 0)
-        return;
-    json_name(w, name);
-    json_time(w, ms);
-}
-
 static void member_places(struct json_writer *w, const struct bulk_work *bulk)
 {
-    json_name(w, "InputS3Configuration");
-    json_open_object(w);
-    member_given(w, "S3BucketOwner", bulk->work.owner);
-    member_string(w, "S3Bucket", bulk->work.bucket);
-    member_given(w, "S3KeyPrefix", bulk->work.prefix);
-    member_string(w, "InputFormat", bulk->format);
-    member_string(w, "InputCompressionType",
-                  bulk->compression.len > 0 ? bulk->compression : SLICE_LIT("NONE"));
+    json_put_object(w, "InputS3Configuration");
+    json_put_given(w, "S3BucketOwner", bulk->work.owner);
+    json_put_string(w, "S3Bucket", bulk->work.bucket);
+    json_put_given(w, "S3KeyPrefix", bulk->work.prefix);
+    json_put_string(w, "InputFormat", bulk->format);
+    json_put_string(w, "InputCompressionType",
+                    bulk->compression.len > 0 ? bulk->compression : SLICE_LIT("NONE"));
     json_close_object(w);
-    json_name(w, "OutputS3Configuration");
-    json_open_object(w);
-    member_given(w, "S3BucketOwner", bulk->out_owner);
-    member_string(w, "S3Bucket", bulk->out_bucket);
-    member_given(w, "S3KeyPrefix", bulk->out_prefix);
-    member_given(w, "S3SseAlgorithm", bulk->sse_algorithm);
-    member_given(w, "S3SseKmsKeyId", bulk->sse_key);
-    json_name(w, "OutputType");
-    json_open_array(w);
+    json_put_object(w, "OutputS3Configuration");
+    json_put_given(w, "S3BucketOwner", bulk->out_owner);
+    json_put_string(w, "S3Bucket", bulk->out_bucket);
+    json_put_given(w, "S3KeyPrefix", bulk->out_prefix);
+    json_put_given(w, "S3SseAlgorithm", bulk->sse_algorithm);
+    json_put_given(w, "S3SseKmsKeyId", bulk->sse_key);
+    json_put_array(w, "OutputType");
     if (bulk->report_errors)
         json_string(w, SLICE_LIT("ERROR"));
     if (bulk->report_conditions)
@@ -111,14 +94,12 @@ static void member_places(struct json_writer *w, const struct bulk_work *bulk)
 
 static void member_usage(struct json_writer *w, const struct bulk_work *bulk)
 {
-    json_name(w, "BulkOperationUsage");
-    json_open_array(w);
+    json_put_array(w, "BulkOperationUsage");
     json_open_object(w);
-    member_string(w, "TableName", bulk->work.table);
-    member_integer(w, "BulkPutBytes", bulk->written_bytes);
-    json_name(w, "Table");
-    json_open_object(w);
-    member_integer(w, "BulkPutBytes", bulk->written_bytes);
+    json_put_string(w, "TableName", bulk->work.table);
+    json_put_integer(w, "BulkPutBytes", bulk->written_bytes);
+    json_put_object(w, "Table");
+    json_put_integer(w, "BulkPutBytes", bulk->written_bytes);
     json_close_object(w);
     json_close_object(w);
     json_close_array(w);
@@ -128,30 +109,29 @@ static void describe(struct json_writer *w, struct arena *arena, const struct bu
 {
     const struct work *work = &bulk->work;
     json_open_object(w);
-    member_string(w, "BulkOperationArn", work_arn(arena, work, "bulk"));
-    member_text(w, "BulkOperationStatus", status_name(bulk));
-    json_name(w, "TableDetails");
-    json_open_array(w);
+    json_put_string(w, "BulkOperationArn", work_arn(arena, work, "bulk"));
+    json_put_text(w, "BulkOperationStatus", status_name(bulk));
+    json_put_array(w, "TableDetails");
     json_open_object(w);
-    member_string(w, "TableName", work->table);
-    member_string(w, "TableId", work->table_id);
+    json_put_string(w, "TableName", work->table);
+    json_put_string(w, "TableId", work->table_id);
     json_close_object(w);
     json_close_array(w);
-    member_given(w, "ClientToken", work->token);
+    json_put_given(w, "ClientToken", work->token);
     member_places(w, bulk);
-    member_time(w, "StartTime", work->started_ms);
-    member_time(w, "EndTime", work->ended_ms);
-    member_integer(w, "ProcessedItemCount", bulk->processed_items);
-    member_integer(w, "ProcessedInputBytes", bulk->processed_bytes);
+    json_put_given_time(w, "StartTime", work->started_ms);
+    json_put_given_time(w, "EndTime", work->ended_ms);
+    json_put_integer(w, "ProcessedItemCount", bulk->processed_items);
+    json_put_integer(w, "ProcessedInputBytes", bulk->processed_bytes);
     if (bulk->total_bytes > 0 || bulk->status != BULK_IN_PROGRESS)
-        member_integer(w, "TotalInputBytes", bulk->total_bytes);
+        json_put_integer(w, "TotalInputBytes", bulk->total_bytes);
     member_usage(w, bulk);
-    member_integer(w, "FailedItemCount", bulk->failed_items);
-    member_given(w, "FailureCode", work->failure_code);
-    member_given(w, "FailureMessage", work->failure_message);
+    json_put_integer(w, "FailedItemCount", bulk->failed_items);
+    json_put_given(w, "FailureCode", work->failure_code);
+    json_put_given(w, "FailureMessage", work->failure_message);
     if (bulk->max_units > 0)
-        member_integer(w, "MaxWriteRequestUnits", bulk->max_units);
-    member_string(w, "PerformanceTier", bulk->tier.len > 0 ? bulk->tier : SLICE_LIT("STANDARD"));
+        json_put_integer(w, "MaxWriteRequestUnits", bulk->max_units);
+    json_put_string(w, "PerformanceTier", bulk->tier.len > 0 ? bulk->tier : SLICE_LIT("STANDARD"));
     json_close_object(w);
 }
 
@@ -212,10 +192,10 @@ static bool list_one(void *context, struct slice name, struct slice record)
     }
     listing->count++;
     json_open_object(w);
-    member_string(w, "BulkOperationArn", work_arn(listing->arena, &bulk.work, "bulk"));
-    member_text(w, "BulkOperationStatus", status_name(&bulk));
-    member_time(w, "StartTime", bulk.work.started_ms);
-    member_time(w, "EndTime", bulk.work.ended_ms);
+    json_put_string(w, "BulkOperationArn", work_arn(listing->arena, &bulk.work, "bulk"));
+    json_put_text(w, "BulkOperationStatus", status_name(&bulk));
+    json_put_given_time(w, "StartTime", bulk.work.started_ms);
+    json_put_given_time(w, "EndTime", bulk.work.ended_ms);
     json_close_object(w);
     ensure(bulk.work.id.len < sizeof(listing->last));
     memcpy(listing->last, bulk.work.id.ptr, bulk.work.id.len);
@@ -252,14 +232,13 @@ enum step list_bulk_operations_start(struct api_call *call, const void *decoded)
         .limit = request->max_results.set ? (uint64_t)request->max_results.value : PAGE_DEFAULT,
     };
     json_open_object(&listing.w);
-    json_name(&listing.w, "BulkOperationsSummaryList");
-    json_open_array(&listing.w);
+    json_put_array(&listing.w, "BulkOperationsSummaryList");
     if (!engine_records(call_engine(call), SLICE_LIT("bulk/"), after, list_one, &listing,
                         &call->error))
         return STEP_FAILED;
     json_close_array(&listing.w);
     if (listing.more)
-        member_text(&listing.w, "NextToken", listing.last);
+        json_put_text(&listing.w, "NextToken", listing.last);
     json_close_object(&listing.w);
     return STEP_READY;
 }
@@ -308,8 +287,8 @@ void cancel_bulk_operation_finish(struct api_call *call, const void *decoded)
     const struct bulk_operation_request *request = decoded;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    member_string(&w, "BulkOperationArn", request->bulk_operation_arn);
-    member_text(&w, "BulkOperationStatus", "CANCELLING");
+    json_put_string(&w, "BulkOperationArn", request->bulk_operation_arn);
+    json_put_text(&w, "BulkOperationStatus", "CANCELLING");
     json_close_object(&w);
 }
 

@@ -190,9 +190,9 @@ static bool report(struct bulk_run *run, struct slice file, uint64_t line, const
     buf_init(&text, REPORT_BYTES);
     struct json_writer w = json_writer_to(&text);
     json_open_object(&w);
-    member_string(&w, "Object", file);
-    member_integer(&w, "Line", (int64_t)line);
-    member_text(&w, "Error", why);
+    json_put_string(&w, "Object", file);
+    json_put_integer(&w, "Line", (int64_t)line);
+    json_put_text(&w, "Error", why);
     json_close_object(&w);
     buf_byte(&text, '\n');
     bool ok = text.failed || sink_write(run->report, buf_view(&text), &run->error);

@@ -124,8 +124,7 @@ static void write_vectors_json(struct json_writer *w, const struct capacity *cap
         if (capacity->vector_write[i] == 0)
             continue;
         if (!open) {
-            json_name(w, "VectorIndexes");
-            json_open_object(w);
+            json_put_object(w, "VectorIndexes");
             open = true;
         }
         json_name_slice(w, capacity->table->vectors[i].base.name);
@@ -148,12 +147,10 @@ void capacity_write_json(struct json_writer *w, const struct capacity *capacity,
         write += capacity->index_write[i];
     }
     json_open_object(w);
-    json_name(w, "TableName");
-    json_string(w, capacity->table->name);
+    json_put_string(w, "TableName", capacity->table->name);
     write_units_json(w, capacity, read, write);
     if (detail == CAPACITY_INDEXES) {
-        json_name(w, "Table");
-        json_open_object(w);
+        json_put_object(w, "Table");
         write_units_json(w, capacity, capacity->read, capacity->write);
         json_close_object(w);
         write_indexes_json(w, capacity, false);
@@ -168,13 +165,11 @@ void collection_write_json(struct json_writer *w, const struct table *table, str
 {
     const struct key_part *hash = &table->keys.parts[0];
     json_open_object(w);
-    json_name(w, "ItemCollectionKey");
-    json_open_object(w);
+    json_put_object(w, "ItemCollectionKey");
     json_name_slice(w, hash->name);
     json_value(w, value_get(item, hash->name));
     json_close_object(w);
-    json_name(w, "SizeEstimateRangeGB");
-    json_open_array(w);
+    json_put_array(w, "SizeEstimateRangeGB");
     int64_t gigabytes = bytes >> 30;
     json_units(w, (double)gigabytes);
     json_units(w, (double)(gigabytes + 1));

@@ -109,30 +109,6 @@ bool map_set(struct arena *arena, struct slice *map, struct slice name, struct s
 
 // ---- Answering ---------------------------------------------------------------------------------
 
-void member_text(struct json_writer *w, const char *name, const char *text)
-{
-    json_name(w, name);
-    json_text(w, text);
-}
-
-void member_string(struct json_writer *w, const char *name, struct slice text)
-{
-    json_name(w, name);
-    json_string(w, text);
-}
-
-void member_integer(struct json_writer *w, const char *name, int64_t value)
-{
-    json_name(w, name);
-    json_i64(w, value);
-}
-
-void member_flag(struct json_writer *w, const char *name, bool value)
-{
-    json_name(w, name);
-    json_bool(w, value);
-}
-
 void call_changed_settings(const struct api_call *call, struct table_settings *out)
 {
     table_settings_read(call->state->change->after, out);

@@ -36,11 +36,6 @@ MUST_CHECK bool map_set(struct arena *arena, struct slice *map, struct slice nam
 
 // ---- Answering ---------------------------------------------------------------------------------
 
-void member_text(struct json_writer *w, const char *name, const char *text);
-void member_string(struct json_writer *w, const char *name, struct slice text);
-void member_integer(struct json_writer *w, const char *name, int64_t value);
-void member_flag(struct json_writer *w, const char *name, bool value);
-
 // The settings that a change of the call's table left behind; the slices live as long as the call.
 void call_changed_settings(const struct api_call *call, struct table_settings *out);
 

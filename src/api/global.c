@@ -57,21 +57,18 @@ static void write_description(struct json_writer *w, const struct table *table, 
     buf_init(&arn, 1024);
     buf_printf(&arn, "arn:aws:dynamodb::000000000000:global-table/%.*s", SLICE_FMT(table->name));
     json_open_object(w);
-    json_name(w, "GlobalTableDescription");
-    json_open_object(w);
-    json_name(w, "ReplicationGroup");
-    json_open_array(w);
+    json_put_object(w, "GlobalTableDescription");
+    json_put_array(w, "ReplicationGroup");
     if (region.len > 0) {
         json_open_object(w);
-        member_string(w, "RegionName", region);
+        json_put_string(w, "RegionName", region);
         json_close_object(w);
     }
     json_close_array(w);
-    member_string(w, "GlobalTableArn", buf_view(&arn));
-    json_name(w, "CreationDateTime");
-    json_time(w, map_integer(entry, "created_ms"));
-    member_text(w, "GlobalTableStatus", status);
-    member_string(w, "GlobalTableName", table->name);
+    json_put_string(w, "GlobalTableArn", buf_view(&arn));
+    json_put_time(w, "CreationDateTime", map_integer(entry, "created_ms"));
+    json_put_text(w, "GlobalTableStatus", status);
+    json_put_string(w, "GlobalTableName", table->name);
     json_close_object(w);
     json_close_object(w);
     buf_release(&arn);
@@ -262,12 +259,11 @@ void update_global_table_finish(struct api_call *call, const void *request)
 static void write_listed(struct json_writer *w, struct slice name, struct slice region)
 {
     json_open_object(w);
-    member_string(w, "GlobalTableName", name);
-    json_name(w, "ReplicationGroup");
-    json_open_array(w);
+    json_put_string(w, "GlobalTableName", name);
+    json_put_array(w, "ReplicationGroup");
     if (region.len > 0) {
         json_open_object(w);
-        member_string(w, "RegionName", region);
+        json_put_string(w, "RegionName", region);
         json_close_object(w);
     }
     json_close_array(w);
@@ -284,8 +280,7 @@ enum step list_global_tables_start(struct api_call *call, const void *decoded)
     bool more = false;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "GlobalTables");
-    json_open_array(&w);
+    json_put_array(&w, "GlobalTables");
     table_names_init(&names, call_engine(call), request->exclusive_start);
     while (!more && table_names_next(&names, &name)) {
         struct table *table = engine_table(call_engine(call), name);
@@ -304,7 +299,7 @@ enum step list_global_tables_start(struct api_call *call, const void *decoded)
     }
     json_close_array(&w);
     if (more)
-        member_string(&w, "LastEvaluatedGlobalTableName", last);
+        json_put_string(&w, "LastEvaluatedGlobalTableName", last);
     json_close_object(&w);
     table_names_release(&names);
     return STEP_READY;

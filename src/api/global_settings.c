@@ -15,12 +15,12 @@ static void write_index(struct json_writer *w, const struct table *table,
     struct throughput_settings throughput;
     index_settings_read(index, &throughput);
     json_open_object(w);
-    member_string(w, "IndexName", index->name);
-    member_text(w, "IndexStatus", index->status == INDEX_ACTIVE ? "ACTIVE" : "UPDATING");
-    member_integer(w, "ProvisionedReadCapacityUnits", throughput.read);
+    json_put_string(w, "IndexName", index->name);
+    json_put_text(w, "IndexStatus", index->status == INDEX_ACTIVE ? "ACTIVE" : "UPDATING");
+    json_put_integer(w, "ProvisionedReadCapacityUnits", throughput.read);
     scaling_write(w, "ProvisionedReadCapacityAutoScalingSettings", table, settings, index->name,
                   false);
-    member_integer(w, "ProvisionedWriteCapacityUnits", throughput.write);
+    json_put_integer(w, "ProvisionedWriteCapacityUnits", throughput.write);
     scaling_write(w, "ProvisionedWriteCapacityAutoScalingSettings", table, settings, index->name,
                   true);
     json_close_object(w);
@@ -30,13 +30,10 @@ static void write_class(struct json_writer *w, const struct table_settings *sett
 {
     if (settings->table_class.len == 0)
         return;
-    json_name(w, "ReplicaTableClassSummary");
-    json_open_object(w);
-    member_string(w, "TableClass", settings->table_class);
-    if (settings->table_class_ms != 0) {
-        json_name(w, "LastUpdateDateTime");
-        json_time(w, settings->table_class_ms);
-    }
+    json_put_object(w, "ReplicaTableClassSummary");
+    json_put_string(w, "TableClass", settings->table_class);
+    if (settings->table_class_ms != 0)
+        json_put_time(w, "LastUpdateDateTime", settings->table_class_ms);
     json_close_object(w);
 }
 
@@ -45,24 +42,21 @@ static void write_replica(struct json_writer *w, const struct table *table,
 {
     const struct slice whole = {NULL, 0};
     json_open_object(w);
-    member_string(w, "RegionName", global_region(settings->global));
-    member_text(w, "ReplicaStatus", status);
+    json_put_string(w, "RegionName", global_region(settings->global));
+    json_put_text(w, "ReplicaStatus", status);
     if (settings->on_demand_ms != 0) {
-        json_name(w, "ReplicaBillingModeSummary");
-        json_open_object(w);
-        member_text(w, "BillingMode", settings->on_demand ? "PAY_PER_REQUEST" : "PROVISIONED");
-        json_name(w, "LastUpdateToPayPerRequestDateTime");
-        json_time(w, settings->on_demand_ms);
+        json_put_object(w, "ReplicaBillingModeSummary");
+        json_put_text(w, "BillingMode", settings->on_demand ? "PAY_PER_REQUEST" : "PROVISIONED");
+        json_put_time(w, "LastUpdateToPayPerRequestDateTime", settings->on_demand_ms);
         json_close_object(w);
     }
-    member_integer(w, "ReplicaProvisionedReadCapacityUnits", settings->throughput.read);
+    json_put_integer(w, "ReplicaProvisionedReadCapacityUnits", settings->throughput.read);
     scaling_write(w, "ReplicaProvisionedReadCapacityAutoScalingSettings", table, settings, whole,
                   false);
-    member_integer(w, "ReplicaProvisionedWriteCapacityUnits", settings->throughput.write);
+    json_put_integer(w, "ReplicaProvisionedWriteCapacityUnits", settings->throughput.write);
     scaling_write(w, "ReplicaProvisionedWriteCapacityAutoScalingSettings", table, settings, whole,
                   true);
-    json_name(w, "ReplicaGlobalSecondaryIndexSettings");
-    json_open_array(w);
+    json_put_array(w, "ReplicaGlobalSecondaryIndexSettings");
     for (size_t i = 0; i < table->index_count; i++)
         if (table->indexes[i].global)
             write_index(w, table, settings, &table->indexes[i]);
@@ -77,9 +71,8 @@ static void write_settings(struct api_call *call, const struct table *table, con
     table_settings_read(table, &settings);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    member_string(&w, "GlobalTableName", table->name);
-    json_name(&w, "ReplicaSettings");
-    json_open_array(&w);
+    json_put_string(&w, "GlobalTableName", table->name);
+    json_put_array(&w, "ReplicaSettings");
     if (global_region(settings.global).len > 0)
         write_replica(&w, table, &settings, status);
     json_close_array(&w);

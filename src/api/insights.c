@@ -37,9 +37,9 @@ static bool index_find(const struct table *table, struct slice name, struct erro
 
 static void write_resource(struct json_writer *w, struct slice table, struct slice index)
 {
-    member_string(w, "TableName", table);
+    json_put_string(w, "TableName", table);
     if (index.len > 0)
-        member_string(w, "IndexName", index);
+        json_put_string(w, "IndexName", index);
 }
 
 // ---- Updating --------------------------------------------------------------------------------
@@ -115,12 +115,12 @@ void update_contributor_insights_finish(struct api_call *call, const void *decod
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     write_resource(&w, table->name, request->index_name);
-    member_text(&w, "ContributorInsightsStatus",
-                change->changed ? (enable ? "ENABLING" : "DISABLING")
-                                : (enable ? "ENABLED" : "DISABLED"));
+    json_put_text(&w, "ContributorInsightsStatus",
+                  change->changed ? (enable ? "ENABLING" : "DISABLING")
+                                  : (enable ? "ENABLED" : "DISABLED"));
     if (enable)
-        member_string(&w, "ContributorInsightsMode",
-                      entry_mode(map_value(settings.insights, entry_name(request->index_name))));
+        json_put_string(&w, "ContributorInsightsMode",
+                        entry_mode(map_value(settings.insights, entry_name(request->index_name))));
     json_close_object(&w);
 }
 
@@ -147,8 +147,7 @@ static void write_rules(struct json_writer *w, const struct table *table, struct
     bool sorted = keys->range_count > 0;
     bool accessed = !slice_is(entry_mode(entry), mode_throttled);
     int64_t rule_ms = map_integer(entry, "rule_ms");
-    json_name(w, "ContributorInsightsRuleList");
-    json_open_array(w);
+    json_put_array(w, "ContributorInsightsRuleList");
     if (accessed)
         write_rule(w, "PKC", table, index, rule_ms);
     if (accessed && sorted)
@@ -174,13 +173,11 @@ enum step describe_contributor_insights_start(struct api_call *call, const void 
     write_resource(&w, table->name, request->index_name);
     if (enabled)
         write_rules(&w, table, request->index_name, entry);
-    member_text(&w, "ContributorInsightsStatus", enabled ? "ENABLED" : "DISABLED");
-    if (entry.len > 0) {
-        json_name(&w, "LastUpdateDateTime");
-        json_time(&w, map_integer(entry, "changed_ms"));
-    }
+    json_put_text(&w, "ContributorInsightsStatus", enabled ? "ENABLED" : "DISABLED");
+    if (entry.len > 0)
+        json_put_time(&w, "LastUpdateDateTime", map_integer(entry, "changed_ms"));
     if (enabled)
-        member_string(&w, "ContributorInsightsMode", entry_mode(entry));
+        json_put_string(&w, "ContributorInsightsMode", entry_mode(entry));
     json_close_object(&w);
     return STEP_READY;
 }
@@ -220,7 +217,7 @@ static void token_write(struct json_writer *w, const struct listing *listing)
     buf_init(&text, 2 * TOKEN_MAX);
     buf_printf(&plain, "%.*s/%.*s", SLICE_FMT(listing->last_table), SLICE_FMT(listing->last_index));
     base64_encode(&text, buf_view(&plain));
-    member_string(w, "NextToken", buf_view(&text));
+    json_put_string(w, "NextToken", buf_view(&text));
     buf_release(&plain);
     buf_release(&text);
 }
@@ -239,9 +236,9 @@ static void list_one(struct listing *listing, const struct table *table, struct 
     listing->last_index = index;
     json_open_object(w);
     write_resource(w, table->name, index);
-    member_text(w, "ContributorInsightsStatus", enabled ? "ENABLED" : "DISABLED");
+    json_put_text(w, "ContributorInsightsStatus", enabled ? "ENABLED" : "DISABLED");
     if (enabled)
-        member_string(w, "ContributorInsightsMode", entry_mode(entry));
+        json_put_string(w, "ContributorInsightsMode", entry_mode(entry));
     json_close_object(w);
 }
 
@@ -310,8 +307,7 @@ enum step list_contributor_insights_start(struct api_call *call, const void *dec
             return STEP_FAILED;
     }
     json_open_object(&w);
-    json_name(&w, "ContributorInsightsSummaries");
-    json_open_array(&w);
+    json_put_array(&w, "ContributorInsightsSummaries");
     if (table != NULL)
         list_table(&listing, table);
     else

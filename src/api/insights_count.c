@@ -261,13 +261,11 @@ static void write_rows(struct json_writer *w, const char *name, const struct wat
 {
     struct sketch_row rows[REPORT_KEYS];
     size_t found = sketch_top(watched->sketches[kind], rows, REPORT_KEYS);
-    json_name(w, name);
-    json_open_array(w);
+    json_put_array(w, name);
     for (size_t i = 0; i < found; i++) {
         const uint8_t *at = rows[i].key.ptr;
         json_open_object(w);
-        json_name(w, "key");
-        json_open_object(w);
+        json_put_object(w, "key");
         for (size_t part = 0; part < parts; part++) {
             size_t len = value_length(at);
             json_name_slice(w, watched->keys.parts[part].name);
@@ -275,8 +273,8 @@ static void write_rows(struct json_writer *w, const char *name, const struct wat
             at += len;
         }
         json_close_object(w);
-        member_integer(w, "count", (int64_t)rows[i].count);
-        member_integer(w, "error", (int64_t)rows[i].error);
+        json_put_integer(w, "count", (int64_t)rows[i].count);
+        json_put_integer(w, "error", (int64_t)rows[i].error);
         json_close_object(w);
     }
     json_close_array(w);
@@ -287,16 +285,17 @@ static void write_watched(struct json_writer *w, const struct watched *watched)
     size_t hash = watched->keys.hash_count;
     size_t all = hash + watched->keys.range_count;
     json_open_object(w);
-    member_string(w, "table", watched->table);
+    json_put_string(w, "table", watched->table);
     if (watched->index.len > 0)
-        member_string(w, "index", watched->index);
-    member_text(w, "mode",
-                watched->throttled_only ? "THROTTLED_KEYS" : "ACCESSED_AND_THROTTLED_KEYS");
-    member_integer(w, "accesses", (int64_t)sketch_total(watched->sketches[PARTITIONS]));
+        json_put_string(w, "index", watched->index);
+    json_put_text(w, "mode",
+                  watched->throttled_only ? "THROTTLED_KEYS" : "ACCESSED_AND_THROTTLED_KEYS");
+    json_put_integer(w, "accesses", (int64_t)sketch_total(watched->sketches[PARTITIONS]));
     write_rows(w, "partition_keys", watched, PARTITIONS, hash);
     if (all > hash)
         write_rows(w, "keys", watched, KEYS, all);
-    member_integer(w, "throttled", (int64_t)sketch_total(watched->sketches[PARTITIONS_THROTTLED]));
+    json_put_integer(w, "throttled",
+                     (int64_t)sketch_total(watched->sketches[PARTITIONS_THROTTLED]));
     write_rows(w, "throttled_partition_keys", watched, PARTITIONS_THROTTLED, hash);
     if (all > hash)
         write_rows(w, "throttled_keys", watched, KEYS_THROTTLED, all);
@@ -308,8 +307,7 @@ void api_insights(struct api *api, struct slice table, struct buf *out)
     struct insights *insights = api->insights;
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    json_name(&w, "insights");
-    json_open_array(&w);
+    json_put_array(&w, "insights");
     ensure(pthread_mutex_lock(&insights->lock) == 0);
     drop_dead(insights);
     for (const struct watched *at = insights->first; at != NULL; at = at->next) {

@@ -157,15 +157,14 @@ static void finish_change(struct api_call *call, const struct kinesis_destinatio
     kinesis_wake(call->api->kinesis);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    member_string(&w, "TableName", call->state->change->after->name);
-    member_string(&w, "StreamArn", request->stream_arn);
-    member_text(&w, "DestinationStatus", status);
+    json_put_string(&w, "TableName", call->state->change->after->name);
+    json_put_string(&w, "StreamArn", request->stream_arn);
+    json_put_text(&w, "DestinationStatus", status);
     if (request->configuration != NULL) {
-        json_name(&w, configuration);
-        json_open_object(&w);
+        json_put_object(&w, configuration);
         if (request->configuration->precision.len > 0)
-            member_string(&w, "ApproximateCreationDateTimePrecision",
-                          request->configuration->precision);
+            json_put_string(&w, "ApproximateCreationDateTimePrecision",
+                            request->configuration->precision);
         json_close_object(&w);
     }
     json_close_object(&w);
@@ -215,11 +214,11 @@ static void write_destination(struct json_writer *w, const struct api_call *call
 {
     bool active = map_flag(entry, "active");
     json_open_object(w);
-    member_string(w, "StreamArn", arn);
-    member_text(w, "DestinationStatus", active ? "ACTIVE" : "DISABLED");
+    json_put_string(w, "StreamArn", arn);
+    json_put_text(w, "DestinationStatus", active ? "ACTIVE" : "DISABLED");
     if (active && call->api->kinesis == NULL)
-        member_text(w, "DestinationStatusDescription", no_delivery);
-    member_string(w, "ApproximateCreationDateTimePrecision", entry_precision(entry));
+        json_put_text(w, "DestinationStatusDescription", no_delivery);
+    json_put_string(w, "ApproximateCreationDateTimePrecision", entry_precision(entry));
     json_close_object(w);
 }
 
@@ -234,9 +233,8 @@ enum step describe_kinesis_streaming_destination_start(struct api_call *call, co
     table_settings_read(table, &settings);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    member_string(&w, "TableName", table->name);
-    json_name(&w, "KinesisDataStreamDestinations");
-    json_open_array(&w);
+    json_put_string(&w, "TableName", table->name);
+    json_put_array(&w, "KinesisDataStreamDestinations");
     if (settings.kinesis.len > 0) {
         value_iter_init(&iter, settings.kinesis);
         while (value_iter_next(&iter))

@@ -293,10 +293,10 @@ static size_t deliver_http(struct kinesis *kinesis, const struct batch *batch, s
         base64_encode(&data, record);
         buf_clear(&body);
         json_open_object(&w);
-        member_string(&w, "StreamName", stream);
-        member_string(&w, "StreamARN", arn);
-        member_text(&w, "PartitionKey", batch->records[done].partition_key);
-        member_string(&w, "Data", buf_view(&data));
+        json_put_string(&w, "StreamName", stream);
+        json_put_string(&w, "StreamARN", arn);
+        json_put_text(&w, "PartitionKey", batch->records[done].partition_key);
+        json_put_string(&w, "Data", buf_view(&data));
         json_close_object(&w);
         buf_release(&data);
         if (!kinesis_http_post(kinesis->http, "PutRecord", batch->source->region, buf_view(&body)))

@@ -33,7 +33,7 @@ static void write_id(struct json_writer *w, struct slice table_id, uint64_t sequ
     hex_of(digest, hex);
     (void)snprintf(id, sizeof(id), "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
                    hex + 20);
-    member_text(w, "eventID", id);
+    json_put_text(w, "eventID", id);
 }
 
 static void write_image(struct json_writer *w, const char *name, struct slice item)
@@ -53,16 +53,16 @@ static void write_change(struct json_writer *w, const struct kinesis_source *sou
                          const struct log_entry *entry)
 {
     json_open_object(w);
-    member_integer(w, "ApproximateCreationDateTime",
-                   source->microseconds ? entry->time_ms * 1000 : entry->time_ms);
+    json_put_integer(w, "ApproximateCreationDateTime",
+                     source->microseconds ? entry->time_ms * 1000 : entry->time_ms);
     if (source->microseconds)
-        member_text(w, "ApproximateCreationDateTimePrecision", "MICROSECOND");
+        json_put_text(w, "ApproximateCreationDateTimePrecision", "MICROSECOND");
     write_image(w, "Keys", entry->keys);
     write_image(w, "NewImage", entry->new_item);
     write_image(w, "OldImage", entry->old_item);
-    member_integer(w, "SizeBytes",
-                   (int64_t)(image_size(entry->keys) + image_size(entry->new_item) +
-                             image_size(entry->old_item)));
+    json_put_integer(w, "SizeBytes",
+                     (int64_t)(image_size(entry->keys) + image_size(entry->new_item) +
+                               image_size(entry->old_item)));
     json_close_object(w);
 }
 
@@ -73,22 +73,22 @@ void kinesis_record_write(struct buf *out, const struct kinesis_source *source,
         [LOG_INSERT] = "INSERT", [LOG_MODIFY] = "MODIFY", [LOG_REMOVE] = "REMOVE"};
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    member_string(&w, "awsRegion", source->region);
+    json_put_string(&w, "awsRegion", source->region);
     write_id(&w, source->table_id, entry->sequence);
-    member_text(&w, "eventName", names[entry->event]);
+    json_put_text(&w, "eventName", names[entry->event]);
     json_name(&w, "userIdentity");
     if (entry->expired) {
         json_open_object(&w);
-        member_text(&w, "principalId", "dynamodb.amazonaws.com");
-        member_text(&w, "type", "Service");
+        json_put_text(&w, "principalId", "dynamodb.amazonaws.com");
+        json_put_text(&w, "type", "Service");
         json_close_object(&w);
     } else {
         json_null(&w);
     }
-    member_text(&w, "recordFormat", "application/json");
-    member_string(&w, "tableName", source->table);
+    json_put_text(&w, "recordFormat", "application/json");
+    json_put_string(&w, "tableName", source->table);
     json_name(&w, "dynamodb");
     write_change(&w, source, entry);
-    member_text(&w, "eventSource", "aws:dynamodb");
+    json_put_text(&w, "eventSource", "aws:dynamodb");
     json_close_object(&w);
 }

@@ -238,7 +238,7 @@ static void run_apply(struct api_call *call, const void *decoded)
         apply_plan(call, request, plan, &changed)) {
         struct json_writer w = call_writer(call);
         model_plan_json(&w, plan);
-        member_text(&w, "Outcome", changed ? "APPLIED" : "UNCHANGED");
+        json_put_text(&w, "Outcome", changed ? "APPLIED" : "UNCHANGED");
         json_close_object(&w);
     }
     model_plan_release(plan);
@@ -312,13 +312,13 @@ static void answer_abandoned(struct api_call *call, const struct attachment *a)
 {
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    member_string(&w, "TableName", a->change.name);
-    member_integer(&w, "Version", a->version.number);
+    json_put_string(&w, "TableName", a->change.name);
+    json_put_integer(&w, "Version", a->version.number);
     if (a->guard != NULL) {
-        member_text(&w, "Digest", (const char *)a->text_name.ptr + sizeof("model/text/") - 1);
-        member_text(&w, "Status", a->work.status == MODEL_APPLYING ? "APPLYING" : "ACTIVE");
+        json_put_text(&w, "Digest", (const char *)a->text_name.ptr + sizeof("model/text/") - 1);
+        json_put_text(&w, "Status", a->work.status == MODEL_APPLYING ? "APPLYING" : "ACTIVE");
     } else {
-        member_text(&w, "Status", "NONE");
+        json_put_text(&w, "Status", "NONE");
     }
     json_close_object(&w);
 }

@@ -4,12 +4,6 @@
 static const char *const statuses[] = {"ACTIVE", "APPLYING", "FAILED"};
 static const char *const phases[] = {"INDEXES", "ITEMS", "DONE"};
 
-static void member_time(struct json_writer *w, const char *name, int64_t ms)
-{
-    json_name(w, name);
-    json_time(w, ms);
-}
-
 // The digest in the name of a text's record.
 static struct slice digest_of(struct slice text_name)
 {
@@ -26,24 +20,23 @@ static void progress_json(struct json_writer *w, const struct model_work *work, 
     int64_t ms = now_ms - work->progress.items_ms;
     int64_t left = work->progress.total - work->progress.done;
     bool moving = work->status == MODEL_APPLYING && work->phase == MODEL_PHASE_ITEMS && ms > 0;
-    json_name(w, "Progress");
-    json_open_object(w);
-    member_text(w, "Phase", phases[work->phase]);
-    member_integer(w, "Done", work->progress.done);
-    member_integer(w, "Total", work->progress.total);
-    member_integer(w, "Written", work->written);
-    member_integer(w, "Violations", work->violations);
+    json_put_object(w, "Progress");
+    json_put_text(w, "Phase", phases[work->phase]);
+    json_put_integer(w, "Done", work->progress.done);
+    json_put_integer(w, "Total", work->progress.total);
+    json_put_integer(w, "Written", work->written);
+    json_put_integer(w, "Violations", work->violations);
     if (moving && done > 0) {
-        member_integer(w, "ItemsPerSecond", done * 1000 / ms);
-        member_integer(w, "SecondsLeft", left > 0 ? left * ms / done / 1000 : 0);
+        json_put_integer(w, "ItemsPerSecond", done * 1000 / ms);
+        json_put_integer(w, "SecondsLeft", left > 0 ? left * ms / done / 1000 : 0);
     }
-    member_integer(w, "Rate", work->progress.rate);
+    json_put_integer(w, "Rate", work->progress.rate);
     if (work->progress.started_ms > 0)
-        member_time(w, "StartDateTime", work->progress.started_ms);
+        json_put_time(w, "StartDateTime", work->progress.started_ms);
     if (work->progress.ended_ms > 0)
-        member_time(w, "EndDateTime", work->progress.ended_ms);
+        json_put_time(w, "EndDateTime", work->progress.ended_ms);
     if (work->progress.failure.len > 0)
-        member_string(w, "Failure", work->progress.failure);
+        json_put_string(w, "Failure", work->progress.failure);
     if (work->progress.samples.count > 0)
         model_samples_json(w, "ViolationSamples", &work->progress.samples);
     json_close_object(w);
@@ -51,16 +44,14 @@ static void progress_json(struct json_writer *w, const struct model_work *work, 
 
 static void contents_json(struct json_writer *w, const struct model_table *model)
 {
-    member_text(w, "Guard", model_mode_name(model->guard));
-    member_text(w, "Unknown", model_leave_name(model->unknown));
-    member_text(w, "Unmatched", model_leave_name(model->unmatched));
-    json_name(w, "Entities");
-    json_open_array(w);
+    json_put_text(w, "Guard", model_mode_name(model->guard));
+    json_put_text(w, "Unknown", model_leave_name(model->unknown));
+    json_put_text(w, "Unmatched", model_leave_name(model->unmatched));
+    json_put_array(w, "Entities");
     for (size_t i = 0; i < model->entity_count; i++)
         json_string(w, model->entities[i].name);
     json_close_array(w);
-    json_name(w, "AccessPatterns");
-    json_open_array(w);
+    json_put_array(w, "AccessPatterns");
     for (size_t i = 0; i < model->access_count; i++)
         json_string(w, model->accesses[i].name);
     json_close_array(w);
@@ -73,20 +64,21 @@ static void describe(struct api_call *call, const struct table *table,
     struct slice text = slice_of(NULL, 0);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    member_string(&w, "TableName", table->name);
-    member_integer(&w, "Version", version->number);
-    member_string(&w, "Digest", digest_of(table->model));
-    member_string(&w, "FileName", version->file);
-    member_time(&w, "AttachedDateTime", version->time_ms);
-    member_text(&w, "Status",
-                table->guard == NULL ? "FAILED"
-                                     : statuses[work->version == 0 ? MODEL_ACTIVE : work->status]);
+    json_put_string(&w, "TableName", table->name);
+    json_put_integer(&w, "Version", version->number);
+    json_put_string(&w, "Digest", digest_of(table->model));
+    json_put_string(&w, "FileName", version->file);
+    json_put_time(&w, "AttachedDateTime", version->time_ms);
+    json_put_text(&w, "Status",
+                  table->guard == NULL
+                      ? "FAILED"
+                      : statuses[work->version == 0 ? MODEL_ACTIVE : work->status]);
     if (work->version != 0)
         progress_json(&w, work, env_now(engine_env(call_engine(call))));
     if (table->guard != NULL)
         contents_json(&w, model_guard_table(table->guard));
     if (model_record_read(call_engine(call), table->model, &call->arena, &file, &text))
-        member_string(&w, "Model", text);
+        json_put_string(&w, "Model", text);
     json_close_object(&w);
 }
 
@@ -120,14 +112,14 @@ static bool list_one(struct api_call *call, struct json_writer *w, const struct 
         !model_work_read(call->api, table, &call->arena, &work, &call->error))
         return false;
     json_open_object(w);
-    member_string(w, "TableName", table->name);
-    member_integer(w, "Version", version.number);
-    member_string(w, "Digest", digest_of(table->model));
-    member_string(w, "FileName", version.file);
-    member_time(w, "AttachedDateTime", version.time_ms);
-    member_text(w, "Status",
-                table->guard == NULL ? "FAILED"
-                                     : statuses[work.version == 0 ? MODEL_ACTIVE : work.status]);
+    json_put_string(w, "TableName", table->name);
+    json_put_integer(w, "Version", version.number);
+    json_put_string(w, "Digest", digest_of(table->model));
+    json_put_string(w, "FileName", version.file);
+    json_put_time(w, "AttachedDateTime", version.time_ms);
+    json_put_text(w, "Status",
+                  table->guard == NULL ? "FAILED"
+                                       : statuses[work.version == 0 ? MODEL_ACTIVE : work.status]);
     json_close_object(w);
     return true;
 }
@@ -140,8 +132,7 @@ enum step list_models_start(struct api_call *call, const void *decoded)
     bool ok = true;
     (void)decoded;
     json_open_object(&w);
-    json_name(&w, "Models");
-    json_open_array(&w);
+    json_put_array(&w, "Models");
     table_names_init(&names, call_engine(call), slice_of(NULL, 0));
     while (ok && table_names_next(&names, &name)) {
         struct table *table = engine_table(call_engine(call), name);
@@ -153,10 +144,9 @@ enum step list_models_start(struct api_call *call, const void *decoded)
     json_close_array(&w);
     int64_t total = call->api->look_total;
     if (total > 0) {
-        json_name(&w, "Looking");
-        json_open_object(&w);
-        member_integer(&w, "Done", call->api->look_done);
-        member_integer(&w, "Total", total);
+        json_put_object(&w, "Looking");
+        json_put_integer(&w, "Done", call->api->look_done);
+        json_put_integer(&w, "Total", total);
         json_close_object(&w);
     }
     json_close_object(&w);
@@ -169,15 +159,15 @@ static void version_json(void *context, const struct model_version *version)
 {
     struct json_writer *w = context;
     json_open_object(w);
-    member_integer(w, "Version", version->number);
-    member_time(w, "DateTime", version->time_ms);
-    member_string(w, "Action", version->did);
+    json_put_integer(w, "Version", version->number);
+    json_put_time(w, "DateTime", version->time_ms);
+    json_put_string(w, "Action", version->did);
     if (version->text.len > 0)
-        member_string(w, "Digest", digest_of(version->text));
+        json_put_string(w, "Digest", digest_of(version->text));
     if (version->file.len > 0)
-        member_string(w, "FileName", version->file);
+        json_put_string(w, "FileName", version->file);
     if (version->previous > 0)
-        member_integer(w, "Previous", version->previous);
+        json_put_integer(w, "Previous", version->previous);
     json_close_object(w);
 }
 
@@ -189,9 +179,8 @@ enum step list_model_versions_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    member_string(&w, "TableName", table->name);
-    json_name(&w, "Versions");
-    json_open_array(&w);
+    json_put_string(&w, "TableName", table->name);
+    json_put_array(&w, "Versions");
     bool ok = model_versions(call->api, table, version_json, &w, &call->error);
     json_close_array(&w);
     json_close_object(&w);

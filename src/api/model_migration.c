@@ -193,8 +193,7 @@ static void sample_json(struct dry_run *dry, struct slice item)
     json_open_object(w);
     json_name(w, "Before");
     json_item(w, item);
-    json_name(w, "After");
-    json_open_array(w);
+    json_put_array(w, "After");
     for (size_t i = 0; i < dry->plan.result.made_count; i++)
         json_item(w, completed(dry, dry->plan.result.made[i].item));
     json_close_array(w);
@@ -260,22 +259,21 @@ static void run_dry(struct api_call *call, const struct apply_migration_request 
     dry->migrator = (struct migrator){.api = call->api, .table = table, .arena = &dry->item};
     dry->migrator.absent = migration_absent(table, &call->arena, &call->error);
     json_open_object(&w);
-    member_string(&w, "TableName", table->name);
-    member_string(&w, "MigrationName", migration->name);
-    member_text(&w, "Outcome", "DRY_RUN");
-    json_name(&w, "Samples");
-    json_open_array(&w);
+    json_put_string(&w, "TableName", table->name);
+    json_put_string(&w, "MigrationName", migration->name);
+    json_put_text(&w, "Outcome", "DRY_RUN");
+    json_put_array(&w, "Samples");
     bool ok = dry->migrator.absent != NULL;
     for (size_t i = 0; ok && i < way->count; i++) {
         dry->migrator.step = &way->steps[i];
         ok = dry_step(dry, request->sample.set ? (uint64_t)request->sample.value : 0);
     }
     json_close_array(&w);
-    member_integer(&w, "Examined", (int64_t)dry->examined);
-    member_integer(&w, "Matched", (int64_t)dry->matched);
-    member_integer(&w, "Made", (int64_t)dry->made);
-    member_integer(&w, "Removed", (int64_t)dry->removed);
-    member_integer(&w, "Failed", (int64_t)dry->failed);
+    json_put_integer(&w, "Examined", (int64_t)dry->examined);
+    json_put_integer(&w, "Matched", (int64_t)dry->matched);
+    json_put_integer(&w, "Made", (int64_t)dry->made);
+    json_put_integer(&w, "Removed", (int64_t)dry->removed);
+    json_put_integer(&w, "Failed", (int64_t)dry->failed);
     model_samples_json(&w, "FailureSamples", &dry->failures);
     json_close_object(&w);
     arena_release(&dry->item);
@@ -342,9 +340,9 @@ static void answer(struct api_call *call, const struct table *table, struct slic
 {
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    member_string(&w, "TableName", table->name);
-    member_string(&w, "MigrationName", name);
-    member_text(&w, "Outcome", outcome);
+    json_put_string(&w, "TableName", table->name);
+    json_put_string(&w, "MigrationName", name);
+    json_put_text(&w, "Outcome", outcome);
     json_close_object(&w);
 }
 
@@ -381,34 +379,28 @@ enum step apply_migration_start(struct api_call *call, const void *decoded)
 
 // ---- Describing -------------------------------------------------------------------------------
 
-static void member_time(struct json_writer *w, const char *name, int64_t ms)
-{
-    json_name(w, name);
-    json_time(w, ms);
-}
-
 static void work_json(struct json_writer *w, const struct migration_work *work)
 {
     json_open_object(w);
-    member_string(w, "MigrationName", work->name);
-    member_text(w, "Status", statuses[work->status]);
-    member_flag(w, "Applied", work->applied);
-    member_text(w, "Direction", work->down ? "DOWN" : "UP");
+    json_put_string(w, "MigrationName", work->name);
+    json_put_text(w, "Status", statuses[work->status]);
+    json_put_flag(w, "Applied", work->applied);
+    json_put_text(w, "Direction", work->down ? "DOWN" : "UP");
     if (work->file.len > 0)
-        member_string(w, "FileName", work->file);
-    member_integer(w, "Step", work->step + 1);
-    member_integer(w, "Done", work->progress.done);
-    member_integer(w, "Total", work->progress.total);
-    member_integer(w, "Matched", work->matched);
-    member_integer(w, "Made", work->made);
-    member_integer(w, "Removed", work->removed);
-    member_integer(w, "Failed", work->failed);
-    member_integer(w, "Rate", work->progress.rate);
-    member_time(w, "StartDateTime", work->progress.started_ms);
+        json_put_string(w, "FileName", work->file);
+    json_put_integer(w, "Step", work->step + 1);
+    json_put_integer(w, "Done", work->progress.done);
+    json_put_integer(w, "Total", work->progress.total);
+    json_put_integer(w, "Matched", work->matched);
+    json_put_integer(w, "Made", work->made);
+    json_put_integer(w, "Removed", work->removed);
+    json_put_integer(w, "Failed", work->failed);
+    json_put_integer(w, "Rate", work->progress.rate);
+    json_put_time(w, "StartDateTime", work->progress.started_ms);
     if (work->progress.ended_ms > 0)
-        member_time(w, "EndDateTime", work->progress.ended_ms);
+        json_put_time(w, "EndDateTime", work->progress.ended_ms);
     if (work->progress.failure.len > 0)
-        member_string(w, "Failure", work->progress.failure);
+        json_put_string(w, "Failure", work->progress.failure);
     model_samples_json(w, "FailureSamples", &work->progress.samples);
     json_close_object(w);
 }
@@ -457,8 +449,7 @@ enum step list_migrations_start(struct api_call *call, const void *decoded)
     struct listing listing = {&w, table};
     struct slice prefix = migration_record_name(&call->arena, table->name, slice_of(NULL, 0));
     json_open_object(&w);
-    json_name(&w, "Migrations");
-    json_open_array(&w);
+    json_put_array(&w, "Migrations");
     bool ok = prefix.ptr == NULL ? error_budget(&call->error)
                                  : engine_records(call_engine(call), prefix, slice_of(NULL, 0),
                                                   list_one, &listing, &call->error);

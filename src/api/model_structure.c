@@ -59,12 +59,11 @@ enum model_index_state model_index_compare(const struct model_index *wanted,
 
 static void write_keys(struct json_writer *w, const struct key_schema *keys)
 {
-    json_name(w, "KeySchema");
-    json_open_array(w);
+    json_put_array(w, "KeySchema");
     for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
         json_open_object(w);
-        member_string(w, "AttributeName", keys->parts[i].name);
-        member_text(w, "KeyType", i < keys->hash_count ? "HASH" : "RANGE");
+        json_put_string(w, "AttributeName", keys->parts[i].name);
+        json_put_text(w, "KeyType", i < keys->hash_count ? "HASH" : "RANGE");
         json_close_object(w);
     }
     json_close_array(w);
@@ -89,12 +88,11 @@ static void define(struct definitions *definitions, const struct key_schema *key
 
 static void write_definitions(struct json_writer *w, const struct definitions *definitions)
 {
-    json_name(w, "AttributeDefinitions");
-    json_open_array(w);
+    json_put_array(w, "AttributeDefinitions");
     for (size_t i = 0; i < definitions->count; i++) {
         json_open_object(w);
-        member_string(w, "AttributeName", definitions->parts[i].name);
-        member_text(w, "AttributeType", value_type_name(definitions->parts[i].type));
+        json_put_string(w, "AttributeName", definitions->parts[i].name);
+        json_put_text(w, "AttributeType", value_type_name(definitions->parts[i].type));
         json_close_object(w);
     }
     json_close_array(w);
@@ -102,10 +100,9 @@ static void write_definitions(struct json_writer *w, const struct definitions *d
 
 static void write_units(struct json_writer *w, uint64_t read, uint64_t write)
 {
-    json_name(w, "ProvisionedThroughput");
-    json_open_object(w);
-    member_integer(w, "ReadCapacityUnits", (int64_t)read);
-    member_integer(w, "WriteCapacityUnits", (int64_t)write);
+    json_put_object(w, "ProvisionedThroughput");
+    json_put_integer(w, "ReadCapacityUnits", (int64_t)read);
+    json_put_integer(w, "WriteCapacityUnits", (int64_t)write);
     json_close_object(w);
 }
 
@@ -119,7 +116,7 @@ static void write_index(struct json_writer *w, const struct model_index *index, 
         [MODEL_PROJECT_INCLUDE] = PROJECT_INCLUDE,
     };
     json_open_object(w);
-    member_string(w, "IndexName", index->name);
+    json_put_string(w, "IndexName", index->name);
     write_keys(w, &index->keys);
     table_write_projection(w, &(struct index){.projection = projections[index->projection],
                                               .include_count = index->include_count,
@@ -148,17 +145,16 @@ static void write_indexes(struct json_writer *w, const struct model_table *table
 
 static void write_stream(struct json_writer *w, enum model_stream stream)
 {
-    json_name(w, "StreamSpecification");
-    json_open_object(w);
-    member_flag(w, "StreamEnabled", stream != MODEL_STREAM_NONE);
+    json_put_object(w, "StreamSpecification");
+    json_put_flag(w, "StreamEnabled", stream != MODEL_STREAM_NONE);
     if (stream != MODEL_STREAM_NONE)
-        member_text(w, "StreamViewType", views[stream]);
+        json_put_text(w, "StreamViewType", views[stream]);
     json_close_object(w);
 }
 
 static void write_billing(struct json_writer *w, const struct model_table *table)
 {
-    member_text(w, "BillingMode", table->provisioned ? "PROVISIONED" : "PAY_PER_REQUEST");
+    json_put_text(w, "BillingMode", table->provisioned ? "PROVISIONED" : "PAY_PER_REQUEST");
     if (table->provisioned)
         write_units(w, table->read_units, table->write_units);
 }
@@ -175,7 +171,7 @@ static struct json_writer *request_begin(struct request *request, struct slice t
     buf_init(&request->body, BODY_MAX);
     request->w = json_writer_to(&request->body);
     json_open_object(&request->w);
-    member_string(&request->w, "TableName", table);
+    json_put_string(&request->w, "TableName", table);
     return &request->w;
 }
 
@@ -248,10 +244,9 @@ static bool update_ttl(struct api *api, struct slice region, struct slice table,
 {
     struct request request;
     struct json_writer *w = request_begin(&request, table);
-    json_name(w, "TimeToLiveSpecification");
-    json_open_object(w);
-    member_flag(w, "Enabled", enabled);
-    member_string(w, "AttributeName", attribute);
+    json_put_object(w, "TimeToLiveSpecification");
+    json_put_flag(w, "Enabled", enabled);
+    json_put_string(w, "AttributeName", attribute);
     json_close_object(w);
     return request_end(&request, api, region, "UpdateTimeToLive", error);
 }
@@ -276,9 +271,8 @@ static bool set_pitr(struct api *api, struct slice region, const struct model_ta
         return true;
     struct request request;
     struct json_writer *w = request_begin(&request, wanted->name);
-    json_name(w, "PointInTimeRecoverySpecification");
-    json_open_object(w);
-    member_flag(w, "PointInTimeRecoveryEnabled", wanted->pitr);
+    json_put_object(w, "PointInTimeRecoverySpecification");
+    json_put_flag(w, "PointInTimeRecoveryEnabled", wanted->pitr);
     json_close_object(w);
     return request_end(&request, api, region, "UpdateContinuousBackups", error);
 }
@@ -305,15 +299,12 @@ static bool set_billing(struct api *api, struct slice region, const struct model
     for (size_t i = 0; wanted->provisioned && settings->on_demand && i < live->index_count; i++) {
         if (!live->indexes[i].global)
             continue;
-        if (!opened) {
-            json_name(w, "GlobalSecondaryIndexUpdates");
-            json_open_array(w);
-        }
+        if (!opened)
+            json_put_array(w, "GlobalSecondaryIndexUpdates");
         opened = true;
         json_open_object(w);
-        json_name(w, "Update");
-        json_open_object(w);
-        member_string(w, "IndexName", live->indexes[i].name);
+        json_put_object(w, "Update");
+        json_put_string(w, "IndexName", live->indexes[i].name);
         write_units(w, wanted->read_units, wanted->write_units);
         json_close_object(w);
         json_close_object(w);
@@ -345,8 +336,7 @@ bool model_create_index(struct api *api, struct slice region, const struct model
     struct json_writer *w = request_begin(&request, wanted->name);
     define(&definitions, &index->keys);
     write_definitions(w, &definitions);
-    json_name(w, "GlobalSecondaryIndexUpdates");
-    json_open_array(w);
+    json_put_array(w, "GlobalSecondaryIndexUpdates");
     json_open_object(w);
     json_name(w, "Create");
     write_index(w, index, settings.on_demand ? 0 : (uint64_t)settings.throughput.read,
@@ -361,12 +351,10 @@ bool model_delete_index(struct api *api, struct slice region, struct slice table
 {
     struct request request;
     struct json_writer *w = request_begin(&request, table);
-    json_name(w, "GlobalSecondaryIndexUpdates");
-    json_open_array(w);
+    json_put_array(w, "GlobalSecondaryIndexUpdates");
     json_open_object(w);
-    json_name(w, "Delete");
-    json_open_object(w);
-    member_string(w, "IndexName", index);
+    json_put_object(w, "Delete");
+    json_put_string(w, "IndexName", index);
     json_close_object(w);
     json_close_object(w);
     json_close_array(w);

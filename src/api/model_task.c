@@ -133,14 +133,13 @@ void model_sample_add(struct model_samples *samples, struct arena *arena, struct
 void model_samples_json(struct json_writer *w, const char *name,
                         const struct model_samples *samples)
 {
-    json_name(w, name);
-    json_open_array(w);
+    json_put_array(w, name);
     for (size_t i = 0; i < samples->count; i++) {
         json_open_object(w);
         json_name(w, "Key");
         json_item(w, samples->list[i].key);
         if (samples->list[i].text.len > 0)
-            member_string(w, "Text", samples->list[i].text);
+            json_put_string(w, "Text", samples->list[i].text);
         json_close_object(w);
     }
     json_close_array(w);

@@ -388,10 +388,8 @@ static enum step finish_page(struct page_call *p)
     const struct page_request *page = &p->page;
     if (!slice_is(p->select, "COUNT"))
         json_close_array(&p->w);
-    json_name(&p->w, "Count");
-    json_i64(&p->w, (int64_t)page->matched);
-    json_name(&p->w, "ScannedCount");
-    json_i64(&p->w, (int64_t)page->scanned);
+    json_put_integer(&p->w, "Count", (int64_t)page->matched);
+    json_put_integer(&p->w, "ScannedCount", (int64_t)page->scanned);
     if (page->last.len > 0) {
         json_name(&p->w, "LastEvaluatedKey");
         json_item(&p->w, page->last);
@@ -428,10 +426,8 @@ static enum step read_page(struct page_call *p)
     if (!throttle_admit_read(p->call, page->table, page->index))
         return STEP_FAILED;
     json_open_object(&p->w);
-    if (!count_only) {
-        json_name(&p->w, "Items");
-        json_open_array(&p->w);
-    }
+    if (!count_only)
+        json_put_array(&p->w, "Items");
     return resume_page(p->call);
 }
 

@@ -195,8 +195,7 @@ void execute_statement_finish(struct api_call *call, const void *decoded)
     if (!statement_returned(call, statement, &returned))
         return;
     json_open_object(&w);
-    json_name(&w, "Items");
-    json_open_array(&w);
+    json_put_array(&w, "Items");
     if (returned.len > 0)
         json_item(&w, returned);
     json_close_array(&w);

@@ -95,12 +95,9 @@ static const char *error_name(enum error_code code)
 static void write_error(struct json_writer *w, const struct call_statement *statement)
 {
     const struct write_action *action = statement->action;
-    json_name(w, "Error");
-    json_open_object(w);
-    json_name(w, "Code");
-    json_text(w, error_name(statement->failure));
-    json_name(w, "Message");
-    json_text(w, statement->failure_text);
+    json_put_object(w, "Error");
+    json_put_text(w, "Code", error_name(statement->failure));
+    json_put_text(w, "Message", statement->failure_text);
     if (statement->failure == ERR_CONDITIONAL_CHECK_FAILED && action->old_item.len > 0) {
         json_name(w, "Item");
         json_item(w, action->old_item);
@@ -120,10 +117,8 @@ static bool write_response(struct batch_call *batch, struct json_writer *w,
     if (statement->failure != ERR_NONE)
         write_error(w, statement);
     // A statement that failed before it was tried names no table.
-    if (statement->failure == ERR_NONE || statement->action != NULL) {
-        json_name(w, "TableName");
-        json_string(w, statement->table->name);
-    }
+    if (statement->failure == ERR_NONE || statement->action != NULL)
+        json_put_string(w, "TableName", statement->table->name);
     if (statement->read.item.len > 0) {
         json_name(w, "Item");
         statement_write_item(batch->call, w, &statement->plan, statement->read.item,
@@ -152,8 +147,7 @@ static void write_capacities(struct batch_call *batch, struct json_writer *w)
     enum capacity_detail detail = capacity_detail(batch->request->return_consumed_capacity);
     if (detail == CAPACITY_NONE)
         return;
-    json_name(w, "ConsumedCapacity");
-    json_open_array(w);
+    json_put_array(w, "ConsumedCapacity");
     for (size_t i = 0; i < batch->count; i++) {
         const struct call_statement *first = &batch->statements[i];
         struct capacity capacity = {.table = first->table};
@@ -178,8 +172,7 @@ static bool write_answer(struct batch_call *batch)
 {
     struct json_writer w = call_writer(batch->call);
     json_open_object(&w);
-    json_name(&w, "Responses");
-    json_open_array(&w);
+    json_put_array(&w, "Responses");
     for (size_t i = 0; i < batch->count; i++) {
         if (!write_response(batch, &w, &batch->statements[i]))
             return false;

@@ -73,10 +73,8 @@ static bool write_token(struct select_call *s)
     buf_add(&token, digest, TOKEN_CHECK);
     base64_encode(&text, buf_view(&token));
     bool ok = !token.failed && !text.failed;
-    if (ok) {
-        json_name(&s->p.w, "NextToken");
-        json_string(&s->p.w, buf_view(&text));
-    }
+    if (ok)
+        json_put_string(&s->p.w, "NextToken", buf_view(&text));
     buf_release(&token);
     buf_release(&text);
     return ok || error_budget(&s->p.call->error);
@@ -190,8 +188,7 @@ static enum step read_page(struct select_call *s)
     page->context = s;
     page->emit = emit_item;
     json_open_object(w);
-    json_name(w, "Items");
-    json_open_array(w);
+    json_put_array(w, "Items");
     return read_ranges(s->p.call);
 }
 

@@ -141,8 +141,7 @@ static void write_read_capacity(struct transaction *t, struct json_writer *w)
     enum capacity_detail detail = capacity_detail(t->request->return_consumed_capacity);
     if (detail == CAPACITY_NONE)
         return;
-    json_name(w, "ConsumedCapacity");
-    json_open_array(w);
+    json_put_array(w, "ConsumedCapacity");
     for (size_t i = 0; i < t->count; i++) {
         struct capacity capacity = {.table = t->statements[i].table, .transaction = true};
         bool seen = false;
@@ -172,8 +171,7 @@ static enum step write_items(struct api_call *call)
     struct transaction *t = call->state->own;
     struct json_writer w = call_writer(t->call);
     json_open_object(&w);
-    json_name(&w, "Responses");
-    json_open_array(&w);
+    json_put_array(&w, "Responses");
     for (size_t i = 0; i < t->count; i++) {
         const struct call_statement *statement = &t->statements[i];
         json_open_object(&w);
@@ -292,8 +290,7 @@ void execute_transaction_finish(struct api_call *call, const void *decoded)
     const struct execute_transaction_request *request = decoded;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "Responses");
-    json_open_array(&w);
+    json_put_array(&w, "Responses");
     json_close_array(&w);
     call_write_job_results(&w, call->state->write, request->return_consumed_capacity,
                            (struct slice){NULL, 0}, 2);

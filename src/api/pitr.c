@@ -27,18 +27,14 @@ static void write_description(struct api_call *call, const struct table_settings
     bool enabled = settings->pitr_days > 0;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "ContinuousBackupsDescription");
-    json_open_object(&w);
-    member_text(&w, "ContinuousBackupsStatus", "ENABLED");
-    json_name(&w, "PointInTimeRecoveryDescription");
-    json_open_object(&w);
-    member_text(&w, "PointInTimeRecoveryStatus", enabled ? "ENABLED" : "DISABLED");
+    json_put_object(&w, "ContinuousBackupsDescription");
+    json_put_text(&w, "ContinuousBackupsStatus", "ENABLED");
+    json_put_object(&w, "PointInTimeRecoveryDescription");
+    json_put_text(&w, "PointInTimeRecoveryStatus", enabled ? "ENABLED" : "DISABLED");
     if (enabled) {
-        member_integer(&w, "RecoveryPeriodInDays", settings->pitr_days);
-        json_name(&w, "EarliestRestorableDateTime");
-        json_time(&w, pitr_earliest_ms(settings, now_ms));
-        json_name(&w, "LatestRestorableDateTime");
-        json_time(&w, now_ms);
+        json_put_integer(&w, "RecoveryPeriodInDays", settings->pitr_days);
+        json_put_time(&w, "EarliestRestorableDateTime", pitr_earliest_ms(settings, now_ms));
+        json_put_time(&w, "LatestRestorableDateTime", now_ms);
     }
     json_close_object(&w);
     json_close_object(&w);

@@ -102,7 +102,7 @@ static void write_revision(struct json_writer *w, int64_t revision)
 {
     char text[REVISION_TEXT];
     (void)snprintf(text, sizeof(text), "%lld", (long long)revision);
-    member_text(w, "RevisionId", text);
+    json_put_text(w, "RevisionId", text);
 }
 
 // ---- Putting ---------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ enum step get_resource_policy_start(struct api_call *call, const void *request)
         } else {
             struct json_writer w = call_writer(call);
             json_open_object(&w);
-            member_string(&w, "Policy", map_text(policy, "document"));
+            json_put_string(&w, "Policy", map_text(policy, "document"));
             write_revision(&w, map_integer(policy, "revision"));
             json_close_object(&w);
             step = STEP_READY;

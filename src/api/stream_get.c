@@ -61,7 +61,7 @@ static void iterator_write(struct json_writer *w, const char *name, const struct
     buf_slice(&text, iterator->arn);
     buf_text(&text, "|1|");
     base64_encode(&text, buf_view(&body));
-    member_string(w, name, buf_view(&text));
+    json_put_string(w, name, buf_view(&text));
     buf_release(&body);
     buf_release(&text);
 }
@@ -207,7 +207,7 @@ static void write_event_id(struct reading *reading, const struct log_entry *entr
         text[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
     }
     text[32] = 0;
-    member_text(&reading->w, "eventID", text);
+    json_put_text(&reading->w, "eventID", text);
 }
 
 static void write_image(struct json_writer *w, const char *name, struct slice item)
@@ -223,17 +223,16 @@ static void write_change(struct reading *reading, const struct log_entry *entry,
     struct json_writer *w = &reading->w;
     char sequence[STREAM_SEQUENCE_TEXT];
     stream_sequence_text(entry->sequence, sequence);
-    json_name(w, "dynamodb");
-    json_open_object(w);
-    member_integer(w, "ApproximateCreationDateTime", entry->time_ms / 1000);
+    json_put_object(w, "dynamodb");
+    json_put_integer(w, "ApproximateCreationDateTime", entry->time_ms / 1000);
     write_image(w, "Keys", entry->keys);
     if (reading->new_image)
         write_image(w, "NewImage", entry->new_item);
     if (reading->old_image)
         write_image(w, "OldImage", entry->old_item);
-    member_text(w, "SequenceNumber", sequence);
-    member_integer(w, "SizeBytes", (int64_t)size);
-    member_string(w, "StreamViewType", reading->stream.view);
+    json_put_text(w, "SequenceNumber", sequence);
+    json_put_integer(w, "SizeBytes", (int64_t)size);
+    json_put_string(w, "StreamViewType", reading->stream.view);
     json_close_object(w);
 }
 
@@ -244,16 +243,15 @@ static void write_record(struct reading *reading, const struct log_entry *entry,
     struct json_writer *w = &reading->w;
     json_open_object(w);
     write_event_id(reading, entry);
-    member_text(w, "eventName", events[entry->event]);
-    member_text(w, "eventVersion", "1.1");
-    member_text(w, "eventSource", "aws:dynamodb");
-    member_string(w, "awsRegion", reading->call->region);
+    json_put_text(w, "eventName", events[entry->event]);
+    json_put_text(w, "eventVersion", "1.1");
+    json_put_text(w, "eventSource", "aws:dynamodb");
+    json_put_string(w, "awsRegion", reading->call->region);
     write_change(reading, entry, size);
     if (entry->expired) {
-        json_name(w, "userIdentity");
-        json_open_object(w);
-        member_text(w, "PrincipalId", "dynamodb.amazonaws.com");
-        member_text(w, "Type", "Service");
+        json_put_object(w, "userIdentity");
+        json_put_text(w, "PrincipalId", "dynamodb.amazonaws.com");
+        json_put_text(w, "Type", "Service");
         json_close_object(w);
     }
     json_close_object(w);
@@ -374,7 +372,6 @@ enum step get_records_start(struct api_call *call, const void *request)
         return STEP_FAILED;
     reading->w = call_writer(call);
     json_open_object(&reading->w);
-    json_name(&reading->w, "Records");
-    json_open_array(&reading->w);
+    json_put_array(&reading->w, "Records");
     return read_records(call);
 }

@@ -19,9 +19,9 @@ static bool write_stream(struct api_call *call, struct json_writer *w, const str
     if (!stream_arn(call, stream, arn))
         return false;
     json_open_object(w);
-    member_string(w, "StreamArn", *arn);
-    member_string(w, "TableName", stream->table);
-    member_string(w, "StreamLabel", stream->label);
+    json_put_string(w, "StreamArn", *arn);
+    json_put_string(w, "TableName", stream->table);
+    json_put_string(w, "StreamLabel", stream->label);
     json_close_object(w);
     return true;
 }
@@ -68,14 +68,13 @@ enum step list_streams_start(struct api_call *call, const void *request)
         return STEP_FAILED;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "Streams");
-    json_open_array(&w);
+    json_put_array(&w, "Streams");
     if (!write_streams(call, &w, &names, after,
                        list->limit.set ? (size_t)list->limit.value : PAGE_MAX, &last))
         return STEP_FAILED;
     json_close_array(&w);
     if (last.len > 0)
-        member_string(&w, "LastEvaluatedStreamArn", last);
+        json_put_string(&w, "LastEvaluatedStreamArn", last);
     json_close_object(&w);
     return STEP_READY;
 }
@@ -86,15 +85,14 @@ static void write_sequence(struct json_writer *w, const char *name, uint64_t seq
 {
     char text[STREAM_SEQUENCE_TEXT];
     stream_sequence_text(sequence, text);
-    member_text(w, name, text);
+    json_put_text(w, name, text);
 }
 
 static void write_shard(struct json_writer *w, const struct stream_shard *shard)
 {
     json_open_object(w);
-    member_string(w, "ShardId", shard->id);
-    json_name(w, "SequenceNumberRange");
-    json_open_object(w);
+    json_put_string(w, "ShardId", shard->id);
+    json_put_object(w, "SequenceNumberRange");
     write_sequence(w, "StartingSequenceNumber", shard->start);
     // A shard in which nothing was written ends where it began.
     if (shard->closed_ms != 0)
@@ -102,7 +100,7 @@ static void write_shard(struct json_writer *w, const struct stream_shard *shard)
                        shard->end < shard->start ? shard->start : shard->end);
     json_close_object(w);
     if (shard->parent.len > 0)
-        member_string(w, "ParentShardId", shard->parent);
+        json_put_string(w, "ParentShardId", shard->parent);
     json_close_object(w);
 }
 
@@ -133,8 +131,7 @@ static void write_shards(struct json_writer *w, const struct stream *stream,
     size_t limit = request->limit.set ? (size_t)request->limit.value : PAGE_MAX;
     const struct stream_shard *last = NULL;
     bool more = false;
-    json_name(w, "Shards");
-    json_open_array(w);
+    json_put_array(w, "Shards");
     for (size_t i = shards_from(stream, request->exclusive_start_shard_id);
          i < stream->shard_count && !more; i++) {
         if (!shard_wanted(request, &stream->shards[i]))
@@ -148,17 +145,16 @@ static void write_shards(struct json_writer *w, const struct stream *stream,
     }
     json_close_array(w);
     if (more)
-        member_string(w, "LastEvaluatedShardId", last->id);
+        json_put_string(w, "LastEvaluatedShardId", last->id);
 }
 
 static void write_keys(struct json_writer *w, const struct stream *stream)
 {
-    json_name(w, "KeySchema");
-    json_open_array(w);
+    json_put_array(w, "KeySchema");
     for (size_t i = 0; i < stream->key_count; i++) {
         json_open_object(w);
-        member_string(w, "AttributeName", stream->keys[i]);
-        member_text(w, "KeyType", i < stream->hash_count ? "HASH" : "RANGE");
+        json_put_string(w, "AttributeName", stream->keys[i]);
+        json_put_text(w, "KeyType", i < stream->hash_count ? "HASH" : "RANGE");
         json_close_object(w);
     }
     json_close_array(w);
@@ -181,15 +177,13 @@ enum step describe_stream_start(struct api_call *call, const void *request)
         return STEP_FAILED;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "StreamDescription");
-    json_open_object(&w);
-    member_string(&w, "StreamArn", arn);
-    member_string(&w, "StreamLabel", stream.label);
-    member_text(&w, "StreamStatus", stream.disabled_ms == 0 ? "ENABLED" : "DISABLED");
-    member_string(&w, "StreamViewType", stream.view);
-    json_name(&w, "CreationRequestDateTime");
-    json_time(&w, stream.created_ms);
-    member_string(&w, "TableName", stream.table);
+    json_put_object(&w, "StreamDescription");
+    json_put_string(&w, "StreamArn", arn);
+    json_put_string(&w, "StreamLabel", stream.label);
+    json_put_text(&w, "StreamStatus", stream.disabled_ms == 0 ? "ENABLED" : "DISABLED");
+    json_put_string(&w, "StreamViewType", stream.view);
+    json_put_time(&w, "CreationRequestDateTime", stream.created_ms);
+    json_put_string(&w, "TableName", stream.table);
     write_keys(&w, &stream);
     write_shards(&w, &stream, describe);
     json_close_object(&w);

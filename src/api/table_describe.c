@@ -19,32 +19,6 @@ struct description {
     int64_t now_ms;
 };
 
-static void put_text(struct json_writer *w, const char *name, const char *text)
-{
-    json_name(w, name);
-    json_text(w, text);
-}
-
-static void put_string(struct json_writer *w, const char *name, struct slice text)
-{
-    json_name(w, name);
-    json_string(w, text);
-}
-
-static void put_integer(struct json_writer *w, const char *name, int64_t value)
-{
-    json_name(w, name);
-    json_i64(w, value);
-}
-
-static void put_time(struct json_writer *w, const char *name, int64_t ms)
-{
-    if (ms == 0)
-        return;
-    json_name(w, name);
-    json_time(w, ms);
-}
-
 // arn:aws:dynamodb:<region>:000000000000:table/<name>[/<kind>/<tail>]
 static void put_arn(const struct description *d, const char *name, const char *kind,
                     struct slice tail)
@@ -59,7 +33,7 @@ static void put_arn(const struct description *d, const char *name, const char *k
         buf_text(&arn, kind);
         buf_slice(&arn, tail);
     }
-    put_string(d->w, name, buf_view(&arn));
+    json_put_string(d->w, name, buf_view(&arn));
     buf_release(&arn);
 }
 
@@ -68,8 +42,7 @@ static void put_arn(const struct description *d, const char *name, const char *k
 static void put_definitions(const struct description *d)
 {
     struct value_iter iter;
-    json_name(d->w, "AttributeDefinitions");
-    json_open_array(d->w);
+    json_put_array(d->w, "AttributeDefinitions");
     value_iter_init(&iter, d->settings.attributes);
     while (value_iter_next(&iter)) {
         struct slice name = value_bytes(iter.value);
@@ -78,8 +51,8 @@ static void put_definitions(const struct description *d)
         if (type == VALUE_TYPES)
             continue;
         json_open_object(d->w);
-        put_string(d->w, "AttributeName", name);
-        put_text(d->w, "AttributeType", value_type_name(type));
+        json_put_string(d->w, "AttributeName", name);
+        json_put_text(d->w, "AttributeType", value_type_name(type));
         json_close_object(d->w);
     }
     json_close_array(d->w);
@@ -87,12 +60,11 @@ static void put_definitions(const struct description *d)
 
 void table_write_keys(struct json_writer *w, const struct key_schema *keys)
 {
-    json_name(w, "KeySchema");
-    json_open_array(w);
+    json_put_array(w, "KeySchema");
     for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
         json_open_object(w);
-        put_string(w, "AttributeName", keys->parts[i].name);
-        put_text(w, "KeyType", i < keys->hash_count ? "HASH" : "RANGE");
+        json_put_string(w, "AttributeName", keys->parts[i].name);
+        json_put_text(w, "KeyType", i < keys->hash_count ? "HASH" : "RANGE");
         json_close_object(w);
     }
     json_close_array(w);
@@ -102,13 +74,12 @@ void table_write_keys(struct json_writer *w, const struct key_schema *keys)
 
 static void put_provisioned(const struct description *d, const struct throughput_settings *from)
 {
-    json_name(d->w, "ProvisionedThroughput");
-    json_open_object(d->w);
-    put_time(d->w, "LastIncreaseDateTime", from->increased_ms);
-    put_time(d->w, "LastDecreaseDateTime", from->decreased_ms);
-    put_integer(d->w, "NumberOfDecreasesToday", throughput_decreases(from, d->now_ms));
-    put_integer(d->w, "ReadCapacityUnits", from->read);
-    put_integer(d->w, "WriteCapacityUnits", from->write);
+    json_put_object(d->w, "ProvisionedThroughput");
+    json_put_given_time(d->w, "LastIncreaseDateTime", from->increased_ms);
+    json_put_given_time(d->w, "LastDecreaseDateTime", from->decreased_ms);
+    json_put_integer(d->w, "NumberOfDecreasesToday", throughput_decreases(from, d->now_ms));
+    json_put_integer(d->w, "ReadCapacityUnits", from->read);
+    json_put_integer(d->w, "WriteCapacityUnits", from->write);
     json_close_object(d->w);
 }
 
@@ -116,22 +87,20 @@ static void put_limits(struct json_writer *w, const struct throughput_settings *
 {
     if (from->max_read == 0 && from->max_write == 0)
         return;
-    json_name(w, "OnDemandThroughput");
-    json_open_object(w);
+    json_put_object(w, "OnDemandThroughput");
     if (from->max_read != 0)
-        put_integer(w, "MaxReadRequestUnits", from->max_read);
+        json_put_integer(w, "MaxReadRequestUnits", from->max_read);
     if (from->max_write != 0)
-        put_integer(w, "MaxWriteRequestUnits", from->max_write);
+        json_put_integer(w, "MaxWriteRequestUnits", from->max_write);
     json_close_object(w);
 }
 
 static void put_warm(struct json_writer *w, const struct throughput_settings *from)
 {
-    json_name(w, "WarmThroughput");
-    json_open_object(w);
-    put_integer(w, "ReadUnitsPerSecond", from->warm_read);
-    put_integer(w, "WriteUnitsPerSecond", from->warm_write);
-    put_text(w, "Status", "ACTIVE");
+    json_put_object(w, "WarmThroughput");
+    json_put_integer(w, "ReadUnitsPerSecond", from->warm_read);
+    json_put_integer(w, "WriteUnitsPerSecond", from->warm_write);
+    json_put_text(w, "Status", "ACTIVE");
     json_close_object(w);
 }
 
@@ -141,12 +110,10 @@ void table_write_projection(struct json_writer *w, const struct index *index)
 {
     static const char *const names[] = {
         [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY", [PROJECT_INCLUDE] = "INCLUDE"};
-    json_name(w, "Projection");
-    json_open_object(w);
-    put_text(w, "ProjectionType", names[index->projection]);
+    json_put_object(w, "Projection");
+    json_put_text(w, "ProjectionType", names[index->projection]);
     if (index->projection == PROJECT_INCLUDE) {
-        json_name(w, "NonKeyAttributes");
-        json_open_array(w);
+        json_put_array(w, "NonKeyAttributes");
         for (size_t i = 0; i < index->include_count; i++)
             json_string(w, index->include[i]);
         json_close_array(w);
@@ -171,21 +138,19 @@ static void put_index(const struct description *d, const struct index *index)
     struct throughput_settings throughput;
     index_settings_read(index, &throughput);
     json_open_object(d->w);
-    put_string(d->w, "IndexName", index->name);
+    json_put_string(d->w, "IndexName", index->name);
     table_write_keys(d->w, &index->keys);
     table_write_projection(d->w, index);
     if (index->global) {
-        put_text(d->w, "IndexStatus", index_status_name(d, index));
-        if (index->status == INDEX_CREATING) {
-            json_name(d->w, "Backfilling");
-            json_bool(d->w, d->moment == DESCRIBE_NOW);
-        }
+        json_put_text(d->w, "IndexStatus", index_status_name(d, index));
+        if (index->status == INDEX_CREATING)
+            json_put_flag(d->w, "Backfilling", d->moment == DESCRIBE_NOW);
         put_provisioned(d, &throughput);
     }
     // The answer that begins a new index says that it is empty, although filling may have begun.
     bool fresh = index->status == INDEX_CREATING && d->moment != DESCRIBE_NOW;
-    put_integer(d->w, "IndexSizeBytes", fresh ? 0 : index->stats->bytes);
-    put_integer(d->w, "ItemCount", fresh ? 0 : index->stats->items);
+    json_put_integer(d->w, "IndexSizeBytes", fresh ? 0 : index->stats->bytes);
+    json_put_integer(d->w, "ItemCount", fresh ? 0 : index->stats->items);
     put_arn(d, "IndexArn", "/index/", index->name);
     if (index->global) {
         put_limits(d->w, &throughput);
@@ -217,11 +182,10 @@ static void put_billing(const struct description *d)
 {
     if (d->settings.on_demand_ms == 0)
         return;
-    json_name(d->w, "BillingModeSummary");
-    json_open_object(d->w);
-    put_text(d->w, "BillingMode", d->settings.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED");
+    json_put_object(d->w, "BillingModeSummary");
+    json_put_text(d->w, "BillingMode", d->settings.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED");
     if (d->moment != DESCRIBE_CREATED)
-        put_time(d->w, "LastUpdateToPayPerRequestDateTime", d->settings.on_demand_ms);
+        json_put_given_time(d->w, "LastUpdateToPayPerRequestDateTime", d->settings.on_demand_ms);
     json_close_object(d->w);
 }
 
@@ -240,17 +204,15 @@ struct slice table_stream_label(int64_t ms, char *text, size_t size)
 static void put_stream(const struct description *d)
 {
     if (d->settings.stream_view.len > 0) {
-        json_name(d->w, "StreamSpecification");
-        json_open_object(d->w);
-        json_name(d->w, "StreamEnabled");
-        json_bool(d->w, true);
-        put_string(d->w, "StreamViewType", d->settings.stream_view);
+        json_put_object(d->w, "StreamSpecification");
+        json_put_flag(d->w, "StreamEnabled", true);
+        json_put_string(d->w, "StreamViewType", d->settings.stream_view);
         json_close_object(d->w);
     }
     if (d->settings.stream_ms != 0) {
         char text[TABLE_STREAM_LABEL];
         struct slice label = table_stream_label(d->settings.stream_ms, text, sizeof(text));
-        put_string(d->w, "LatestStreamLabel", label);
+        json_put_string(d->w, "LatestStreamLabel", label);
         put_arn(d, "LatestStreamArn", "/stream/", label);
     }
 }
@@ -272,11 +234,10 @@ static void put_encryption(const struct description *d)
             buf_text(&arn, "key/");
     }
     buf_slice(&arn, key);
-    json_name(d->w, "SSEDescription");
-    json_open_object(d->w);
-    put_text(d->w, "Status", "ENABLED");
-    put_text(d->w, "SSEType", "KMS");
-    put_string(d->w, "KMSMasterKeyArn", buf_view(&arn));
+    json_put_object(d->w, "SSEDescription");
+    json_put_text(d->w, "Status", "ENABLED");
+    json_put_text(d->w, "SSEType", "KMS");
+    json_put_string(d->w, "KMSMasterKeyArn", buf_view(&arn));
     json_close_object(d->w);
     buf_release(&arn);
 }
@@ -285,10 +246,9 @@ static void put_class(const struct description *d)
 {
     if (d->settings.table_class.len == 0)
         return;
-    json_name(d->w, "TableClassSummary");
-    json_open_object(d->w);
-    put_string(d->w, "TableClass", d->settings.table_class);
-    put_time(d->w, "LastUpdateDateTime", d->settings.table_class_ms);
+    json_put_object(d->w, "TableClassSummary");
+    json_put_string(d->w, "TableClass", d->settings.table_class);
+    json_put_given_time(d->w, "LastUpdateDateTime", d->settings.table_class_ms);
     json_close_object(d->w);
 }
 
@@ -298,16 +258,14 @@ static void put_restore(const struct description *d)
     const struct table_settings *settings = &d->settings;
     if (settings->restore_ms == 0)
         return;
-    json_name(d->w, "RestoreSummary");
-    json_open_object(d->w);
+    json_put_object(d->w, "RestoreSummary");
     if (settings->restore_backup.len > 0)
         backup_write_arn(d->w, "SourceBackupArn", d->call->region, settings->restore_table,
                          settings->restore_backup);
     backup_write_arn(d->w, "SourceTableArn", d->call->region, settings->restore_table,
                      slice_of(NULL, 0));
-    put_time(d->w, "RestoreDateTime", settings->restore_ms);
-    json_name(d->w, "RestoreInProgress");
-    json_bool(d->w, d->table->status == TABLE_CREATING);
+    json_put_given_time(d->w, "RestoreDateTime", settings->restore_ms);
+    json_put_flag(d->w, "RestoreInProgress", d->table->status == TABLE_CREATING);
     json_close_object(d->w);
 }
 
@@ -320,17 +278,16 @@ static void put_essentials(const struct description *d)
                                            [DESCRIBE_CREATED] = "CREATING",
                                            [DESCRIBE_UPDATED] = "UPDATING",
                                            [DESCRIBE_DELETED] = "DELETING"};
-    put_string(d->w, "TableName", d->table->name);
+    json_put_string(d->w, "TableName", d->table->name);
     bool creating = d->moment == DESCRIBE_NOW && d->table->status == TABLE_CREATING;
-    put_text(d->w, "TableStatus", statuses[creating ? DESCRIBE_CREATED : d->moment]);
+    json_put_text(d->w, "TableStatus", statuses[creating ? DESCRIBE_CREATED : d->moment]);
     put_provisioned(d, &d->settings.throughput);
-    put_integer(d->w, "TableSizeBytes", d->table->stats->bytes);
-    put_integer(d->w, "ItemCount", d->table->stats->items);
+    json_put_integer(d->w, "TableSizeBytes", d->table->stats->bytes);
+    json_put_integer(d->w, "ItemCount", d->table->stats->items);
     put_arn(d, "TableArn", NULL, slice_of(NULL, 0));
-    put_string(d->w, "TableId", d->table->uuid);
+    json_put_string(d->w, "TableId", d->table->uuid);
     put_billing(d);
-    json_name(d->w, "DeletionProtectionEnabled");
-    json_bool(d->w, d->settings.protected);
+    json_put_flag(d->w, "DeletionProtectionEnabled", d->settings.protected);
 }
 
 void table_write_json(struct json_writer *w, const struct api_call *call, const struct table *table,
@@ -348,8 +305,7 @@ void table_write_json(struct json_writer *w, const struct api_call *call, const 
     if (moment != DESCRIBE_DELETED) {
         put_definitions(&d);
         table_write_keys(w, &table->keys);
-        json_name(w, "CreationDateTime");
-        json_time(w, table->created_ms);
+        json_put_time(w, "CreationDateTime", table->created_ms);
         put_indexes(&d, false);
         put_indexes(&d, true);
         vectors_write_json(w, call, table, moment);

@@ -40,15 +40,12 @@ enum step list_tables_start(struct api_call *call, const void *request)
     size_t count = more ? listing.limit : listing.count;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "TableNames");
-    json_open_array(&w);
+    json_put_array(&w, "TableNames");
     for (size_t i = 0; i < count; i++)
         json_string(&w, listing.names[i]);
     json_close_array(&w);
-    if (more) {
-        json_name(&w, "LastEvaluatedTableName");
-        json_string(&w, listing.names[count - 1]);
-    }
+    if (more)
+        json_put_string(&w, "LastEvaluatedTableName", listing.names[count - 1]);
     json_close_object(&w);
     return STEP_READY;
 }

@@ -39,13 +39,10 @@ enum step describe_endpoints_start(struct api_call *call, const void *request)
     buf_text(&address, ".amazonaws.com");
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "Endpoints");
-    json_open_array(&w);
+    json_put_array(&w, "Endpoints");
     json_open_object(&w);
-    json_name(&w, "Address");
-    json_string(&w, buf_view(&address));
-    json_name(&w, "CachePeriodInMinutes");
-    json_i64(&w, 1440);
+    json_put_string(&w, "Address", buf_view(&address));
+    json_put_integer(&w, "CachePeriodInMinutes", 1440);
     json_close_object(&w);
     json_close_array(&w);
     json_close_object(&w);

@@ -249,16 +249,13 @@ void untag_resource_finish(struct api_call *call, const void *request)
 static void write_tags(struct json_writer *w, struct slice tags)
 {
     struct value_iter iter;
-    json_name(w, "Tags");
-    json_open_array(w);
+    json_put_array(w, "Tags");
     if (tags.len > 0) {
         value_iter_init(&iter, tags);
         while (value_iter_next(&iter)) {
             json_open_object(w);
-            json_name(w, "Key");
-            json_string(w, iter.name);
-            json_name(w, "Value");
-            json_string(w, value_bytes(iter.value));
+            json_put_string(w, "Key", iter.name);
+            json_put_string(w, "Value", value_bytes(iter.value));
             json_close_object(w);
         }
     }

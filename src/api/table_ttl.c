@@ -39,12 +39,9 @@ void update_time_to_live_finish(struct api_call *call, const void *request)
     const struct update_time_to_live_request *update = request;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "TimeToLiveSpecification");
-    json_open_object(&w);
-    json_name(&w, "Enabled");
-    json_bool(&w, update->time_to_live_specification->enabled.value);
-    json_name(&w, "AttributeName");
-    json_string(&w, update->time_to_live_specification->attribute_name);
+    json_put_object(&w, "TimeToLiveSpecification");
+    json_put_flag(&w, "Enabled", update->time_to_live_specification->enabled.value);
+    json_put_string(&w, "AttributeName", update->time_to_live_specification->attribute_name);
     json_close_object(&w);
     json_close_object(&w);
 }
@@ -59,14 +56,10 @@ enum step describe_time_to_live_start(struct api_call *call, const void *request
     table_settings_read(table, &settings);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "TimeToLiveDescription");
-    json_open_object(&w);
-    json_name(&w, "TimeToLiveStatus");
-    json_text(&w, settings.ttl_attribute.len > 0 ? "ENABLED" : "DISABLED");
-    if (settings.ttl_attribute.len > 0) {
-        json_name(&w, "AttributeName");
-        json_string(&w, settings.ttl_attribute);
-    }
+    json_put_object(&w, "TimeToLiveDescription");
+    json_put_text(&w, "TimeToLiveStatus", settings.ttl_attribute.len > 0 ? "ENABLED" : "DISABLED");
+    if (settings.ttl_attribute.len > 0)
+        json_put_string(&w, "AttributeName", settings.ttl_attribute);
     json_close_object(&w);
     json_close_object(&w);
     return STEP_READY;

@@ -20,8 +20,7 @@ static bool seen_table(const struct write_job *job, size_t at)
 static void write_job_capacity(struct json_writer *w, const struct write_job *job,
                                enum capacity_detail detail, double factor)
 {
-    json_name(w, "ConsumedCapacity");
-    json_open_array(w);
+    json_put_array(w, "ConsumedCapacity");
     for (size_t i = 0; i < job->count; i++) {
         if (seen_table(job, i))
             continue;
@@ -49,8 +48,7 @@ static void write_job_metrics(struct json_writer *w, const struct write_job *job
         if (first->collection_bytes < 0 || seen_table(job, i))
             continue;
         if (!open) {
-            json_name(w, "ItemCollectionMetrics");
-            json_open_object(w);
+            json_put_object(w, "ItemCollectionMetrics");
             open = true;
         }
         json_name_slice(w, first->table->name);
@@ -409,8 +407,7 @@ static enum step write_gets(struct api_call *call)
     json_open_object(&w);
     enum capacity_detail detail = capacity_detail(request->return_consumed_capacity);
     if (detail != CAPACITY_NONE) {
-        json_name(&w, "ConsumedCapacity");
-        json_open_array(&w);
+        json_put_array(&w, "ConsumedCapacity");
         for (size_t i = 0; i < count; i++) {
             struct capacity capacity = {.table = entries[i].table, .transaction = true};
             bool seen = false;
@@ -425,8 +422,7 @@ static enum step write_gets(struct api_call *call)
         }
         json_close_array(&w);
     }
-    json_name(&w, "Responses");
-    json_open_array(&w);
+    json_put_array(&w, "Responses");
     for (size_t i = 0; i < count; i++) {
         json_open_object(&w);
         if (entries[i].read.item.len > 0) {

@@ -15,64 +15,49 @@ static const char *status_name(const struct work *work)
     }
 }
 
-static void member_time(struct json_writer *w, const char *name, int64_t ms)
-{
-    if (ms == 0)
-        return;
-    json_name(w, name);
-    json_time(w, ms);
-}
-
-static void member_given(struct json_writer *w, const char *name, struct slice text)
-{
-    if (text.len > 0)
-        member_string(w, name, text);
-}
-
 // ---- Exports ----------------------------------------------------------------------
 
 void export_write_json(struct json_writer *w, struct arena *arena, const struct export_work *work)
 {
     const struct work *common = &work->work;
     json_open_object(w);
-    member_string(w, "ExportArn", work_arn(arena, common, "export"));
-    member_text(w, "ExportStatus", status_name(common));
-    member_time(w, "StartTime", common->started_ms);
-    member_time(w, "EndTime", common->ended_ms);
+    json_put_string(w, "ExportArn", work_arn(arena, common, "export"));
+    json_put_text(w, "ExportStatus", status_name(common));
+    json_put_given_time(w, "StartTime", common->started_ms);
+    json_put_given_time(w, "EndTime", common->ended_ms);
     if (common->status == WORK_COMPLETED) {
         struct buf key;
         buf_init(&key, 8192);
         char id[EXPORT_ID_MAX] = {0};
         memcpy(id, common->id.ptr, common->id.len < sizeof(id) ? common->id.len : 0);
         export_manifest_key(&key, common->prefix, id);
-        member_string(w, "ExportManifest", buf_view(&key));
+        json_put_string(w, "ExportManifest", buf_view(&key));
         buf_release(&key);
     }
-    member_string(w, "TableArn", work_arn(arena, common, NULL));
-    member_string(w, "TableId", common->table_id);
+    json_put_string(w, "TableArn", work_arn(arena, common, NULL));
+    json_put_string(w, "TableId", common->table_id);
     if (!work->incremental)
-        member_time(w, "ExportTime", work->at_ms);
-    member_given(w, "ClientToken", common->token);
-    member_string(w, "S3Bucket", common->bucket);
-    member_given(w, "S3BucketOwner", common->owner);
-    member_given(w, "S3Prefix", common->prefix);
-    member_string(w, "S3SseAlgorithm",
-                  work->sse_algorithm.len > 0 ? work->sse_algorithm : SLICE_LIT("AES256"));
-    member_given(w, "S3SseKmsKeyId", work->sse_key);
-    member_given(w, "FailureCode", common->failure_code);
-    member_given(w, "FailureMessage", common->failure_message);
-    member_text(w, "ExportFormat", work->ion ? "ION" : "DYNAMODB_JSON");
+        json_put_given_time(w, "ExportTime", work->at_ms);
+    json_put_given(w, "ClientToken", common->token);
+    json_put_string(w, "S3Bucket", common->bucket);
+    json_put_given(w, "S3BucketOwner", common->owner);
+    json_put_given(w, "S3Prefix", common->prefix);
+    json_put_string(w, "S3SseAlgorithm",
+                    work->sse_algorithm.len > 0 ? work->sse_algorithm : SLICE_LIT("AES256"));
+    json_put_given(w, "S3SseKmsKeyId", work->sse_key);
+    json_put_given(w, "FailureCode", common->failure_code);
+    json_put_given(w, "FailureMessage", common->failure_message);
+    json_put_text(w, "ExportFormat", work->ion ? "ION" : "DYNAMODB_JSON");
     if (common->status == WORK_COMPLETED) {
-        member_integer(w, "BilledSizeBytes", work->billed_bytes);
-        member_integer(w, "ItemCount", work->items);
+        json_put_integer(w, "BilledSizeBytes", work->billed_bytes);
+        json_put_integer(w, "ItemCount", work->items);
     }
-    member_text(w, "ExportType", work->incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
+    json_put_text(w, "ExportType", work->incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
     if (work->incremental) {
-        json_name(w, "IncrementalExportSpecification");
-        json_open_object(w);
-        member_time(w, "ExportFromTime", work->from_ms);
-        member_time(w, "ExportToTime", work->to_ms);
-        member_text(w, "ExportViewType", work->old_images ? "NEW_AND_OLD_IMAGES" : "NEW_IMAGE");
+        json_put_object(w, "IncrementalExportSpecification");
+        json_put_given_time(w, "ExportFromTime", work->from_ms);
+        json_put_given_time(w, "ExportToTime", work->to_ms);
+        json_put_text(w, "ExportViewType", work->old_images ? "NEW_AND_OLD_IMAGES" : "NEW_IMAGE");
         json_close_object(w);
     }
     if (work->filter.len > 0) {
@@ -117,11 +102,10 @@ static void member_raw(struct json_writer *w, const char *name, struct slice jso
 
 static void member_source(struct json_writer *w, const struct work *work)
 {
-    json_name(w, "S3BucketSource");
-    json_open_object(w);
-    member_string(w, "S3Bucket", work->bucket);
-    member_given(w, "S3BucketOwner", work->owner);
-    member_given(w, "S3KeyPrefix", work->prefix);
+    json_put_object(w, "S3BucketSource");
+    json_put_string(w, "S3Bucket", work->bucket);
+    json_put_given(w, "S3BucketOwner", work->owner);
+    json_put_given(w, "S3KeyPrefix", work->prefix);
     json_close_object(w);
 }
 
@@ -129,24 +113,24 @@ void import_write_json(struct json_writer *w, struct arena *arena, const struct 
 {
     const struct work *common = &work->work;
     json_open_object(w);
-    member_string(w, "ImportArn", work_arn(arena, common, "import"));
-    member_text(w, "ImportStatus", status_name(common));
-    member_string(w, "TableArn", work_arn(arena, common, NULL));
-    member_given(w, "TableId", common->table_id);
-    member_given(w, "ClientToken", common->token);
+    json_put_string(w, "ImportArn", work_arn(arena, common, "import"));
+    json_put_text(w, "ImportStatus", status_name(common));
+    json_put_string(w, "TableArn", work_arn(arena, common, NULL));
+    json_put_given(w, "TableId", common->table_id);
+    json_put_given(w, "ClientToken", common->token);
     member_source(w, common);
-    member_integer(w, "ErrorCount", work->errors);
-    member_string(w, "InputFormat", work->format);
+    json_put_integer(w, "ErrorCount", work->errors);
+    json_put_string(w, "InputFormat", work->format);
     member_raw(w, "InputFormatOptions", work->options);
-    member_string(w, "InputCompressionType", work->compression);
+    json_put_string(w, "InputCompressionType", work->compression);
     member_raw(w, "TableCreationParameters", work->creation);
-    member_time(w, "StartTime", common->started_ms);
-    member_time(w, "EndTime", common->ended_ms);
-    member_integer(w, "ProcessedSizeBytes", work->processed_bytes);
-    member_integer(w, "ProcessedItemCount", work->processed_items);
-    member_integer(w, "ImportedItemCount", work->imported_items);
-    member_given(w, "FailureCode", common->failure_code);
-    member_given(w, "FailureMessage", common->failure_message);
+    json_put_given_time(w, "StartTime", common->started_ms);
+    json_put_given_time(w, "EndTime", common->ended_ms);
+    json_put_integer(w, "ProcessedSizeBytes", work->processed_bytes);
+    json_put_integer(w, "ProcessedItemCount", work->processed_items);
+    json_put_integer(w, "ImportedItemCount", work->imported_items);
+    json_put_given(w, "FailureCode", common->failure_code);
+    json_put_given(w, "FailureMessage", common->failure_message);
     json_close_object(w);
 }
 
@@ -192,18 +176,18 @@ static void summary_write(struct listing *listing, struct slice record)
     json_open_object(w);
     if (!listing->imports) {
         export_decode(record, &export);
-        member_string(w, "ExportArn", work_arn(listing->arena, &export.work, "export"));
-        member_text(w, "ExportStatus", status_name(&export.work));
-        member_text(w, "ExportType", export.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
+        json_put_string(w, "ExportArn", work_arn(listing->arena, &export.work, "export"));
+        json_put_text(w, "ExportStatus", status_name(&export.work));
+        json_put_text(w, "ExportType", export.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
     } else {
         import_decode(record, &import);
-        member_string(w, "ImportArn", work_arn(listing->arena, &import.work, "import"));
-        member_text(w, "ImportStatus", status_name(&import.work));
-        member_string(w, "TableArn", work_arn(listing->arena, &import.work, NULL));
+        json_put_string(w, "ImportArn", work_arn(listing->arena, &import.work, "import"));
+        json_put_text(w, "ImportStatus", status_name(&import.work));
+        json_put_string(w, "TableArn", work_arn(listing->arena, &import.work, NULL));
         member_source(w, &import.work);
-        member_string(w, "InputFormat", import.format);
-        member_time(w, "StartTime", import.work.started_ms);
-        member_time(w, "EndTime", import.work.ended_ms);
+        json_put_string(w, "InputFormat", import.format);
+        json_put_given_time(w, "StartTime", import.work.started_ms);
+        json_put_given_time(w, "EndTime", import.work.ended_ms);
     }
     json_close_object(w);
 }
@@ -236,7 +220,7 @@ static void token_write(struct listing *listing)
     size_t len = strlen(listing->last);
     for (size_t i = 0; i < TOKEN_BYTES; i++)
         buf_printf(&text, "%02x", i < len ? (unsigned char)listing->last[i] : 0);
-    member_string(&listing->w, "NextToken", buf_view(&text));
+    json_put_string(&listing->w, "NextToken", buf_view(&text));
     buf_release(&text);
 }
 

@@ -264,7 +264,7 @@ static void member_text_of(struct json_writer *w, const char *name, struct slice
 {
     struct slice text = map_text(record, member);
     if (text.len > 0)
-        member_string(w, name, text);
+        json_put_string(w, name, text);
 }
 
 void export_filter_write_json(struct json_writer *w, struct slice record)
@@ -277,8 +277,7 @@ void export_filter_write_json(struct json_writer *w, struct slice record)
     member_text_of(w, "KeyConditionExpression", record, "key");
     if (names.len > 0) {
         struct value_iter iter;
-        json_name(w, "ExpressionAttributeNames");
-        json_open_object(w);
+        json_put_object(w, "ExpressionAttributeNames");
         value_iter_init(&iter, names);
         while (value_iter_next(&iter)) {
             json_name_slice(w, iter.name);

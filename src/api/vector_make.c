@@ -61,10 +61,8 @@ enum value_type vector_attribute_type(const struct table *table, struct slice at
 static void put_element(struct json_writer *w, struct slice name, const char *type)
 {
     json_open_object(w);
-    json_name(w, "AttributeName");
-    json_string(w, name);
-    json_name(w, "SearchSchemaElementType");
-    json_text(w, type);
+    json_put_string(w, "AttributeName", name);
+    json_put_text(w, "SearchSchemaElementType", type);
     json_close_object(w);
 }
 
@@ -72,8 +70,7 @@ static void put_schema(struct json_writer *w, const struct vector_index *index)
 {
     if (index->base.keys.hash_count + index->filter_count == 0)
         return;
-    json_name(w, "SearchSchema");
-    json_open_array(w);
+    json_put_array(w, "SearchSchema");
     if (index->base.keys.hash_count > 0)
         put_element(w, index->base.keys.parts[0].name, "HASH");
     for (size_t i = 0; i < index->filter_count; i++)
@@ -91,16 +88,12 @@ static void put_status(struct json_writer *w, const struct index *index,
         json_text(w, "CREATING");
     else
         json_text(w, "ACTIVE");
-    if (index->status == INDEX_CREATING) {
-        json_name(w, "Backfilling");
-        json_bool(w, moment == DESCRIBE_NOW);
-    }
+    if (index->status == INDEX_CREATING)
+        json_put_flag(w, "Backfilling", moment == DESCRIBE_NOW);
     // The answer that begins a new index says that it is empty, although filling may have begun.
     bool fresh = index->status == INDEX_CREATING && moment != DESCRIBE_NOW;
-    json_name(w, "IndexSizeBytes");
-    json_i64(w, fresh ? 0 : index->stats->bytes);
-    json_name(w, "ItemCount");
-    json_i64(w, fresh ? 0 : index->stats->items);
+    json_put_integer(w, "IndexSizeBytes", fresh ? 0 : index->stats->bytes);
+    json_put_integer(w, "ItemCount", fresh ? 0 : index->stats->items);
 }
 
 static void put_vector(struct json_writer *w, const struct api_call *call,
@@ -119,22 +112,16 @@ static void put_vector(struct json_writer *w, const struct api_call *call,
     buf_text(&arn, "/index/");
     buf_slice(&arn, index->base.name);
     json_open_object(w);
-    json_name(w, "IndexName");
-    json_string(w, index->base.name);
+    json_put_string(w, "IndexName", index->base.name);
     put_schema(w, index);
     table_write_projection(w, &index->base);
-    json_name(w, "VectorAttribute");
-    json_open_object(w);
-    json_name(w, "AttributeName");
-    json_string(w, index->attribute);
+    json_put_object(w, "VectorAttribute");
+    json_put_string(w, "AttributeName", index->attribute);
     json_close_object(w);
-    json_name(w, "Dimensions");
-    json_i64(w, (int64_t)index->dimensions);
-    json_name(w, "DistanceFunction");
-    json_text(w, distances[index->distance]);
+    json_put_integer(w, "Dimensions", (int64_t)index->dimensions);
+    json_put_text(w, "DistanceFunction", distances[index->distance]);
     put_status(w, &index->base, moment);
-    json_name(w, "IndexArn");
-    json_string(w, buf_view(&arn));
+    json_put_string(w, "IndexArn", buf_view(&arn));
     json_close_object(w);
     buf_release(&arn);
 }
@@ -144,8 +131,7 @@ void vectors_write_json(struct json_writer *w, const struct api_call *call,
 {
     if (table->vector_count == 0)
         return;
-    json_name(w, "VectorIndexes");
-    json_open_array(w);
+    json_put_array(w, "VectorIndexes");
     for (size_t i = 0; i < table->vector_count; i++)
         put_vector(w, call, table, &table->vectors[i], moment);
     json_close_array(w);

@@ -223,8 +223,7 @@ static void write_response(struct api_call *call, const struct search_call *own)
     const struct vector_search *search = &own->search;
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "SearchResults");
-    json_open_array(&w);
+    json_put_array(&w, "SearchResults");
     for (size_t i = 0; i < search->count; i++) {
         json_open_object(&w);
         json_name(&w, "Item");
@@ -234,8 +233,7 @@ static void write_response(struct api_call *call, const struct search_call *own)
     }
     json_close_array(&w);
     if (own->detail != CAPACITY_NONE) {
-        json_name(&w, "ConsumedCapacity");
-        json_open_object(&w);
+        json_put_object(&w, "ConsumedCapacity");
         json_name(&w, "VectorSearchRequestBytes");
         json_units(&w, capacity_vector_bytes(search->bytes));
         json_close_object(&w);

@@ -160,20 +160,13 @@ static void respond(struct api_call *call, const struct verification *run)
     static const char *const statuses[] = {"RUNNING", "COMPLETE", "STOPPED"};
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_name(&w, "RunId");
-    json_text(&w, run->id);
-    json_name(&w, "Status");
-    json_text(&w, statuses[run->status]);
-    json_name(&w, "Progress");
-    json_open_object(&w);
-    if (run->report.table.len > 0) {
-        json_name(&w, "Table");
-        json_string(&w, buf_view(&run->report.table));
-    }
-    json_name(&w, "Done");
-    json_i64(&w, (int64_t)run->report.progress.done);
-    json_name(&w, "Total");
-    json_i64(&w, (int64_t)run->report.progress.total);
+    json_put_text(&w, "RunId", run->id);
+    json_put_text(&w, "Status", statuses[run->status]);
+    json_put_object(&w, "Progress");
+    if (run->report.table.len > 0)
+        json_put_string(&w, "Table", buf_view(&run->report.table));
+    json_put_integer(&w, "Done", (int64_t)run->report.progress.done);
+    json_put_integer(&w, "Total", (int64_t)run->report.progress.total);
     json_close_object(&w);
     if (run->status != RUN_RUNNING)
         verify_report_write(&run->report, &w);

@@ -33,21 +33,16 @@ static void end_element(struct buf *array, size_t before)
 
 static void write_names(struct json_writer *w, struct slice table, struct slice index)
 {
-    if (table.len > 0) {
-        json_name(w, "Table");
-        json_string(w, table);
-    }
-    if (index.len > 0) {
-        json_name(w, "Index");
-        json_string(w, index);
-    }
+    if (table.len > 0)
+        json_put_string(w, "Table", table);
+    if (index.len > 0)
+        json_put_string(w, "Index", index);
 }
 
 static void write_place(struct json_writer *w, enum verify_check check, struct slice table,
                         struct slice index)
 {
-    json_name(w, "Check");
-    json_text(w, verify_check_words(check));
+    json_put_text(w, "Check", verify_check_words(check));
     write_names(w, table, index);
 }
 
@@ -73,10 +68,8 @@ void verify_report_difference(struct verify_report *report,
     size_t before = report->differences.len;
     json_open_object(w);
     write_place(w, difference->check, difference->table, difference->index);
-    if (difference->file.len > 0) {
-        json_name(w, "File");
-        json_string(w, difference->file);
-    }
+    if (difference->file.len > 0)
+        json_put_string(w, "File", difference->file);
     if (difference->key.len > 0) {
         json_name(w, "Key");
         json_item(w, difference->key);
@@ -84,8 +77,7 @@ void verify_report_difference(struct verify_report *report,
         json_name(w, "StoreKey");
         write_hex(w, difference->place);
     }
-    json_name(w, "What");
-    json_text(w, difference->what);
+    json_put_text(w, "What", difference->what);
     json_close_object(w);
     end_element(&report->differences, before);
     report->described += !report->differences.failed;
@@ -101,18 +93,15 @@ void verify_report_outcome(struct verify_report *report, const struct verify_out
     size_t before = report->checks.len;
     json_open_object(w);
     write_place(w, outcome->check, outcome->table, outcome->index);
-    json_name(w, "Examined");
-    json_i64(w, (int64_t)outcome->examined);
-    json_name(w, "Differences");
-    json_i64(w, (int64_t)outcome->differences);
+    json_put_integer(w, "Examined", (int64_t)outcome->examined);
+    json_put_integer(w, "Differences", (int64_t)outcome->differences);
     json_close_object(w);
     end_element(&report->checks, before);
 }
 
 static void write_array(struct json_writer *w, const char *name, const struct buf *elements)
 {
-    json_name(w, name);
-    json_open_array(w);
+    json_put_array(w, name);
     buf_slice(w->out, buf_view(elements));
     json_close_array(w);
 }
@@ -121,8 +110,7 @@ void verify_report_write(const struct verify_report *report, struct json_writer 
 {
     write_array(w, "Checks", &report->checks);
     write_array(w, "Differences", &report->differences);
-    json_name(w, "DifferenceCount");
-    json_i64(w, (int64_t)report->difference_count);
+    json_put_integer(w, "DifferenceCount", (int64_t)report->difference_count);
 }
 
 struct affected {
@@ -143,8 +131,7 @@ static void write_affected(void *context, const struct verify_place *place)
     bool lost = !can_be_made(place->check);
     affected->lost = affected->lost || lost;
     json_open_object(w);
-    json_name(w, "Kind");
-    json_text(w, verify_check_words(place->check));
+    json_put_text(w, "Kind", verify_check_words(place->check));
     write_names(w, place->table, place->index);
     if (place->after.len > 0) {
         json_name(w, "After");
@@ -154,8 +141,7 @@ static void write_affected(void *context, const struct verify_place *place)
         json_name(w, "Before");
         json_item(w, place->before);
     }
-    json_name(w, "Lost");
-    json_bool(w, lost);
+    json_put_flag(w, "Lost", lost);
     json_close_object(w);
 }
 
@@ -164,8 +150,7 @@ bool verify_range_write(struct store *store, struct slice from, struct slice to,
 {
     static const struct verify_knowledge nothing;
     const struct verify_options options = {.store = store, .knowledge = &nothing};
-    json_name(w, "Affects");
-    json_open_array(w);
+    json_put_array(w, "Affects");
     struct affected affected = {.w = w};
     verify_range(&options, from, to, write_affected, &affected);
     json_close_array(w);

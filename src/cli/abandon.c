@@ -12,8 +12,7 @@ static int abandon_table(const struct cli_input *input, struct target *target, c
     buf_init(&body, 4096);
     struct json_writer w = json_writer_to(&body);
     json_open_object(&w);
-    json_name(&w, "TableName");
-    json_text(&w, table);
+    json_put_text(&w, "TableName", table);
     json_close_object(&w);
     int status = target_call(target, "AbandonModel", buf_view(&body));
     buf_release(&body);

@@ -21,20 +21,13 @@ static bool send_model(const struct cli_input *input, struct target *target, con
     struct change_request request;
     struct json_writer *w = change_begin(&request, "Model", path, &text);
     buf_release(&text);
-    json_name(w, "Force");
-    json_bool(w, cli_given(input, "--force"));
-    json_name(w, "Prune");
-    json_bool(w, cli_given(input, "--prune"));
-    json_name(w, "CheckOnly");
-    json_bool(w, cli_given(input, "--check"));
-    if (sample > 0) {
-        json_name(w, "Sample");
-        json_i64(w, sample);
-    }
-    if (rate > 0) {
-        json_name(w, "Rate");
-        json_i64(w, rate);
-    }
+    json_put_flag(w, "Force", cli_given(input, "--force"));
+    json_put_flag(w, "Prune", cli_given(input, "--prune"));
+    json_put_flag(w, "CheckOnly", cli_given(input, "--check"));
+    if (sample > 0)
+        json_put_integer(w, "Sample", sample);
+    if (rate > 0)
+        json_put_integer(w, "Rate", rate);
     return change_send(&request, target, "ApplyModel") == 200;
 }
 

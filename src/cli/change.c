@@ -45,10 +45,8 @@ struct json_writer *change_begin(struct change_request *request, const char *mem
     request->w = json_writer_to(&request->body);
     struct json_writer *w = &request->w;
     json_open_object(w);
-    json_name(w, member);
-    json_string(w, buf_view(text));
-    json_name(w, "FileName");
-    json_text(w, path);
+    json_put_string(w, member, buf_view(text));
+    json_put_text(w, "FileName", path);
     return w;
 }
 

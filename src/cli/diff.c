@@ -17,12 +17,9 @@ static int diff_file(const struct cli_input *input, struct target *target, const
     struct change_request request;
     struct json_writer *w = change_begin(&request, "Model", path, &text);
     buf_release(&text);
-    json_name(w, "Prune");
-    json_bool(w, cli_given(input, "--prune"));
-    if (sample > 0) {
-        json_name(w, "Sample");
-        json_i64(w, sample);
-    }
+    json_put_flag(w, "Prune", cli_given(input, "--prune"));
+    if (sample > 0)
+        json_put_integer(w, "Sample", sample);
     if (change_send(&request, target, "DiffModel") != 200)
         return CLI_FAILED;
     if (cli_given(input, "--json"))

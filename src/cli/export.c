@@ -52,8 +52,7 @@ static bool scan_page(struct exporter *exporter,
     buf_init(&body, 1 << 20);
     struct json_writer w = json_writer_to(&body);
     json_open_object(&w);
-    json_name(&w, "TableName");
-    json_text(&w, exporter->table);
+    json_put_text(&w, "TableName", exporter->table);
     if (exporter->key.len > 0) {
         json_name(&w, "ExclusiveStartKey");
         buf_slice(&body, exporter->key);
@@ -160,17 +159,14 @@ static bool find_columns(struct exporter *exporter)
 
 static void put_text(struct json_writer *w, const char *name, struct slice text)
 {
-    json_name(w, name);
-    json_open_object(w);
-    json_name(w, "S");
-    json_string(w, text);
+    json_put_object(w, name);
+    json_put_string(w, "S", text);
     json_close_object(w);
 }
 
 static void put_number(struct json_writer *w, const char *name, uint64_t number)
 {
-    json_name(w, name);
-    json_open_object(w);
+    json_put_object(w, name);
     json_name(w, "N");
     char text[24];
     (void)snprintf(text, sizeof(text), "%llu", (unsigned long long)number);

@@ -28,8 +28,7 @@ static void copy_indexes(struct json_writer *w, struct slice from, const char *n
         return;
     size_t start = w->out->len;
     size_t count = 0;
-    json_name(w, name);
-    json_open_array(w);
+    json_put_array(w, name);
     while (json_next_element(&reader)) {
         const uint8_t *at = reader.at;
         if (!json_skip(&reader))
@@ -54,14 +53,12 @@ static bool create(struct target *target, const char *table, struct slice schema
     buf_init(&body, 1 << 24);
     struct json_writer w = json_writer_to(&body);
     json_open_object(&w);
-    json_name(&w, "TableName");
-    json_text(&w, table);
+    json_put_text(&w, "TableName", table);
     copy_member(&w, schema, "AttributeDefinitions", arena);
     copy_member(&w, schema, "KeySchema", arena);
     copy_indexes(&w, schema, "GlobalSecondaryIndexes", arena);
     copy_indexes(&w, schema, "LocalSecondaryIndexes", arena);
-    json_name(&w, "BillingMode");
-    json_text(&w, "PAY_PER_REQUEST");
+    json_put_text(&w, "BillingMode", "PAY_PER_REQUEST");
     json_close_object(&w);
     int status = target_call(target, "CreateTable", buf_view(&body));
     buf_release(&body);

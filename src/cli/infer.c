@@ -87,17 +87,13 @@ static void put_json(const struct draft *draft, struct slice text, struct buf *o
     struct totals totals = count_all(draft);
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    json_name(&w, "entities");
-    json_i64(&w, (int64_t)totals.entities);
-    json_name(&w, "accessPatterns");
-    json_i64(&w, (int64_t)totals.patterns);
-    json_name(&w, "notes");
-    json_open_array(&w);
+    json_put_integer(&w, "entities", (int64_t)totals.entities);
+    json_put_integer(&w, "accessPatterns", (int64_t)totals.patterns);
+    json_put_array(&w, "notes");
     for (const struct draft_note *note = draft->notes; note != NULL; note = note->next)
         json_string(&w, note->text);
     json_close_array(&w);
-    json_name(&w, "model");
-    json_string(&w, text);
+    json_put_string(&w, "model", text);
     json_close_object(&w);
     buf_byte(out, '\n');
 }

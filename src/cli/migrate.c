@@ -31,20 +31,13 @@ static bool send_migration(struct migrating *m, const char *path)
     }
     struct json_writer *w = change_begin(&request, "Migration", path, &text);
     buf_release(&text);
-    json_name(w, "Direction");
-    json_text(w, cli_given(input, "--down") ? "DOWN" : "UP");
-    json_name(w, "DryRun");
-    json_bool(w, cli_given(input, "--dry-run"));
-    json_name(w, "Again");
-    json_bool(w, cli_given(input, "--again"));
-    if (m->sample > 0) {
-        json_name(w, "Sample");
-        json_i64(w, m->sample);
-    }
-    if (m->rate > 0) {
-        json_name(w, "Rate");
-        json_i64(w, m->rate);
-    }
+    json_put_text(w, "Direction", cli_given(input, "--down") ? "DOWN" : "UP");
+    json_put_flag(w, "DryRun", cli_given(input, "--dry-run"));
+    json_put_flag(w, "Again", cli_given(input, "--again"));
+    if (m->sample > 0)
+        json_put_integer(w, "Sample", m->sample);
+    if (m->rate > 0)
+        json_put_integer(w, "Rate", m->rate);
     return change_send(&request, &m->target, "ApplyMigration") == 200;
 }
 
@@ -107,10 +100,8 @@ static int wait_for_end(struct migrating *m)
     buf_init(&body, 4096);
     struct json_writer w = json_writer_to(&body);
     json_open_object(&w);
-    json_name(&w, "TableName");
-    json_string(&w, m->table);
-    json_name(&w, "MigrationName");
-    json_string(&w, m->name);
+    json_put_string(&w, "TableName", m->table);
+    json_put_string(&w, "MigrationName", m->name);
     json_close_object(&w);
     progress_begin(&bar, "migrating", 0, 0, false, cli_given(m->input, "--json"));
     while (target_call(&m->target, "DescribeMigration", buf_view(&body)) == 200) {

@@ -80,8 +80,7 @@ static int parse_attached(struct query *query, const char *table)
     buf_init(&body, 1 << 16);
     struct json_writer w = json_writer_to(&body);
     json_open_object(&w);
-    json_name(&w, "TableName");
-    json_text(&w, table);
+    json_put_text(&w, "TableName", table);
     json_close_object(&w);
     int status = target_call(&query->target, "DescribeModel", buf_view(&body));
     buf_release(&body);
@@ -125,14 +124,11 @@ static void write_pattern(struct json_writer *w, const struct model_access *acce
     struct buf text;
     buf_init(&text, TEXT_MAX);
     json_open_object(w);
-    json_name(w, "name");
-    json_string(w, access->name);
-    json_name(w, "parameters");
-    json_open_array(w);
+    json_put_string(w, "name", access->name);
+    json_put_array(w, "parameters");
     for (size_t i = 0; i < access->param_count; i++) {
         json_open_object(w);
-        json_name(w, "name");
-        json_string(w, access->params[i].name);
+        json_put_string(w, "name", access->params[i].name);
         json_name(w, "type");
         buf_clear(&text);
         model_type_text(access->params[i].type, &text);
@@ -144,8 +140,7 @@ static void write_pattern(struct json_writer *w, const struct model_access *acce
     buf_clear(&text);
     access_describe(access, &text);
     json_string(w, buf_view(&text));
-    json_name(w, "doc");
-    json_string(w, access->doc);
+    json_put_string(w, "doc", access->doc);
     json_close_object(w);
     buf_release(&text);
 }

@@ -80,73 +80,59 @@ static bool fill(struct repair *repair, struct store_error *error)
 
 // ---- Telling ------------------------------------------------------------------------------------
 
-static void write_number(struct json_writer *w, const char *name, uint64_t value)
-{
-    json_name(w, name);
-    json_i64(w, (int64_t)value);
-}
-
 static void write_files(struct json_writer *w, const struct salvage *salvage)
 {
-    json_name(w, "DamagedFiles");
-    json_open_array(w);
+    json_put_array(w, "DamagedFiles");
     for (size_t i = 0; i < salvage->file_count && i < SALVAGE_FILES; i++) {
         json_open_object(w);
-        json_name(w, "File");
-        json_text(w, salvage->files[i].name);
-        json_name(w, "What");
-        json_text(w, salvage->files[i].fault);
+        json_put_text(w, "File", salvage->files[i].name);
+        json_put_text(w, "What", salvage->files[i].fault);
         json_close_object(w);
     }
     json_close_array(w);
-    write_number(w, "DamagedFileCount", salvage->file_count);
+    json_put_integer(w, "DamagedFileCount", (int64_t)salvage->file_count);
 }
 
 static void write_log(struct json_writer *w, const struct salvage *salvage)
 {
     const struct wal_report *log = &salvage->log;
-    json_name(w, "LogDamages");
-    json_open_array(w);
+    json_put_array(w, "LogDamages");
     for (size_t i = 0; i < log->damage_count && i < WAL_DAMAGES; i++) {
         json_open_object(w);
-        json_name(w, "File");
-        json_text(w, log->damages[i].file);
-        write_number(w, "Byte", log->damages[i].at);
-        write_number(w, "Sequence", log->damages[i].sequence);
-        json_name(w, "What");
-        json_text(w, log->damages[i].what);
+        json_put_text(w, "File", log->damages[i].file);
+        json_put_integer(w, "Byte", (int64_t)log->damages[i].at);
+        json_put_integer(w, "Sequence", (int64_t)log->damages[i].sequence);
+        json_put_text(w, "What", log->damages[i].what);
         json_close_object(w);
     }
     json_close_array(w);
-    json_name(w, "MissingRecords");
-    json_open_array(w);
+    json_put_array(w, "MissingRecords");
     for (size_t i = 0; i < salvage->gap_count && i < SALVAGE_GAPS; i++) {
         json_open_object(w);
-        write_number(w, "From", salvage->gaps[i].from);
-        write_number(w, "To", salvage->gaps[i].to);
+        json_put_integer(w, "From", (int64_t)salvage->gaps[i].from);
+        json_put_integer(w, "To", (int64_t)salvage->gaps[i].to);
         json_close_object(w);
     }
     json_close_array(w);
-    write_number(w, "MissingRecordCount", salvage->missing);
-    write_number(w, "AppliedRecords", salvage->records);
-    write_number(w, "LastRecord", salvage->last);
+    json_put_integer(w, "MissingRecordCount", (int64_t)salvage->missing);
+    json_put_integer(w, "AppliedRecords", (int64_t)salvage->records);
+    json_put_integer(w, "LastRecord", (int64_t)salvage->last);
 }
 
 // The tables and indexes of the new directory that a lost range lies in, with the keys at its ends.
 static void write_ranges(struct json_writer *w, struct repair *repair)
 {
     const struct salvage *salvage = &repair->salvage;
-    json_name(w, "LostRanges");
-    json_open_array(w);
+    json_put_array(w, "LostRanges");
     for (size_t i = 0; i < salvage->range_count && i < SALVAGE_RANGES; i++) {
         const struct salvage_range *range = &salvage->ranges[i];
         json_open_object(w);
         repair->lost_keys |= verify_range_write(repair->to, range->from, range->to, w);
-        write_number(w, "KeysFromOtherFiles", range->others);
+        json_put_integer(w, "KeysFromOtherFiles", (int64_t)range->others);
         json_close_object(w);
     }
     json_close_array(w);
-    write_number(w, "LostRangeCount", salvage->range_count);
+    json_put_integer(w, "LostRangeCount", (int64_t)salvage->range_count);
 }
 
 static bool lost_something(const struct repair *repair)
@@ -160,18 +146,15 @@ static void write_report(struct repair *repair, struct buf *out)
     const struct salvage *salvage = &repair->salvage;
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    if (salvage->rebuilt) {
-        json_name(&w, "TableListRebuilt");
-        json_text(&w, salvage->reason);
-    }
+    if (salvage->rebuilt)
+        json_put_text(&w, "TableListRebuilt", salvage->reason);
     write_files(&w, salvage);
     write_ranges(&w, repair);
     write_log(&w, salvage);
-    write_number(&w, "Keys", salvage->keys);
-    write_number(&w, "KeysThatMayBeOld", salvage->older);
+    json_put_integer(&w, "Keys", (int64_t)salvage->keys);
+    json_put_integer(&w, "KeysThatMayBeOld", (int64_t)salvage->older);
     verify_report_write(&repair->mended, &w);
-    json_name(&w, "Lost");
-    json_bool(&w, lost_something(repair));
+    json_put_flag(&w, "Lost", lost_something(repair));
     json_close_object(&w);
 }
 

@@ -22,8 +22,7 @@ static bool ask(struct pages *pages)
     buf_init(&body, 1 << 20);
     struct json_writer w = json_writer_to(&body);
     json_open_object(&w);
-    json_name(&w, "TableName");
-    json_text(&w, pages->scan->table);
+    json_put_text(&w, "TableName", pages->scan->table);
     if (pages->key_text.len > 0) {
         json_name(&w, "ExclusiveStartKey");
         buf_slice(&body, buf_view(&pages->key_text));

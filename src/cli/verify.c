@@ -202,8 +202,7 @@ static int verify_directory(const struct cli_input *input, const char *path, uns
     buf_init(&text, 2 * (size_t)LIMIT_RESPONSE);
     struct json_writer w = json_writer_to(&text);
     json_open_object(&w);
-    json_name(&w, "Status");
-    json_text(&w, looking.whole ? "COMPLETE" : "STOPPED");
+    json_put_text(&w, "Status", looking.whole ? "COMPLETE" : "STOPPED");
     verify_report_write(&looking.report, &w);
     json_close_object(&w);
     int code = show(input, buf_view(&text));
@@ -221,14 +220,10 @@ static bool ask(struct target *target, const char *member, struct slice value, u
     buf_init(&body, 1 << 16);
     struct json_writer w = json_writer_to(&body);
     json_open_object(&w);
-    if (value.len > 0) {
-        json_name(&w, member);
-        json_string(&w, value);
-    }
-    if (limit > 0) {
-        json_name(&w, "Limit");
-        json_i64(&w, limit);
-    }
+    if (value.len > 0)
+        json_put_string(&w, member, value);
+    if (limit > 0)
+        json_put_integer(&w, "Limit", limit);
     json_close_object(&w);
     int status = target_call(target, "VerifyDatabase", buf_view(&body));
     buf_release(&body);

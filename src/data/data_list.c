@@ -170,21 +170,19 @@ static bool entry_change(struct data *data, const struct entry *entry, size_t in
 static void write_result(struct json_writer *w, const struct data_change *change, size_t index)
 {
     json_open_object(w);
-    json_name(w, "status");
-    json_i64(w, change->failed ? data_problem_status(&change->problem) : change->status);
+    json_put_integer(w, "status",
+                     change->failed ? data_problem_status(&change->problem) : change->status);
     if (change->failed) {
         bool key = change->key.len == 0 && change->action != DATA_CREATE;
         char where[64];
         (void)snprintf(where, sizeof(where), "/%zu/%s", index, key ? "key" : "item");
-        json_name(w, "problem");
-        json_open_object(w);
+        json_put_object(w, "problem");
         data_problem_members(w, &change->problem, where);
         json_close_object(w);
     } else if (change->item.len > 0) {
         char tag[DATA_ETAG + 1];
         data_etag_text(change->digest, tag);
-        json_name(w, "etag");
-        json_text(w, tag);
+        json_put_text(w, "etag", tag);
         json_name(w, "item");
         data_change_write(change, w);
     }
@@ -195,8 +193,7 @@ static void complete_batch(struct data *data)
 {
     struct json_writer w = json_writer_to(&data->body);
     json_open_object(&w);
-    json_name(&w, "results");
-    json_open_array(&w);
+    json_put_array(&w, "results");
     for (size_t i = 0; i < data->task_count; i++) {
         const struct data_change *change = &data->tasks[i].changes[0];
         data_header_warnings(data, change->warnings);
@@ -237,8 +234,7 @@ static void complete_transaction(struct data *data)
         data->status = data_problem_status(&problem);
         data->error_code = problem.code;
     }
-    json_name(&w, "results");
-    json_open_array(&w);
+    json_put_array(&w, "results");
     for (size_t i = 0; i < task->count; i++) {
         const struct data_change *change = &task->changes[i];
         data_header_warnings(data, change->warnings);

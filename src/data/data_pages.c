@@ -5,14 +5,6 @@
 
 enum { TABLES_MAX = 1000, TEXT_MAX = 64 << 10 };
 
-static void write_text(struct json_writer *w, const char *name, struct slice text)
-{
-    if (text.len == 0)
-        return;
-    json_name(w, name);
-    json_string(w, text);
-}
-
 static void write_href(struct json_writer *w, struct slice table, struct slice name)
 {
     struct buf text;
@@ -23,7 +15,7 @@ static void write_href(struct json_writer *w, struct slice table, struct slice n
         buf_byte(&text, '/');
         data_encode(&text, name);
     }
-    write_text(w, "href", buf_view(&text));
+    json_put_given(w, "href", buf_view(&text));
     buf_release(&text);
 }
 
@@ -32,7 +24,7 @@ static void write_type(struct json_writer *w, const struct model_type *type)
     struct buf text;
     buf_init(&text, TEXT_MAX);
     model_type_text(type, &text);
-    write_text(w, "type", buf_view(&text));
+    json_put_given(w, "type", buf_view(&text));
     buf_release(&text);
 }
 
@@ -73,15 +65,13 @@ static size_t collect(struct data *data, struct model **models, const struct mod
 static void write_table(struct json_writer *w, const struct model_table *table)
 {
     json_open_object(w);
-    write_text(w, "name", table->name);
-    write_text(w, "doc", table->doc);
-    json_name(w, "entities");
-    json_open_array(w);
+    json_put_given(w, "name", table->name);
+    json_put_given(w, "doc", table->doc);
+    json_put_array(w, "entities");
     for (size_t i = 0; i < table->entity_count; i++)
         json_string(w, table->entities[i].name);
     json_close_array(w);
-    json_name(w, "patterns");
-    json_open_array(w);
+    json_put_array(w, "patterns");
     for (size_t i = 0; i < table->access_count; i++)
         json_string(w, table->accesses[i].name);
     json_close_array(w);
@@ -93,13 +83,11 @@ static void write_tables(struct json_writer *w, size_t count,
                          const struct model_table *const *tables)
 {
     json_open_object(w);
-    json_name(w, "tables");
-    json_open_array(w);
+    json_put_array(w, "tables");
     for (size_t i = 0; i < count; i++)
         write_table(w, tables[i]);
     json_close_array(w);
-    json_name(w, "openapi");
-    json_text(w, "/v1/openapi.json");
+    json_put_text(w, "openapi", "/v1/openapi.json");
     json_close_object(w);
 }
 
@@ -137,11 +125,11 @@ void data_openapi_page(struct data *data)
 static void write_attribute(struct json_writer *w, const struct model_attribute *attribute)
 {
     json_open_object(w);
-    write_text(w, "name", attribute->name);
-    write_text(w, "doc", attribute->doc);
+    json_put_given(w, "name", attribute->name);
+    json_put_given(w, "doc", attribute->doc);
     write_type(w, attribute->type);
-    json_name(w, "required");
-    json_bool(w, !attribute->optional && attribute->otherwise == NULL && !attribute->version);
+    json_put_flag(w, "required",
+                  !attribute->optional && attribute->otherwise == NULL && !attribute->version);
     json_close_object(w);
 }
 
@@ -150,15 +138,13 @@ static void write_entity(struct json_writer *w, const struct model_entity *entit
     struct model_address address;
     model_address(entity, &address);
     json_open_object(w);
-    write_text(w, "name", entity->name);
-    write_text(w, "doc", entity->doc);
-    json_name(w, "key");
-    json_open_array(w);
+    json_put_given(w, "name", entity->name);
+    json_put_given(w, "doc", entity->doc);
+    json_put_array(w, "key");
     for (size_t i = 0; i < address.count; i++)
         json_string(w, address.parts[i].name);
     json_close_array(w);
-    json_name(w, "attributes");
-    json_open_array(w);
+    json_put_array(w, "attributes");
     for (size_t i = 0; i < entity->attribute_count; i++)
         write_attribute(w, &entity->attributes[i]);
     json_close_array(w);
@@ -171,26 +157,23 @@ static void write_pattern(struct json_writer *w, const struct model_access *acce
     struct buf text;
     buf_init(&text, TEXT_MAX);
     json_open_object(w);
-    write_text(w, "name", access->name);
-    write_text(w, "doc", access->doc);
-    json_name(w, "parameters");
-    json_open_array(w);
+    json_put_given(w, "name", access->name);
+    json_put_given(w, "doc", access->doc);
+    json_put_array(w, "parameters");
     for (size_t i = 0; i < access->param_count; i++) {
         json_open_object(w);
-        write_text(w, "name", access->params[i].name);
+        json_put_given(w, "name", access->params[i].name);
         write_type(w, access->params[i].type);
         json_close_object(w);
     }
     json_close_array(w);
-    json_name(w, "entities");
-    json_open_array(w);
+    json_put_array(w, "entities");
     for (size_t i = 0; i < access->entity_count; i++)
         json_string(w, access->entities[i]->name);
     json_close_array(w);
-    json_name(w, "one");
-    json_bool(w, access->one);
+    json_put_flag(w, "one", access->one);
     access_describe(access, &text);
-    write_text(w, "query", buf_view(&text));
+    json_put_given(w, "query", buf_view(&text));
     write_href(w, access->table->name, access->name);
     json_close_object(w);
     buf_release(&text);
@@ -203,17 +186,14 @@ void data_table_page(struct data *data)
         [MODEL_OFF] = "off", [MODEL_WARN] = "warn", [MODEL_ENFORCE] = "enforce"};
     struct json_writer w = json_writer_to(&data->body);
     json_open_object(&w);
-    write_text(&w, "name", table->name);
-    write_text(&w, "doc", table->doc);
-    json_name(&w, "guard");
-    json_text(&w, modes[table->guard]);
-    json_name(&w, "entities");
-    json_open_array(&w);
+    json_put_given(&w, "name", table->name);
+    json_put_given(&w, "doc", table->doc);
+    json_put_text(&w, "guard", modes[table->guard]);
+    json_put_array(&w, "entities");
     for (size_t i = 0; i < table->entity_count; i++)
         write_entity(&w, &table->entities[i]);
     json_close_array(&w);
-    json_name(&w, "patterns");
-    json_open_array(&w);
+    json_put_array(&w, "patterns");
     for (size_t i = 0; i < table->access_count; i++)
         write_pattern(&w, &table->accesses[i]);
     json_close_array(&w);

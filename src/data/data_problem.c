@@ -73,15 +73,13 @@ static void write_type(struct json_writer *w, const struct problem_row *row)
     for (const char *c = row->name; *c != 0 && at + 1 < sizeof(type); c++)
         type[at++] = *c == '_' ? '-' : (char)(*c | 0x20);
     type[at] = 0;
-    json_name(w, "type");
-    json_text(w, type);
+    json_put_text(w, "type", type);
 }
 
 static void write_violations(struct json_writer *w, const struct model_violations *violations,
                              const char *where)
 {
-    json_name(w, "errors");
-    json_open_array(w);
+    json_put_array(w, "errors");
     for (size_t i = 0; i < violations->count; i++) {
         const struct model_violation *one = &violations->list[i];
         struct buf text;
@@ -91,10 +89,8 @@ static void write_violations(struct json_writer *w, const struct model_violation
         buf_text(&text, where);
         buf_slice(&text, one->pointer);
         json_string(w, buf_view(&text));
-        json_name(w, "expected");
-        json_string(w, one->expected);
-        json_name(w, "actual");
-        json_string(w, one->actual);
+        json_put_string(w, "expected", one->expected);
+        json_put_string(w, "actual", one->actual);
         json_name(w, "detail");
         buf_clear(&text);
         buf_printf(&text, "expected %.*s, got %.*s", SLICE_FMT(one->expected),
@@ -111,23 +107,15 @@ void data_problem_members(struct json_writer *w, const struct data_problem *prob
 {
     const struct problem_row *row = &rows[problem->kind];
     write_type(w, row);
-    json_name(w, "title");
-    json_text(w, row->title);
-    json_name(w, "status");
-    json_i64(w, row->status);
-    if (problem->detail != NULL && problem->detail[0] != 0) {
-        json_name(w, "detail");
-        json_text(w, problem->detail);
-    }
-    if (problem->code != ERR_NONE) {
-        json_name(w, "exception");
-        json_text(w, error_row(problem->code)->name);
-    }
+    json_put_text(w, "title", row->title);
+    json_put_integer(w, "status", row->status);
+    if (problem->detail != NULL && problem->detail[0] != 0)
+        json_put_text(w, "detail", problem->detail);
+    if (problem->code != ERR_NONE)
+        json_put_text(w, "exception", error_row(problem->code)->name);
     if (problem->violations != NULL && problem->violations->count > 0) {
-        if (problem->violations->entity.len > 0) {
-            json_name(w, "entity");
-            json_string(w, problem->violations->entity);
-        }
+        if (problem->violations->entity.len > 0)
+            json_put_string(w, "entity", problem->violations->entity);
         write_violations(w, problem->violations, where);
     }
 }

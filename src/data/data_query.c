@@ -148,8 +148,7 @@ static void write_page(struct data *data, const struct access_plan *plan,
     const struct model_access *access = plan->access;
     struct json_writer w = json_writer_to(&data->body);
     json_open_object(&w);
-    json_name(&w, "items");
-    json_open_array(&w);
+    json_put_array(&w, "items");
     for (size_t i = 0; i < page->count; i++) {
         struct slice item = page->items[i];
         struct model_plain_view view = {.table = access->table,

@@ -14,8 +14,7 @@ enum { NAME_MAX = 4096, TEXT_MAX = 64 << 10 };
 
 static void open_member(struct openapi *o, const char *name)
 {
-    json_name(&o->w, name);
-    json_open_object(&o->w);
+    json_put_object(&o->w, name);
 }
 
 static void shut(struct openapi *o)
@@ -76,8 +75,7 @@ static void open_operation(struct openapi *o, const char *method, const struct m
     struct buf text;
     buf_init(&text, NAME_MAX);
     open_member(o, method);
-    json_name(&o->w, "tags");
-    json_open_array(&o->w);
+    json_put_array(&o->w, "tags");
     json_string(&o->w, table->name);
     json_close_array(&o->w);
     write_operation_id(o, table, verb, name);
@@ -95,8 +93,7 @@ static void open_parameter(struct openapi *o, const char *in, struct slice name,
     json_open_object(&o->w);
     openapi_text(o, "name", name);
     openapi_string(o, "in", in);
-    json_name(&o->w, "required");
-    json_bool(&o->w, required);
+    json_put_flag(&o->w, "required", required);
 }
 
 static void write_header(struct openapi *o, const char *name, const char *description)
@@ -143,8 +140,7 @@ static void write_key(struct openapi *o, const struct model_entity *entity)
 
 static void open_parameters(struct openapi *o)
 {
-    json_name(&o->w, "parameters");
-    json_open_array(&o->w);
+    json_put_array(&o->w, "parameters");
 }
 
 #define SHOW_KEYS "Also show keys, index keys and the type attribute"
@@ -155,8 +151,7 @@ static void write_body(struct openapi *o, const struct model_entity *entity, con
                        const char *type)
 {
     open_member(o, "requestBody");
-    json_name(&o->w, "required");
-    json_bool(&o->w, true);
+    json_put_flag(&o->w, "required", true);
     open_content(o, type);
     openapi_entity_ref(o, entity, suffix);
     close_content(o);
@@ -300,8 +295,7 @@ static void write_page_schema(struct openapi *o, const struct model_access *acce
         openapi_entity_ref(o, access->entities[0], "");
     } else {
         json_open_object(&o->w);
-        json_name(&o->w, "anyOf");
-        json_open_array(&o->w);
+        json_put_array(&o->w, "anyOf");
         for (size_t i = 0; i < access->entity_count; i++)
             openapi_entity_ref(o, access->entities[i], "");
         json_close_array(&o->w);
@@ -310,8 +304,7 @@ static void write_page_schema(struct openapi *o, const struct model_access *acce
     shut(o);
     write_component(o, "cursor", "#/components/schemas/Dolmen.Cursor");
     shut(o);
-    json_name(&o->w, "required");
-    json_open_array(&o->w);
+    json_put_array(&o->w, "required");
     json_text(&o->w, "items");
     json_text(&o->w, "cursor");
     json_close_array(&o->w);
@@ -342,10 +335,8 @@ static void write_page_parameters(struct openapi *o, const struct model_access *
     openapi_string(o, "description", "Items to look at for a page");
     open_member(o, "schema");
     openapi_string(o, "type", "integer");
-    json_name(&o->w, "minimum");
-    json_i64(&o->w, 1);
-    json_name(&o->w, "maximum");
-    json_i64(&o->w, 10000);
+    json_put_integer(&o->w, "minimum", 1);
+    json_put_integer(&o->w, "maximum", 10000);
     shut(o);
     shut(o);
     open_parameter(o, "query", slice_str(cursor ? "$cursor" : "cursor"), false);
@@ -394,8 +385,7 @@ static void write_list(struct openapi *o, const struct model_table *table, const
     open_path(o, table, slice_str(name));
     open_operation(o, "post", table, verb, slice_of(NULL, 0), summary);
     open_member(o, "requestBody");
-    json_name(&o->w, "required");
-    json_bool(&o->w, true);
+    json_put_flag(&o->w, "required", true);
     open_content(o, "application/json");
     json_open_object(&o->w);
     openapi_string(o, "$ref", "#/components/schemas/Dolmen.Operations");
@@ -481,14 +471,12 @@ static void write_info(struct openapi *o, const struct openapi_options *options)
     openapi_string(o, "version", options->version == NULL ? "1.0.0" : options->version);
     openapi_string(o, "description", TEXT_NUMBERS);
     shut(o);
-    json_name(&o->w, "servers");
-    json_open_array(&o->w);
+    json_put_array(&o->w, "servers");
     json_open_object(&o->w);
     openapi_string(o, "url", options->server == NULL ? "/" : options->server);
     shut(o);
     json_close_array(&o->w);
-    json_name(&o->w, "tags");
-    json_open_array(&o->w);
+    json_put_array(&o->w, "tags");
     for (size_t i = 0; i < o->table_count; i++) {
         json_open_object(&o->w);
         openapi_text(o, "name", o->tables[i]->name);

@@ -13,14 +13,12 @@ void openapi_text(struct openapi *o, const char *name, struct slice text)
 {
     if (text.len == 0)
         return;
-    json_name(&o->w, name);
-    json_string(&o->w, text);
+    json_put_string(&o->w, name, text);
 }
 
 void openapi_string(struct openapi *o, const char *name, const char *text)
 {
-    json_name(&o->w, name);
-    json_text(&o->w, text);
+    json_put_text(&o->w, name, text);
 }
 
 // ---- Names --------------------------------------------------------------------------------------
@@ -109,8 +107,7 @@ static void write_object(struct openapi *o, const struct model_table *table,
     if (type->field_count == 0)
         return;
     bool required = false;
-    json_name(&o->w, "properties");
-    json_open_object(&o->w);
+    json_put_object(&o->w, "properties");
     for (size_t i = 0; i < type->field_count; i++) {
         json_name_slice(&o->w, type->fields[i].name);
         openapi_type(o, table, type->fields[i].type, &type->fields[i]);
@@ -119,8 +116,7 @@ static void write_object(struct openapi *o, const struct model_table *table,
     json_close_object(&o->w);
     if (!required)
         return;
-    json_name(&o->w, "required");
-    json_open_array(&o->w);
+    json_put_array(&o->w, "required");
     for (size_t i = 0; i < type->field_count; i++) {
         if (!type->fields[i].optional && type->fields[i].otherwise == NULL)
             json_string(&o->w, type->fields[i].name);
@@ -157,14 +153,10 @@ static void write_list(struct openapi *o, const struct model_table *table,
         json_name(&o->w, "items");
         openapi_type(o, table, type->item, NULL);
     }
-    if (type->kind == MODEL_SET) {
-        json_name(&o->w, "uniqueItems");
-        json_bool(&o->w, true);
-    }
-    if (type->kind == MODEL_SET && type->min.len == 0) {
-        json_name(&o->w, "minItems");
-        json_i64(&o->w, 1);
-    }
+    if (type->kind == MODEL_SET)
+        json_put_flag(&o->w, "uniqueItems", true);
+    if (type->kind == MODEL_SET && type->min.len == 0)
+        json_put_integer(&o->w, "minItems", 1);
     write_range(o, type, "minItems", "maxItems");
 }
 
@@ -239,10 +231,8 @@ static void write_facts(struct openapi *o, const struct model_attribute *attribu
         json_name(&o->w, "default");
         model_plain_value(&o->w, otherwise->value);
     }
-    if (attribute->deprecated) {
-        json_name(&o->w, "deprecated");
-        json_bool(&o->w, true);
-    }
+    if (attribute->deprecated)
+        json_put_flag(&o->w, "deprecated", true);
 }
 
 void openapi_type(struct openapi *o, const struct model_table *table, const struct model_type *type,
@@ -283,8 +273,7 @@ static void write_property(struct openapi *o, const struct model_entity *entity,
         return;
     }
     json_open_object(&o->w);
-    json_name(&o->w, "anyOf");
-    json_open_array(&o->w);
+    json_put_array(&o->w, "anyOf");
     openapi_type(o, entity->table, attribute->type, NULL);
     json_open_object(&o->w);
     openapi_string(o, "type", "null");
@@ -306,26 +295,22 @@ static void write_entity(struct openapi *o, const struct model_entity *entity, e
     json_open_object(&o->w);
     openapi_string(o, "type", "object");
     openapi_text(o, "description", entity->doc);
-    json_name(&o->w, "properties");
-    json_open_object(&o->w);
+    json_put_object(&o->w, "properties");
     for (size_t i = 0; i < entity->attribute_count; i++) {
         write_property(o, entity, &entity->attributes[i], form);
         required = required || is_required(&entity->attributes[i], form);
     }
     json_close_object(&o->w);
     if (required) {
-        json_name(&o->w, "required");
-        json_open_array(&o->w);
+        json_put_array(&o->w, "required");
         for (size_t i = 0; i < entity->attribute_count; i++) {
             if (is_required(&entity->attributes[i], form))
                 json_string(&o->w, entity->attributes[i].name);
         }
         json_close_array(&o->w);
     }
-    if (form != FORM_READ && entity->unknown == MODEL_REJECT) {
-        json_name(&o->w, "additionalProperties");
-        json_bool(&o->w, false);
-    }
+    if (form != FORM_READ && entity->unknown == MODEL_REJECT)
+        json_put_flag(&o->w, "additionalProperties", false);
     json_close_object(&o->w);
 }
 

@@ -491,41 +491,28 @@ struct access_plan *access_plan(const struct model_access *access, const struct 
 
 // ---- JSON -----------------------------------------------------------------------------------
 
-static void write_text(struct json_writer *w, const char *name, struct slice text)
-{
-    if (text.len == 0)
-        return;
-    json_name(w, name);
-    json_string(w, text);
-}
-
 static void write_query(const struct access_plan *plan, struct json_writer *w)
 {
     const struct model_access *access = plan->access;
     if (access->index != NULL)
-        write_text(w, "IndexName", access->index->name);
-    write_text(w, "KeyConditionExpression", plan->condition);
-    write_text(w, "FilterExpression", plan->filter);
-    json_name(w, "ExpressionAttributeNames");
-    json_open_object(w);
+        json_put_given(w, "IndexName", access->index->name);
+    json_put_given(w, "KeyConditionExpression", plan->condition);
+    json_put_given(w, "FilterExpression", plan->filter);
+    json_put_object(w, "ExpressionAttributeNames");
     for (size_t i = 0; i < plan->name_count; i++) {
         json_name_slice(w, plan->names[i].placeholder);
         json_string(w, plan->names[i].meant);
     }
     json_close_object(w);
-    json_name(w, "ExpressionAttributeValues");
-    json_open_object(w);
+    json_put_object(w, "ExpressionAttributeValues");
     for (size_t i = 0; i < plan->value_count; i++) {
         json_name_slice(w, plan->values[i].placeholder);
         json_value(w, plan->values[i].meant);
     }
     json_close_object(w);
-    json_name(w, "ScanIndexForward");
-    json_bool(w, !access->descending);
-    if (plan->limit > 0) {
-        json_name(w, "Limit");
-        json_i64(w, (int64_t)plan->limit);
-    }
+    json_put_flag(w, "ScanIndexForward", !access->descending);
+    if (plan->limit > 0)
+        json_put_integer(w, "Limit", (int64_t)plan->limit);
     if (plan->after.len > 0) {
         json_name(w, "ExclusiveStartKey");
         json_item(w, plan->after);
@@ -536,20 +523,16 @@ void access_request(const struct access_plan *plan, struct json_writer *w)
 {
     const struct model_access *access = plan->access;
     json_open_object(w);
-    write_text(w, "TableName", access->table->name);
+    json_put_given(w, "TableName", access->table->name);
     if (access->get) {
         json_name(w, "Key");
         json_item(w, plan->key);
     } else {
         write_query(plan, w);
     }
-    if (access->consistent) {
-        json_name(w, "ConsistentRead");
-        json_bool(w, true);
-    }
-    if (plan->capacity) {
-        json_name(w, "ReturnConsumedCapacity");
-        json_text(w, "INDEXES");
-    }
+    if (access->consistent)
+        json_put_flag(w, "ConsistentRead", true);
+    if (plan->capacity)
+        json_put_text(w, "ReturnConsumedCapacity", "INDEXES");
     json_close_object(w);
 }

@@ -298,10 +298,8 @@ void access_explain(const struct access_plan *plan, const struct access_sizes *s
 
 static void json_filled(struct json_writer *w, const char *name, struct buf *text)
 {
-    if (text->len > 0) {
-        json_name(w, name);
-        json_string(w, buf_view(text));
-    }
+    if (text->len > 0)
+        json_put_string(w, name, buf_view(text));
     buf_clear(text);
 }
 
@@ -309,19 +307,16 @@ static void json_capacity(const struct access_plan *plan, const struct access_si
                           struct json_writer *w)
 {
     double items = page_items(plan, sizes);
-    json_name(w, "capacity");
-    json_open_object(w);
+    json_put_object(w, "capacity");
     json_name(w, "unitsPer4KB");
     json_units(w, plan->access->consistent ? 1 : 0.5);
     json_name(w, "mostPerPage");
     json_units(w, plan->access->get ? units_for(plan, 409600) : units_for(plan, PAGE_BYTES));
     if (sizes->item_bytes > 0 && items > 0) {
-        json_name(w, "itemBytes");
-        json_i64(w, (int64_t)sizes->item_bytes);
+        json_put_integer(w, "itemBytes", (int64_t)sizes->item_bytes);
         json_name(w, "expectedPerPage");
         json_units(w, units_for(plan, items * sizes->item_bytes));
-        json_name(w, "itemsPerPage");
-        json_i64(w, (int64_t)items);
+        json_put_integer(w, "itemsPerPage", (int64_t)items);
     }
     json_close_object(w);
 }
@@ -333,26 +328,18 @@ void access_explain_json(const struct access_plan *plan, const struct access_siz
     struct buf text;
     buf_init(&text, TEXT_MAX);
     json_open_object(w);
-    json_name(w, "pattern");
-    json_string(w, access->name);
-    json_name(w, "operation");
-    json_text(w, plan->operation);
-    json_name(w, "table");
-    json_string(w, access->table->name);
-    if (access->index != NULL) {
-        json_name(w, "index");
-        json_string(w, access->index->name);
-    }
+    json_put_string(w, "pattern", access->name);
+    json_put_text(w, "operation", plan->operation);
+    json_put_string(w, "table", access->table->name);
+    if (access->index != NULL)
+        json_put_string(w, "index", access->index->name);
     write_keys(plan, &text);
     json_filled(w, "keys", &text);
     write_filled(plan, plan->filter, &text);
     json_filled(w, "filter", &text);
-    json_name(w, "typeFilter");
-    json_bool(w, plan->by_type);
-    if (!access->get) {
-        json_name(w, "order");
-        json_text(w, access->descending ? "descending" : "ascending");
-    }
+    json_put_flag(w, "typeFilter", plan->by_type);
+    if (!access->get)
+        json_put_text(w, "order", access->descending ? "descending" : "ascending");
     json_capacity(plan, sizes, w);
     json_name(w, "request");
     access_request(plan, w);

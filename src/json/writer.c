@@ -514,3 +514,59 @@ void json_item(struct json_writer *w, struct slice item)
     (void)write_entries(w->out, item.ptr, item.ptr + item.len);
     w->comma = true;
 }
+
+// ---- Members ----------------------------------------------------------------------------
+
+void json_put_object(struct json_writer *w, const char *name)
+{
+    json_name(w, name);
+    json_open_object(w);
+}
+
+void json_put_array(struct json_writer *w, const char *name)
+{
+    json_name(w, name);
+    json_open_array(w);
+}
+
+void json_put_string(struct json_writer *w, const char *name, struct slice text)
+{
+    json_name(w, name);
+    json_string(w, text);
+}
+
+void json_put_text(struct json_writer *w, const char *name, const char *text)
+{
+    json_name(w, name);
+    json_text(w, text);
+}
+
+void json_put_integer(struct json_writer *w, const char *name, int64_t value)
+{
+    json_name(w, name);
+    json_i64(w, value);
+}
+
+void json_put_flag(struct json_writer *w, const char *name, bool value)
+{
+    json_name(w, name);
+    json_bool(w, value);
+}
+
+void json_put_time(struct json_writer *w, const char *name, int64_t milliseconds)
+{
+    json_name(w, name);
+    json_time(w, milliseconds);
+}
+
+void json_put_given(struct json_writer *w, const char *name, struct slice text)
+{
+    if (text.len > 0)
+        json_put_string(w, name, text);
+}
+
+void json_put_given_time(struct json_writer *w, const char *name, int64_t milliseconds)
+{
+    if (milliseconds != 0)
+        json_put_time(w, name, milliseconds);
+}

@@ -35,6 +35,18 @@ void json_units(struct json_writer *w, double value);
 // Seconds since 1970 with milliseconds, as DynamoDB writes times: 1700000000.123
 void json_time(struct json_writer *w, int64_t milliseconds);
 
+// Members: a name and what it is, or the beginning of that.
+void json_put_object(struct json_writer *w, const char *name);
+void json_put_array(struct json_writer *w, const char *name);
+void json_put_string(struct json_writer *w, const char *name, struct slice text);
+void json_put_text(struct json_writer *w, const char *name, const char *text);
+void json_put_integer(struct json_writer *w, const char *name, int64_t value);
+void json_put_flag(struct json_writer *w, const char *name, bool value);
+void json_put_time(struct json_writer *w, const char *name, int64_t milliseconds);
+// Left out if there is none: an empty text, the time 0.
+void json_put_given(struct json_writer *w, const char *name, struct slice text);
+void json_put_given_time(struct json_writer *w, const char *name, int64_t milliseconds);
+
 // A value in DynamoDB's typed JSON, {"S":"…"}; and an item, {"name":{"S":"…"},…}.
 void json_value(struct json_writer *w, struct slice value);
 void json_item(struct json_writer *w, struct slice item);

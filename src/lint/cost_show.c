@@ -103,8 +103,7 @@ void cost_show(const struct model_table *table, const struct evidence *evidence,
 
 static void number(struct json_writer *w, const char *name, uint64_t value)
 {
-    json_name(w, name);
-    json_i64(w, (int64_t)value);
+    json_put_integer(w, name, (int64_t)value);
 }
 
 static void write_json(struct json_writer *w, const struct model_entity *entity,
@@ -113,17 +112,14 @@ static void write_json(struct json_writer *w, const struct model_entity *entity,
     struct cost_write cost;
     cost_entity_write(entity, size_of(evidence, entity), &cost);
     json_open_object(w);
-    json_name(w, "entity");
-    json_string(w, entity->name);
+    json_put_string(w, "entity", entity->name);
     number(w, "bytes", cost.size);
-    json_name(w, "measured");
-    json_bool(w, cost.measured);
+    json_put_flag(w, "measured", cost.measured);
     number(w, "new", cost.put);
     number(w, "change", cost.update);
     number(w, "worst", cost.worst);
     number(w, "table", cost.table);
-    json_name(w, "indexes");
-    json_open_object(w);
+    json_put_object(w, "indexes");
     for (size_t i = 0; i < cost.index_count; i++) {
         json_name_slice(w, cost.indexes[i].index->name);
         json_i64(w, (int64_t)cost.indexes[i].units);
@@ -138,14 +134,10 @@ static void read_json(struct json_writer *w, const struct model_access *access,
     struct cost_read cost;
     read_cost(access, evidence, &cost);
     json_open_object(w);
-    json_name(w, "pattern");
-    json_string(w, access->name);
-    json_name(w, "operation");
-    json_text(w, access->get ? "GetItem" : "Query");
-    if (access->index != NULL) {
-        json_name(w, "index");
-        json_string(w, access->index->name);
-    }
+    json_put_string(w, "pattern", access->name);
+    json_put_text(w, "operation", access->get ? "GetItem" : "Query");
+    if (access->index != NULL)
+        json_put_string(w, "index", access->index->name);
     number(w, "bytes", cost.item_size);
     json_name(w, "one");
     json_units(w, cost.one);
@@ -159,15 +151,12 @@ void cost_json(const struct model_table *table, const struct evidence *evidence,
 {
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    json_name(&w, "table");
-    json_string(&w, table->name);
-    json_name(&w, "writes");
-    json_open_array(&w);
+    json_put_string(&w, "table", table->name);
+    json_put_array(&w, "writes");
     for (size_t i = 0; i < table->entity_count; i++)
         write_json(&w, &table->entities[i], evidence);
     json_close_array(&w);
-    json_name(&w, "reads");
-    json_open_array(&w);
+    json_put_array(&w, "reads");
     for (size_t i = 0; i < table->access_count; i++)
         read_json(&w, &table->accesses[i], evidence);
     json_close_array(&w);

@@ -357,19 +357,15 @@ void evidence_show(struct evidence *evidence, struct buf *out)
 static void partition_json(struct json_writer *w, const struct evidence_partition *partition)
 {
     json_open_object(w);
-    json_name(w, "key");
-    json_string(w, partition->key);
-    json_name(w, "items");
-    json_i64(w, (int64_t)partition->items);
-    json_name(w, "bytes");
-    json_i64(w, (int64_t)partition->bytes);
+    json_put_string(w, "key", partition->key);
+    json_put_integer(w, "items", (int64_t)partition->items);
+    json_put_integer(w, "bytes", (int64_t)partition->bytes);
     json_close_object(w);
 }
 
 static void times_json(struct json_writer *w, const struct evidence_entity *entity)
 {
-    json_name(w, "mixedTimes");
-    json_open_object(w);
+    json_put_object(w, "mixedTimes");
     for (size_t i = 0; i < entity->time_count; i++) {
         const struct evidence_times *times = &entity->times[i];
         if (times->count < 2)
@@ -387,16 +383,11 @@ static void place_json(struct json_writer *w, struct evidence *evidence, size_t 
 {
     const struct evidence_place *place = evidence_place(evidence, which);
     json_open_object(w);
-    if (place->index != NULL) {
-        json_name(w, "index");
-        json_string(w, place->index->name);
-    }
-    json_name(w, "items");
-    json_i64(w, (int64_t)place->items);
-    json_name(w, "partitions");
-    json_i64(w, (int64_t)place->partitions);
-    json_name(w, "hottest");
-    json_open_array(w);
+    if (place->index != NULL)
+        json_put_string(w, "index", place->index->name);
+    json_put_integer(w, "items", (int64_t)place->items);
+    json_put_integer(w, "partitions", (int64_t)place->partitions);
+    json_put_array(w, "hottest");
     for (size_t i = 0; i < place->top_count; i++)
         partition_json(w, &place->top[i]);
     json_close_array(w);
@@ -411,28 +402,20 @@ void evidence_json(struct evidence *evidence, struct buf *out)
 {
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    json_name(&w, "table");
-    json_string(&w, evidence->table->name);
-    json_name(&w, "items");
-    json_i64(&w, (int64_t)evidence->items);
-    json_name(&w, "unmatched");
-    json_i64(&w, (int64_t)evidence->unmatched);
-    json_name(&w, "entities");
-    json_open_array(&w);
+    json_put_string(&w, "table", evidence->table->name);
+    json_put_integer(&w, "items", (int64_t)evidence->items);
+    json_put_integer(&w, "unmatched", (int64_t)evidence->unmatched);
+    json_put_array(&w, "entities");
     for (size_t i = 0; i < evidence->table->entity_count; i++) {
         json_open_object(&w);
-        json_name(&w, "entity");
-        json_string(&w, evidence->entities[i].entity->name);
-        json_name(&w, "items");
-        json_i64(&w, (int64_t)evidence->entities[i].items);
-        json_name(&w, "bytes");
-        json_i64(&w, (int64_t)evidence->entities[i].bytes);
+        json_put_string(&w, "entity", evidence->entities[i].entity->name);
+        json_put_integer(&w, "items", (int64_t)evidence->entities[i].items);
+        json_put_integer(&w, "bytes", (int64_t)evidence->entities[i].bytes);
         times_json(&w, &evidence->entities[i]);
         json_close_object(&w);
     }
     json_close_array(&w);
-    json_name(&w, "places");
-    json_open_array(&w);
+    json_put_array(&w, "places");
     for (size_t i = 0; i <= evidence->table->index_count; i++)
         place_json(&w, evidence, i);
     json_close_array(&w);

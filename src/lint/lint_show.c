@@ -48,24 +48,15 @@ static void finding_json(struct json_writer *w, const struct lint_finding *findi
 {
     const struct diagnostic *diagnostic = &finding->diagnostic;
     json_open_object(w);
-    json_name(w, "code");
-    json_text(w, finding->rule->code);
-    json_name(w, "rule");
-    json_text(w, finding->rule->name);
-    json_name(w, "severity");
-    json_text(w, severity_name(diagnostic->severity));
-    json_name(w, "line");
-    json_i64(w, diagnostic->at.line);
-    json_name(w, "column");
-    json_i64(w, diagnostic->at.column);
-    json_name(w, "message");
-    json_text(w, diagnostic->message);
-    json_name(w, "reason");
-    json_text(w, finding->rule->reason);
-    json_name(w, "fix");
-    json_text(w, diagnostic->help);
-    json_name(w, "suppressed");
-    json_bool(w, finding->suppressed);
+    json_put_text(w, "code", finding->rule->code);
+    json_put_text(w, "rule", finding->rule->name);
+    json_put_text(w, "severity", severity_name(diagnostic->severity));
+    json_put_integer(w, "line", diagnostic->at.line);
+    json_put_integer(w, "column", diagnostic->at.column);
+    json_put_text(w, "message", diagnostic->message);
+    json_put_text(w, "reason", finding->rule->reason);
+    json_put_text(w, "fix", diagnostic->help);
+    json_put_flag(w, "suppressed", finding->suppressed);
     json_close_object(w);
 }
 
@@ -73,16 +64,11 @@ void lint_json(const struct lint *lint, struct buf *out)
 {
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    json_name(&w, "file");
-    json_string(&w, lint->model->file);
-    json_name(&w, "warnings");
-    json_i64(&w, (int64_t)lint->warnings);
-    json_name(&w, "notes");
-    json_i64(&w, (int64_t)lint->notes);
-    json_name(&w, "suppressed");
-    json_i64(&w, (int64_t)lint->suppressed);
-    json_name(&w, "findings");
-    json_open_array(&w);
+    json_put_string(&w, "file", lint->model->file);
+    json_put_integer(&w, "warnings", (int64_t)lint->warnings);
+    json_put_integer(&w, "notes", (int64_t)lint->notes);
+    json_put_integer(&w, "suppressed", (int64_t)lint->suppressed);
+    json_put_array(&w, "findings");
     for (size_t i = 0; i < lint->count; i++)
         finding_json(&w, &lint->findings[i]);
     json_close_array(&w);

@@ -222,26 +222,16 @@ void diagnostics_json(const struct diagnostics *diagnostics, struct slice file, 
     for (size_t i = 0; i < diagnostics->count; i++) {
         const struct diagnostic *d = &diagnostics->list[i];
         json_open_object(&w);
-        json_name(&w, "file");
-        json_string(&w, file);
-        json_name(&w, "line");
-        json_i64(&w, d->at.line);
-        json_name(&w, "column");
-        json_i64(&w, d->at.column);
-        json_name(&w, "length");
-        json_i64(&w, d->at.length);
-        json_name(&w, "severity");
-        json_text(&w, severity_name(d->severity));
-        if (d->code != NULL) {
-            json_name(&w, "code");
-            json_text(&w, d->code);
-        }
-        json_name(&w, "message");
-        json_text(&w, d->message);
-        if (d->help != NULL) {
-            json_name(&w, "help");
-            json_text(&w, d->help);
-        }
+        json_put_string(&w, "file", file);
+        json_put_integer(&w, "line", d->at.line);
+        json_put_integer(&w, "column", d->at.column);
+        json_put_integer(&w, "length", d->at.length);
+        json_put_text(&w, "severity", severity_name(d->severity));
+        if (d->code != NULL)
+            json_put_text(&w, "code", d->code);
+        json_put_text(&w, "message", d->message);
+        if (d->help != NULL)
+            json_put_text(&w, "help", d->help);
         json_close_object(&w);
     }
     json_close_array(&w);

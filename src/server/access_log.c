@@ -126,31 +126,25 @@ static void write_line(struct buf *out, const struct access_entry *entry)
     time_text(entry->now_ms, time);
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    json_name(&w, "time");
-    json_text(&w, time);
+    json_put_text(&w, "time", time);
     write_text(&w, "remote_address", slice_str(entry->peer->address));
-    json_name(&w, "remote_port");
-    json_i64(&w, entry->peer->port);
+    json_put_integer(&w, "remote_port", entry->peer->port);
     write_text(&w, "request_id", entry->request_id);
     write_text(&w, "operation", entry->operation);
     write_text(&w, "table", entry->usage->table);
-    json_name(&w, "status");
-    json_i64(&w, entry->status);
+    json_put_integer(&w, "status", entry->status);
     write_text(&w, "error",
                entry->error == NULL ? (struct slice){NULL, 0} : slice_str(entry->error));
     json_name(&w, "latency_ms");
     buf_printf(out, "%.3f", (double)entry->latency_ns / 1e6);
     w.comma = true;
-    json_name(&w, "bytes_in");
-    json_i64(&w, (int64_t)entry->bytes_in);
-    json_name(&w, "bytes_out");
-    json_i64(&w, (int64_t)entry->bytes_out);
+    json_put_integer(&w, "bytes_in", (int64_t)entry->bytes_in);
+    json_put_integer(&w, "bytes_out", (int64_t)entry->bytes_out);
     json_name(&w, "read_units");
     json_units(&w, entry->usage->read_units);
     json_name(&w, "write_units");
     json_units(&w, entry->usage->write_units);
-    json_name(&w, "items");
-    json_i64(&w, (int64_t)entry->usage->items);
+    json_put_integer(&w, "items", (int64_t)entry->usage->items);
     json_close_object(&w);
     buf_byte(out, '\n');
 }

@@ -28,10 +28,8 @@ static void write_reason(struct json_writer *w, const char *reason, int64_t sinc
 {
     char since[TIME_TEXT];
     time_text(since_ms, since);
-    json_name(w, "reason");
-    json_text(w, reason);
-    json_name(w, "since");
-    json_text(w, since);
+    json_put_text(w, "reason", reason);
+    json_put_text(w, "since", since);
 }
 
 // 200 only if nothing is wrong: who looks at the code alone shall not miss damaged data.
@@ -42,29 +40,21 @@ static int health(struct dynamo *dynamo, struct buf *out)
     bool damaged = health.damages > 0;
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    json_name(&w, "status");
-    json_text(&w, damaged ? "damaged" : health.writable ? "ok" : "degraded");
-    json_name(&w, "writes");
-    json_open_object(&w);
-    json_name(&w, "accepted");
-    json_bool(&w, health.writable);
+    json_put_text(&w, "status", damaged ? "damaged" : health.writable ? "ok" : "degraded");
+    json_put_object(&w, "writes");
+    json_put_flag(&w, "accepted", health.writable);
     if (!health.writable)
         write_reason(&w, health.reason, health.since_ms);
     json_close_object(&w);
     if (damaged) {
-        json_name(&w, "damage");
-        json_open_object(&w);
-        json_name(&w, "met");
-        json_i64(&w, (int64_t)health.damages);
+        json_put_object(&w, "damage");
+        json_put_integer(&w, "met", (int64_t)health.damages);
         write_reason(&w, health.damage, health.damaged_ms);
         json_close_object(&w);
     }
-    json_name(&w, "version");
-    json_text(&w, dolmen_version());
-    json_name(&w, "uptime_seconds");
-    json_i64(&w, uptime_seconds(dynamo));
-    json_name(&w, "tables");
-    json_i64(&w, (int64_t)health.tables);
+    json_put_text(&w, "version", dolmen_version());
+    json_put_integer(&w, "uptime_seconds", uptime_seconds(dynamo));
+    json_put_integer(&w, "tables", (int64_t)health.tables);
     json_close_object(&w);
     return health.writable && !damaged ? 200 : 503;
 }
@@ -183,8 +173,7 @@ static void write_error(struct buf *out, const char *message)
 {
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    json_name(&w, "message");
-    json_text(&w, message);
+    json_put_text(&w, "message", message);
     json_close_object(&w);
 }
 
@@ -194,10 +183,8 @@ static void write_clock(struct dynamo *dynamo, struct buf *out)
     time_text(api_clock_now(dynamo->api), now);
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    json_name(&w, "now");
-    json_text(&w, now);
-    json_name(&w, "offset_ms");
-    json_i64(&w, api_clock_offset(dynamo->api));
+    json_put_text(&w, "now", now);
+    json_put_integer(&w, "offset_ms", api_clock_offset(dynamo->api));
     json_close_object(&w);
 }
 
@@ -290,8 +277,7 @@ static void write_faults(struct dynamo *dynamo, struct buf *out)
     struct slice rest = buf_view(&rules);
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    json_name(&w, "faults");
-    json_open_array(&w);
+    json_put_array(&w, "faults");
     while (rest.len > 0) {
         const uint8_t *comma = memchr(rest.ptr, ',', rest.len);
         size_t len = comma == NULL ? rest.len : (size_t)(comma - rest.ptr);
@@ -412,12 +398,9 @@ static int ttl_page(struct dynamo *dynamo, bool post, struct buf *out)
     api_ttl(dynamo->api, &ttl);
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    json_name(&w, "running");
-    json_bool(&w, ttl.running);
-    json_name(&w, "sweeps");
-    json_i64(&w, (int64_t)ttl.sweeps);
-    json_name(&w, "deleted");
-    json_i64(&w, (int64_t)ttl.deleted);
+    json_put_flag(&w, "running", ttl.running);
+    json_put_integer(&w, "sweeps", (int64_t)ttl.sweeps);
+    json_put_integer(&w, "deleted", (int64_t)ttl.deleted);
     json_close_object(&w);
     return 200;
 }

@@ -176,16 +176,14 @@ bool export_cut(struct export_writer *writer, struct error *error)
         return false;
     struct json_writer w = json_writer_to(&writer->manifest);
     json_open_object(&w);
-    json_name(&w, "itemCount");
-    json_i64(&w, (int64_t)writer->file_items);
+    json_put_integer(&w, "itemCount", (int64_t)writer->file_items);
     buf_text(&writer->manifest, ",\"md5Checksum\":\"");
     base64_encode(&writer->manifest, slice_of(md5, sizeof(md5)));
     buf_text(&writer->manifest, "\",\"etag\":\"");
     for (size_t i = 0; i < sizeof(md5); i++)
         buf_printf(&writer->manifest, "%02x", md5[i]);
     buf_byte(&writer->manifest, '"');
-    json_name(&w, "dataFileS3Key");
-    json_string(&w, buf_view(&writer->key));
+    json_put_string(&w, "dataFileS3Key", buf_view(&writer->key));
     json_close_object(&w);
     buf_byte(&writer->manifest, '\n');
     return !writer->manifest.failed || error_budget(error);
@@ -245,8 +243,7 @@ static void time_member(struct json_writer *w, const char *name, int64_t ms)
     (void)gmtime_r(&seconds, &utc);
     size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &utc);
     (void)snprintf(text + len, sizeof(text) - len, ".%03dZ", (int)(ms % 1000));
-    json_name(w, name);
-    json_text(w, text);
+    json_put_text(w, name, text);
 }
 
 static void text_member(struct json_writer *w, const char *name, struct slice text)
@@ -287,16 +284,14 @@ static void write_summary(struct export_writer *writer, const struct export_summ
     buf_text(&key, "manifest-files.json");
     json_string(&w, buf_view(&key));
     buf_release(&key);
-    json_name(&w, "billedSizeBytes");
-    json_i64(&w, s->billed_bytes);
-    json_name(&w, "itemCount");
-    json_i64(&w, (int64_t)writer->item_count);
-    json_name(&w, "outputFormat");
-    json_text(&w, writer->options.format == TRANSFER_ION ? "ION" : "DYNAMODB_JSON");
+    json_put_integer(&w, "billedSizeBytes", s->billed_bytes);
+    json_put_integer(&w, "itemCount", (int64_t)writer->item_count);
+    json_put_text(&w, "outputFormat",
+                  writer->options.format == TRANSFER_ION ? "ION" : "DYNAMODB_JSON");
     if (writer->options.incremental)
         text_member(&w, "outputView", s->view);
-    json_name(&w, "exportType");
-    json_text(&w, writer->options.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
+    json_put_text(&w, "exportType",
+                  writer->options.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
     json_close_object(&w);
 }
 

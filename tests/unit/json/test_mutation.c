@@ -103,34 +103,28 @@ static void random_value(struct json_writer *w, uint64_t *seed, unsigned depth)
         random_text(w, seed);
         break;
     case 1:
-        json_name(w, "N");
-        json_text(w, random_below(seed, 2) != 0 ? "-12.5e10" : "0.001");
+        json_put_text(w, "N", random_below(seed, 2) != 0 ? "-12.5e10" : "0.001");
         break;
     case 2:
-        json_name(w, "BOOL");
-        json_bool(w, random_below(seed, 2) != 0);
+        json_put_flag(w, "BOOL", random_below(seed, 2) != 0);
         break;
     case 3:
-        json_name(w, "B");
-        json_text(w, "AAEC");
+        json_put_text(w, "B", "AAEC");
         break;
     case 4:
-        json_name(w, "SS");
-        json_open_array(w);
+        json_put_array(w, "SS");
         json_text(w, "z");
         json_text(w, "a");
         json_close_array(w);
         break;
     case 5:
-        json_name(w, "L");
-        json_open_array(w);
+        json_put_array(w, "L");
         for (size_t i = random_below(seed, 4); i > 0; i--)
             random_value(w, seed, depth + 1);
         json_close_array(w);
         break;
     default:
-        json_name(w, "M");
-        json_open_object(w);
+        json_put_object(w, "M");
         for (size_t i = random_below(seed, 5); i > 0; i--) {
             char name[16];
             snprintf(name, sizeof name, "n%zu", random_below(seed, 6));

@@ -20,11 +20,9 @@ static void test_commas(void **state)
     buf_init(&out, 4096);
     struct json_writer w = json_writer_to(&out);
     json_open_object(&w);
-    json_name(&w, "Empty");
-    json_open_object(&w);
+    json_put_object(&w, "Empty");
     json_close_object(&w);
-    json_name(&w, "List");
-    json_open_array(&w);
+    json_put_array(&w, "List");
     json_i64(&w, -5);
     json_bool(&w, true);
     json_bool(&w, false);
@@ -145,8 +143,7 @@ static void test_full_buf(void **state)
         buf_init(&out, max);
         struct json_writer w = json_writer_to(&out);
         json_item(&w, item);
-        json_name(&w, "more");
-        json_string(&w, SLICE_LIT("a\nb"));
+        json_put_string(&w, "more", SLICE_LIT("a\nb"));
         assert_true(out.failed);
         assert_true(out.len <= max);
         buf_release(&out);
