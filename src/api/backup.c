@@ -67,40 +67,32 @@ void backup_write_arn(struct json_writer *w, const char *member, struct slice re
 
 // ---- Records ----------------------------------------------------------------------------
 
+static const struct map_row backup_rows[] = {
+    MAP_SAME(backup, TEXT, id),
+    MAP_SAME(backup, TEXT, name),
+    MAP_SAME(backup, TEXT, table),
+    MAP_SAME(backup, SMALL, status),
+    MAP_SAME(backup, FLAG, system),
+    MAP_ROW(backup, INTEGER, created_ms, "created"),
+    MAP_ROW(backup, INTEGER, expiry_ms, "expiry"),
+    MAP_SAME(backup, INTEGER, size),
+    MAP_SAME(backup, INTEGER, items),
+    MAP_SAME(backup, TEXT, failure),
+    MAP_SAME(backup, VALUE, source),
+};
+
 struct slice backup_encode(const struct backup *backup, struct arena *arena, struct error *error)
 {
     struct map_maker maker;
     map_begin(&maker);
-    map_put_text(&maker, "id", backup->id);
-    map_put_text(&maker, "name", backup->name);
-    map_put_text(&maker, "table", backup->table);
-    map_put_integer(&maker, "status", backup->status);
-    map_put_flag(&maker, "system", backup->system);
-    map_put_integer(&maker, "created", backup->created_ms);
-    map_put_integer(&maker, "expiry", backup->expiry_ms);
-    map_put_integer(&maker, "size", backup->size);
-    map_put_integer(&maker, "items", backup->items);
-    if (backup->failure.len > 0)
-        map_put_text(&maker, "failure", backup->failure);
-    map_put_value(&maker, SLICE_LIT("source"), backup->source);
+    map_put_rows(&maker.b, backup_rows, COUNT_OF(backup_rows), backup);
     return map_end(&maker, arena, error);
 }
 
 void backup_decode(struct slice record, struct backup *out)
 {
-    *out = (struct backup){
-        .id = map_text(record, "id"),
-        .name = map_text(record, "name"),
-        .table = map_text(record, "table"),
-        .status = (enum backup_status)map_integer(record, "status"),
-        .system = map_flag(record, "system"),
-        .created_ms = map_integer(record, "created"),
-        .expiry_ms = map_integer(record, "expiry"),
-        .size = map_integer(record, "size"),
-        .items = map_integer(record, "items"),
-        .failure = map_text(record, "failure"),
-        .source = map_value(record, SLICE_LIT("source")),
-    };
+    *out = (struct backup){.size = 0};
+    map_get_rows(record, backup_rows, COUNT_OF(backup_rows), out);
 }
 
 static bool not_found(struct api_call *call, struct slice arn)

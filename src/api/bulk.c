@@ -6,6 +6,26 @@ enum { PAGE_DEFAULT = 10, ID_LEN = 14 + 1 + 8 };
 
 // ---- Records ---------------------------------------------------------------------------------
 
+static const struct map_row bulk_rows[] = {
+    MAP_SAME(bulk_work, FLAG, cancel),
+    MAP_SAME(bulk_work, TEXT, format),
+    MAP_SAME(bulk_work, TEXT, compression),
+    MAP_SAME(bulk_work, TEXT, out_bucket),
+    MAP_SAME(bulk_work, TEXT, out_owner),
+    MAP_SAME(bulk_work, TEXT, out_prefix),
+    MAP_SAME(bulk_work, TEXT, sse_algorithm),
+    MAP_SAME(bulk_work, TEXT, sse_key),
+    MAP_SAME(bulk_work, FLAG, report_errors),
+    MAP_SAME(bulk_work, FLAG, report_conditions),
+    MAP_SAME(bulk_work, TEXT, tier),
+    MAP_SAME(bulk_work, INTEGER, max_units),
+    MAP_ROW(bulk_work, INTEGER, processed_items, "processed"),
+    MAP_ROW(bulk_work, INTEGER, failed_items, "failed"),
+    MAP_ROW(bulk_work, INTEGER, processed_bytes, "bytes"),
+    MAP_ROW(bulk_work, INTEGER, total_bytes, "total"),
+    MAP_ROW(bulk_work, INTEGER, written_bytes, "written"),
+};
+
 struct slice bulk_encode(const struct bulk_work *bulk, struct arena *arena, struct error *error)
 {
     struct work work = bulk->work;
@@ -13,48 +33,14 @@ struct slice bulk_encode(const struct bulk_work *bulk, struct arena *arena, stru
     work.status = (enum work_status)bulk->status; // 0 is "in progress" to both
     map_begin(&maker);
     work_put(&maker, &work);
-    map_put_flag(&maker, "cancel", bulk->cancel);
-    map_put_text(&maker, "format", bulk->format);
-    map_put_text(&maker, "compression", bulk->compression);
-    map_put_text(&maker, "out_bucket", bulk->out_bucket);
-    map_put_text(&maker, "out_owner", bulk->out_owner);
-    map_put_text(&maker, "out_prefix", bulk->out_prefix);
-    map_put_text(&maker, "sse_algorithm", bulk->sse_algorithm);
-    map_put_text(&maker, "sse_key", bulk->sse_key);
-    map_put_flag(&maker, "report_errors", bulk->report_errors);
-    map_put_flag(&maker, "report_conditions", bulk->report_conditions);
-    map_put_text(&maker, "tier", bulk->tier);
-    map_put_integer(&maker, "max_units", bulk->max_units);
-    map_put_integer(&maker, "processed", bulk->processed_items);
-    map_put_integer(&maker, "failed", bulk->failed_items);
-    map_put_integer(&maker, "bytes", bulk->processed_bytes);
-    map_put_integer(&maker, "total", bulk->total_bytes);
-    map_put_integer(&maker, "written", bulk->written_bytes);
+    map_put_rows(&maker.b, bulk_rows, COUNT_OF(bulk_rows), bulk);
     return map_end(&maker, arena, error);
 }
 
 void bulk_decode(struct slice record, struct bulk_work *out)
 {
-    *out = (struct bulk_work){
-        .status = (enum bulk_status)map_integer(record, "status"),
-        .cancel = map_flag(record, "cancel"),
-        .format = map_text(record, "format"),
-        .compression = map_text(record, "compression"),
-        .out_bucket = map_text(record, "out_bucket"),
-        .out_owner = map_text(record, "out_owner"),
-        .out_prefix = map_text(record, "out_prefix"),
-        .sse_algorithm = map_text(record, "sse_algorithm"),
-        .sse_key = map_text(record, "sse_key"),
-        .report_errors = map_flag(record, "report_errors"),
-        .report_conditions = map_flag(record, "report_conditions"),
-        .tier = map_text(record, "tier"),
-        .max_units = map_integer(record, "max_units"),
-        .processed_items = map_integer(record, "processed"),
-        .failed_items = map_integer(record, "failed"),
-        .processed_bytes = map_integer(record, "bytes"),
-        .total_bytes = map_integer(record, "total"),
-        .written_bytes = map_integer(record, "written"),
-    };
+    *out = (struct bulk_work){.status = (enum bulk_status)map_integer(record, "status")};
+    map_get_rows(record, bulk_rows, COUNT_OF(bulk_rows), out);
     work_get(record, &out->work);
 }
 

@@ -18,43 +18,35 @@ struct slice migration_record_name(struct arena *arena, struct slice table, stru
     return text == NULL ? slice_of(NULL, 0) : slice_str(text);
 }
 
+static const struct map_row work_rows[] = {
+    MAP_ROW(migration_work, TEXT, table_id, "tableId"),
+    MAP_SAME(migration_work, TEXT, name),
+    MAP_SAME(migration_work, TEXT, file),
+    MAP_SAME(migration_work, TEXT, text),
+    MAP_SAME(migration_work, SMALL, status),
+    MAP_SAME(migration_work, FLAG, applied),
+    MAP_SAME(migration_work, FLAG, down),
+    MAP_SAME(migration_work, INTEGER, step),
+    MAP_SAME(migration_work, INTEGER, matched),
+    MAP_SAME(migration_work, INTEGER, made),
+    MAP_SAME(migration_work, INTEGER, removed),
+    MAP_SAME(migration_work, INTEGER, failed),
+};
+
 struct slice migration_work_encode(const struct migration_work *work, struct arena *arena,
                                    struct error *error)
 {
     struct map_maker maker;
     map_begin(&maker);
-    map_put_text(&maker, "tableId", work->table_id);
-    map_put_text(&maker, "name", work->name);
-    map_put_text(&maker, "file", work->file);
-    map_put_text(&maker, "text", work->text);
-    map_put_integer(&maker, "status", work->status);
-    map_put_flag(&maker, "applied", work->applied);
-    map_put_flag(&maker, "down", work->down);
-    map_put_integer(&maker, "step", work->step);
-    map_put_integer(&maker, "matched", work->matched);
-    map_put_integer(&maker, "made", work->made);
-    map_put_integer(&maker, "removed", work->removed);
-    map_put_integer(&maker, "failed", work->failed);
+    map_put_rows(&maker.b, work_rows, COUNT_OF(work_rows), work);
     model_progress_encode(&maker, &work->progress);
     return map_end(&maker, arena, error);
 }
 
 void migration_work_decode(struct slice record, struct migration_work *out)
 {
-    *out = (struct migration_work){
-        .table_id = map_text(record, "tableId"),
-        .name = map_text(record, "name"),
-        .file = map_text(record, "file"),
-        .text = map_text(record, "text"),
-        .status = (enum migration_status)map_integer(record, "status"),
-        .applied = map_flag(record, "applied"),
-        .down = map_flag(record, "down"),
-        .step = map_integer(record, "step"),
-        .matched = map_integer(record, "matched"),
-        .made = map_integer(record, "made"),
-        .removed = map_integer(record, "removed"),
-        .failed = map_integer(record, "failed"),
-    };
+    *out = (struct migration_work){.step = 0};
+    map_get_rows(record, work_rows, COUNT_OF(work_rows), out);
     model_progress_decode(record, &out->progress);
 }
 

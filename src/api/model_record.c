@@ -12,17 +12,20 @@ static char *history_prefix(struct arena *arena, struct slice table)
     return arena_printf(arena, "model/history/%.*s/", SLICE_FMT(table));
 }
 
+static const struct map_row version_rows[] = {
+    MAP_SAME(model_version, INTEGER, number),
+    MAP_ROW(model_version, INTEGER, time_ms, "time"),
+    MAP_ROW(model_version, TEXT, table_id, "tableId"),
+    MAP_SAME(model_version, TEXT, text),
+    MAP_SAME(model_version, TEXT, file),
+    MAP_SAME(model_version, TEXT, did),
+    MAP_SAME(model_version, INTEGER, previous),
+};
+
 static void version_decode(struct slice record, struct model_version *out)
 {
-    *out = (struct model_version){
-        .number = map_integer(record, "number"),
-        .time_ms = map_integer(record, "time"),
-        .table_id = map_text(record, "tableId"),
-        .text = map_text(record, "text"),
-        .file = map_text(record, "file"),
-        .did = map_text(record, "did"),
-        .previous = map_integer(record, "previous"),
-    };
+    *out = (struct model_version){.number = 0};
+    map_get_rows(record, version_rows, COUNT_OF(version_rows), out);
 }
 
 struct version_walk {
@@ -125,13 +128,9 @@ struct record_write model_version_record(const struct table *table,
 {
     struct map_maker maker;
     map_begin(&maker);
-    map_put_integer(&maker, "number", version->number);
-    map_put_integer(&maker, "time", version->time_ms);
-    map_put_text(&maker, "tableId", table->uuid);
-    map_put_text(&maker, "text", version->text);
-    map_put_text(&maker, "file", version->file);
-    map_put_text(&maker, "did", version->did);
-    map_put_integer(&maker, "previous", version->previous);
+    struct model_version kept = *version;
+    kept.table_id = table->uuid;
+    map_put_rows(&maker.b, version_rows, COUNT_OF(version_rows), &kept);
     struct record_write write = {.value = map_end(&maker, arena, error)};
     char *name = arena_printf(arena, "model/history/%.*s/%08lld", SLICE_FMT(table->name),
                               (long long)version->number);
@@ -144,37 +143,28 @@ struct record_write model_version_record(const struct table *table,
 
 // ---- Work -------------------------------------------------------------------------------------
 
+static const struct map_row progress_rows[] = {
+    MAP_SAME(model_progress, INTEGER, rate),
+    MAP_SAME(model_progress, BYTES, position),
+    MAP_SAME(model_progress, INTEGER, done),
+    MAP_SAME(model_progress, INTEGER, total),
+    MAP_ROW(model_progress, INTEGER, started_ms, "started"),
+    MAP_ROW(model_progress, INTEGER, ended_ms, "ended"),
+    MAP_ROW(model_progress, INTEGER, items_ms, "items"),
+    MAP_ROW(model_progress, INTEGER, items_before, "itemsBefore"),
+    MAP_SAME(model_progress, TEXT, failure),
+};
+
 void model_progress_encode(struct map_maker *maker, const struct model_progress *progress)
 {
-    map_put_integer(maker, "rate", progress->rate);
-    if (progress->position.len > 0) {
-        value_name(&maker->b, SLICE_LIT("position"));
-        value_put_binary(&maker->b, progress->position);
-    }
-    map_put_integer(maker, "done", progress->done);
-    map_put_integer(maker, "total", progress->total);
-    map_put_integer(maker, "started", progress->started_ms);
-    map_put_integer(maker, "ended", progress->ended_ms);
-    map_put_integer(maker, "items", progress->items_ms);
-    map_put_integer(maker, "itemsBefore", progress->items_before);
-    map_put_text(maker, "failure", progress->failure);
+    map_put_rows(&maker->b, progress_rows, COUNT_OF(progress_rows), progress);
     model_samples_encode(maker, "samples", &progress->samples);
 }
 
 void model_progress_decode(struct slice record, struct model_progress *out)
 {
-    struct slice position = map_value(record, SLICE_LIT("position"));
-    *out = (struct model_progress){
-        .rate = map_integer(record, "rate"),
-        .position = position.len > 0 ? value_bytes(position) : position,
-        .done = map_integer(record, "done"),
-        .total = map_integer(record, "total"),
-        .started_ms = map_integer(record, "started"),
-        .ended_ms = map_integer(record, "ended"),
-        .items_ms = map_integer(record, "items"),
-        .items_before = map_integer(record, "itemsBefore"),
-        .failure = map_text(record, "failure"),
-    };
+    *out = (struct model_progress){.rate = 0};
+    map_get_rows(record, progress_rows, COUNT_OF(progress_rows), out);
     model_samples_decode(map_value(record, SLICE_LIT("samples")), &out->samples);
 }
 
@@ -184,37 +174,32 @@ struct slice model_work_name(struct arena *arena, struct slice table)
     return name == NULL ? slice_of(NULL, 0) : slice_str(name);
 }
 
+static const struct map_row work_rows[] = {
+    MAP_ROW(model_work, TEXT, table_id, "tableId"),
+    MAP_SAME(model_work, TEXT, region),
+    MAP_SAME(model_work, INTEGER, version),
+    MAP_SAME(model_work, SMALL, status),
+    MAP_SAME(model_work, SMALL, phase),
+    MAP_SAME(model_work, FLAG, prune),
+    MAP_ROW(model_work, FLAG, skip_items, "skipItems"),
+    MAP_SAME(model_work, INTEGER, written),
+    MAP_SAME(model_work, INTEGER, violations),
+};
+
 struct slice model_work_encode(const struct model_work *work, struct arena *arena,
                                struct error *error)
 {
     struct map_maker maker;
     map_begin(&maker);
-    map_put_text(&maker, "tableId", work->table_id);
-    map_put_text(&maker, "region", work->region);
-    map_put_integer(&maker, "version", work->version);
-    map_put_integer(&maker, "status", work->status);
-    map_put_integer(&maker, "phase", work->phase);
-    map_put_flag(&maker, "prune", work->prune);
-    map_put_flag(&maker, "skipItems", work->skip_items);
-    map_put_integer(&maker, "written", work->written);
-    map_put_integer(&maker, "violations", work->violations);
+    map_put_rows(&maker.b, work_rows, COUNT_OF(work_rows), work);
     model_progress_encode(&maker, &work->progress);
     return map_end(&maker, arena, error);
 }
 
 void model_work_decode(struct slice record, struct model_work *out)
 {
-    *out = (struct model_work){
-        .table_id = map_text(record, "tableId"),
-        .region = map_text(record, "region"),
-        .version = map_integer(record, "version"),
-        .status = (enum model_status)map_integer(record, "status"),
-        .phase = (enum model_phase)map_integer(record, "phase"),
-        .prune = map_flag(record, "prune"),
-        .skip_items = map_flag(record, "skipItems"),
-        .written = map_integer(record, "written"),
-        .violations = map_integer(record, "violations"),
-    };
+    *out = (struct model_work){.version = 0};
+    map_get_rows(record, work_rows, COUNT_OF(work_rows), out);
     model_progress_decode(record, &out->progress);
 }
 

@@ -76,110 +76,56 @@ bool stream_sequence_parse(struct slice text, uint64_t *out)
     return value < INT64_MAX; // far beyond what is ever written
 }
 
-// ---- Writing ------------------------------------------------------------------------------------
+// ---- The record ---------------------------------------------------------------------------------
 
-static void put_text(struct value_builder *b, const char *name, struct slice text)
-{
-    if (text.len == 0)
-        return;
-    value_name(b, slice_str(name));
-    value_put_string(b, text);
-}
+static const struct map_row shard_rows[] = {
+    MAP_SAME(stream_shard, TEXT, id),           MAP_SAME(stream_shard, TEXT, parent),
+    MAP_SAME(stream_shard, INTEGER, start),     MAP_SAME(stream_shard, INTEGER, end),
+    MAP_SAME(stream_shard, INTEGER, trim),      MAP_SAME(stream_shard, INTEGER, low),
+    MAP_SAME(stream_shard, INTEGER, high),      MAP_SAME(stream_shard, INTEGER, created_ms),
+    MAP_SAME(stream_shard, INTEGER, closed_ms),
+};
 
-static void put_integer(struct value_builder *b, const char *name, int64_t value)
-{
-    uint8_t number[NUMBER_BYTES_MAX];
-    if (value == 0)
-        return;
-    value_name(b, slice_str(name));
-    value_put_number(b, slice_of(number, number_from_i64(value, number)));
-}
-
-static void put_shard(struct value_builder *b, const struct stream_shard *shard)
-{
-    value_open_map(b);
-    put_text(b, "id", shard->id);
-    put_text(b, "parent", shard->parent);
-    put_integer(b, "start", (int64_t)shard->start);
-    put_integer(b, "end", (int64_t)shard->end);
-    put_integer(b, "trim", (int64_t)shard->trim);
-    put_integer(b, "low", (int64_t)shard->low);
-    put_integer(b, "high", (int64_t)shard->high);
-    put_integer(b, "created_ms", shard->created_ms);
-    put_integer(b, "closed_ms", shard->closed_ms);
-    (void)value_close(b);
-}
+static const struct map_row stream_rows[] = {
+    MAP_SAME(stream, TEXT, table),          MAP_SAME(stream, TEXT, label),
+    MAP_SAME(stream, TEXT, view),           MAP_SAME(stream, INTEGER, hash_count),
+    MAP_SAME(stream, SMALL, log),           MAP_SAME(stream, INTEGER, created_ms),
+    MAP_SAME(stream, INTEGER, disabled_ms), MAP_SAME(stream, INTEGER, trim),
+    MAP_SAME(stream, INTEGER, stamp_ms),    MAP_SAME(stream, SMALL, made),
+};
 
 bool stream_encode(const struct stream *stream, struct arena *arena, struct slice *out,
                    struct error *error)
 {
-    struct buf record;
-    struct value_builder b;
-    buf_init(&record, 1 << 24);
-    value_builder_init(&b, &record);
-    value_open_map(&b);
-    put_text(&b, "table", stream->table);
-    put_text(&b, "label", stream->label);
-    put_text(&b, "view", stream->view);
-    put_integer(&b, "hash_count", (int64_t)stream->hash_count);
-    value_name(&b, SLICE_LIT("keys"));
-    value_open_list(&b);
+    struct map_maker maker;
+    struct value_builder *b = &maker.b;
+    map_begin(&maker);
+    map_put_rows(b, stream_rows, COUNT_OF(stream_rows), stream);
+    value_name(b, SLICE_LIT("keys"));
+    value_open_list(b);
     for (size_t i = 0; i < stream->key_count; i++)
-        value_put_string(&b, stream->keys[i]);
-    (void)value_close(&b);
-    put_integer(&b, "log", stream->log);
-    put_integer(&b, "created_ms", stream->created_ms);
-    put_integer(&b, "disabled_ms", stream->disabled_ms);
-    put_integer(&b, "trim", (int64_t)stream->trim);
-    put_integer(&b, "stamp_ms", stream->stamp_ms);
-    put_integer(&b, "made", stream->made);
-    value_name(&b, SLICE_LIT("shards"));
-    value_open_list(&b);
-    for (size_t i = 0; i < stream->shard_count; i++)
-        put_shard(&b, &stream->shards[i]);
-    (void)value_close(&b);
-    (void)value_close(&b);
-    struct slice copy = record.failed ? VALUE_NONE : arena_copy(arena, buf_view(&record));
-    value_builder_release(&b);
-    buf_release(&record);
-    if (copy.ptr == NULL)
-        return error_budget(error);
-    *out = copy;
+        value_put_string(b, stream->keys[i]);
+    (void)value_close(b);
+    value_name(b, SLICE_LIT("shards"));
+    value_open_list(b);
+    for (size_t i = 0; i < stream->shard_count; i++) {
+        value_open_map(b);
+        map_put_rows(b, shard_rows, COUNT_OF(shard_rows), &stream->shards[i]);
+        (void)value_close(b);
+    }
+    (void)value_close(b);
+    struct slice record = map_end(&maker, arena, error);
+    if (record.ptr == NULL)
+        return false;
+    *out = record;
     return true;
-}
-
-// ---- Reading ------------------------------------------------------------------------------------
-
-static struct stream_shard read_shard(struct slice map)
-{
-    return (struct stream_shard){
-        .id = map_text(map, "id"),
-        .parent = map_text(map, "parent"),
-        .start = (uint64_t)map_integer(map, "start"),
-        .end = (uint64_t)map_integer(map, "end"),
-        .trim = (uint64_t)map_integer(map, "trim"),
-        .low = (uint64_t)map_integer(map, "low"),
-        .high = (uint64_t)map_integer(map, "high"),
-        .created_ms = map_integer(map, "created_ms"),
-        .closed_ms = map_integer(map, "closed_ms"),
-    };
 }
 
 bool stream_decode(struct slice record, struct arena *arena, struct stream *out,
                    struct error *error)
 {
-    struct stream stream = {
-        .table = map_text(record, "table"),
-        .label = map_text(record, "label"),
-        .view = map_text(record, "view"),
-        .hash_count = (size_t)map_integer(record, "hash_count"),
-        .log = (tree_id)map_integer(record, "log"),
-        .created_ms = map_integer(record, "created_ms"),
-        .disabled_ms = map_integer(record, "disabled_ms"),
-        .trim = (uint64_t)map_integer(record, "trim"),
-        .stamp_ms = map_integer(record, "stamp_ms"),
-        .made = (uint32_t)map_integer(record, "made"),
-    };
+    struct stream stream = {.key_count = 0};
+    map_get_rows(record, stream_rows, COUNT_OF(stream_rows), &stream);
     struct value_iter iter;
     value_iter_init(&iter, value_get(record, SLICE_LIT("keys")));
     while (value_iter_next(&iter)) {
@@ -192,7 +138,8 @@ bool stream_decode(struct slice record, struct arena *arena, struct stream *out,
         return error_budget(error);
     value_iter_init(&iter, shards);
     while (value_iter_next(&iter))
-        stream.shards[stream.shard_count++] = read_shard(iter.value);
+        map_get_rows(iter.value, shard_rows, COUNT_OF(shard_rows),
+                     &stream.shards[stream.shard_count++]);
     *out = stream;
     return true;
 }

@@ -1,32 +1,13 @@
 // Settings as structs and as M values, by one table of names, and the arithmetic of throughput.
 #include "api/table_settings.h"
 
-#include "value/number.h"
+#include "value/map.h"
 
-enum setting_kind {
-    SETTING_INTEGER, // int64_t
-    SETTING_FLAG,    // bool
-    SETTING_TEXT,    // struct slice, text
-    SETTING_VALUE,   // struct slice, an encoded value
-};
-
-struct setting {
-    const char *name;
-    enum setting_kind kind;
-    size_t offset;
-};
-
-#define THROUGHPUT(kind, field)                                                                    \
-    {                                                                                              \
-#field, SETTING_##kind, offsetof(struct throughput_settings, field)                        \
-    }
-#define TABLE(kind, field)                                                                         \
-    {                                                                                              \
-#field, SETTING_##kind, offsetof(struct table_settings, field)                             \
-    }
+#define THROUGHPUT(kind, field) MAP_SAME(throughput_settings, kind, field)
+#define TABLE(kind, field)      MAP_SAME(table_settings, kind, field)
 
 // The names are part of the stored format.
-static const struct setting throughput_rows[] = {
+static const struct map_row throughput_rows[] = {
     THROUGHPUT(INTEGER, read),         THROUGHPUT(INTEGER, write),
     THROUGHPUT(INTEGER, increased_ms), THROUGHPUT(INTEGER, decreased_ms),
     THROUGHPUT(INTEGER, decreases),    THROUGHPUT(INTEGER, max_read),
@@ -34,7 +15,7 @@ static const struct setting throughput_rows[] = {
     THROUGHPUT(INTEGER, warm_write),
 };
 
-static const struct setting table_rows[] = {
+static const struct map_row table_rows[] = {
     TABLE(FLAG, on_demand),         TABLE(INTEGER, on_demand_ms), TABLE(TEXT, table_class),
     TABLE(INTEGER, table_class_ms), TABLE(FLAG, encrypted),       TABLE(TEXT, key),
     TABLE(TEXT, stream_view),       TABLE(INTEGER, stream_ms),    TABLE(FLAG, protected),
@@ -47,102 +28,36 @@ static const struct setting table_rows[] = {
 
 // ---- Reading --------------------------------------------------------------------------------
 
-static void read_one(const struct setting *row, struct slice value, void *out)
-{
-    void *field = (char *)out + row->offset;
-    switch (row->kind) {
-    case SETTING_INTEGER:
-        ensure(number_to_i64(value_bytes(value), field));
-        break;
-    case SETTING_FLAG:
-        *(bool *)field = value_bool(value);
-        break;
-    case SETTING_TEXT:
-        *(struct slice *)field = value_bytes(value);
-        break;
-    case SETTING_VALUE:
-        *(struct slice *)field = value;
-        break;
-    }
-}
-
-static void read_rows(const struct setting *rows, size_t count, struct slice map, void *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct slice value = map.len == 0 ? VALUE_NONE : value_get(map, slice_str(rows[i].name));
-        if (value.len > 0)
-            read_one(&rows[i], value, out);
-    }
-}
-
 void table_settings_read(const struct table *table, struct table_settings *out)
 {
     *out = (struct table_settings){.on_demand = false};
-    read_rows(throughput_rows, COUNT_OF(throughput_rows), table->settings, &out->throughput);
-    read_rows(table_rows, COUNT_OF(table_rows), table->settings, out);
+    map_get_rows(table->settings, throughput_rows, COUNT_OF(throughput_rows), &out->throughput);
+    map_get_rows(table->settings, table_rows, COUNT_OF(table_rows), out);
 }
 
 void index_settings_read(const struct index *index, struct throughput_settings *out)
 {
     *out = (struct throughput_settings){.read = 0};
-    read_rows(throughput_rows, COUNT_OF(throughput_rows), index->settings, out);
+    map_get_rows(index->settings, throughput_rows, COUNT_OF(throughput_rows), out);
 }
 
 // ---- Writing --------------------------------------------------------------------------------
-
-static void write_one(struct value_builder *b, const struct setting *row, const void *from)
-{
-    const void *field = (const char *)from + row->offset;
-    const struct slice *slice = field;
-    uint8_t number[NUMBER_BYTES_MAX];
-    switch (row->kind) {
-    case SETTING_INTEGER:
-        if (*(const int64_t *)field == 0)
-            return;
-        value_name(b, slice_str(row->name));
-        value_put_number(b, slice_of(number, number_from_i64(*(const int64_t *)field, number)));
-        return;
-    case SETTING_FLAG:
-        if (!*(const bool *)field)
-            return;
-        value_name(b, slice_str(row->name));
-        value_put_bool(b, true);
-        return;
-    case SETTING_TEXT:
-        if (slice->len == 0)
-            return;
-        value_name(b, slice_str(row->name));
-        value_put_string(b, *slice);
-        return;
-    case SETTING_VALUE:
-        if (slice->len == 0)
-            return;
-        value_name(b, slice_str(row->name));
-        value_put(b, *slice);
-        return;
-    }
-}
 
 // The M value of up to two structs, in the arena.
 static bool write_map(struct arena *arena, const struct throughput_settings *throughput,
                       const struct table_settings *settings, struct slice *out)
 {
-    struct buf record;
-    struct value_builder b;
-    buf_init(&record, 1 << 24);
-    value_builder_init(&b, &record);
-    value_open_map(&b);
-    for (size_t i = 0; i < COUNT_OF(throughput_rows); i++)
-        write_one(&b, &throughput_rows[i], throughput);
-    for (size_t i = 0; settings != NULL && i < COUNT_OF(table_rows); i++)
-        write_one(&b, &table_rows[i], settings);
-    (void)value_close(&b);
-    struct slice copy = record.failed ? VALUE_NONE : arena_copy(arena, buf_view(&record));
-    value_builder_release(&b);
-    buf_release(&record);
-    if (copy.ptr == NULL)
+    struct map_maker maker;
+    struct error error;
+    error_init(&error, arena);
+    map_begin(&maker);
+    map_put_rows(&maker.b, throughput_rows, COUNT_OF(throughput_rows), throughput);
+    if (settings != NULL)
+        map_put_rows(&maker.b, table_rows, COUNT_OF(table_rows), settings);
+    struct slice made = map_end(&maker, arena, &error);
+    if (made.ptr == NULL)
         return false;
-    *out = copy;
+    *out = made;
     return true;
 }
 

@@ -9,115 +9,90 @@ static const int64_t token_ms = 8LL * 3600 * 1000;
 
 // ---- As M values ------------------------------------------------------------------
 
+static const struct map_row work_rows[] = {
+    MAP_SAME(work, TEXT, id),
+    MAP_SAME(work, TEXT, table),
+    MAP_SAME(work, TEXT, table_id),
+    MAP_SAME(work, TEXT, region),
+    MAP_SAME(work, TEXT, token),
+    MAP_SAME(work, TEXT, digest),
+    MAP_SAME(work, SMALL, status),
+    MAP_ROW(work, INTEGER, started_ms, "started"),
+    MAP_ROW(work, INTEGER, ended_ms, "ended"),
+    MAP_SAME(work, TEXT, failure_code),
+    MAP_ROW(work, TEXT, failure_message, "failure"),
+    MAP_SAME(work, TEXT, bucket),
+    MAP_SAME(work, TEXT, owner),
+    MAP_SAME(work, TEXT, prefix),
+};
+
 void work_put(struct map_maker *maker, const struct work *work)
 {
-    map_put_text(maker, "id", work->id);
-    map_put_text(maker, "table", work->table);
-    map_put_text(maker, "table_id", work->table_id);
-    map_put_text(maker, "region", work->region);
-    map_put_text(maker, "token", work->token);
-    map_put_text(maker, "digest", work->digest);
-    map_put_integer(maker, "status", work->status);
-    map_put_integer(maker, "started", work->started_ms);
-    map_put_integer(maker, "ended", work->ended_ms);
-    map_put_text(maker, "failure_code", work->failure_code);
-    map_put_text(maker, "failure", work->failure_message);
-    map_put_text(maker, "bucket", work->bucket);
-    map_put_text(maker, "owner", work->owner);
-    map_put_text(maker, "prefix", work->prefix);
+    map_put_rows(&maker->b, work_rows, COUNT_OF(work_rows), work);
 }
 
 void work_get(struct slice record, struct work *out)
 {
-    *out = (struct work){
-        .id = map_text(record, "id"),
-        .table = map_text(record, "table"),
-        .table_id = map_text(record, "table_id"),
-        .region = map_text(record, "region"),
-        .token = map_text(record, "token"),
-        .digest = map_text(record, "digest"),
-        .status = (enum work_status)map_integer(record, "status"),
-        .started_ms = map_integer(record, "started"),
-        .ended_ms = map_integer(record, "ended"),
-        .failure_code = map_text(record, "failure_code"),
-        .failure_message = map_text(record, "failure"),
-        .bucket = map_text(record, "bucket"),
-        .owner = map_text(record, "owner"),
-        .prefix = map_text(record, "prefix"),
-    };
+    *out = (struct work){.started_ms = 0};
+    map_get_rows(record, work_rows, COUNT_OF(work_rows), out);
 }
+
+static const struct map_row export_rows[] = {
+    MAP_SAME(export_work, FLAG, incremental),
+    MAP_SAME(export_work, FLAG, ion),
+    MAP_SAME(export_work, FLAG, old_images),
+    MAP_ROW(export_work, INTEGER, at_ms, "at"),
+    MAP_ROW(export_work, INTEGER, from_ms, "from"),
+    MAP_ROW(export_work, INTEGER, to_ms, "to"),
+    MAP_SAME(export_work, TEXT, sse_algorithm),
+    MAP_SAME(export_work, TEXT, sse_key),
+    MAP_SAME(export_work, VALUE, filter),
+    MAP_ROW(export_work, INTEGER, billed_bytes, "billed"),
+    MAP_SAME(export_work, INTEGER, items),
+};
 
 struct slice export_encode(const struct export_work *work, struct arena *arena, struct error *error)
 {
     struct map_maker maker;
     map_begin(&maker);
     work_put(&maker, &work->work);
-    map_put_flag(&maker, "incremental", work->incremental);
-    map_put_flag(&maker, "ion", work->ion);
-    map_put_flag(&maker, "old_images", work->old_images);
-    map_put_integer(&maker, "at", work->at_ms);
-    map_put_integer(&maker, "from", work->from_ms);
-    map_put_integer(&maker, "to", work->to_ms);
-    map_put_text(&maker, "sse_algorithm", work->sse_algorithm);
-    map_put_text(&maker, "sse_key", work->sse_key);
-    if (work->filter.len > 0)
-        map_put_value(&maker, SLICE_LIT("filter"), work->filter);
-    map_put_integer(&maker, "billed", work->billed_bytes);
-    map_put_integer(&maker, "items", work->items);
+    map_put_rows(&maker.b, export_rows, COUNT_OF(export_rows), work);
     return map_end(&maker, arena, error);
 }
 
 void export_decode(struct slice record, struct export_work *out)
 {
-    *out = (struct export_work){
-        .incremental = map_flag(record, "incremental"),
-        .ion = map_flag(record, "ion"),
-        .old_images = map_flag(record, "old_images"),
-        .at_ms = map_integer(record, "at"),
-        .from_ms = map_integer(record, "from"),
-        .to_ms = map_integer(record, "to"),
-        .sse_algorithm = map_text(record, "sse_algorithm"),
-        .sse_key = map_text(record, "sse_key"),
-        .filter = map_value(record, SLICE_LIT("filter")),
-        .billed_bytes = map_integer(record, "billed"),
-        .items = map_integer(record, "items"),
-    };
+    *out = (struct export_work){.at_ms = 0};
+    map_get_rows(record, export_rows, COUNT_OF(export_rows), out);
     work_get(record, &out->work);
 }
+
+static const struct map_row import_rows[] = {
+    MAP_SAME(import_work, TEXT, format),
+    MAP_SAME(import_work, TEXT, compression),
+    MAP_SAME(import_work, TEXT, delimiter),
+    MAP_SAME(import_work, VALUE, header),
+    MAP_SAME(import_work, TEXT, options),
+    MAP_SAME(import_work, TEXT, creation),
+    MAP_SAME(import_work, INTEGER, errors),
+    MAP_ROW(import_work, INTEGER, processed_bytes, "bytes"),
+    MAP_ROW(import_work, INTEGER, processed_items, "processed"),
+    MAP_ROW(import_work, INTEGER, imported_items, "imported"),
+};
 
 struct slice import_encode(const struct import_work *work, struct arena *arena, struct error *error)
 {
     struct map_maker maker;
     map_begin(&maker);
     work_put(&maker, &work->work);
-    map_put_text(&maker, "format", work->format);
-    map_put_text(&maker, "compression", work->compression);
-    map_put_text(&maker, "delimiter", work->delimiter);
-    if (work->header.len > 0)
-        map_put_value(&maker, SLICE_LIT("header"), work->header);
-    map_put_text(&maker, "options", work->options);
-    map_put_text(&maker, "creation", work->creation);
-    map_put_integer(&maker, "errors", work->errors);
-    map_put_integer(&maker, "bytes", work->processed_bytes);
-    map_put_integer(&maker, "processed", work->processed_items);
-    map_put_integer(&maker, "imported", work->imported_items);
+    map_put_rows(&maker.b, import_rows, COUNT_OF(import_rows), work);
     return map_end(&maker, arena, error);
 }
 
 void import_decode(struct slice record, struct import_work *out)
 {
-    *out = (struct import_work){
-        .format = map_text(record, "format"),
-        .compression = map_text(record, "compression"),
-        .delimiter = map_text(record, "delimiter"),
-        .header = map_value(record, SLICE_LIT("header")),
-        .options = map_text(record, "options"),
-        .creation = map_text(record, "creation"),
-        .errors = map_integer(record, "errors"),
-        .processed_bytes = map_integer(record, "bytes"),
-        .processed_items = map_integer(record, "processed"),
-        .imported_items = map_integer(record, "imported"),
-    };
+    *out = (struct import_work){.errors = 0};
+    map_get_rows(record, import_rows, COUNT_OF(import_rows), out);
     work_get(record, &out->work);
 }
 

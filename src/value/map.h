@@ -1,0 +1,70 @@
+// Small M values as records: settings, and what is kept of work beside requests. A member that is
+// absent is 0, false or an empty slice, and what is that takes no room.
+//
+// A struct and its M value are led into each other by one table of rows, so that no member is
+// written and forgotten when it is read. The names are part of the stored format.
+#ifndef VALUE_MAP_H
+#define VALUE_MAP_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "value/value.h"
+
+// ---- Reading ----------------------------------------------------------------------
+
+struct slice map_text(struct slice map, const char *name);
+int64_t map_integer(struct slice map, const char *name);
+bool map_flag(struct slice map, const char *name);
+struct slice map_value(struct slice map, struct slice name); // VALUE_NONE if there is none
+
+// ---- Making -----------------------------------------------------------------------
+
+// A map in the making: map_begin, members, map_end.
+struct map_maker {
+    struct buf bytes;
+    struct value_builder b;
+};
+
+void map_begin(struct map_maker *maker);
+void map_put_text(struct map_maker *maker, const char *name, struct slice text);
+void map_put_integer(struct map_maker *maker, const char *name, int64_t value);
+void map_put_flag(struct map_maker *maker, const char *name, bool value);
+void map_put_value(struct map_maker *maker, struct slice name, struct slice value);
+// The map, copied into the arena; VALUE_NONE (with the error set) when memory is out.
+struct slice map_end(struct map_maker *maker, struct arena *arena, struct error *error);
+
+// Gives an entry of *map a new value (VALUE_NONE: takes it out). The map may be absent.
+MUST_CHECK bool map_set(struct arena *arena, struct slice *map, struct slice name,
+                        struct slice value, struct error *error);
+
+// ---- By rows ------------------------------------------------------------------------
+
+enum map_kind {
+    MAP_INTEGER, // int64_t, uint64_t
+    MAP_SMALL,   // uint32_t, an enum
+    MAP_FLAG,    // bool
+    MAP_TEXT,    // struct slice
+    MAP_BYTES,   // struct slice, stored as B
+    MAP_VALUE,   // struct slice, an encoded value
+};
+
+struct map_row {
+    const char *name;
+    enum map_kind kind;
+    size_t offset;
+};
+
+// The row of a field; MAP_SAME if its name in the map is that of the field.
+#define MAP_ROW(type, kind, field, name)                                                           \
+    {                                                                                              \
+        name, MAP_##kind, offsetof(struct type, field)                                             \
+    }
+#define MAP_SAME(type, kind, field) MAP_ROW(type, kind, field, #field)
+
+// Sets the fields whose members are there, to slices of the map.
+void map_get_rows(struct slice map, const struct map_row *rows, size_t count, void *out);
+// Adds the members, in an open map.
+void map_put_rows(struct value_builder *b, const struct map_row *rows, size_t count,
+                  const void *from);
+
+#endif

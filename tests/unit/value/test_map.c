@@ -1,0 +1,127 @@
+// value/map.h: structs into M values and back, by rows.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "value/map.h"
+
+enum color { RED, GREEN, BLUE };
+
+struct thing {
+    int64_t count;
+    uint64_t most;
+    enum color color;
+    bool ready;
+    struct slice name;
+    struct slice place;
+    struct slice inner;
+};
+
+static const struct map_row rows[] = {
+    MAP_SAME(thing, INTEGER, count),     MAP_ROW(thing, INTEGER, most, "atMost"),
+    MAP_SAME(thing, SMALL, color),       MAP_SAME(thing, FLAG, ready),
+    MAP_SAME(thing, TEXT, name),         MAP_SAME(thing, BYTES, place),
+    MAP_ROW(thing, VALUE, inner, "map"),
+};
+
+struct world {
+    struct arena arena;
+    struct error error;
+};
+
+static void world_open(struct world *world)
+{
+    arena_init(&world->arena, 1 << 20);
+    error_init(&world->error, &world->arena);
+}
+
+static struct slice encode(struct world *world, const struct thing *thing)
+{
+    struct map_maker maker;
+    map_begin(&maker);
+    map_put_rows(&maker.b, rows, COUNT_OF(rows), thing);
+    struct slice map = map_end(&maker, &world->arena, &world->error);
+    assert_non_null(map.ptr);
+    assert_true(value_valid(map));
+    return map;
+}
+
+static void test_round(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    struct slice inner = encode(&world, &(struct thing){.count = 7});
+    const struct thing thing = {.count = -12,
+                                .most = (uint64_t)1 << 62,
+                                .color = BLUE,
+                                .ready = true,
+                                .name = SLICE_LIT("stone"),
+                                .place = SLICE_LIT("\x00\xff"),
+                                .inner = inner};
+    struct slice map = encode(&world, &thing);
+    struct thing read = {.count = 0};
+    map_get_rows(map, rows, COUNT_OF(rows), &read);
+    assert_int_equal(read.count, -12);
+    assert_true(read.most == thing.most);
+    assert_int_equal(read.color, BLUE);
+    assert_true(read.ready);
+    assert_true(slice_equal(read.name, thing.name));
+    assert_true(slice_equal(read.place, thing.place));
+    assert_true(slice_equal(read.inner, inner));
+    assert_int_equal(map_integer(map, "atMost"), (int64_t)1 << 62);
+    assert_int_equal(map_integer(map_value(map, SLICE_LIT("map")), "count"), 7);
+    assert_int_equal(value_type(map_value(map, SLICE_LIT("place"))), VALUE_B);
+    arena_release(&world.arena);
+}
+
+// What is 0, false or empty takes no room, and is read as that.
+static void test_absent(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    struct slice map = encode(&world, &(struct thing){.count = 0});
+    assert_int_equal(value_count(map), 0);
+    struct thing read = {.count = 0};
+    map_get_rows(map, rows, COUNT_OF(rows), &read);
+    assert_int_equal(read.count, 0);
+    assert_int_equal(read.name.len, 0);
+    map_get_rows(VALUE_NONE, rows, COUNT_OF(rows), &read);
+    assert_false(map_flag(VALUE_NONE, "ready"));
+    assert_int_equal(map_text(map, "name").len, 0);
+    arena_release(&world.arena);
+}
+
+static void test_set(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    struct slice one = encode(&world, &(struct thing){.count = 1});
+    struct slice two = encode(&world, &(struct thing){.count = 2});
+    struct slice map = VALUE_NONE;
+    assert_true(map_set(&world.arena, &map, SLICE_LIT("b"), one, &world.error));
+    assert_true(map_set(&world.arena, &map, SLICE_LIT("a"), one, &world.error));
+    assert_true(map_set(&world.arena, &map, SLICE_LIT("b"), two, &world.error));
+    assert_int_equal(value_count(map), 2);
+    assert_true(slice_equal(map_value(map, SLICE_LIT("b")), two));
+    assert_true(map_set(&world.arena, &map, SLICE_LIT("b"), VALUE_NONE, &world.error));
+    assert_int_equal(value_count(map), 1);
+    assert_true(slice_equal(map_value(map, SLICE_LIT("a")), one));
+    arena_release(&world.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round),
+        cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
