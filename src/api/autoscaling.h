@@ -3,7 +3,7 @@
 #ifndef API_AUTOSCALING_H
 #define API_AUTOSCALING_H
 
-#include "api/control.h"
+#include "api/table_ops.h"
 
 // Changes the settings for reads or writes of a table (an empty index) or of a global index. What
 // the update does not say stays. An update of NULL changes nothing.

@@ -48,23 +48,6 @@ struct slice backup_record_name(struct arena *arena, struct slice id)
     return prefixed(arena, record_prefix, id);
 }
 
-void backup_write_arn(struct json_writer *w, const char *member, struct slice region,
-                      struct slice table, struct slice id)
-{
-    struct buf arn;
-    buf_init(&arn, 4096);
-    buf_text(&arn, "arn:aws:dynamodb:");
-    buf_slice(&arn, region);
-    buf_text(&arn, ":000000000000:table/");
-    buf_slice(&arn, table);
-    if (id.len > 0) {
-        buf_text(&arn, "/backup/");
-        buf_slice(&arn, id);
-    }
-    json_put_string(w, member, buf_view(&arn));
-    buf_release(&arn);
-}
-
 // ---- Records ----------------------------------------------------------------------------
 
 static const struct map_row backup_rows[] = {
@@ -297,7 +280,7 @@ enum step create_backup_start(struct api_call *call, const void *decoded)
 static void write_details(struct json_writer *w, struct slice region, const struct backup *backup,
                           const char *status)
 {
-    backup_write_arn(w, "BackupArn", region, backup->table, backup->id);
+    json_put_arn(w, "BackupArn", &(struct table_arn){region, backup->table, "backup", backup->id});
     json_put_string(w, "BackupName", backup->name);
     json_put_integer(w, "BackupSizeBytes", backup->size);
     json_put_text(w, "BackupStatus", status);
@@ -397,7 +380,7 @@ static void write_source(struct json_writer *w, struct slice region, const struc
     json_put_object(w, "SourceTableDetails");
     json_put_string(w, "TableName", backup->table);
     json_put_string(w, "TableId", source->uuid);
-    backup_write_arn(w, "TableArn", region, backup->table, slice_of(NULL, 0));
+    json_put_arn(w, "TableArn", &(struct table_arn){.region = region, .table = backup->table});
     json_put_integer(w, "TableSizeBytes", backup->size);
     table_write_keys(w, &source->keys);
     json_put_time(w, "TableCreationDateTime", source->created_ms);
@@ -489,7 +472,8 @@ static bool list_one(void *context, struct slice name, struct slice record)
     if (source != NULL)
         json_put_string(w, "TableId", source->uuid);
     table_release(source);
-    backup_write_arn(w, "TableArn", listing->region, backup.table, slice_of(NULL, 0));
+    json_put_arn(w, "TableArn",
+                 &(struct table_arn){.region = listing->region, .table = backup.table});
     write_details(w, listing->region, &backup, status_name(&backup));
     json_close_object(w);
     listing->last_id = arena_copy(listing->arena, backup.id);
@@ -528,8 +512,9 @@ enum step list_backups_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     json_close_array(&listing.w);
     if (listing.more)
-        backup_write_arn(&listing.w, "LastEvaluatedBackupArn", call->region, listing.last_table,
-                         listing.last_id);
+        json_put_arn(
+            &listing.w, "LastEvaluatedBackupArn",
+            &(struct table_arn){call->region, listing.last_table, "backup", listing.last_id});
     json_close_object(&listing.w);
     return STEP_READY;
 }

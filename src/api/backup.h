@@ -3,7 +3,7 @@
 #ifndef API_BACKUP_H
 #define API_BACKUP_H
 
-#include "api/control.h"
+#include "api/table_ops.h"
 #include "engine/history.h"
 
 enum backup_status { BACKUP_CREATING, BACKUP_AVAILABLE, BACKUP_FAILED };
@@ -34,9 +34,6 @@ struct slice backup_encode(const struct backup *backup, struct arena *arena, str
 void backup_decode(struct slice record, struct backup *out);
 // The backup that the call's ARN means; BackupNotFoundException if there is none.
 MUST_CHECK bool backup_find(struct api_call *call, struct slice arn, struct backup *out);
-
-void backup_write_arn(struct json_writer *w, const char *member, struct slice region,
-                      struct slice table, struct slice id);
 
 // Makes a hidden copy's table of the source, without items and indexes; NULL when memory is out.
 MUST_CHECK struct table *backup_data_table(const struct table *source, struct slice name);

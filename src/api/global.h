@@ -2,7 +2,7 @@
 #ifndef API_GLOBAL_H
 #define API_GLOBAL_H
 
-#include "api/control.h"
+#include "api/table_ops.h"
 
 // "Global table not found: …"; false.
 bool global_not_found(struct slice name, struct error *error);

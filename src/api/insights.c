@@ -6,7 +6,7 @@
 // service does, and has happened by then.
 #include "api/insights.h"
 
-#include "api/control.h"
+#include "api/table_ops.h"
 
 #include <stdio.h>
 

@@ -6,8 +6,8 @@
 // tables are dropped when the next one is added.
 #include "api/insights.h"
 
-#include "api/control.h"
 #include "api/insights_sketch.h"
+#include "api/table_ops.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef API_KINESIS_H
 #define API_KINESIS_H
 
-#include "api/control.h"
+#include "api/table_ops.h"
 #include "engine/log.h"
 
 struct kinesis;

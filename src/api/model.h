@@ -15,8 +15,8 @@
 #ifndef API_MODEL_H
 #define API_MODEL_H
 
-#include "api/control.h"
 #include "api/model_attach.h"
+#include "api/table_ops.h"
 #include "model/diff.h"
 
 // ---- Requests that take their time (model_task.c) ---------------------------------------------

@@ -4,16 +4,14 @@
 // The policies of a table and of its stream are kept in the table's settings: an M by resource
 // ("table", or the stream's label) of M {document, revision}. Revisions are times in milliseconds,
 // and each is greater than the one before.
-#include "api/policy.h"
-
-#include "api/control.h"
+#include "tables/policy.h"
+#include "api/table_ops.h"
 
 #include <stdio.h>
 
 enum { REVISION_TEXT = 24 };
 
 static const struct slice no_policy = {(const uint8_t *)"NO_POLICY", 9};
-static const struct slice table_entry = {(const uint8_t *)"table", 5};
 
 // ---- The resource -----------------------------------------------------------------
 
@@ -73,7 +71,7 @@ static bool resource_find(const struct policy_resource *resource, const struct t
 
 static struct slice resource_entry(const struct policy_resource *resource)
 {
-    return resource->label.len == 0 ? table_entry : resource->label;
+    return resource->label.len == 0 ? SLICE_LIT(POLICY_OF_TABLE) : resource->label;
 }
 
 static bool policy_not_found(struct error *error)
@@ -106,25 +104,6 @@ static void write_revision(struct json_writer *w, int64_t revision)
 }
 
 // ---- Putting ---------------------------------------------------------------------------------
-
-bool policy_put(struct table *table, struct table_settings *settings, struct slice entry,
-                struct slice document, int64_t now_ms, struct error *error)
-{
-    int64_t last = map_integer(map_value(settings->policies, entry), "revision");
-    struct map_maker maker;
-    map_begin(&maker);
-    map_put_text(&maker, "document", document);
-    map_put_integer(&maker, "revision", now_ms > last ? now_ms : last + 1);
-    struct slice policy = map_end(&maker, &table->arena, error);
-    return policy.ptr != NULL && map_set(&table->arena, &settings->policies, entry, policy, error);
-}
-
-bool policy_of_new_table(struct table *table, struct table_settings *settings,
-                         struct slice document, int64_t now_ms, struct error *error)
-{
-    return document.ptr == NULL ||
-           policy_put(table, settings, table_entry, document, now_ms, error);
-}
 
 struct put_change {
     const struct put_resource_policy_request *request;

@@ -45,13 +45,9 @@ bool stream_parse_arn(struct api_call *call, struct slice text, struct slice *na
 
 bool stream_arn(struct api_call *call, const struct stream *stream, struct slice *out)
 {
-    const char *arn =
-        arena_printf(&call->arena, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s/stream/%.*s",
-                     SLICE_FMT(call->region), SLICE_FMT(stream->table), SLICE_FMT(stream->label));
-    if (arn == NULL)
-        return error_budget(&call->error);
-    *out = slice_str(arn);
-    return true;
+    *out = arn_make(&call->arena,
+                    &(struct table_arn){call->region, stream->table, "stream", stream->label});
+    return out->ptr != NULL || error_budget(&call->error);
 }
 
 void stream_sequence_text(uint64_t sequence, char text[STREAM_SEQUENCE_TEXT])

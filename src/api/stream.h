@@ -11,7 +11,7 @@
 #ifndef API_STREAM_H
 #define API_STREAM_H
 
-#include "api/control.h"
+#include "api/table_ops.h"
 
 #define STREAM_PREFIX "stream/"
 

@@ -8,7 +8,8 @@
 // Buckets are found by tree id, which is never used again; a changed limit changes the rate only.
 #include "api/insights.h"
 
-#include "api/table_settings.h"
+#include "tables/arn.h"
+#include "tables/table_settings.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -136,15 +137,13 @@ static bool refuse(struct api_call *call, const struct table *table, const struc
          {"IndexWriteProvisionedThroughputExceeded", "IndexWriteMaxOnDemandThroughputExceeded"}},
     };
     insights_throttled(call, table, index, call->state->subject);
-    struct buf arn;
-    buf_init(&arn, 4096);
-    buf_printf(&arn, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s", SLICE_FMT(call->region),
-               SLICE_FMT(table->name));
-    if (index != NULL)
-        buf_printf(&arn, "/index/%.*s", SLICE_FMT(index->name));
-    call->state->throttle_resource = arena_copy(&call->arena, buf_view(&arn));
+    struct table_arn arn = {.region = call->region, .table = table->name};
+    if (index != NULL) {
+        arn.kind = "index";
+        arn.id = index->name;
+    }
+    call->state->throttle_resource = arn_make(&call->arena, &arn);
     call->state->throttle_reason = reasons[index != NULL][write][on_demand];
-    buf_release(&arn);
     if (index != NULL)
         return error_set(&call->error, ERR_THROUGHPUT_EXCEEDED,
                          "The level of configured provisioned throughput for one or more global "

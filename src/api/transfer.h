@@ -7,8 +7,8 @@
 #ifndef API_TRANSFER_H
 #define API_TRANSFER_H
 
-#include "api/control.h"
 #include "api/requests_transfer.h"
+#include "api/table_ops.h"
 #include "engine/history.h"
 #include "transfer/export.h"
 

@@ -98,24 +98,15 @@ void import_decode(struct slice record, struct import_work *out)
 
 // ---- Names ------------------------------------------------------------------------
 
-static struct slice printed(char *text)
-{
-    return text == NULL ? slice_of(NULL, 0) : slice_str(text);
-}
-
 struct slice work_name(struct arena *arena, const char *kind, struct slice id)
 {
-    return printed(arena_printf(arena, "%s/%.*s", kind, SLICE_FMT(id)));
+    char *name = arena_printf(arena, "%s/%.*s", kind, SLICE_FMT(id));
+    return name == NULL ? slice_of(NULL, 0) : slice_str(name);
 }
 
 struct slice work_arn(struct arena *arena, const struct work *work, const char *kind)
 {
-    if (kind == NULL)
-        return printed(arena_printf(arena, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s",
-                                    SLICE_FMT(work->region), SLICE_FMT(work->table)));
-    return printed(arena_printf(arena, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s/%s/%.*s",
-                                SLICE_FMT(work->region), SLICE_FMT(work->table), kind,
-                                SLICE_FMT(work->id)));
+    return arn_make(arena, &(struct table_arn){work->region, work->table, kind, work->id});
 }
 
 // What stands behind the last slash.

@@ -1,7 +1,7 @@
 // VerifyDatabase: the one verification that runs beside the requests, and asking for it.
 #include "api/verify.h"
 
-#include "api/control.h"
+#include "api/table_ops.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // The parts of a table's specification, judged one by one with the service's messages.
-#include "api/table_spec.h"
+#include "tables/table_spec.h"
 
 #define INVALID "One or more parameter values were invalid: "
 

@@ -5,11 +5,11 @@
 //
 // An absent setting is 0, false or an empty slice, and takes no room in the M value. Slices of
 // a struct that was read point into the table it was read from.
-#ifndef API_TABLE_SETTINGS_H
-#define API_TABLE_SETTINGS_H
+#ifndef TABLES_TABLE_SETTINGS_H
+#define TABLES_TABLE_SETTINGS_H
 
-#include "api/requests.h"
 #include "engine/table.h"
+#include "tables/requests.h"
 
 // What a table on demand can serve from its first second on (AWS).
 enum { WARM_READ_ON_DEMAND = 12000, WARM_WRITE_ON_DEMAND = 4000 };

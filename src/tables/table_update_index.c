@@ -1,7 +1,7 @@
 // GlobalSecondaryIndexUpdates: changing an index's throughput, creating one online, deleting one.
 // The engine fills a new index and removes a deleted one after the answer; one at a time.
-#include "api/table_update.h"
-#include "api/vector_spec.h"
+#include "tables/table_update.h"
+#include "tables/vector_spec.h"
 
 #define INVALID "One or more parameter values were invalid: "
 

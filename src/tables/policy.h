@@ -1,8 +1,12 @@
-// Resource policies, as far as other operations on tables meet them.
-#ifndef API_POLICY_H
-#define API_POLICY_H
+// Resource policies: judging a document, and keeping it in the settings of a table. There they are
+// an M by resource ("table", or the label of the stream) of M {document, revision}. Revisions are
+// times in milliseconds, and each is greater than the one before.
+#ifndef TABLES_POLICY_H
+#define TABLES_POLICY_H
 
-#include "api/table_settings.h"
+#include "tables/table_settings.h"
+
+#define POLICY_OF_TABLE "table" // the entry of the table itself
 
 // Judges a policy document: JSON, its size, and the parts that a policy must have.
 MUST_CHECK bool policy_check(struct slice document, struct arena *arena, struct error *error);

@@ -3,8 +3,9 @@
 //
 // The service words these faults in more ways than it documents; here each begins with the same
 // sentence and then says what is wrong.
-#include "api/policy.h"
+#include "tables/policy.h"
 
+#include "value/map.h"
 #include "json/reader.h"
 
 enum { POLICY_MAX = 20 * 1024 }; // AWS
@@ -191,4 +192,25 @@ bool policy_check(struct slice document, struct arena *arena, struct error *erro
     if (reader.error != NULL || !json_at_end(&reader))
         return malformed(&reader, error);
     return (version && statement_seen) || invalid(error, "it must have Version and Statement");
+}
+
+// ---- Keeping ----------------------------------------------------------------------
+
+bool policy_put(struct table *table, struct table_settings *settings, struct slice entry,
+                struct slice document, int64_t now_ms, struct error *error)
+{
+    int64_t last = map_integer(map_value(settings->policies, entry), "revision");
+    struct map_maker maker;
+    map_begin(&maker);
+    map_put_text(&maker, "document", document);
+    map_put_integer(&maker, "revision", now_ms > last ? now_ms : last + 1);
+    struct slice policy = map_end(&maker, &table->arena, error);
+    return policy.ptr != NULL && map_set(&table->arena, &settings->policies, entry, policy, error);
+}
+
+bool policy_of_new_table(struct table *table, struct table_settings *settings,
+                         struct slice document, int64_t now_ms, struct error *error)
+{
+    return document.ptr == NULL ||
+           policy_put(table, settings, SLICE_LIT(POLICY_OF_TABLE), document, now_ms, error);
 }

@@ -1,6 +1,6 @@
 // The specification of vector indexes: judging and making them. What the service's documentation
 // says is kept to; where it gives no message, these follow those of secondary indexes.
-#include "api/vector_spec.h"
+#include "tables/vector_spec.h"
 
 #define INVALID "One or more parameter values were invalid: "
 

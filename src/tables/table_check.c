@@ -1,8 +1,9 @@
 // CreateTable's request as a whole: its parts in the service's order, which is billing, keys,
 // definitions, local indexes, global indexes, and then the features around them.
-#include "api/policy.h"
-#include "api/table_spec.h"
-#include "api/vector_spec.h"
+#include "tables/policy.h"
+#include "tables/table_spec.h"
+#include "tables/tags.h"
+#include "tables/vector_spec.h"
 
 #define INVALID "One or more parameter values were invalid: "
 

@@ -1,8 +1,9 @@
 // Vector indexes as CreateTable and UpdateTable specify them: judged, made, described.
-#ifndef API_VECTOR_SPEC_H
-#define API_VECTOR_SPEC_H
+#ifndef TABLES_VECTOR_SPEC_H
+#define TABLES_VECTOR_SPEC_H
 
-#include "api/table_ops.h"
+#include "tables/describe.h"
+#include "tables/table_spec.h"
 
 // One specification, whatever else the table has. Its search schema is defined.
 MUST_CHECK bool vector_spec_check(const struct request_vector_index *index,
@@ -37,7 +38,7 @@ MUST_CHECK bool vector_updates_apply(const struct update_table_request *request,
                                      struct error *error);
 
 // The member VectorIndexes of a TableDescription, if the table has any.
-void vectors_write_json(struct json_writer *w, const struct api_call *call,
-                        const struct table *table, enum describe_moment moment);
+void vectors_write_json(struct json_writer *w, const struct table *table,
+                        const struct table_view *view);
 
 #endif

@@ -1,8 +1,9 @@
 // From a checked specification to the table that the engine keeps. Everything is copied into
 // the table's arena, because the table outlives the request.
-#include "api/policy.h"
-#include "api/table_spec.h"
-#include "api/vector_spec.h"
+#include "tables/policy.h"
+#include "tables/table_spec.h"
+#include "tables/tags.h"
+#include "tables/vector_spec.h"
 
 bool settings_set_text(struct table *table, struct slice *field, struct slice text)
 {

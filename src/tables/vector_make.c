@@ -1,6 +1,7 @@
 // Vector indexes as the engine keeps them: made from a checked specification, with everything
 // copied into the table's arena; and described.
-#include "api/vector_spec.h"
+#include "tables/arn.h"
+#include "tables/vector_spec.h"
 
 static bool make_schema(struct table *table, const struct field_list *schema,
                         const struct field_list *definitions, struct vector_index *index)
@@ -96,21 +97,12 @@ static void put_status(struct json_writer *w, const struct index *index,
     json_put_integer(w, "ItemCount", fresh ? 0 : index->stats->items);
 }
 
-static void put_vector(struct json_writer *w, const struct api_call *call,
-                       const struct table *table, const struct vector_index *index,
-                       enum describe_moment moment)
+static void put_vector(struct json_writer *w, const struct table *table,
+                       const struct vector_index *index, const struct table_view *view)
 {
     static const char *const distances[] = {[VECTOR_COSINE] = "COSINE",
                                             [VECTOR_EUCLIDEAN] = "EUCLIDEAN",
                                             [VECTOR_DOT_PRODUCT] = "DOT_PRODUCT"};
-    struct buf arn;
-    buf_init(&arn, 4096);
-    buf_text(&arn, "arn:aws:dynamodb:");
-    buf_slice(&arn, call->region);
-    buf_text(&arn, ":000000000000:table/");
-    buf_slice(&arn, table->name);
-    buf_text(&arn, "/index/");
-    buf_slice(&arn, index->base.name);
     json_open_object(w);
     json_put_string(w, "IndexName", index->base.name);
     put_schema(w, index);
@@ -120,19 +112,19 @@ static void put_vector(struct json_writer *w, const struct api_call *call,
     json_close_object(w);
     json_put_integer(w, "Dimensions", (int64_t)index->dimensions);
     json_put_text(w, "DistanceFunction", distances[index->distance]);
-    put_status(w, &index->base, moment);
-    json_put_string(w, "IndexArn", buf_view(&arn));
+    put_status(w, &index->base, view->moment);
+    json_put_arn(w, "IndexArn",
+                 &(struct table_arn){view->region, table->name, "index", index->base.name});
     json_close_object(w);
-    buf_release(&arn);
 }
 
-void vectors_write_json(struct json_writer *w, const struct api_call *call,
-                        const struct table *table, enum describe_moment moment)
+void vectors_write_json(struct json_writer *w, const struct table *table,
+                        const struct table_view *view)
 {
     if (table->vector_count == 0)
         return;
     json_put_array(w, "VectorIndexes");
     for (size_t i = 0; i < table->vector_count; i++)
-        put_vector(w, call, table, &table->vectors[i], moment);
+        put_vector(w, table, &table->vectors[i], view);
     json_close_array(w);
 }

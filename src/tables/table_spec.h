@@ -2,10 +2,10 @@
 // the order of the service, and then made into what the engine keeps.
 //
 // Checks write to the error and its arena only. Makers copy everything into the table's arena.
-#ifndef API_TABLE_SPEC_H
-#define API_TABLE_SPEC_H
+#ifndef TABLES_TABLE_SPEC_H
+#define TABLES_TABLE_SPEC_H
 
-#include "api/table_settings.h"
+#include "tables/table_settings.h"
 
 // A local or global index; the parts that only a global one has are NULL in a local one.
 struct index_spec {
@@ -82,12 +82,5 @@ MUST_CHECK bool settings_set_attributes(struct table *table, struct table_settin
                                         const struct field_list *definitions);
 // The type of an attribute that some key of the table uses, or VALUE_TYPES.
 enum value_type table_attribute_type(const struct table *table, struct slice attribute);
-
-// ---- Tags (table_tags.c) ------------------------------------------------------------------------
-
-MUST_CHECK bool tags_check(const struct field_list *tags, struct error *error);
-// Adds the tags to the settings. Sets the error if there are too many.
-MUST_CHECK bool tags_add(struct table *table, struct table_settings *settings,
-                         const struct field_list *tags, struct error *error);
 
 #endif

@@ -1,7 +1,7 @@
 // What an UpdateTable request may hold at once, and what is wrong with its parts whatever the
 // table looks like.
-#include "api/table_update.h"
-#include "api/vector_spec.h"
+#include "tables/table_update.h"
+#include "tables/vector_spec.h"
 
 #define INVALID "One or more parameter values were invalid: "
 

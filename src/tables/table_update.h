@@ -1,16 +1,15 @@
 // UpdateTable in two halves: what the request alone shows to be wrong (table_update_check.c), and
 // what depends on the table, judged and done on the writer's thread (table_update.c,
 // table_update_index.c).
-#ifndef API_TABLE_UPDATE_H
-#define API_TABLE_UPDATE_H
+#ifndef TABLES_TABLE_UPDATE_H
+#define TABLES_TABLE_UPDATE_H
 
-#include "api/table_ops.h"
+#include "tables/table_spec.h"
 
 MUST_CHECK bool table_update_check(const struct update_table_request *request, struct error *error);
 
 // An update on its way.
 struct table_update {
-    struct api_call *call;
     const struct update_table_request *request;
     struct slice name;
     int64_t now_ms;
@@ -18,6 +17,11 @@ struct table_update {
     bool on_demand; // what the table will be
     struct error *error;
 };
+
+// Judges the request against the table, on the writer's thread where nothing can change it in
+// between, and makes its next version.
+MUST_CHECK bool table_update_alter(struct table_update *update, const struct table *current,
+                                   struct table **next, struct error *error);
 
 // Members of the request whose structs say nothing count as absent.
 const struct request_on_demand_throughput *

@@ -1,5 +1,5 @@
 // Settings as structs and as M values, by one table of names, and the arithmetic of throughput.
-#include "api/table_settings.h"
+#include "tables/table_settings.h"
 
 #include "value/map.h"
 

@@ -1,0 +1,31 @@
+// The names of resources: arn:aws:<service>:<region>:<account>:<rest>.
+#ifndef TABLES_ARN_H
+#define TABLES_ARN_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "json/writer.h"
+
+struct arn {
+    struct slice service;
+    struct slice region;
+    struct slice account; // may be empty
+    struct slice rest;
+};
+MUST_CHECK bool arn_split(struct slice text, struct arn *out);
+
+// What ARNs of tables and of what belongs to them are made of:
+// arn:aws:dynamodb:<region>:000000000000:table/<table>[/<kind>/<id>]
+struct table_arn {
+    struct slice region;
+    struct slice table;
+    const char *kind; // "index", "stream", "backup", …; NULL for the table itself
+    struct slice id;
+};
+
+void arn_write(struct buf *out, const struct table_arn *arn);
+// In the arena; ptr NULL when memory is out.
+struct slice arn_make(struct arena *arena, const struct table_arn *arn);
+void json_put_arn(struct json_writer *w, const char *name, const struct table_arn *arn);
+
+#endif
