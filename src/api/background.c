@@ -174,6 +174,7 @@ bool background_hurried(struct api *api)
 void api_hurry(struct api *api)
 {
     atomic_store(&api->background->hurried, true);
+    engine_hurry(api->engine);
 }
 
 bool background_pause(struct api *api, int64_t ms)

@@ -68,6 +68,7 @@ enum {
     // Work (ours), in steps of about 4 ns: see steps.h.
     LIMIT_PAGE_WORK = 25 << 20, // filter and projection of one page, which ends there: 100 ms
     LIMIT_WRITER_WORK = 100000, // of one job in the writer; more is planned beside it: 0.4 ms
+    LIMIT_QUICK_WORK = 2500000, // of one job beside it, before it goes behind the quick ones: 10 ms
     LIMIT_PLAN_TRIES = 8,       // how often, before items that keep changing are a conflict
     LIMIT_PLANNED = 16,         // jobs planned ahead of the writer, each of which holds its items
     LIMIT_GROUP_NS = 5000000,   // how long one group commit gathers before it goes to disk

@@ -7,13 +7,15 @@
 #ifndef BASE_STEPS_H
 #define BASE_STEPS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct steps {
     uint64_t taken;
-    uint64_t limit; // beyond it, whoever looks gives up; 0 for never
+    uint64_t limit;          // beyond it, whoever looks gives up; 0 for never
+    const atomic_bool *stop; // or as soon as this is set; may be NULL
 };
 
 enum { STEPS_BYTES = 64 };
@@ -29,9 +31,14 @@ static inline void steps_bytes(struct steps *steps, size_t bytes)
     steps->taken += bytes / STEPS_BYTES;
 }
 
+static inline bool steps_stopped(const struct steps *steps)
+{
+    return steps->stop != NULL && atomic_load_explicit(steps->stop, memory_order_relaxed);
+}
+
 static inline bool steps_over(const struct steps *steps)
 {
-    return steps->limit != 0 && steps->taken > steps->limit;
+    return (steps->limit != 0 && steps->taken > steps->limit) || steps_stopped(steps);
 }
 
 #endif

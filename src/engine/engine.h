@@ -28,6 +28,9 @@ MUST_CHECK struct engine *engine_open(struct store *store, struct env env,
                                       const struct guard_maker *maker, struct store_error *error);
 // Runs every queued job, stops the threads, closes the store.
 void engine_close(struct engine *engine);
+// Refuses, from now on, the writes that take long to judge (ERR_UNAVAILABLE), because the engine is
+// to be closed: nobody shall wait for them. Any thread.
+void engine_hurry(struct engine *engine);
 
 // The largest projected item that an index holds a copy of; a larger one is a reference to the
 // table's item. Only before the first write. Default: LIMIT_INDEX_COPY.
@@ -88,9 +91,10 @@ struct job {
     // On the writer's thread. Either succeeds, with all its writes in the transaction, or
     // returns false, with `error` set and nothing written. It must not take long.
     bool (*run)(struct job *job, struct txn *txn);
-    // On the judge's thread, if `run` has asked for it: takes as long as it needs, and may put
-    // nothing into the transaction, which is its own and sees what is committed.
-    void (*plan)(struct job *job, struct txn *txn);
+    // On a thread of the judge's, if `run` has asked for it. May put nothing into the transaction,
+    // which is its own and sees what is committed. False if it has more to do than txn->steps
+    // allow; nothing is left of it then, and it is called again with more.
+    bool (*plan)(struct job *job, struct txn *txn);
     // On the writer's thread, after the commit is durable and before `done`; may be NULL.
     void (*committed)(struct job *job, struct engine *engine);
     // On the writer's thread, before `done`, if the commit failed and nothing of it was done: may
@@ -183,6 +187,7 @@ struct write_job {
     size_t committed;   // actions that are on disk
     struct plan *plans; // of the part that follows, once it is begun
     unsigned tries;     // how often that was put aside
+    bool refused;       // nothing more of it is done, because the engine is to stop
 };
 
 // Judges the index keys of an item to be put: types, emptiness, sizes. The writer judges again,

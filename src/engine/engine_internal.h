@@ -91,12 +91,19 @@ struct change_log {
 };
 
 // Plans what takes long beside the writer; see judge.c.
-struct judge {
-    pthread_mutex_t lock;
+enum { DESK_QUICK, DESK_SLOW, DESKS };
+struct desk {
+    struct engine *engine;
+    pthread_t thread;
     pthread_cond_t wake;
     struct job_list jobs;
+};
+struct judge {
+    pthread_mutex_t lock;
+    struct desk desks[DESKS];
     size_t planned; // jobs that it has planned and the writer has not run again yet
     bool stopping;
+    atomic_bool hurried; // what is not planned yet is refused
 };
 
 struct engine {
@@ -112,7 +119,6 @@ struct engine {
     size_t index_copy_max; // see engine_index_copy_max
     struct judge judge;
     pthread_t writer_thread;
-    pthread_t judge_thread;
     pthread_t keeper_thread;
 };
 

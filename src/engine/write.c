@@ -270,13 +270,25 @@ static enum planned plan_part(struct txn *txn, struct write_job *request, const 
     return PLANNED;
 }
 
-// On the judge's thread: what the writer put aside.
-static void plan_aside(struct job *job, struct txn *txn)
+static void drop_plans(struct txn *txn, const struct part *part, bool aside)
+{
+    for (size_t i = 0; i < part->count; i++) {
+        if (part->plans[i].aside == aside)
+            plan_drop(txn, &part->plans[i]);
+    }
+}
+
+// On a thread of the judge's: what the writer put aside. What is given up holds no items while it
+// waits.
+static bool plan_aside(struct job *job, struct txn *txn)
 {
     struct write_job *request = (struct write_job *)job;
     struct part part;
-    if (part_begin(request, &part))
-        (void)plan_part(txn, request, &part);
+    if (!part_begin(request, &part) || plan_part(txn, request, &part) != PLANNED_LATER)
+        return true;
+    drop_plans(txn, &part, true);
+    request->refused = steps_stopped(&txn->steps);
+    return request->refused;
 }
 
 // Leaves the part to the judge, or for later; what the writer has planned of it speaks of its own
@@ -284,10 +296,7 @@ static void plan_aside(struct job *job, struct txn *txn)
 static void put_off(struct txn *txn, struct write_job *request, const struct part *part,
                     enum job_turn turn)
 {
-    for (size_t i = 0; i < part->count; i++) {
-        if (!part->plans[i].aside)
-            plan_drop(txn, &part->plans[i]);
-    }
+    drop_plans(txn, part, false);
     request->tries += turn == JOB_ASIDE;
     request->job.large = true;
     request->job.turn = turn;
@@ -443,27 +452,6 @@ static bool token_admits(struct txn *txn, struct write_job *request, bool *ok)
     return false;
 }
 
-// Part after part, until the group is full: then the others get their turn first. A part that is
-// put off after others waits until they are committed.
-static bool run_request(struct job *job, struct txn *txn)
-{
-    struct write_job *request = (struct write_job *)job;
-    bool ok = true;
-    if (request->token.len > 0 && !token_admits(txn, request, &ok))
-        return ok;
-    size_t from = request->at;
-    request->committed = from;
-    do {
-        if (!run_part(txn, request))
-            return false;
-    } while (job->turn == JOB_ENDS && request->at < request->count && !txn_full(txn));
-    if (job->turn == JOB_ENDS ? request->at < request->count : request->at > from)
-        job->turn = JOB_AGAIN;
-    if (job->turn == JOB_ENDS && request->token.len > 0)
-        token_remember(txn, request);
-    return true;
-}
-
 // What was committed before stands, and the rest says for itself that it was not done.
 static void rest_undone(struct job *job)
 {
@@ -481,6 +469,40 @@ static void rest_undone(struct job *job)
     error_init(job->error, job->error->arena);
     job->failed = false;
     job->turn = JOB_ENDS;
+}
+
+// The rest of a request is not done any more; what was committed of it stands.
+static bool refuse(struct write_job *request)
+{
+    request->committed = request->at;
+    request->job.failed = true;
+    (void)error_set(request->job.error, ERR_UNAVAILABLE,
+                    "The server is stopping; the write was not done.");
+    rest_undone(&request->job);
+    return !request->job.failed;
+}
+
+// Part after part, until the group is full: then the others get their turn first. A part that is
+// put off after others waits until they are committed.
+static bool run_request(struct job *job, struct txn *txn)
+{
+    struct write_job *request = (struct write_job *)job;
+    bool ok = true;
+    if (request->refused)
+        return refuse(request);
+    if (request->token.len > 0 && !token_admits(txn, request, &ok))
+        return ok;
+    size_t from = request->at;
+    request->committed = from;
+    do {
+        if (!run_part(txn, request))
+            return false;
+    } while (job->turn == JOB_ENDS && request->at < request->count && !txn_full(txn));
+    if (job->turn == JOB_ENDS ? request->at < request->count : request->at > from)
+        job->turn = JOB_AGAIN;
+    if (job->turn == JOB_ENDS && request->token.len > 0)
+        token_remember(txn, request);
+    return true;
 }
 
 void write_job_init(struct write_job *request, struct engine *engine, struct arena *arena,

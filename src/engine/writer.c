@@ -181,10 +181,10 @@ static bool run_inner(struct job *job, struct txn *txn)
     return ok;
 }
 
-static void plan_inner(struct job *job, struct txn *txn)
+static bool plan_inner(struct job *job, struct txn *txn)
 {
     struct job *inner = ((struct waiting_job *)job)->inner;
-    inner->plan(inner, txn);
+    return inner->plan(inner, txn);
 }
 
 static void inner_committed(struct job *job, struct engine *engine)

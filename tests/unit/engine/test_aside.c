@@ -137,18 +137,19 @@ static void test_slow_condition(void **state)
 struct disturbed {
     struct write_job write; // first
     struct world *world;
-    void (*plan)(struct job *job, struct txn *txn);
+    bool (*plan)(struct job *job, struct txn *txn);
     unsigned planned;
     unsigned disturb; // how often
 };
 
-static void plan_and_disturb(struct job *job, struct txn *txn)
+static bool plan_and_disturb(struct job *job, struct txn *txn)
 {
     struct disturbed *own = (struct disturbed *)job;
-    own->plan(job, txn);
+    if (!own->plan(job, txn))
+        return false;
     own->planned++;
     if (own->planned > own->disturb)
-        return;
+        return true;
     struct world other = {.engine = own->world->engine};
     arena_init(&other.arena, LIMIT_REQUEST_MEMORY);
     struct write_action action = {.kind = WRITE_UPDATE,
@@ -156,6 +157,7 @@ static void plan_and_disturb(struct job *job, struct txn *txn)
                                   .update = add_one(&other, &other.arena)};
     assert_true(run_action(&other, "music", &action));
     arena_release(&other.arena);
+    return true;
 }
 
 struct waiter {
@@ -661,6 +663,48 @@ static void test_each(void **state)
     world_close(&world);
 }
 
+// ---- The end ----------------------------------------------------------------------------------
+
+// When the engine is to stop, what takes long to judge is refused and not done; the rest goes on.
+static void test_hurried(void **state)
+{
+    (void)state;
+    struct world world;
+    open_with_item(&world, ELEMENTS);
+    engine_hurry(world.engine);
+    struct write_action action = slow_update(&world, true);
+    assert_false(run_action(&world, "music", &action));
+    assert_int_equal(world.error.code, ERR_UNAVAILABLE);
+    assert_int_equal(number_at(&world, "1"), 0);
+    assert_true(put_item(&world, "music", item_of(&world, "pk=b", "sk=1", NULL)));
+    world_close(&world);
+}
+
+// Statements that were done before stand, and the others say that they were not.
+static void test_hurried_rest(void **state)
+{
+    (void)state;
+    struct world world;
+    open_with_item(&world, ELEMENTS);
+    engine_hurry(world.engine);
+    struct write_action actions[] = {
+        {.kind = WRITE_PUT, .item = item_of(&world, "pk=b", "sk=1", NULL)},
+        slow_update(&world, true),
+        {.kind = WRITE_PUT, .item = item_of(&world, "pk=b", "sk=2", NULL)},
+    };
+    struct write_job job = {.each = true};
+    assert_true(run_actions(&world, actions, COUNT_OF(actions), &job));
+    assert_int_equal(actions[0].failure, ERR_NONE);
+    assert_int_equal(actions[1].failure, ERR_UNAVAILABLE);
+    assert_int_equal(actions[2].failure, ERR_UNAVAILABLE);
+    assert_int_equal(number_at(&world, "1"), 0);
+    struct page_result result;
+    scan_all(&world, "music", NULL, &result);
+    assert_int_equal(result.count, 2);
+    buf_release(&result.items);
+    world_close(&world);
+}
+
 // ---- Pages
 // ---------------------------------------------------------------------------------------
 
@@ -755,6 +799,8 @@ int main(void)
         cmocka_unit_test(test_small_alone),
         cmocka_unit_test(test_large_goes_on),
         cmocka_unit_test(test_each),
+        cmocka_unit_test(test_hurried),
+        cmocka_unit_test(test_hurried_rest),
         cmocka_unit_test(test_slow_filter),
         cmocka_unit_test(test_fetched_bytes),
     };

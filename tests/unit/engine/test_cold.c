@@ -46,12 +46,12 @@ static struct slice item_number(struct world *world, int number, const char *wor
 }
 
 static unsigned planned;
-static void (*plan_write)(struct job *job, struct txn *txn);
+static bool (*plan_write)(struct job *job, struct txn *txn);
 
-static void count_plan(struct job *job, struct txn *txn)
+static bool count_plan(struct job *job, struct txn *txn)
 {
     planned++;
-    plan_write(job, txn);
+    return plan_write(job, txn);
 }
 
 // Puts a new version of the item; tells how often the judge has planned that.
