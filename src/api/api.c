@@ -531,10 +531,14 @@ void api_health(struct api *api, struct api_health *out)
         .since_ms = health.since_ms,
         .damages = health.damages,
         .damaged_ms = health.damaged_ms,
+        .unreadable = health.unreadable,
+        .unread_ms = health.unread_ms,
+        .unreads = health.unreads,
         .tables = engine_table_count(api->engine),
     };
     memcpy(out->reason, health.reason, sizeof(out->reason));
     memcpy(out->damage, health.damage, sizeof(out->damage));
+    memcpy(out->unread, health.unread, sizeof(out->unread));
 }
 
 void api_stats(struct api *api, struct api_stats *out)

@@ -134,6 +134,10 @@ struct api_health {
     uint64_t damages; // how often damage on disk was met; see engine.h
     char damage[512];
     int64_t damaged_ms;
+    bool unreadable; // reads failed within the last minute
+    char unread[512];
+    int64_t unread_ms;
+    uint64_t unreads;
     size_t tables;
 };
 void api_health(struct api *api, struct api_health *out);

@@ -48,6 +48,11 @@ struct engine_health {
     uint64_t damages;   // how often it was met
     char damage[512];   // what was met last: file and place
     int64_t damaged_ms; // when it was met first
+    // Reads that the disk refused, within the last minute.
+    bool unreadable;
+    char unread[512];  // the last one
+    int64_t unread_ms; // since when
+    uint64_t unreads;  // how many since the start
 };
 void engine_health(struct engine *engine, struct engine_health *out);
 

@@ -72,6 +72,7 @@ struct health {
     struct store_watch watch;
     int64_t tried_ms;  // the writer's: when recovery was last tried
     int64_t unwell_ms; // when the store was first seen not to be well; 0 if it is
+    int64_t unread_at; // when a read last failed, by the monotonic clock
 };
 
 // Changed by the writer alone, so that plain loads and stores will do; read by anyone.

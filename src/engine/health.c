@@ -1,16 +1,18 @@
 // Whether the store takes writes. A commit that fails (no room, an I/O error, a failed sync) makes
 // the engine refuse writes until the store has been brought back, so that nothing is acknowledged
 // that might not be there tomorrow. Reads are not concerned. Damage that the store finds in its
-// files is noted beside it: that concerns whoever reads there, and nobody else.
+// files, and reads that the disk refuses, are noted beside it: that concerns whoever reads there,
+// and nobody else.
 //
 // The log tells the change, not every refused request.
 #include "engine/engine_internal.h"
 
 #include "base/log.h"
+#include "base/wait.h"
 
 #include <stdio.h>
 
-enum { RETRY_MS = 1000 };
+enum { RETRY_MS = 1000, UNREAD_MS = 60000 };
 
 // Every read of a damaged block finds it again: the log has a line for each that is not the last.
 static void note_damage(void *context, const char *text)
@@ -27,11 +29,33 @@ static void note_damage(void *context, const char *text)
         log_error("damage on disk; what is there cannot be read, the rest can: %s", text);
 }
 
+static bool unread_lately(const struct health *health)
+{
+    return health->state.unreads > 0 && monotonic_ms() - health->unread_at < UNREAD_MS;
+}
+
+// A read that the disk refused: a line in the log for the first of many.
+static void note_unread(void *context, const char *text)
+{
+    struct engine *engine = context;
+    struct engine_health *state = &engine->health.state;
+    ensure(pthread_mutex_lock(&engine->health.lock) == 0);
+    bool first = !unread_lately(&engine->health);
+    state->unreads++;
+    if (first)
+        state->unread_ms = env_now(&engine->env);
+    engine->health.unread_at = monotonic_ms();
+    (void)snprintf(state->unread, sizeof(state->unread), "%s", text);
+    ensure(pthread_mutex_unlock(&engine->health.lock) == 0);
+    if (first)
+        log_error("reads fail: %s", text);
+}
+
 void health_init(struct engine *engine)
 {
     ensure(pthread_mutex_init(&engine->health.lock, NULL) == 0);
     engine->health.state.writable = true;
-    engine->health.watch = (struct store_watch){note_damage, engine};
+    engine->health.watch = (struct store_watch){note_damage, engine, note_unread};
     store_set_watch(engine->store, &engine->health.watch);
 }
 
@@ -50,6 +74,7 @@ void engine_health(struct engine *engine, struct engine_health *out)
     else if (engine->health.unwell_ms == 0)
         engine->health.unwell_ms = env_now(&engine->env);
     *out = engine->health.state;
+    out->unreadable = unread_lately(&engine->health);
     if (!well && out->writable) {
         out->writable = false;
         out->since_ms = engine->health.unwell_ms;

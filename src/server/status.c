@@ -40,7 +40,10 @@ static int health(struct dynamo *dynamo, struct buf *out)
     bool damaged = health.damages > 0;
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    json_put_text(&w, "status", damaged ? "damaged" : health.writable ? "ok" : "degraded");
+    json_put_text(&w, "status",
+                  damaged                                 ? "damaged"
+                  : health.writable && !health.unreadable ? "ok"
+                                                          : "degraded");
     json_put_object(&w, "writes");
     json_put_flag(&w, "accepted", health.writable);
     if (!health.writable)
@@ -52,11 +55,17 @@ static int health(struct dynamo *dynamo, struct buf *out)
         write_reason(&w, health.damage, health.damaged_ms);
         json_close_object(&w);
     }
+    if (health.unreadable) {
+        json_put_object(&w, "reads");
+        json_put_integer(&w, "failed", (int64_t)health.unreads);
+        write_reason(&w, health.unread, health.unread_ms);
+        json_close_object(&w);
+    }
     json_put_text(&w, "version", dolmen_version());
     json_put_integer(&w, "uptime_seconds", uptime_seconds(dynamo));
     json_put_integer(&w, "tables", (int64_t)health.tables);
     json_close_object(&w);
-    return health.writable && !damaged ? 200 : 503;
+    return health.writable && !damaged && !health.unreadable ? 200 : 503;
 }
 
 // ---- /metrics --------------------------------------------------------------------------------
@@ -154,6 +163,8 @@ static void metrics(struct dynamo *dynamo, struct buf *out)
     value(out, "canceled_calls_total", "counter", "Long calls whose clients had hung up",
           stats.canceled);
     value(out, "store_writable", "gauge", "1 if writes are accepted, see /health", health.writable);
+    value(out, "store_read_failures_total", "counter", "Reads that the disk refused; see /health",
+          health.unreads);
     value(out, "store_damage_total", "counter",
           "How often damage on disk was met, by reads and compactions; see /health",
           health.damages);

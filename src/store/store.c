@@ -48,11 +48,14 @@ static void hide_path(const struct store *store, struct store_error *error)
     }
 }
 
-// Damage is there for ever and found again by every read: the watch decides what is logged of it.
+// What cannot be read is met again by every read: the watch decides what is logged of it.
 static void report(struct store *store, struct store_error *error)
 {
+    const struct store_watch *watch = atomic_load(&store->watch);
     if (error->damaged)
         store_report_damage(store, error->text);
+    else if (!error->cold && watch != NULL && watch->unread != NULL)
+        watch->unread(watch->context, error->text);
     else if (!error->cold)
         log_error("store: %s", error->text);
     hide_path(store, error);

@@ -59,6 +59,8 @@ MUST_CHECK struct store *store_open_memory(struct store_error *error);
 struct store_watch {
     void (*damaged)(void *context, const char *text);
     void *context;
+    void (*unread)(void *context,
+                   const char *text); // a read failed for another reason; may be NULL
 };
 void store_set_watch(struct store *store, const struct store_watch *watch);
 

@@ -177,5 +177,44 @@ class Damage(unittest.TestCase):
             self.assertIn('data on disk is damaged', run.stderr)
 
 
+class Unreadable(unittest.TestCase):
+    """A disk that refuses to be read: health says so, and nothing else is held up by it."""
+
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.directory = place.name + '/data'
+        self.mark = place.name + '/mark'
+        layer = place.name + '/unreadable.so'
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'unreadable.c')
+        subprocess.run(['cc', '-shared', '-fPIC', '-O1', '-o', layer, source, '-ldl'], check=True)
+        # The layer comes before a sanitizer's library, which is fine with it.
+        asan = os.environ.get('ASAN_OPTIONS', '') + ':verify_asan_link_order=0'
+        self.environment = {'LD_PRELOAD': layer, 'UNREADABLE': self.mark, 'ASAN_OPTIONS': asan}
+        with Server(self.directory) as server:
+            api = Api(server.endpoint)
+            create(api, 'stone')
+            load(api, 'stone', 300)
+
+    def test_health(self):
+        with Server(self.directory, environment=self.environment) as server:
+            api = Api(server.endpoint)
+            self.assertEqual(health(server.endpoint)[0], 200)
+            open(self.mark, 'w').close()
+            for _ in range(3):
+                with self.assertRaises(ApiError) as caught:
+                    api.call('Scan', {'TableName': 'stone'})
+                self.assertEqual(caught.exception.status, 500)
+            status, document = health(server.endpoint)
+            self.assertEqual((status, document['status'], document['writes']), (503, 'degraded', {'accepted': True}))
+            self.assertEqual(document['reads']['failed'], 3)
+            self.assertIn('Input/output error', document['reads']['reason'])
+            self.assertRegex(document['reads']['since'], '^20')
+            self.assertEqual(server.error_text().count('reads fail'), 1)
+            api.call('PutItem', {'TableName': 'stone', 'Item': {'k': {'S': 'new'}}})
+            os.unlink(self.mark)
+            self.assertEqual(api.call('Scan', {'TableName': 'stone'})['Count'], 301)
+
+
 if __name__ == '__main__':
     unittest.main()
