@@ -23,7 +23,7 @@ int64_t pitr_earliest_ms(const struct table_settings *settings, int64_t now_ms)
 // Every table has continuous backups; what can be turned on is recovery from them.
 static void write_description(struct api_call *call, const struct table_settings *settings)
 {
-    int64_t now_ms = engine_log_time(call_engine(call));
+    int64_t now_ms = engine_log_moment(call_engine(call));
     bool enabled = settings->pitr_days > 0;
     struct json_writer w = call_writer(call);
     json_open_object(&w);

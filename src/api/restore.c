@@ -496,7 +496,7 @@ static bool choose_time(struct api_call *call,
                         const struct restore_table_to_point_in_time_request *request,
                         const struct table_settings *settings, int64_t *at_ms)
 {
-    int64_t now_ms = engine_log_time(call_engine(call));
+    int64_t now_ms = engine_log_moment(call_engine(call));
     int64_t earliest = pitr_earliest_ms(settings, now_ms);
     if (request->use_latest_restorable_time.value) {
         if (request->restore_date_time.set)

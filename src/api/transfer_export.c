@@ -191,7 +191,7 @@ enum step export_table_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     }
     int64_t now_ms = env_now(engine_env(call_engine(call)));
-    if (!choose_time(call, request, &settings, engine_log_time(call_engine(call)),
+    if (!choose_time(call, request, &settings, engine_log_moment(call_engine(call)),
                      &exporting->work) ||
         !export_filter_check(call, request->filter_specification, table, &exporting->work.filter) ||
         !work_check_place(call, request->s3_prefix) ||

@@ -89,6 +89,7 @@ struct change_log {
     uint64_t ordered;             // from this sequence on times do not fall
     _Atomic uint64_t visible;     // the last sequence that is committed
     _Atomic int64_t visible_time; // and its time
+    _Atomic int64_t promised;     // the latest time that was told as a moment
 };
 
 // Plans what takes long beside the writer; see judge.c.

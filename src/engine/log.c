@@ -54,10 +54,14 @@ static struct slice keys_of(struct txn *txn, const struct key_schema *keys, stru
 // The clock's time, unless it has stepped back.
 static int64_t next_time(struct engine *engine)
 {
+    struct change_log *log = &engine->log;
     int64_t now_ms = env_now(&engine->env);
-    if (engine->log.time_ms < now_ms)
-        engine->log.time_ms = now_ms;
-    return engine->log.time_ms;
+    int64_t promised = atomic_load_explicit(&log->promised, memory_order_acquire);
+    if (now_ms < promised)
+        now_ms = promised;
+    if (log->time_ms < now_ms)
+        log->time_ms = now_ms;
+    return log->time_ms;
 }
 
 void log_append(struct txn *txn, const struct table *table, struct slice before, struct slice after,
@@ -129,8 +133,20 @@ bool log_load(struct engine *engine, struct store_error *error)
 int64_t engine_log_time(struct engine *engine)
 {
     int64_t newest = atomic_load_explicit(&engine->log.visible_time, memory_order_acquire);
+    int64_t promised = atomic_load_explicit(&engine->log.promised, memory_order_acquire);
     int64_t now_ms = env_now(&engine->env);
+    if (now_ms < promised)
+        now_ms = promised;
     return newest > now_ms ? newest : now_ms;
+}
+
+int64_t engine_log_moment(struct engine *engine)
+{
+    int64_t moment = engine_log_time(engine);
+    int64_t before = atomic_load_explicit(&engine->log.promised, memory_order_relaxed);
+    while (before < moment && !atomic_compare_exchange_weak(&engine->log.promised, &before, moment))
+        continue;
+    return moment;
 }
 
 uint64_t engine_sequence(struct engine *engine)

@@ -33,6 +33,9 @@ uint64_t engine_sequence(struct engine *engine);
 // their times, and what is visible now is not later than now. Whoever compares with the times of
 // entries takes it from here.
 int64_t engine_log_time(struct engine *engine);
+// The same as a promise, for whoever tells it as a moment to come back to: what is written from now
+// on has this time or a later one, even if the clock is set back.
+int64_t engine_log_moment(struct engine *engine);
 
 // The first sequence of a log that may be later than `at_ms`: all entries below it are not.
 MUST_CHECK bool engine_log_after(struct engine *engine, struct store_snapshot *snapshot,

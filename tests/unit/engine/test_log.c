@@ -269,6 +269,28 @@ static void test_outlives_table(void **state)
     world_close(&world);
 }
 
+// A moment that was told stays before everything that is written later, if the clock steps back,
+// too.
+static void test_moment(void **state)
+{
+    (void)state;
+    struct world world;
+    uint64_t first;
+    world_open(&world);
+    log_table(&world, LOG_KEYS | LOG_OLD);
+    assert_true(put_item(&world, "music", item_of(&world, "pk=a", "sk=1", NULL)));
+    world.clock.now_ms += 5000;
+    int64_t moment = engine_log_moment(world.engine);
+    assert_int_equal(moment, world.clock.now_ms);
+    world.clock.now_ms -= 3000;
+    assert_int_equal(engine_log_time(world.engine), moment);
+    assert_true(put_item(&world, "music", item_of(&world, "pk=b", "sk=1", NULL)));
+    assert_true(
+        engine_log_after(world.engine, NULL, log_of(&world), moment - 1, &first, &world.error));
+    assert_int_equal(first, 2);
+    world_close(&world);
+}
+
 // What the log knows of its time outlives the process.
 static void test_time_is_kept(void **state)
 {
@@ -313,9 +335,13 @@ static void test_time_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events_and_images), cmocka_unit_test(test_no_change_no_entry),
-        cmocka_unit_test(test_on_and_off),        cmocka_unit_test(test_trim),
-        cmocka_unit_test(test_trim_much),         cmocka_unit_test(test_outlives_table),
+        cmocka_unit_test(test_events_and_images),
+        cmocka_unit_test(test_no_change_no_entry),
+        cmocka_unit_test(test_on_and_off),
+        cmocka_unit_test(test_trim),
+        cmocka_unit_test(test_trim_much),
+        cmocka_unit_test(test_outlives_table),
+        cmocka_unit_test(test_moment),
         cmocka_unit_test(test_time_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
