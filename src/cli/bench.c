@@ -7,7 +7,7 @@
 //
 // The table is made by this command and deleted at its end, unless the user says otherwise. One
 // that is there already is never touched without --no-load: it may be somebody's.
-#include "cli/bench_report.h"
+#include "bench/bench_report.h"
 #include "cli/command.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // `dolmen call`: one operation, on a server or straight on a data directory.
-#include "cli/client.h"
 #include "cli/database.h"
+#include "client/client.h"
 
 #include "base/limits.h"
 

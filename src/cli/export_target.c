@@ -2,8 +2,8 @@
 #include "cli/export_target.h"
 
 #include "base/limits.h"
-#include "cli/client.h"
 #include "cli/database.h"
+#include "client/client.h"
 #include "value/value.h"
 #include "json/reader.h"
 

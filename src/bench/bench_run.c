@@ -4,9 +4,9 @@
 // A run has three phases: warming up (answers do not count), measuring, and draining (no new
 // requests; the answers still under way do not count). With a number of requests in place of a
 // time, all is measuring.
-#include "cli/bench_run.h"
+#include "bench/bench_run.h"
 
-#include "cli/bench_http.h"
+#include "bench/bench_http.h"
 
 #include <errno.h>
 #include <stdio.h>

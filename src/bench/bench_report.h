@@ -1,8 +1,8 @@
 // Printing what was measured: a table for people, or JSON for scripts.
-#ifndef CLI_BENCH_REPORT_H
-#define CLI_BENCH_REPORT_H
+#ifndef BENCH_BENCH_REPORT_H
+#define BENCH_BENCH_REPORT_H
 
-#include "cli/bench_run.h"
+#include "bench/bench_run.h"
 
 // As text: a heading, then a line per result as they come. As JSON: one object; `result` adds to
 // the list in it.

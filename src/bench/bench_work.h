@@ -1,8 +1,8 @@
 // The workloads: each makes one request after the other.
-#ifndef CLI_BENCH_WORK_H
-#define CLI_BENCH_WORK_H
+#ifndef BENCH_BENCH_WORK_H
+#define BENCH_BENCH_WORK_H
 
-#include "cli/bench_items.h"
+#include "bench/bench_items.h"
 
 enum bench_operation {
     BENCH_GET_ITEM,

@@ -1,6 +1,6 @@
 // See bench_histogram.h. Values below 64 have a bucket each; above, the bucket is the position of
 // the highest bit and the six bits below it.
-#include "cli/bench_histogram.h"
+#include "bench/bench_histogram.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // What a server process has consumed since it started, as the kernel counts it. The difference of
 // two samples belongs to the work between them.
-#ifndef CLI_BENCH_SERVER_H
-#define CLI_BENCH_SERVER_H
+#ifndef BENCH_BENCH_SERVER_H
+#define BENCH_BENCH_SERVER_H
 
 #include "base/attributes.h"
 

@@ -1,8 +1,8 @@
 // A histogram of latencies with a bounded relative error: each power of two is cut into 64
 // equal parts, so a value is known within 1.6 %, from 1 ns to 18 minutes, in 20 KB of counters.
 // It owns nothing; a zeroed one is empty.
-#ifndef CLI_BENCH_HISTOGRAM_H
-#define CLI_BENCH_HISTOGRAM_H
+#ifndef BENCH_BENCH_HISTOGRAM_H
+#define BENCH_BENCH_HISTOGRAM_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 // See bench_server.h. CPU time comes from /proc/PID/stat in ticks of 10 ms, fine for runs of
 // seconds; written bytes from /proc/PID/io, which only the owner of the process may read.
-#include "cli/bench_server.h"
+#include "bench/bench_server.h"
 
 #include <dirent.h>
 #include <linux/perf_event.h>

@@ -1,6 +1,6 @@
 // See client.h. The server is asked to close the connection, so the end of the answer is the
 // end of the bytes; a chunked answer (another server's) is decoded in place.
-#include "cli/client.h"
+#include "client/client.h"
 
 #include "base/limits.h"
 #include "http/chunked.h"

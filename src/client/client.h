@@ -1,7 +1,7 @@
 // A small blocking client of the DynamoDB API: one request, one connection.
 // `dolmen bench` takes only the connection from it.
-#ifndef CLI_CLIENT_H
-#define CLI_CLIENT_H
+#ifndef CLIENT_CLIENT_H
+#define CLIENT_CLIENT_H
 
 #include "base/buf.h"
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "cli/bench_histogram.h"
-#include "cli/bench_work.h"
+#include "bench/bench_histogram.h"
+#include "bench/bench_work.h"
 
 #include "dolmen.h"
 

@@ -1,6 +1,6 @@
 // See bench_items.h. Making a request must cost little beside answering it, so everything is
 // appended to a buffer, without printf.
-#include "cli/bench_items.h"
+#include "bench/bench_items.h"
 
 enum { SPREAD = 7919 }; // a prime: how far apart the albums of a creator's items are
 

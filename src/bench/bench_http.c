@@ -1,6 +1,6 @@
 // See bench_http.h. Requests carry the headers that an SDK sends, with a signature that is well
 // formed and made up. Of an answer only the status and the end are looked for.
-#include "cli/bench_http.h"
+#include "bench/bench_http.h"
 
 #include "base/limits.h"
 

@@ -9,8 +9,8 @@
 //
 // Numbers from `items` on are items that the loading did not make; they have albums and creators
 // of their own, so that a Query of the loaded ones keeps finding exactly 20.
-#ifndef CLI_BENCH_ITEMS_H
-#define CLI_BENCH_ITEMS_H
+#ifndef BENCH_BENCH_ITEMS_H
+#define BENCH_BENCH_ITEMS_H
 
 #include "base/buf.h"
 

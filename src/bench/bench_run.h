@@ -1,12 +1,12 @@
 // A closed loop over many connections: each sends a request, waits for its answer, and sends
 // the next.
-#ifndef CLI_BENCH_RUN_H
-#define CLI_BENCH_RUN_H
+#ifndef BENCH_BENCH_RUN_H
+#define BENCH_BENCH_RUN_H
 
-#include "cli/bench_histogram.h"
-#include "cli/bench_server.h"
-#include "cli/bench_work.h"
-#include "cli/client.h"
+#include "bench/bench_histogram.h"
+#include "bench/bench_server.h"
+#include "bench/bench_work.h"
+#include "client/client.h"
 
 enum { BENCH_CONNECTIONS_MAX = 10000, BENCH_SAMPLE = 400 };
 

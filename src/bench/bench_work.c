@@ -1,5 +1,5 @@
 // See bench_work.h. Items are picked at random, all equally often: the unkindest order for a cache.
-#include "cli/bench_work.h"
+#include "bench/bench_work.h"
 
 enum { BATCH = 25 };
 

@@ -1,9 +1,9 @@
 // The connections of a load generator: non-blocking, one request at a time on each.
-#ifndef CLI_BENCH_HTTP_H
-#define CLI_BENCH_HTTP_H
+#ifndef BENCH_BENCH_HTTP_H
+#define BENCH_BENCH_HTTP_H
 
-#include "cli/bench_work.h"
-#include "cli/client.h"
+#include "bench/bench_work.h"
+#include "client/client.h"
 
 struct bench_connection {
     int fd; // -1 when closed

@@ -1,5 +1,5 @@
 // See bench_report.h. What could not be measured is left out of the JSON and is a dash in the text.
-#include "cli/bench_report.h"
+#include "bench/bench_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
