@@ -413,6 +413,68 @@ class AccessLog(unittest.TestCase):
         self.assertEqual(server.stop(), 0)
         self.assertEqual([json.loads(line)["status"] for line in lines], [200] * 800)
 
+    def many(self, server, count):
+        """That many requests on one connection; all must be answered."""
+        body = b"{}"
+        request = ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n"
+                   "X-Amz-Target: DynamoDB_20120810.ListTables\r\n" % len(body) +
+                   "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items()) +
+                   "\r\n").encode() + body
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
+            stream = client.makefile("rb")
+            for _ in range(count // 50):
+                client.sendall(request * 50)
+                for _ in range(50):
+                    self.assertIn(b"200", stream.readline())
+                    length = 0
+                    while (line := stream.readline()) != b"\r\n":
+                        if line.lower().startswith(b"content-length:"):
+                            length = int(line.split(b":")[1])
+                    stream.read(length)
+            stream.close()
+
+    def test_nobody_reads_standard_output(self):
+        server = Server("--access-log", "-", "--threads", "1")
+        self.many(server, 1000)
+        server.process.send_signal(signal.SIGTERM)
+        self.assertEqual(server.process.wait(20), 0)
+        self.assertIn("the last lines of the access log are lost: ", server.said())
+        self.assertEqual(server.stop(), 0)
+        lines = server.output.splitlines()
+        self.assertGreater(len(lines), 100)
+        for line in lines[:-1]:
+            json.loads(line)
+
+    def test_reader_that_pauses(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "fifo")
+            os.mkfifo(path)
+            reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+            server = Server("--access-log", path, "--threads", "1")
+            self.many(server, 5000)
+            for _ in range(200):
+                if "its lines are lost: nobody takes them" in server.said():
+                    break
+                time.sleep(0.1)
+            else:
+                self.fail("not told")
+            os.set_blocking(reader, True)
+            text = []
+            stream = os.fdopen(reader, encoding="utf-8")
+            thread = threading.Thread(target=lambda: text.extend(stream))
+            thread.start()
+            for _ in range(200):
+                if "is written again" in server.said():
+                    break
+                time.sleep(0.1)
+            lost = int(re.search(r"again; (\d+) of its lines were lost", server.said())[1])
+            self.many(server, 50)
+            self.assertEqual(server.stop(), 0)
+            thread.join(20)
+            stream.close()
+            self.assertEqual([json.loads(line)["status"] for line in text], [200] * len(text))
+            self.assertEqual(len(text) + lost, 5050)
+
     def test_cannot_open(self):
         done = subprocess.run(
             [BIN, "serve", "--port", "0", "--memory", "--access-log", "/nowhere/at/all"],
