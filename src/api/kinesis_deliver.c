@@ -5,6 +5,11 @@
 // records, and never loses one. A destination that fails is tried again, more and more rarely; the
 // others do not wait for it. The list of destinations is made anew when one of them changes.
 //
+// A batch ends after so many bytes, but a single record may be as large as two items of 400 KB are
+// as JSON. Its memory is counted in the budget of requests: if there is none for it now, it is
+// tried again; if it would be more than a fair share of the whole budget, it is left out, and the
+// log says so.
+//
 // Everything but the flags under the lock belongs to the thread.
 #include "api/kinesis.h"
 
@@ -23,7 +28,8 @@ enum {
     BACKOFF_MAX_MS = 5000,
     BATCH_RECORDS = 500,
     BATCH_BYTES = 4 << 20,
-    RECORD_BYTES = 16 << 20,
+    BODY_FRAME = 16 << 10, // of a post, around the record
+    TORN_PIECE = 64 << 10,
     THREAD_MEMORY = 8 << 20,
 };
 
@@ -46,6 +52,7 @@ struct kinesis {
     bool stopping;
     bool changed; // destinations are to be looked up again
     pthread_t thread;
+    struct budget_account account; // of batches and posts
     struct destination *first;
     uint64_t seen; // the sequence up to which all destinations were served
 };
@@ -59,6 +66,8 @@ struct batch {
         char partition_key[KINESIS_PARTITION_KEY];
     } records[BATCH_RECORDS];
     bool full;
+    bool too_large; // the first record is more than can ever be made
+    uint64_t large; // its sequence
     const struct kinesis_source *source;
 };
 
@@ -189,9 +198,18 @@ static bool batch_add(void *context, const struct log_entry *entry)
         batch->full = true;
         return false;
     }
+    size_t before = batch->text.len;
     kinesis_record_write(&batch->text, batch->source, entry);
     buf_byte(&batch->text, '\n');
-    ensure(!batch->text.failed);
+    if (batch->text.failed) {
+        batch->text.len = before;
+        batch->text.failed = false;
+        // Behind others it is tried again by itself.
+        batch->full = batch->count > 0;
+        batch->too_large = !batch->full && !batch->text.account->starved;
+        batch->large = entry->sequence;
+        return false;
+    }
     batch->records[batch->count].sequence = entry->sequence;
     batch->records[batch->count].end = batch->text.len;
     kinesis_partition_key(entry->keys, batch->records[batch->count].partition_key);
@@ -199,20 +217,28 @@ static bool batch_add(void *context, const struct log_entry *entry)
     return true;
 }
 
+// Where the last whole line ends, looked for from the end of the file; -1 if it cannot be read.
+static off_t lines_end(int fd, off_t end)
+{
+    char piece[TORN_PIECE];
+    while (end > 0) {
+        size_t len = end < TORN_PIECE ? (size_t)end : TORN_PIECE;
+        if (pread(fd, piece, len, end - (off_t)len) != (ssize_t)len)
+            return -1;
+        const char *newline = memrchr(piece, '\n', len);
+        if (newline != NULL)
+            return end - (off_t)len + (newline - piece) + 1;
+        end -= (off_t)len;
+    }
+    return 0;
+}
+
 // A line that was not finished when the machine stopped goes: its record will come again.
 static bool cut_torn_line(int fd)
 {
     off_t end = lseek(fd, 0, SEEK_END);
-    char byte = '\n';
-    off_t at = end;
-    while (at > 0) {
-        if (pread(fd, &byte, 1, at - 1) != 1)
-            return false;
-        if (byte == '\n')
-            break;
-        at--;
-    }
-    return at == end || ftruncate(fd, at) == 0;
+    off_t whole = lines_end(fd, end);
+    return whole >= 0 && (whole == end || ftruncate(fd, whole) == 0);
 }
 
 static bool write_all(int fd, struct slice bytes)
@@ -276,34 +302,44 @@ static bool stopping(struct kinesis *kinesis)
     return stop;
 }
 
+// Posts one record.
+static bool post_record(struct kinesis *kinesis, const struct kinesis_source *source,
+                        struct slice arn, struct slice stream, const char *partition_key,
+                        struct slice record)
+{
+    struct buf body;
+    buf_init_counted(&body, base64_encoded_len(record.len) + BODY_FRAME, &kinesis->account,
+                     BUDGET_CALLS);
+    struct json_writer w = json_writer_to(&body);
+    json_open_object(&w);
+    json_put_string(&w, "StreamName", stream);
+    json_put_string(&w, "StreamARN", arn);
+    json_put_text(&w, "PartitionKey", partition_key);
+    json_name(&w, "Data");
+    buf_byte(&body, '"');
+    base64_encode(&body, record);
+    buf_byte(&body, '"');
+    json_close_object(&w);
+    bool ok = !body.failed &&
+              kinesis_http_post(kinesis->http, "PutRecord", source->region, buf_view(&body));
+    buf_release(&body);
+    return ok;
+}
+
 // Posts record by record, until one is refused or the end has come; how many were taken.
 static size_t deliver_http(struct kinesis *kinesis, const struct batch *batch, struct slice arn,
                            struct slice stream)
 {
-    struct buf body;
-    buf_init(&body, 2 * RECORD_BYTES);
     size_t done = 0;
     size_t start = 0;
     for (; done < batch->count && !stopping(kinesis); done++) {
         size_t end = batch->records[done].end;
         struct slice record = slice_of(batch->text.ptr + start, end - 1 - start);
-        struct json_writer w = json_writer_to(&body);
-        struct buf data;
-        buf_init(&data, 2 * RECORD_BYTES);
-        base64_encode(&data, record);
-        buf_clear(&body);
-        json_open_object(&w);
-        json_put_string(&w, "StreamName", stream);
-        json_put_string(&w, "StreamARN", arn);
-        json_put_text(&w, "PartitionKey", batch->records[done].partition_key);
-        json_put_string(&w, "Data", buf_view(&data));
-        json_close_object(&w);
-        buf_release(&data);
-        if (!kinesis_http_post(kinesis->http, "PutRecord", batch->source->region, buf_view(&body)))
+        if (!post_record(kinesis, batch->source, arn, stream, batch->records[done].partition_key,
+                         record))
             break;
         start = end;
     }
-    buf_release(&body);
     return done;
 }
 
@@ -317,36 +353,63 @@ static void note_failure(struct destination *destination, int64_t now_ms)
     destination->retry_ms = now_ms + destination->backoff_ms;
 }
 
+// The most that the text of a batch may be: the largest record, but at most the share of the budget
+// that can be had beside everything else. A post is a third larger than its record, which stays.
+static size_t text_max(const struct kinesis *kinesis)
+{
+    size_t limit = kinesis->account.budget == NULL ? 0 : kinesis->account.budget->limit;
+    size_t share = kinesis->http != NULL ? limit / 4 : limit / 2;
+    return limit == 0 || share > LIMIT_CHANGE_JSON ? LIMIT_CHANGE_JSON : share;
+}
+
+// Delivers what was gathered; how far this has come is noted in the destination, then on disk.
+static bool deliver_gathered(struct kinesis *kinesis, struct destination *destination,
+                             const struct table *table, const struct batch *batch)
+{
+    struct slice stream;
+    if (batch->too_large) {
+        log_error(
+            "kinesis: the change %llu of table %.*s is too large for the memory that requests "
+            "may use, and is not delivered to %.*s",
+            (unsigned long long)batch->large, SLICE_FMT(table->name), SLICE_FMT(destination->arn));
+        destination->position = batch->large;
+        return position_write(kinesis, table, destination);
+    }
+    if (batch->count == 0)
+        return true;
+    ensure(kinesis_stream_name(destination->arn, &stream));
+    size_t done = kinesis->http != NULL ? deliver_http(kinesis, batch, destination->arn, stream)
+                                        : deliver_file(kinesis, destination, batch, stream);
+    if (done == 0)
+        return false;
+    destination->position = batch->records[done - 1].sequence;
+    return position_write(kinesis, table, destination) && done == batch->count;
+}
+
 // Reads and delivers one batch up to the sequence `last`. Whether there is more to do at once.
 static bool deliver_batch(struct kinesis *kinesis, struct destination *destination,
                           struct table *table, const struct kinesis_source *source, uint64_t last)
 {
-    struct slice stream;
     struct arena arena;
     struct error error;
     struct batch *batch = calloc(1, sizeof(*batch));
-    ensure(batch != NULL && kinesis_stream_name(destination->arn, &stream));
+    ensure_memory(batch);
     arena_init(&arena, THREAD_MEMORY);
     error_init(&error, &arena);
-    buf_init(&batch->text, BATCH_BYTES + RECORD_BYTES);
+    kinesis->account.starved = false;
+    buf_init_counted(&batch->text, text_max(kinesis), &kinesis->account, BUDGET_CALLS);
     batch->source = source;
-    bool ok = engine_log_read(kinesis->api->engine, NULL, table->log, destination->position + 1,
-                              last, batch_add, batch, &error);
-    size_t done = !ok || batch->count == 0 ? 0
-                  : kinesis->http != NULL  ? deliver_http(kinesis, batch, destination->arn, stream)
-                                           : deliver_file(kinesis, destination, batch, stream);
-    bool all = ok && done == batch->count;
-    if (done > 0) {
-        destination->position = batch->records[done - 1].sequence;
-        all = position_write(kinesis, table, destination) && all;
-    }
-    if (all && !batch->full)
+    bool all = engine_log_read(kinesis->api->engine, NULL, table->log, destination->position + 1,
+                               last, batch_add, batch, &error) &&
+               (batch->count > 0 || !kinesis->account.starved) &&
+               deliver_gathered(kinesis, destination, table, batch);
+    bool more = all && (batch->full || batch->too_large);
+    if (all && !more)
         destination->position = last;
     if (all)
         destination->backoff_ms = 0;
     else
         note_failure(destination, monotonic_ms());
-    bool more = all && batch->full;
     buf_release(&batch->text);
     arena_release(&arena);
     free(batch);
@@ -454,6 +517,7 @@ bool api_kinesis(struct api *api, const char *root, const char *data, const char
     ensure_memory(kinesis);
     kinesis->api = api;
     kinesis->http = http;
+    kinesis->account.budget = api->budget;
     kinesis->root = http == NULL ? root_of(root, data) : NULL;
     kinesis->changed = true;
     ensure(pthread_mutex_init(&kinesis->lock, NULL) == 0);

@@ -23,7 +23,8 @@
     X(CONNECTIONS, "connections", "what every connection costs")                                   \
     X(BODIES, "bodies", "requests as they arrive, compressed or not")                              \
     X(CALLS, "calls", "requests while they are worked on")                                         \
-    X(ANSWERS, "answers", "answers until they are sent")
+    X(ANSWERS, "answers", "answers until they are sent")                                           \
+    X(INSIGHTS, "insights", "keys that are counted for Contributor Insights")
 
 enum budget_kind {
 #define X(kind, name, what) BUDGET_##kind,

@@ -368,7 +368,7 @@ static bool open_walk(struct engine *engine, struct page_request *page, struct e
         ensure_memory(walk->cursor);
         store_cursor_may_pause(walk->cursor);
         buf_init(&walk->key, 1 << 20);
-        buf_init(&walk->view, 1 << 20);
+        buf_init(&walk->view, LIMIT_ITEM_BYTES);
         start_walk(page, walk->cursor);
         page->walk = walk;
     } else if (any) {

@@ -2,8 +2,9 @@
 #include "http/chunked.h"
 
 enum step {
-    SIZE,      // hexadecimal digits
-    EXTENSION, // up to CR
+    SIZE,       // hexadecimal digits
+    SIZE_SPACE, // white space behind them, as some clients send it
+    EXTENSION,  // up to CR
     SIZE_LF,
     DATA,
     DATA_CR,
@@ -41,8 +42,10 @@ static enum step size_step(struct http_chunked *state, uint8_t c, struct http_pr
         return fail(problem, 400, "A chunk's size is missing.");
     if (c == '\r')
         return SIZE_LF;
-    if (c == ';' || c == ' ' || c == '\t')
+    if (c == ';')
         return EXTENSION;
+    if (c == ' ' || c == '\t')
+        return SIZE_SPACE;
     return fail(problem, 400, "A chunk's size is not a number.");
 }
 
@@ -58,6 +61,18 @@ static bool extra_valid(struct http_chunked *state, uint8_t c, struct http_probl
         return false;
     }
     return true;
+}
+
+// Nothing but the end of the line or an extension may follow.
+static enum step space_step(struct http_chunked *state, uint8_t c, struct http_problem *problem)
+{
+    if (c == '\r')
+        return SIZE_LF;
+    if (c != ';' && c != ' ' && c != '\t')
+        return fail(problem, 400, "A chunk's size is not a number.");
+    if (!extra_valid(state, c, problem))
+        return FAILED;
+    return c == ';' ? EXTENSION : SIZE_SPACE;
 }
 
 static enum step size_end(struct http_chunked *state, uint64_t max, struct http_problem *problem)
@@ -77,6 +92,8 @@ static enum step byte_step(struct http_chunked *state, uint64_t max, uint8_t c,
     switch (step) {
     case SIZE:
         return size_step(state, c, problem);
+    case SIZE_SPACE:
+        return space_step(state, c, problem);
     case EXTENSION:
         if (c == '\r')
             return SIZE_LF;

@@ -23,6 +23,7 @@ enum {
     COMPRESSED_MAX = 256 << 20,
     UNSENT_MAX = 256 << 10,
     BITE = 128 << 10, // bytes read of one connection in a turn
+    INFLATE_SLICE = 512 << 10,
 };
 
 void connection_enter(struct connection *connection, enum connection_state state)
@@ -243,11 +244,10 @@ bool connection_work(struct connection *c, bool (*work)(struct pool_task *task),
     return false;
 }
 
-static void inflate(struct connection *c, struct http_gzip *gzip)
+static void inflate_end(struct connection *c, enum http_inflate result)
 {
     struct http_request *request = &c->exchange.request;
-    c->problem = (struct http_problem){0, NULL};
-    switch (http_gzip_inflate(gzip, request->body, &c->inflated)) {
+    switch (result) {
     case HTTP_INFLATED:
         request->body = buf_view(&c->inflated);
         break;
@@ -256,27 +256,63 @@ static void inflate(struct connection *c, struct http_gzip *gzip)
         if (c->account.starved)
             c->problem = no_memory;
         break;
+    case HTTP_INFLATE_MORE:
     case HTTP_INFLATE_BAD:
         (void)problem_set(&c->problem, 400, "The request body is not valid gzip.");
         break;
     }
 }
 
-static bool inflate_work(struct pool_task *task)
+static bool inflate_begin(struct connection *c)
 {
-    struct connection *c = connection_of_task(task);
-    struct http_gzip *gzip = http_gzip_new();
-    if (gzip != NULL)
-        inflate(c, gzip);
-    else
+    if (!budget_take(&c->account, BUDGET_BODIES, HTTP_INFLATE_MEMORY)) {
         c->problem = no_memory;
-    http_gzip_free(gzip);
+        return false;
+    }
+    c->gzip = http_gzip_new();
+    if (c->gzip == NULL)
+        c->problem = no_memory;
+    else if (!http_gzip_inflate_begin(c->gzip, c->exchange.request.body))
+        inflate_end(c, HTTP_INFLATE_BAD);
+    else
+        return true;
+    budget_give(&c->account, BUDGET_BODIES, HTTP_INFLATE_MEMORY);
+    return false;
+}
+
+static bool inflate_done(struct connection *c)
+{
+    http_gzip_free(c->gzip);
+    c->gzip = NULL;
     http_exchange_resume(&c->exchange);
     return true;
 }
 
+// One slice. From the second on it is not worth the work if nobody waits for it any more.
+static bool inflate_work(struct pool_task *task)
+{
+    struct connection *c = connection_of_task(task);
+    bool first = c->gzip == NULL;
+    if (first && !inflate_begin(c))
+        return inflate_done(c);
+    enum http_inflate result = HTTP_INFLATE_MORE;
+    if (atomic_load(&c->loop->stopping))
+        (void)problem_set(&c->problem, 503, "The server is stopping.");
+    else if (first || !atomic_load(&c->gone))
+        result = http_gzip_inflate_some(c->gzip, INFLATE_SLICE, &c->inflated);
+    if (result == HTTP_INFLATE_MORE && c->problem.status == 0 && !atomic_load(&c->gone))
+        return false;
+    if (result != HTTP_INFLATE_MORE)
+        inflate_end(c, result);
+    budget_give(&c->account, BUDGET_BODIES, HTTP_INFLATE_MEMORY);
+    return inflate_done(c);
+}
+
 static void request_inflated(struct connection *c)
 {
+    // Unpacking that was given up has neither a body nor a problem.
+    bool whole = c->exchange.request.body.ptr == c->inflated.ptr;
+    c->broken = c->broken || (c->problem.status == 0 && !whole);
     if (c->broken)
         connection_close(c);
     else if (c->problem.status != 0)
@@ -295,9 +331,11 @@ static void request_begin(struct connection *c)
         request_handle(c);
         return;
     }
+    c->problem = (struct http_problem){0, NULL};
+    atomic_store(&c->gone, false);
     if (connection_work(c, inflate_work, request_inflated))
         return;
-    inflate(c, c->loop->gzip);
+    inflate_end(c, http_gzip_inflate(c->loop->gzip, request->body, &c->inflated));
     request_inflated(c);
 }
 
@@ -345,6 +383,7 @@ static bool is_busy(const struct connection *c)
 static void client_gone(struct connection *c)
 {
     const struct http_handler *handler = connection_handler(c);
+    atomic_store(&c->gone, true);
     if (c->handled && handler->gone != NULL)
         handler->gone(&c->exchange, handler->context);
 }
@@ -558,7 +597,7 @@ void connection_tick(struct connection *c, uint64_t now)
             request_reject(c, &slow);
         break;
     case CONNECTION_HANDLING:
-        if (c->paused && c->handled && is_hung_up(c))
+        if (c->paused && is_hung_up(c))
             client_gone(c);
         break;
     case CONNECTION_WRITING:

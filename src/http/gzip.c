@@ -45,34 +45,55 @@ static size_t output_room(struct buf *out)
     return want > 0 && buf_reserve(out, want) != NULL ? want : 0;
 }
 
+bool http_gzip_inflate_begin(struct http_gzip *gzip, struct slice in)
+{
+    if (in.len > UINT32_MAX || !inflater_begin(gzip))
+        return false;
+    gzip->inflater.next_in = (Bytef *)(uintptr_t)in.ptr;
+    gzip->inflater.avail_in = (uInt)in.len;
+    return true;
+}
+
+// One call of zlib. *moved grows by the bytes that were read and written.
+static enum http_inflate inflate_step(z_stream *stream, struct buf *out, size_t *moved)
+{
+    // A full buffer is one byte too small for a body that goes on: that byte tells.
+    uint8_t spill;
+    size_t room = output_room(out);
+    stream->next_out = room > 0 ? out->ptr + out->len : &spill;
+    stream->avail_out = room > 0 ? (uInt)room : 1;
+    size_t offered = stream->avail_out;
+    size_t given = stream->avail_in;
+    int result = inflate(stream, Z_NO_FLUSH);
+    size_t got = offered - stream->avail_out;
+    *moved += got + given - stream->avail_in;
+    if (room == 0 && got > 0)
+        return HTTP_INFLATE_TOO_LARGE;
+    out->len += got;
+    if (result == Z_STREAM_END) {
+        if (stream->avail_in == 0)
+            return HTTP_INFLATED;
+        return inflateReset(stream) == Z_OK ? HTTP_INFLATE_MORE : HTTP_INFLATE_BAD;
+    }
+    // Damaged, or it ends too early.
+    bool bad = result != Z_OK || (stream->avail_in == 0 && stream->avail_out > 0);
+    return bad ? HTTP_INFLATE_BAD : HTTP_INFLATE_MORE;
+}
+
+enum http_inflate http_gzip_inflate_some(struct http_gzip *gzip, size_t most, struct buf *out)
+{
+    size_t moved = 0;
+    enum http_inflate result;
+    do
+        result = inflate_step(&gzip->inflater, out, &moved);
+    while (result == HTTP_INFLATE_MORE && moved < most);
+    return result;
+}
+
 enum http_inflate http_gzip_inflate(struct http_gzip *gzip, struct slice in, struct buf *out)
 {
-    z_stream *stream = &gzip->inflater;
-    if (in.len > UINT32_MAX || !inflater_begin(gzip))
-        return HTTP_INFLATE_BAD;
-    stream->next_in = (Bytef *)(uintptr_t)in.ptr;
-    stream->avail_in = (uInt)in.len;
-    for (;;) {
-        // A full buffer is one byte too small for a body that goes on: that byte tells.
-        uint8_t spill;
-        size_t room = output_room(out);
-        stream->next_out = room > 0 ? out->ptr + out->len : &spill;
-        stream->avail_out = room > 0 ? (uInt)room : 1;
-        size_t offered = stream->avail_out;
-        int result = inflate(stream, Z_NO_FLUSH);
-        size_t got = offered - stream->avail_out;
-        if (room == 0 && got > 0)
-            return HTTP_INFLATE_TOO_LARGE;
-        out->len += got;
-        if (result == Z_STREAM_END) {
-            if (stream->avail_in == 0)
-                return HTTP_INFLATED;
-            if (inflateReset(stream) != Z_OK)
-                return HTTP_INFLATE_BAD;
-        } else if (result != Z_OK || (stream->avail_in == 0 && stream->avail_out > 0)) {
-            return HTTP_INFLATE_BAD; // damaged, or it ends too early
-        }
-    }
+    return http_gzip_inflate_begin(gzip, in) ? http_gzip_inflate_some(gzip, SIZE_MAX, out)
+                                             : HTTP_INFLATE_BAD;
 }
 
 static bool deflater_begin(struct http_gzip *gzip)

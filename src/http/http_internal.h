@@ -79,6 +79,7 @@ struct connection {
     bool advancing;   // connection_advance is on the stack
     bool paused;      // reading is stopped: no room while a request is handled, or no memory
     bool ended;       // the client will send no more
+    atomic_bool gone; // the client has hung up; for the pool
     bool broken;      // the connection is of no use any more
     bool close_after; // this answer is the last
     bool refused;     // … because the request was, so unread bytes are expected
@@ -117,7 +118,7 @@ struct http_loop {
     size_t arrival_cap;
     bool stop_asked;
 
-    bool stopping;
+    atomic_bool stopping; // set by the loop
     uint64_t stop_since;
     unsigned cuts; // slow readers that may still be cut in this tick
     struct connection *connections;

@@ -171,27 +171,27 @@ static enum http_parse head_scan(struct http_scan *scan, const uint8_t *ptr, siz
 
 // Path and query of the two forms a client sends to a server: "/path?query" and
 // "http://host/path?query". "*" (OPTIONS) is its own path.
-static bool target_split(struct http_request *request, struct http_problem *problem)
+static bool target_split(struct http_request *request, struct slice *authority,
+                         struct http_problem *problem)
 {
     struct slice rest = request->target;
     bool absolute = rest.len > 7 && strncasecmp((const char *)rest.ptr, "http://", 7) == 0;
     if (absolute) {
-        const uint8_t *slash = memchr(rest.ptr + 7, '/', rest.len - 7);
-        const uint8_t *end = rest.ptr + rest.len;
-        // Without a path it is "/", which stands at the end of "http:/": slices stay in the input.
-        rest = slash == NULL ? slice_of(request->target.ptr + 5, 1)
-                             : slice_of(slash, (size_t)(end - slash));
+        size_t end = 7;
+        while (end < rest.len && rest.ptr[end] != '/' && rest.ptr[end] != '?')
+            end++;
+        *authority = slice_of(rest.ptr + 7, end - 7);
+        rest = slice_of(rest.ptr + end, rest.len - end);
     } else if (rest.ptr[0] != '/' && !slice_is(rest, "*")) {
         return bad(problem, 400, "The request target must be a path.");
     }
-    const uint8_t *mark = memchr(rest.ptr, '?', rest.len);
-    if (mark == NULL) {
-        request->path = rest;
-        request->query = (struct slice){NULL, 0};
-        return true;
-    }
-    request->path = slice_of(rest.ptr, (size_t)(mark - rest.ptr));
-    request->query = slice_of(mark + 1, (size_t)(rest.ptr + rest.len - mark - 1));
+    const uint8_t *mark = rest.len == 0 ? NULL : memchr(rest.ptr, '?', rest.len);
+    request->path = mark == NULL ? rest : slice_of(rest.ptr, (size_t)(mark - rest.ptr));
+    request->query = mark == NULL ? (struct slice){NULL, 0}
+                                  : slice_of(mark + 1, (size_t)(rest.ptr + rest.len - mark - 1));
+    // Without a path it is "/", which stands at the end of "http:/": slices stay in the input.
+    if (request->path.len == 0)
+        request->path = slice_of(request->target.ptr + 5, 1);
     return true;
 }
 
@@ -207,7 +207,7 @@ static bool version_parse(struct slice text, int *minor, struct http_problem *pr
 }
 
 static bool request_line_parse(struct slice line, struct http_request *request,
-                               struct http_problem *problem)
+                               struct slice *authority, struct http_problem *problem)
 {
     size_t i = 0;
     while ((byte_class[line.ptr[i]] & TOKEN) != 0)
@@ -225,7 +225,7 @@ static bool request_line_parse(struct slice line, struct http_request *request,
     request->target = slice_of(line.ptr + from, i - from);
     i++;
     return version_parse(slice_of(line.ptr + i, line.len - i), &request->minor, problem) &&
-           target_split(request, problem);
+           target_split(request, authority, problem);
 }
 
 // ---- Header lines ------------------------------------------------------------------
@@ -453,11 +453,14 @@ static bool header_take(struct http_request *request, const struct http_header *
     enum http_known which = name_recognise(header->name);
     if (which == HTTP_UNKNOWN)
         return true;
-    if (request->known[which] == 0)
+    bool first = request->known[which] == 0;
+    if (first)
         request->known[which] = (uint8_t)request->header_count;
     switch (which) {
     case HTTP_HOST:
         return take_host(request, value, problem);
+    case HTTP_ORIGIN:
+        return first || bad(problem, 400, "Origin is given twice.");
     case HTTP_EXPECT:
         return take_expect(request, value, problem);
     case HTTP_CONNECTION:
@@ -496,7 +499,8 @@ static bool head_parse(const struct http_scan *scan, const uint8_t *ptr,
     memset(request, 0, offsetof(struct http_request, headers));
     if (scan->line_count == 0)
         return bad(problem, 400, "This is not an HTTP request.");
-    if (!request_line_parse(slice_of(ptr, scan->ends[0]), request, problem))
+    struct slice authority = {NULL, 0};
+    if (!request_line_parse(slice_of(ptr, scan->ends[0]), request, &authority, problem))
         return false;
     request->keep_alive = request->minor == 1;
     for (unsigned i = 1; i < scan->line_count; i++) {
@@ -507,7 +511,12 @@ static bool head_parse(const struct http_scan *scan, const uint8_t *ptr,
             !header_take(request, header, problem))
             return false;
     }
-    return head_check(request, problem);
+    if (!head_check(request, problem))
+        return false;
+    // The target says who is asked, whatever the header says (RFC 9112, 3.2.2).
+    if (authority.ptr != NULL)
+        request->host = authority;
+    return true;
 }
 
 enum http_parse http_head_parse(struct http_scan *scan, const uint8_t *ptr, size_t len,

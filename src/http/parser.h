@@ -7,7 +7,8 @@
 //
 // What it refuses, because two readers could understand it differently: bare LF, folded
 // headers, spaces before a colon, control characters, two Content-Lengths (even
-// equal ones), Content-Length together with Transfer-Encoding, any coding but chunked.
+// equal ones), two Hosts or Origins, Content-Length together with Transfer-Encoding, any coding but
+// chunked.
 #ifndef HTTP_PARSER_H
 #define HTTP_PARSER_H
 
@@ -64,10 +65,10 @@ struct http_request {
     struct slice target; // as sent
     struct slice path;   // of the target: "/" of "/?a=b" and of "http://host/?a=b"
     struct slice query;  // behind the "?", undecoded; empty if there is none
-    struct slice host;
-    struct slice body; // whole and decoded; set by the connection, not by the parser
-    uint64_t length;   // Content-Length, 0 if absent
-    int minor;         // 0 or 1, of HTTP/1.x
+    struct slice host;   // of an absolute target, else of the header
+    struct slice body;   // whole and decoded; set by the connection, not by the parser
+    uint64_t length;     // Content-Length, 0 if absent
+    int minor;           // 0 or 1, of HTTP/1.x
     bool has_length;
     bool chunked;
     bool keep_alive;

@@ -1,20 +1,38 @@
-// See access_log.h. A buffer is behind a lock that only the flush shares with its loop; the file
-// has one of its own, so that lines stay whole. What cannot be written is dropped: a full disk
-// must not stop the server. That is told once, until writing works again.
+// See access_log.h. A loop adds lines to a buffer of its own; one thread takes the buffers and
+// writes them. Only the taking is done under a lock, and it waits for nothing, so whatever the
+// target does (a pipe that nobody reads, a terminal that stands still, a full disk) stops that
+// thread alone. Meanwhile the buffers fill up, and then lines are dropped and counted. That is told
+// once, and how many it were when writing works again.
+//
+// The descriptor stays as it is, since others may share it: before each write the thread waits
+// until there is room, and what is not a regular file gets at most as much at a time as a pipe with
+// room takes without waiting.
 #include "server/access_log.h"
 
 #include "base/log.h"
+#include "base/wait.h"
 #include "server/time_text.h"
 #include "json/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { FLUSH_AT = 32 << 10, LINES_MAX = 1 << 20 };
+enum {
+    FLUSH_AT = 32 << 10,
+    LINES_MAX = 1 << 20,
+    LOOK_MS = 1000, // how often a target that does not move is looked at
+    CLOSE_MS = 300, // what is left at the end must be taken within
+    LEAVE_MS = 500, // and after that nobody waits for a write that does not return
+};
 
 struct lines {
     _Alignas(64) pthread_mutex_t lock;
@@ -24,92 +42,244 @@ struct lines {
 struct access_log {
     int fd;
     bool standard; // standard output, which is not ours to close
-    bool failing;  // under file_lock
-    pthread_mutex_t file_lock;
+    size_t piece;  // the most that is written at once
     unsigned loop_count;
     struct lines *loops;
+    _Atomic uint64_t lost;    // lines, since writing last worked
+    _Atomic int64_t close_by; // when to give up, by the monotonic clock; 0 while it is open
+    int closing;              // an eventfd that can be read from then
+
+    pthread_t thread;
+    struct buf taken; // the thread's: lines on their way to the target
+    bool told;        // that lines are lost
+    bool torn;        // the target has the beginning of a line
+
+    pthread_mutex_t lock; // of these
+    pthread_cond_t wake;
+    bool due;
+    bool done;
 };
 
-struct access_log *access_log_open(const char *path, unsigned loops, char *error, size_t error_size)
+// ---- Writing, on the thread ------------------------------------------------------------------
+
+static size_t lines_in(struct slice text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.len; i++)
+        count += text.ptr[i] == '\n';
+    return count;
+}
+
+static void tell_lost(struct access_log *log, const char *why)
+{
+    if (!log->told)
+        log_warn("the access log cannot be written, and its lines are lost: %s", why);
+    log->told = true;
+}
+
+static void tell_written(struct access_log *log)
+{
+    if (!log->told)
+        return;
+    log->told = false;
+    log_warn("the access log is written again; %llu of its lines were lost",
+             (unsigned long long)atomic_exchange(&log->lost, 0));
+}
+
+// Whether the target has room for a piece. Waits until it has, but not beyond the end.
+static bool wait_for_room(struct access_log *log)
+{
+    for (;;) {
+        struct pollfd waits[] = {{.fd = log->fd, .events = POLLOUT},
+                                 {.fd = log->closing, .events = POLLIN}};
+        int64_t by = atomic_load(&log->close_by);
+        int64_t left = by == 0 ? LOOK_MS : by - monotonic_ms();
+        int ready = poll(waits, by == 0 ? 2 : 1, left < 0 ? 0 : (int)left);
+        if (ready > 0 && waits[0].revents != 0)
+            return true;
+        if ((ready < 0 && errno != EINTR) || (ready == 0 && by != 0))
+            return false;
+        if (atomic_load(&log->lost) > 0)
+            tell_lost(log, "nobody takes them");
+    }
+}
+
+// Writes what the target takes; the rest is left.
+static struct slice write_some(struct access_log *log, struct slice text)
+{
+    while (text.len > 0 && wait_for_room(log)) {
+        ssize_t done = write(log->fd, text.ptr, text.len < log->piece ? text.len : log->piece);
+        if (done < 0 && errno != EINTR && errno != EAGAIN) {
+            tell_lost(log, strerror(errno));
+            break;
+        }
+        size_t taken = done < 0 ? 0 : (size_t)done;
+        if (taken > 0)
+            log->torn = text.ptr[taken - 1] != '\n';
+        text = slice_of(text.ptr + taken, text.len - taken);
+    }
+    return text;
+}
+
+static void write_taken(struct access_log *log)
+{
+    struct slice rest = buf_view(&log->taken);
+    // A line that was cut off is ended, so that the next one stands by itself.
+    bool ended = rest.len == 0 || !log->torn || write_some(log, SLICE_LIT("\n")).len == 0;
+    if (ended)
+        rest = write_some(log, rest);
+    if (rest.len > 0)
+        atomic_fetch_add(&log->lost, lines_in(rest));
+    else if (log->taken.len > 0)
+        tell_written(log);
+    buf_clear(&log->taken);
+}
+
+static void write_all(struct access_log *log)
+{
+    for (unsigned i = 0; i < log->loop_count; i++) {
+        struct lines *lines = &log->loops[i];
+        ensure(pthread_mutex_lock(&lines->lock) == 0);
+        struct buf text = lines->text;
+        lines->text = log->taken;
+        ensure(pthread_mutex_unlock(&lines->lock) == 0);
+        log->taken = text;
+        write_taken(log);
+    }
+}
+
+static void *writer_main(void *argument)
+{
+    struct access_log *log = argument;
+    bool last = false;
+    while (!last) {
+        ensure(pthread_mutex_lock(&log->lock) == 0);
+        while (!log->due)
+            ensure(pthread_cond_wait(&log->wake, &log->lock) == 0);
+        log->due = false;
+        ensure(pthread_mutex_unlock(&log->lock) == 0);
+        last = atomic_load(&log->close_by) != 0;
+        write_all(log);
+    }
+    ensure(pthread_mutex_lock(&log->lock) == 0);
+    log->done = true;
+    ensure(pthread_cond_broadcast(&log->wake) == 0);
+    ensure(pthread_mutex_unlock(&log->lock) == 0);
+    return NULL;
+}
+
+// ---- Life ------------------------------------------------------------------------------------
+
+static void log_free(struct access_log *log)
+{
+    for (unsigned i = 0; i < log->loop_count; i++) {
+        ensure(pthread_mutex_destroy(&log->loops[i].lock) == 0);
+        buf_release(&log->loops[i].text);
+    }
+    buf_release(&log->taken);
+    ensure(pthread_cond_destroy(&log->wake) == 0);
+    ensure(pthread_mutex_destroy(&log->lock) == 0);
+    if (!log->standard && log->fd >= 0)
+        (void)close(log->fd);
+    if (log->closing >= 0)
+        (void)close(log->closing);
+    free(log->loops);
+    free(log);
+}
+
+// The log without its target and its thread; NULL without memory.
+static struct access_log *log_new(unsigned loops)
 {
     struct access_log *log = calloc(1, sizeof(*log));
     struct lines *lines = aligned_alloc(_Alignof(struct lines), sizeof(*lines) * loops);
-    int fd = STDOUT_FILENO;
-    bool standard = strcmp(path, "-") == 0;
-    if (log != NULL && lines != NULL && !standard)
-        fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (log == NULL || lines == NULL || fd < 0) {
-        (void)snprintf(error, error_size, "cannot open the access log '%s': %s", path,
-                       fd < 0 ? strerror(errno) : "out of memory");
+    if (log == NULL || lines == NULL) {
         free(log);
         free(lines);
         return NULL;
     }
-    log->fd = fd;
-    log->standard = standard;
     log->loop_count = loops;
     log->loops = lines;
-    ensure(pthread_mutex_init(&log->file_lock, NULL) == 0);
+    log->fd = -1;
+    buf_init(&log->taken, LINES_MAX);
+    ensure(pthread_mutex_init(&log->lock, NULL) == 0);
+    wait_init(&log->wake);
     for (unsigned i = 0; i < loops; i++) {
         ensure(pthread_mutex_init(&lines[i].lock, NULL) == 0);
         buf_init(&lines[i].text, LINES_MAX);
     }
+    log->closing = eventfd(0, EFD_CLOEXEC);
     return log;
+}
+
+// False with errno.
+static bool log_start(struct access_log *log, const char *path)
+{
+    struct stat about;
+    log->standard = strcmp(path, "-") == 0;
+    log->fd =
+        log->standard ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (log->closing < 0 || log->fd < 0)
+        return false;
+    bool regular = fstat(log->fd, &about) == 0 && S_ISREG(about.st_mode);
+    log->piece = regular ? LINES_MAX : PIPE_BUF;
+    errno = pthread_create(&log->thread, NULL, writer_main, log);
+    return errno == 0;
+}
+
+struct access_log *access_log_open(const char *path, unsigned loops, char *error, size_t error_size)
+{
+    struct access_log *log = log_new(loops);
+    if (log != NULL && log_start(log, path))
+        return log;
+    (void)snprintf(error, error_size, "cannot open the access log '%s': %s", path,
+                   log == NULL ? "out of memory" : strerror(errno));
+    if (log != NULL)
+        log_free(log);
+    return NULL;
+}
+
+void access_log_flush(struct access_log *log)
+{
+    ensure(pthread_mutex_lock(&log->lock) == 0);
+    log->due = true;
+    ensure(pthread_cond_broadcast(&log->wake) == 0);
+    ensure(pthread_mutex_unlock(&log->lock) == 0);
+}
+
+// Whether the thread has ended in time. It may be in a write that never returns: a terminal says
+// that it has room and then waits for its user.
+static bool wait_for_end(struct access_log *log)
+{
+    int64_t until = monotonic_ns() + LEAVE_MS * MILLISECOND_NS;
+    ensure(pthread_mutex_lock(&log->lock) == 0);
+    while (!log->done && wait_until(&log->wake, &log->lock, until))
+        continue;
+    bool done = log->done;
+    ensure(pthread_mutex_unlock(&log->lock) == 0);
+    return done;
 }
 
 void access_log_close(struct access_log *log)
 {
     if (log == NULL)
         return;
+    atomic_store(&log->close_by, monotonic_ms() + CLOSE_MS);
+    ensure(eventfd_write(log->closing, 1) == 0);
     access_log_flush(log);
-    for (unsigned i = 0; i < log->loop_count; i++) {
-        ensure(pthread_mutex_destroy(&log->loops[i].lock) == 0);
-        buf_release(&log->loops[i].text);
-    }
-    ensure(pthread_mutex_destroy(&log->file_lock) == 0);
-    if (!log->standard)
-        (void)close(log->fd);
-    free(log->loops);
-    free(log);
-}
-
-// ---- Writing ---------------------------------------------------------------------------------
-
-static bool write_all(int fd, struct slice text)
-{
-    while (text.len > 0) {
-        ssize_t done = write(fd, text.ptr, text.len);
-        if (done < 0 && errno != EINTR)
-            return false;
-        size_t taken = done < 0 ? 0 : (size_t)done;
-        text = slice_of(text.ptr + taken, text.len - taken);
-    }
-    return true;
-}
-
-// The caller has the lock of the lines.
-static void flush_lines(struct access_log *log, struct lines *lines)
-{
-    if (lines->text.len == 0)
-        return;
-    ensure(pthread_mutex_lock(&log->file_lock) == 0);
-    bool ok = write_all(log->fd, buf_view(&lines->text));
-    if (!ok && !log->failing)
-        log_warn("the access log cannot be written, and its lines are lost: %s", strerror(errno));
-    log->failing = !ok;
-    ensure(pthread_mutex_unlock(&log->file_lock) == 0);
-    buf_clear(&lines->text);
-}
-
-void access_log_flush(struct access_log *log)
-{
-    for (unsigned i = 0; i < log->loop_count; i++) {
-        struct lines *lines = &log->loops[i];
-        ensure(pthread_mutex_lock(&lines->lock) == 0);
-        flush_lines(log, lines);
-        ensure(pthread_mutex_unlock(&lines->lock) == 0);
+    bool done = wait_for_end(log);
+    uint64_t lost = atomic_load(&log->lost);
+    if (lost > 0 || !done)
+        log_warn("the last lines of the access log are lost: %llu%s", (unsigned long long)lost,
+                 done ? "" : " or more");
+    if (done) {
+        ensure(pthread_join(log->thread, NULL) == 0);
+        log_free(log);
+    } else {
+        ensure(pthread_detach(log->thread) == 0); // what it uses is left to it
     }
 }
+
+// ---- Lines -----------------------------------------------------------------------------------
 
 static void write_text(struct json_writer *w, const char *name, struct slice text)
 {
@@ -153,8 +323,17 @@ void access_log_add(struct access_log *log, unsigned loop, const struct access_e
 {
     struct lines *lines = &log->loops[loop];
     ensure(pthread_mutex_lock(&lines->lock) == 0);
+    size_t before = lines->text.len;
     write_line(&lines->text, entry);
-    if (lines->text.len >= FLUSH_AT || lines->text.failed)
-        flush_lines(log, lines);
+    bool dropped = lines->text.failed;
+    if (dropped) {
+        lines->text.len = before;
+        lines->text.failed = false;
+    }
+    bool due = before < FLUSH_AT && lines->text.len >= FLUSH_AT;
     ensure(pthread_mutex_unlock(&lines->lock) == 0);
+    if (dropped)
+        atomic_fetch_add(&log->lost, 1);
+    if (due)
+        access_log_flush(log);
 }

@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-enum { ADDRESS_MAX = 64 };
+enum { ADDRESS_MAX = 64, NAME_MAX_LEN = 253 };
 
 // Whatever the case of the text.
 static bool ends_with(struct slice text, struct slice lower)
@@ -28,17 +28,6 @@ static bool same_name(struct slice a, struct slice b)
 
 // ---- Hosts -----------------------------------------------------------------------------------
 
-// "localhost:8000" and "[::1]:8000" without port and brackets.
-static struct slice host_name(struct slice host)
-{
-    if (host.len > 0 && host.ptr[0] == '[') {
-        const uint8_t *end = memchr(host.ptr, ']', host.len);
-        return end == NULL ? host : slice_of(host.ptr + 1, (size_t)(end - host.ptr) - 1);
-    }
-    const uint8_t *colon = memchr(host.ptr, ':', host.len);
-    return colon == NULL ? host : slice_of(host.ptr, (size_t)(colon - host.ptr));
-}
-
 enum address { ADDRESS_NONE, ADDRESS_LOOPBACK, ADDRESS_OTHER };
 
 static enum address address_kind(struct slice name)
@@ -55,6 +44,50 @@ static enum address address_kind(struct slice name)
     if (inet_pton(AF_INET6, text, &six) == 1)
         return IN6_IS_ADDR_LOOPBACK(&six) ? ADDRESS_LOOPBACK : ADDRESS_OTHER;
     return ADDRESS_NONE;
+}
+
+static bool is_name(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.ptr[i];
+        uint8_t lower = c | 0x20;
+        if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '.' &&
+            c != '_')
+            return false;
+    }
+    return text.len > 0 && text.len <= NAME_MAX_LEN;
+}
+
+// ":8000", or nothing.
+static bool is_port(struct slice text)
+{
+    unsigned number = 0;
+    for (size_t i = 1; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9' || i > 5)
+            return false;
+        number = number * 10 + (unsigned)(text.ptr[i] - '0');
+    }
+    return text.len == 0 || (text.ptr[0] == ':' && number <= UINT16_MAX);
+}
+
+// "localhost:8000" and "[::1]:8000" without port and brackets; false for anything that is not a
+// host and a port. What somebody else might read in another way is none.
+static bool host_name(struct slice host, struct slice *name)
+{
+    if (host.len == 0)
+        return false;
+    bool bracket = host.ptr[0] == '[';
+    const uint8_t *end = memchr(host.ptr, bracket ? ']' : ':', host.len);
+    if (bracket && end == NULL)
+        return false;
+    size_t len = end == NULL ? host.len : (size_t)(end - host.ptr);
+    *name = bracket ? slice_of(host.ptr + 1, len - 1) : slice_of(host.ptr, len);
+    size_t behind = bracket ? len + 1 : len;
+    if (!is_port(slice_of(host.ptr + behind, host.len - behind)))
+        return false;
+    return bracket
+               ? memchr(name->ptr, ':', name->len) != NULL && address_kind(*name) != ADDRESS_NONE
+               : is_name(*name);
 }
 
 static bool is_local_name(struct slice name)
@@ -95,14 +128,15 @@ static bool host_served(const struct gate *gate, struct slice host)
 {
     if (host.ptr == NULL)
         return true; // HTTP/1.0, which no browser speaks
-    struct slice name = host_name(host);
+    struct slice name;
+    if (!host_name(host, &name))
+        return false;
     if (is_local_name(name))
         return true;
     enum address kind = address_kind(name);
     if (kind == ADDRESS_LOOPBACK || host_listed(gate, name))
         return true;
-    return !gate->loopback && name.len > 0 &&
-           (kind == ADDRESS_OTHER || memchr(name.ptr, '.', name.len) == NULL);
+    return !gate->loopback && (kind == ADDRESS_OTHER || memchr(name.ptr, '.', name.len) == NULL);
 }
 
 static bool host_passes(const struct gate *gate, struct gate_memory *memory, struct slice host)

@@ -2,8 +2,8 @@
 //
 // A server on a developer's machine has a neighbour that nobody invited: every page open in the
 // browser can send requests to it. Two rules keep them out, on every path:
-//   1. The Host must be a name of this server, so that a page cannot reach it by letting a name of
-//      its own point here (DNS rebinding).
+//   1. The Host (or the host in an absolute target) must be a name of this server, so that a page
+//      cannot reach it by letting a name of its own point here (DNS rebinding).
 //   2. A request with an Origin comes from a page. It must be a page of this server, or one that
 //      --cors names; only the latter get CORS headers, and never for /admin.
 // Clients that are no browsers send no Origin and are not concerned by the second rule.

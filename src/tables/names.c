@@ -1,7 +1,8 @@
 // See names.h.
 #include "tables/names.h"
 
-enum { NAMES_MAX = 16 << 20 };
+// What the catalog holds in memory has room for its names.
+enum { NAMES_MAX = 1 << 30 };
 
 static bool name_add(void *context, struct slice name)
 {

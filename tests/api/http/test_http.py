@@ -554,6 +554,13 @@ class Compression(Served):
         answer = self.ask(body=gzip.compress(b"{}")[:-3], Content_Encoding="gzip")
         self.assertEqual(answer.status, 400)
 
+    def test_in_slices(self):
+        """15 MB out of 15 KB: others come in between."""
+        before = metric(self.server.port, "long_call_slices_total")
+        packed = gzip.compress(b" " * (15 << 20) + b"{}")
+        self.assertEqual(self.ask("PutItem", packed, Content_Encoding="gzip").status, 400)
+        self.assertGreater(metric(self.server.port, "long_call_slices_total") - before, 25)
+
     def test_bomb(self):
         packed = gzip.compress(b" " * (64 << 20))
         self.assertLess(len(packed), 100000)
@@ -790,6 +797,24 @@ class Stopping(unittest.TestCase):
                 answer = None  # it was cut: nobody took it
             self.assertIn(None if answer is None else answer.status, (None, 200, 503))
             reader.close()
+
+    def test_bodies_are_not_unpacked_to_the_end(self):
+        """15 MB out of 15 KB, a hundred times, would be seconds of work for nobody."""
+        server = Server("--memory")
+        packed = gzip.compress(b" " * (15 << 20) + b"{}")
+        writers = [Connection(server.port) for _ in range(100)]
+        for writer in writers:
+            writer.send(request("PutItem", packed, Content_Encoding="gzip"))
+        self.assertEqual(server.stop(), 0)
+        statuses = []
+        for writer in writers:
+            try:
+                statuses.append(writer.answer().status)
+            except (ConnectionError, AssertionError):
+                statuses.append(None)
+            writer.close()
+        self.assertIn(503, statuses)
+        self.assertLessEqual(set(statuses), {None, 400, 503})
 
     def test_sigint(self):
         server = Server("--memory")

@@ -67,6 +67,70 @@ def outcome(answers):
     return str(status)
 
 
+class Insights(unittest.TestCase):
+    """Contributor Insights for everything: an empty place is small, and full ones are kept to their share."""
+
+    TABLES = 12
+    INDEXES = 20
+
+    def data_size(self, server):
+        with open(f"/proc/{server.process.pid}/status", encoding="utf-8") as file:
+            return int(re.search(r"VmData:\s+(\d+) kB", file.read())[1]) << 10
+
+    def enable(self, server):
+        for table in range(self.TABLES):
+            for index in (None, *range(self.INDEXES)):
+                more = {} if index is None else {"IndexName": f"index{index}"}
+                status, answer = server.call("UpdateContributorInsights", TableName=f"tab{table}",
+                                             ContributorInsightsAction="ENABLE", **more)
+                self.assertEqual(status, 200, answer)
+
+    def test_places_and_keys(self):
+        server = Server("--memory-limit", "128M", "--admin")
+        for table in range(self.TABLES):
+            names = [f"g{n}" for n in range(self.INDEXES)]
+            server.table(f"tab{table}", AttributeDefinitions=[
+                {"AttributeName": name, "AttributeType": "S"} for name in ("k", *names)],
+                GlobalSecondaryIndexes=[{
+                    "IndexName": f"index{n}", "Projection": {"ProjectionType": "KEYS_ONLY"},
+                    "KeySchema": [{"AttributeName": f"g{n}", "KeyType": "HASH"},
+                                  {"AttributeName": "k", "KeyType": "RANGE"}]}
+                    for n in range(self.INDEXES)])
+        before = self.data_size(server)
+        self.enable(server)
+        if not sanitized():
+            self.assertLess(self.data_size(server) - before, 20 * MB)
+        seen = server.metrics()
+        share = seen["dolmen_memory_budget_limit_bytes"] / 8
+        used = 'dolmen_memory_budget_bytes{kind="insights"}'
+        self.assertLess(seen[used], MB)
+        # Twenty keys of 2 KB for each item, and each twice: three times the share.
+        for n in range(60):
+            table = f"tab{n % self.TABLES}"
+            status, answer = server.call("BatchWriteItem", RequestItems={table: [
+                {"PutRequest": {"Item": {"k": {"S": f"{n} {m} " + "x" * 900}, **{
+                    f"g{i}": {"S": f"{n} {m} {i} " + "y" * 1900} for i in range(self.INDEXES)}}}}
+                for m in range(10)]})
+            self.assertEqual(status, 200, answer)
+        seen = server.metrics()
+        self.assertGreater(seen[used], share / 2)
+        self.assertLessEqual(seen[used], share)
+        status, answer = server.json("GET", "/admin/insights?table=tab3")
+        self.assertEqual(status, 200)
+        self.assertEqual(len(answer["insights"]), self.INDEXES + 1)
+        self.assertEqual([place["accesses"] for place in answer["insights"]], [50] * (self.INDEXES + 1))
+        # What is watched no more is given back, and so is what is gone.
+        status, answer = server.call("UpdateContributorInsights", TableName="tab0",
+                                     ContributorInsightsAction="DISABLE")
+        self.assertEqual(status, 200, answer)
+        for table in range(self.TABLES):
+            self.assertEqual(server.call("DeleteTable", TableName=f"tab{table}")[0], 200)
+        status, answer = server.json("GET", "/admin/insights")
+        self.assertEqual(answer["insights"], [])
+        self.assertEqual(server.metrics()[used], 0)
+        self.assertEqual(server.stop(), 0)
+
+
 class Abuse(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

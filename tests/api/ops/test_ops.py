@@ -413,6 +413,68 @@ class AccessLog(unittest.TestCase):
         self.assertEqual(server.stop(), 0)
         self.assertEqual([json.loads(line)["status"] for line in lines], [200] * 800)
 
+    def many(self, server, count):
+        """That many requests on one connection; all must be answered."""
+        body = b"{}"
+        request = ("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n"
+                   "X-Amz-Target: DynamoDB_20120810.ListTables\r\n" % len(body) +
+                   "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items()) +
+                   "\r\n").encode() + body
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
+            stream = client.makefile("rb")
+            for _ in range(count // 50):
+                client.sendall(request * 50)
+                for _ in range(50):
+                    self.assertIn(b"200", stream.readline())
+                    length = 0
+                    while (line := stream.readline()) != b"\r\n":
+                        if line.lower().startswith(b"content-length:"):
+                            length = int(line.split(b":")[1])
+                    stream.read(length)
+            stream.close()
+
+    def test_nobody_reads_standard_output(self):
+        server = Server("--access-log", "-", "--threads", "1")
+        self.many(server, 1000)
+        server.process.send_signal(signal.SIGTERM)
+        self.assertEqual(server.process.wait(20), 0)
+        self.assertIn("the last lines of the access log are lost: ", server.said())
+        self.assertEqual(server.stop(), 0)
+        lines = server.output.splitlines()
+        self.assertGreater(len(lines), 100)
+        for line in lines[:-1]:
+            json.loads(line)
+
+    def test_reader_that_pauses(self):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "fifo")
+            os.mkfifo(path)
+            reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+            server = Server("--access-log", path, "--threads", "1")
+            self.many(server, 5000)
+            for _ in range(200):
+                if "its lines are lost: nobody takes them" in server.said():
+                    break
+                time.sleep(0.1)
+            else:
+                self.fail("not told")
+            os.set_blocking(reader, True)
+            text = []
+            stream = os.fdopen(reader, encoding="utf-8")
+            thread = threading.Thread(target=lambda: text.extend(stream))
+            thread.start()
+            for _ in range(200):
+                if "is written again" in server.said():
+                    break
+                time.sleep(0.1)
+            lost = int(re.search(r"again; (\d+) of its lines were lost", server.said())[1])
+            self.many(server, 50)
+            self.assertEqual(server.stop(), 0)
+            thread.join(20)
+            stream.close()
+            self.assertEqual([json.loads(line)["status"] for line in text], [200] * len(text))
+            self.assertEqual(len(text) + lost, 5050)
+
     def test_cannot_open(self):
         done = subprocess.run(
             [BIN, "serve", "--port", "0", "--memory", "--access-log", "/nowhere/at/all"],
@@ -439,6 +501,117 @@ class Stopping(unittest.TestCase):
             self.assertEqual(server.stop(), 0)
             self.assertLess(time.monotonic() - began, 2.5)
             client.close()
+
+
+class LargestItems(unittest.TestCase):
+    """Items of 400 KB that are many times that as JSON, or in our own bytes."""
+
+    STREAM = "arn:aws:kinesis:eu-west-1:000000000000:stream/stones"
+
+    def puts(self, server):
+        """Two changes: together they are 58 MB as JSON, the second alone 38 MB."""
+        server.table("stone")
+        status, answer = server.call("EnableKinesisStreamingDestination", TableName="stone",
+                                     StreamArn=self.STREAM)
+        self.assertEqual(status, 200, answer)
+        for count in (136400, 136399):
+            item = {**KEY, "l": {"L": [{"N": "1e-130"}] * count}}
+            status, answer = server.call("PutItem", TableName="stone", Item=item)
+            self.assertEqual(status, 200, answer)
+
+    def small(self, server):
+        status, answer = server.call("PutItem", TableName="stone", Item={"k": {"S": "small"}})
+        self.assertEqual(status, 200, answer)
+
+    def lines(self, path, count):
+        for _ in range(600):
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    lines = [line for line in file if line.endswith("\n")]
+                if len(lines) >= count:
+                    return [json.loads(line) for line in lines]
+            time.sleep(0.1)
+        raise AssertionError("the changes are not delivered")
+
+    def test_kinesis_file(self):
+        with tempfile.TemporaryDirectory() as data:
+            server = Server(data=data)
+            self.puts(server)
+            self.small(server)
+            records = self.lines(os.path.join(data, "kinesis", "stones.jsonl"), 3)
+            self.assertEqual(server.stop(), 0)
+            second = records[1]["dynamodb"]
+            self.assertEqual(len(second["OldImage"]["l"]["L"]), 136400)
+            self.assertEqual(len(second["NewImage"]["l"]["L"]), 136399)
+            self.assertEqual(records[2]["dynamodb"]["Keys"], {"k": {"S": "small"}})
+
+    def test_kinesis_line_cut_off(self):
+        """What a crash has left of a large record is found quickly, and goes."""
+        with tempfile.TemporaryDirectory() as data:
+            path = os.path.join(data, "stones.jsonl")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write('{"dynamodb":"whole"}\n' + "x" * (40 << 20))
+            server = Server("--kinesis-root", data)
+            self.puts(server)
+            records = self.lines(path, 3)
+            self.assertEqual(server.stop(), 0)
+            self.assertEqual(records[0]["dynamodb"], "whole")
+            self.assertEqual(len(records[2]["dynamodb"]["OldImage"]["l"]["L"]), 136400)
+
+    def test_kinesis_endpoint(self):
+        lengths = []
+        with socket.create_server(("127.0.0.1", 0)) as endpoint:
+            endpoint.settimeout(60)
+            server = Server("--kinesis-endpoint", "http://127.0.0.1:%d" % endpoint.getsockname()[1])
+            self.puts(server)
+            self.small(server)
+            client, _ = endpoint.accept()
+            client.settimeout(60)
+            stream = client.makefile("rb")
+            while len(lengths) < 3:
+                head = {}
+                while (line := stream.readline().strip()) or not head:
+                    name, _, value = line.partition(b":")
+                    head[name.lower()] = value
+                body = json.loads(stream.read(int(head[b"content-length"])))
+                lengths.append(len(body["Data"]))
+                client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+            stream.close()
+            client.close()
+            self.assertEqual(server.stop(), 0)
+        self.assertGreater(lengths[1], 50_000_000)
+        self.assertLess(lengths[2], 1000)
+
+    def test_kinesis_without_the_memory(self):
+        """What can never be made is left out, and what comes behind it is delivered."""
+        with tempfile.TemporaryDirectory() as data:
+            server = Server("--memory-limit", "128M", data=data)
+            self.puts(server)
+            self.small(server)
+            # The first change is half as large, and may be delivered.
+            path = os.path.join(data, "kinesis", "stones.jsonl")
+            records = self.lines(path, 1)
+            while len(records) < 2 and "small" not in records[0]["dynamodb"]["Keys"]["k"]["S"]:
+                records = self.lines(path, 2)
+            self.assertIn("is not delivered to " + self.STREAM, server.said())
+            self.assertEqual(records[-1]["dynamodb"]["Keys"], {"k": {"S": "small"}})
+            self.assertEqual(server.stop(), 0)
+
+    def test_projected(self):
+        """A list of sets of one byte is four times as large as AWS counts it."""
+        server = Server()
+        server.table("stone", AttributeDefinitions=[
+            {"AttributeName": name, "AttributeType": "S"} for name in ("k", "g")],
+            GlobalSecondaryIndexes=[{
+                "IndexName": "by_g", "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
+                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["l"]}}])
+        item = {**KEY, "g": {"S": "g"}, "l": {"L": [{"BS": ["AA=="]}] * 204700}}
+        status, answer = server.call("PutItem", TableName="stone", Item=item)
+        self.assertEqual(status, 200, answer)
+        status, answer = server.call("Scan", TableName="stone", IndexName="by_g")
+        self.assertEqual(status, 200)
+        self.assertEqual(len(answer["Items"][0]["l"]["L"]), 204700)
+        self.assertEqual(server.stop(), 0)
 
 
 class Sizes(unittest.TestCase):

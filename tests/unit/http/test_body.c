@@ -49,6 +49,8 @@ static void test_chunked_good(void **state)
         {"5\r\nhello\r\n0\r\n\r\n", "hello", 0},
         {"5\r\nhello\r\n1\r\n \r\n5\r\nworld\r\n0\r\n\r\nGET /", "hello world", 5},
         {"A;ext=\"1\"\r\n0123456789\r\n00\r\nTrailer: x\r\nB: y\r\n\r\n", "0123456789", 0},
+        {"5 \r\nhello\r\n0\t \r\n\r\n", "hello", 0},
+        {"5 \t ; a=b\r\nhello\r\n0\r\n\r\n", "hello", 0},
         {"0000a\r\n0123456789\r\n0\r\n\r\n\r\n", "0123456789", 2},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -78,6 +80,7 @@ static void test_chunked_bad(void **state)
         {400, "5\r\rhello\r\n"}, {400, "5\r\nhelloX\r\n"},
         {400, "5\r\nhello\rX"},  {400, "1;\x01\r\n"},
         {400, "0\r\nA\n\r\n"},   {400, "1000000000000000\r\n"},
+        {400, "2 5\r\nhello"},   {400, "2\t \x01\r\n"},
         {413, "3e9\r\n"},        {413, "fffffffffffffff\r\n"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -143,6 +146,45 @@ static void test_gzip_round(void **state)
     http_gzip_free(gzip);
 }
 
+// Unpacks in pieces; how many it were.
+static size_t inflate_pieces(struct http_gzip *gzip, struct slice packed, size_t most,
+                             struct buf *out)
+{
+    size_t pieces = 1;
+    buf_clear(out);
+    assert_true(http_gzip_inflate_begin(gzip, packed));
+    enum http_inflate result;
+    while ((result = http_gzip_inflate_some(gzip, most, out)) == HTTP_INFLATE_MORE)
+        pieces++;
+    assert_int_equal(result, HTTP_INFLATED);
+    return pieces;
+}
+
+static void test_gzip_pieces(void **state)
+{
+    (void)state;
+    struct http_gzip *gzip = http_gzip_new();
+    struct buf plain = letters(1 << 20);
+    struct buf packed;
+    struct buf back;
+    buf_init(&packed, 64 << 20);
+    buf_init(&back, 1 << 20);
+    assert_true(http_gzip_deflate(gzip, buf_view(&plain), &packed));
+    assert_int_equal(inflate_pieces(gzip, buf_view(&packed), SIZE_MAX, &back), 1);
+    assert_in_range(inflate_pieces(gzip, buf_view(&packed), 128 << 10, &back), 7, 17);
+    assert_true(slice_equal(buf_view(&plain), buf_view(&back)));
+    // Members with nothing in them are work, too.
+    buf_clear(&packed);
+    for (size_t i = 0; i < 10000; i++)
+        assert_true(http_gzip_deflate(gzip, slice_of("", 0), &packed));
+    assert_in_range(inflate_pieces(gzip, buf_view(&packed), 10000, &back), 15, 30);
+    assert_int_equal(back.len, 0);
+    buf_release(&plain);
+    buf_release(&packed);
+    buf_release(&back);
+    http_gzip_free(gzip);
+}
+
 static void test_gzip_bad(void **state)
 {
     (void)state;
@@ -181,7 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chunked_good),   cmocka_unit_test(test_chunked_bad),
         cmocka_unit_test(test_chunked_extras), cmocka_unit_test(test_gzip_round),
-        cmocka_unit_test(test_gzip_bad),
+        cmocka_unit_test(test_gzip_pieces),    cmocka_unit_test(test_gzip_bad),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

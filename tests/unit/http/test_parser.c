@@ -33,6 +33,7 @@ static const struct {
     {400, "\r\n"},
     {400, "GET / HTTP/1.1\n" H "\r\n"},
     {400, "GET / HTTP/1.1\r\nHost: h\n\r\n"},
+    {400, "GET / HTTP/1.1\r\n" H "Origin: http://h\r\nA: b\r\nORIGIN: http://x\r\n\r\n"},
     {400, "GET / HTTP/1.1\r\n" H "\n"},
     {400, "GET / HTTP/1.1\r\n" H "A: b\rc\r\n\r\n"},
     {400, "GET / HTTP/1.1\r\rHost: h\r\n\r\n"},
@@ -153,7 +154,9 @@ static void test_meaning(void **state)
     assert_true(out.request.chunked && slice_is(out.request.path, "/p"));
     assert_true(slice_is(out.request.query, "q"));
     parse("GET http://host HTTP/1.1\r\n" H "\r\n", copy, &out);
-    assert_true(slice_is(out.request.path, "/"));
+    assert_true(slice_is(out.request.path, "/") && slice_is(out.request.host, "host"));
+    parse("GET http://host?a=/b HTTP/1.1\r\n" H "\r\n", copy, &out);
+    assert_true(slice_is(out.request.path, "/") && slice_is(out.request.query, "a=/b"));
     parse(good[5], copy, &out);
     assert_true(slice_is(out.request.headers[1].value, "http://x"));
     assert_int_equal(out.request.headers[2].value.len, 0);
@@ -180,7 +183,7 @@ static void test_known(void **state)
         for (size_t k = 0; k < strlen(names[i]); k++)
             name[k] = (char)(k % 2 == 0 ? toupper(names[i][k]) : names[i][k]);
         (void)snprintf(text, sizeof(text), "GET / HTTP/1.1\r\n" H "%s: one\r\n%s: two\r\n\r\n",
-                       name, names[i]);
+                       name, i == HTTP_ORIGIN ? "other" : names[i]);
         parse(text, copy, &out);
         assert_int_equal(out.result, HTTP_DONE);
         const struct slice *value = http_header(&out.request, (enum http_known)i);

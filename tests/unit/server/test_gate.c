@@ -69,7 +69,25 @@ static void test_hosts(void **state)
         {"1270.0.0.1", false, false},
         {"", false, false},
         {":8000", false, false},
-        {"[::1", false, true},
+        {"localhost:", true, true},
+        {"[::1", false, false},
+        {"[::1]evil.example", false, false},
+        {"[::1]:80:80", false, false},
+        {"[localhost]", false, false},
+        {"[127.0.0.1]", false, false},
+        {"[localhost].evil.example", false, false},
+        {"localhost:80@evil.example", false, false},
+        {"localhost:80 ", true, true}, // a header's value is trimmed
+        {"localhost:80x", false, false},
+        {"localhost:65536", false, false},
+        {"localhost:000080", false, false},
+        {"evil.example#.localhost", false, false},
+        {"evil.example/.localhost", false, false},
+        {"evil.example\\.localhost", false, false},
+        {"evil.example?.localhost", false, false},
+        {"evil.example, x.localhost", false, false},
+        {"evil.example%23.localhost", false, false},
+        {"a@db.example", false, false},
     };
     struct gate near = make(true);
     struct gate far = make(false);
@@ -193,12 +211,42 @@ static void test_options(void **state)
                  gate_is_loopback("10.1.2.3") || gate_is_loopback("myhost"));
 }
 
+// The host of the target counts, not that of the header.
+static void test_absolute(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target;
+        const char *host;
+        enum gate_word word;
+    } rows[] = {
+        {"http://localhost/", "localhost", GATE_OPEN},
+        {"http://localhost:8000/health", "evil.example", GATE_OPEN},
+        {"HTTP://db.example", "localhost", GATE_OPEN},
+        {"http://evil.example/health", "localhost", GATE_WRONG_HOST},
+        {"http://evil.example", "localhost", GATE_WRONG_HOST},
+        {"http://evil.example?a=b", "localhost", GATE_WRONG_HOST},
+        {"http://evil.example?/@localhost/", "localhost", GATE_WRONG_HOST},
+        {"http://localhost@evil.example/", "localhost", GATE_WRONG_HOST},
+        {"http:///health", "localhost", GATE_WRONG_HOST},
+    };
+    struct gate gate = make(true);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char headers[128];
+        char cors[64];
+        (void)snprintf(headers, sizeof(headers), "Host: %s\r\n", rows[i].host);
+        if (judge(&gate, rows[i].target, "1.1", headers, cors) != rows[i].word)
+            fail_msg("%s", rows[i].target);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hosts),      cmocka_unit_test(test_any_host),
-        cmocka_unit_test(test_memory),     cmocka_unit_test(test_origins),
-        cmocka_unit_test(test_any_origin), cmocka_unit_test(test_options),
+        cmocka_unit_test(test_hosts),    cmocka_unit_test(test_absolute),
+        cmocka_unit_test(test_any_host), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_origins),  cmocka_unit_test(test_any_origin),
+        cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
