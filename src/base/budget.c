@@ -126,6 +126,12 @@ void budget_starve(struct budget_account *account)
         account->starved = true;
 }
 
+bool budget_ever(const struct budget *budget, size_t bytes)
+{
+    return budget == NULL || budget->limit == 0 ||
+           bytes <= budget->limit - (bytes > SMALL ? budget->limit / 8 : 0);
+}
+
 bool budget_tight(const struct budget *budget)
 {
     return budget != NULL && budget->limit > 0 &&

@@ -64,6 +64,8 @@ void budget_free(struct budget_account *account, enum budget_kind kind, void *pt
 // The system had no memory: the account is starved as if the budget had refused.
 void budget_starve(struct budget_account *account);
 
+// Whether there can ever be that much: else it is of no use to come again.
+bool budget_ever(const struct budget *budget, size_t bytes);
 // More than half is taken: do not keep what is not needed. False without a budget.
 bool budget_tight(const struct budget *budget);
 // How often the budget has refused so far: while the number grows, somebody waits for memory.

@@ -50,6 +50,9 @@ static void test_small_pieces(void **state)
     budget_init(&budget, 8 * MEGABYTE);
     struct budget_account account = {.budget = &budget};
     assert_false(budget_take(&account, BUDGET_CALLS, 7 * MEGABYTE + 1));
+    assert_false(budget_ever(&budget, 7 * MEGABYTE + 1));
+    assert_true(budget_ever(&budget, 7 * MEGABYTE));
+    assert_true(budget_ever(NULL, SIZE_MAX));
     assert_true(budget_take(&account, BUDGET_CALLS, 7 * MEGABYTE));
     assert_false(budget_take(&account, BUDGET_CALLS, 128 << 10));
     for (int i = 0; i < 16; i++)
@@ -175,6 +178,15 @@ static void test_buf(void **state)
     assert_int_equal(budget.by_kind[BUDGET_ANSWERS], buf.cap);
     buf_release(&buf);
     assert_int_equal(budget.used, 0);
+
+    // Room for much that becomes little goes back, too.
+    assert_non_null(buf_reserve(&buf, 2 * MEGABYTE));
+    buf_add(&buf, bytes, 100);
+    assert_int_equal(budget.used, 2 * MEGABYTE);
+    buf_fit(&buf);
+    assert_int_equal(budget.used, 0);
+    assert_int_equal(buf.len, 100);
+    buf_release(&buf);
 }
 
 static void *take_often(void *context)
