@@ -68,7 +68,7 @@ void api_call_init(struct api_call *call, struct api *api)
     *call = (struct api_call){.api = api, .region = SLICE_LIT("us-east-1")};
     call->usage.operation = API_NO_OPERATION;
     call->account.budget = api->budget;
-    arena_init_counted(&call->arena, LIMIT_REQUEST_MEMORY, &call->account);
+    arena_init_counted(&call->arena, LIMIT_REQUEST_MEMORY, &call->account, BUDGET_CALLS);
     error_init(&call->error, &call->arena);
     buf_init_counted(&call->response, LIMIT_RESPONSE, &call->account, BUDGET_ANSWERS);
 }

@@ -28,7 +28,7 @@ struct data *data_new(const struct data_service *service, struct http_exchange *
     data->service = service;
     data->exchange = exchange;
     data->account.budget = api_budget(service->api);
-    arena_init_counted(&data->arena, LIMIT_REQUEST_MEMORY, &data->account);
+    arena_init_counted(&data->arena, LIMIT_REQUEST_MEMORY, &data->account, BUDGET_CALLS);
     buf_init(&data->headers, HEADERS_MAX);
     buf_init_counted(&data->body, LIMIT_RESPONSE, &data->account, BUDGET_ANSWERS);
     return data;

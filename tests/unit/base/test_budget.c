@@ -108,7 +108,7 @@ static void test_arena(void **state)
     struct error error;
     budget_init(&budget, 4 * MEGABYTE);
     struct budget_account account = {.budget = &budget};
-    arena_init_counted(&arena, 64 * MEGABYTE, &account);
+    arena_init_counted(&arena, 64 * MEGABYTE, &account, BUDGET_CALLS);
     assert_non_null(arena_alloc(&arena, 4000));
     assert_int_equal(budget.used, 0); // a usual request
     assert_non_null(arena_alloc(&arena, MEGABYTE));
