@@ -303,7 +303,8 @@ void call_respond(struct api_call *call)
         write_error(call, call->error.code, call->error.message);
         return;
     }
-    buf_fit(&call->response);
+    if (call->state == NULL || !operation_silent(call->state->operation))
+        buf_fit(&call->response);
     call->status = 200;
     call->error_code = ERR_NONE;
 }

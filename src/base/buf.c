@@ -48,6 +48,19 @@ static bool grow(struct buf *buf, size_t cap)
     return true;
 }
 
+void buf_take_over(struct buf *to, struct buf *from)
+{
+    ensure(to->len == 0 && from->len == 0 && to->kind == from->kind);
+    if (from->cap <= to->cap)
+        return;
+    uint8_t *ptr = to->ptr;
+    size_t cap = to->cap;
+    to->ptr = from->ptr;
+    to->cap = from->cap;
+    from->ptr = ptr;
+    from->cap = cap;
+}
+
 void buf_fit(struct buf *buf)
 {
     bool small = buf->len < WORTH && buf->cap <= MUCH;

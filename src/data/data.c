@@ -237,10 +237,14 @@ bool data_tasks_new(struct data *data, size_t count)
 
 static enum data_step finish_tasks(struct data *data)
 {
-    // What writes have set aside for their answer is used for it now.
+    // What writes have set aside for their answer is used for it now, and kept until it is made.
+    for (size_t i = 0; i < data->task_count; i++) {
+        if (data->tasks[i].call.response.len == 0)
+            buf_take_over(&data->body, &data->tasks[i].call.response);
+    }
+    data->complete(data);
     for (size_t i = 0; i < data->task_count; i++)
         buf_release(&data->tasks[i].call.response);
-    data->complete(data);
     buf_fit(&data->body);
     return DATA_READY;
 }

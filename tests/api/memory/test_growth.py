@@ -152,3 +152,84 @@ class Growth(Limited):
             {"ConditionCheck": {"TableName": "tab", "Key": key(n % 2),
                                 "ConditionExpression": "attribute_not_exists(k)",
                                 "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}}]}, "400"))
+
+
+MODEL = """
+table shop {
+  key PK, SK
+}
+entity Big {
+  PK = "BIG#{id}" SK = "BIG"
+  id string
+  c  integer
+  l  number[]
+}
+"""
+
+
+class Entities(Limited):
+    """The same by way of the data API."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.server = Server("--memory-limit", f"{LIMIT}M", data=cls.directory.name, before=hard_limit)
+        cls.server.table("tab")
+        cls.large = {"RequestItems": {"tab": {"Keys": [key(0)]}}}
+        status, answer = cls.server.call("ApplyModel", Model=MODEL, FileName="shop.dolmen")
+        assert status == 200, answer
+        for n in range(5):
+            body = '{"id":"%d","c":0,"l":[%s]}' % (n, ",".join(["1e-130"] * MANY))
+            status, _, text = cls.server.http("POST", "/v1/shop/Big", body, {"Content-Type": "application/json"})
+            assert status == 201, text
+
+    def batch(self, operations):
+        status, _, text = self.server.http("POST", "/v1/shop/$batch", json.dumps(operations),
+                                           {"Content-Type": "application/json"})
+        whole = b"[" + b",".join([NUMBER.encode()] * MANY) + b"]"
+        self.assertEqual(status, 200, text[:500])
+        return json.loads(text.replace(whole, b'"whole"'))["results"]
+
+    def counters(self):
+        got = []
+        for n in range(5):
+            status, answer = self.server.call("GetItem", TableName="shop", ProjectionExpression="c",
+                                              Key={"PK": {"S": f"BIG#{n}"}, "SK": {"S": "BIG"}})
+            self.assertEqual(status, 200, answer)
+            got.append(answer["Item"]["c"]["N"])
+        return got
+
+    def test_batches_read_what_fits(self):
+        results = self.batch([{"op": "get", "entity": "Big", "key": {"id": str(n % 5)}} for n in range(10)])
+        whole = [one for one in results if one["status"] == 200 and one["item"]["l"] == "whole"]
+        later = [one for one in results if one["status"] == 429]
+        self.assertGreater(len(whole), 0)
+        self.assertEqual(len(whole) + len(later), 10)
+
+    def test_batches_tell_what_was_done(self):
+        results = self.batch([{"op": "patch", "entity": "Big", "key": {"id": str(n)}, "item": {"c": 7 + n}}
+                              for n in range(5)])
+        self.assertEqual([one["status"] for one in results], [200] * 5)
+        self.assertTrue(all("etag" in one for one in results))
+        self.assertEqual(results[0]["item"]["l"], "whole")
+        self.assertNotIn("item", results[4])  # the answer was full
+        self.assertEqual(self.counters(), [str(7 + n) for n in range(5)])
+
+    def test_unread_patches(self):
+        seen = collections.Counter()
+        clients = [self.connect(receive=4096) for _ in range(60)]
+        for n, client in enumerate(clients):
+            body = b'{"c":%d}' % n
+            client.sendall(b"PATCH /v1/shop/Big?id=%d HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json"
+                           b"\r\nContent-Length: %d\r\n\r\n" % (n % 5, len(body)) + body)
+        for client in clients:
+            try:
+                head = client.recv(2048)
+            except OSError:
+                head = b""
+            name = head[9:12].decode() if head else "closed"
+            seen["ThrottlingException" if name in ("429", "409") else name] += 1
+        limit, answers = Growth.budget(self)
+        self.assertLessEqual(answers, limit)
+        self.assertGreater(seen["200"] + seen["closed"], 0)
+        self.well(seen)

@@ -187,6 +187,20 @@ static void test_buf(void **state)
     assert_int_equal(budget.used, 0);
     assert_int_equal(buf.len, 100);
     buf_release(&buf);
+
+    // Somebody else may use it, and then has it counted.
+    struct budget_account second = {.budget = &budget};
+    struct buf heir;
+    buf_init_counted(&heir, 64 * MEGABYTE, &second, BUDGET_ANSWERS);
+    assert_non_null(buf_reserve(&heir, 100));
+    assert_non_null(buf_reserve(&buf, 2 * MEGABYTE));
+    buf_take_over(&heir, &buf);
+    assert_int_equal(budget.used, heir.cap);
+    buf_release(&buf);
+    assert_int_equal(budget.used, 2 * MEGABYTE);
+    buf_take_over(&heir, &buf);
+    buf_release(&heir);
+    assert_int_equal(budget.used, 0);
 }
 
 static void *take_often(void *context)
