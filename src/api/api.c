@@ -68,7 +68,7 @@ void api_call_init(struct api_call *call, struct api *api)
     *call = (struct api_call){.api = api, .region = SLICE_LIT("us-east-1")};
     call->usage.operation = API_NO_OPERATION;
     call->account.budget = api->budget;
-    arena_init_counted(&call->arena, LIMIT_REQUEST_MEMORY, &call->account);
+    arena_init_counted(&call->arena, LIMIT_REQUEST_MEMORY, &call->account, BUDGET_CALLS);
     error_init(&call->error, &call->arena);
     buf_init_counted(&call->response, LIMIT_RESPONSE, &call->account, BUDGET_ANSWERS);
 }
@@ -126,6 +126,10 @@ struct json_writer call_writer(struct api_call *call)
     return json_writer_to(&call->response);
 }
 
+// What a response has besides items: names and braces, and what the writer of JSON wants to have
+// free behind what it writes.
+enum { ANSWER_FRAME = 1 << 10 };
+
 // ---- Errors -------------------------------------------------------------------------------
 
 static const char *reason_code(enum error_code failure)
@@ -149,7 +153,7 @@ static const char *reason_code(enum error_code failure)
 }
 
 // "Transaction cancelled, please refer cancellation reasons for specific reasons [None, …]"
-static void write_canceled(struct json_writer *w, const struct write_job *job)
+static void write_canceled(struct json_writer *w, const struct write_job *job, bool images)
 {
     json_name(w, "Message");
     struct buf text;
@@ -170,7 +174,8 @@ static void write_canceled(struct json_writer *w, const struct write_job *job)
         json_open_object(w);
         json_put_text(w, "Code", reason_code(action->failure));
         if (action->failure != ERR_NONE) {
-            if (action->failure == ERR_CONDITIONAL_CHECK_FAILED && action->old_item.len > 0) {
+            if (images && action->failure == ERR_CONDITIONAL_CHECK_FAILED &&
+                action->old_item.len > 0) {
                 json_name(w, "Item");
                 json_item(w, action->old_item);
             }
@@ -192,22 +197,20 @@ static void write_throttling(struct json_writer *w, const struct api_state *stat
     json_close_array(w);
 }
 
-static void write_error(struct api_call *call, enum error_code code, const char *message)
+static void write_document(struct api_call *call, enum error_code code, const char *message,
+                           bool images)
 {
-    const struct error_row *row = error_row(code);
     const struct write_job *job = call->state == NULL ? NULL : call->state->write;
-    if (call->response.failed)
-        buf_release(&call->response); // others may need what it has taken in vain
-    buf_clear(&call->response);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    json_put_text(&w, "__type", row->type);
+    json_put_text(&w, "__type", error_row(code)->type);
     if (code == ERR_TRANSACTION_CANCELED && job != NULL) {
-        write_canceled(&w, job);
+        write_canceled(&w, job, images);
     } else if (message[0] != 0) {
         json_put_text(&w, "message", message);
     }
-    if (code == ERR_CONDITIONAL_CHECK_FAILED && job != NULL && job->actions[0].old_item.len > 0) {
+    if (images && code == ERR_CONDITIONAL_CHECK_FAILED && job != NULL &&
+        job->actions[0].old_item.len > 0) {
         json_name(&w, "Item");
         json_item(&w, job->actions[0].old_item);
     }
@@ -215,8 +218,49 @@ static void write_error(struct api_call *call, enum error_code code, const char 
         call->state->throttle_reason != NULL)
         write_throttling(&w, call->state);
     json_close_object(&w);
-    call->status = row->status;
+    call->status = error_row(code)->status;
     call->error_code = code;
+}
+
+// Whether the error shows items, and there can be room for them. Those that can never be shown
+// are left out; nobody is told to come again for them.
+static bool error_shows(const struct api_call *call)
+{
+    const struct write_job *job = call->state == NULL ? NULL : call->state->write;
+    size_t room = 0;
+    if (job == NULL || operation_silent(call->state->operation))
+        return false;
+    for (size_t i = 0; i < job->count; i++)
+        room += json_item_room(job->actions[i].old_item);
+    return room > 0 && room + ANSWER_FRAME <= call->response.max &&
+           budget_ever(call->api->budget, room + ANSWER_FRAME);
+}
+
+// A response that has failed or is too large has taken in vain what others may need.
+static void drop_response(struct api_call *call)
+{
+    if (call->response.failed || call->response.cap > LIMIT_INLINE_BODY)
+        buf_release(&call->response);
+    buf_clear(&call->response);
+}
+
+// The document of an error is whole. If there is no memory for the items in it, the client is told
+// to come again: nothing was written. Without items it is small, and never refused.
+static void write_error(struct api_call *call, enum error_code code, const char *message)
+{
+    drop_response(call);
+    bool images = error_shows(call);
+    call->account.overdraw = !images;
+    write_document(call, code, message, images);
+    if (!call->response.failed)
+        return;
+    struct error error;
+    error_init(&error, &call->arena);
+    (void)error_budget(&error);
+    drop_response(call);
+    call->account.overdraw = true;
+    if (images)
+        write_document(call, error.code, error.message, false);
 }
 
 void api_call_fail(struct api_call *call, enum error_code code, const char *message)
@@ -226,15 +270,41 @@ void api_call_fail(struct api_call *call, enum error_code code, const char *mess
 
 // ---- Life ---------------------------------------------------------------------------------
 
+bool call_reserve(struct api_call *call, size_t bytes, struct error *error)
+{
+    size_t room = bytes + ANSWER_FRAME;
+    if (room > call->response.max || !budget_ever(call->api->budget, room))
+        return error_validation(
+            error, "The response would be larger than this server can return: %zu MB of JSON",
+            bytes >> 20);
+    if (buf_reserve(&call->response, room) != NULL)
+        return true;
+    buf_clear(&call->response);
+    return error_budget(error);
+}
+
+// Why there is no response. What was written is never said to be a mistake of the request's.
+static void respond_failed(struct api_call *call)
+{
+    bool written = call->state != NULL && call->state->written;
+    if (call->account.starved || written)
+        (void)error_budget(&call->error);
+    else
+        (void)error_validation(&call->error,
+                               "The response would be larger than %d MB; ask for fewer items",
+                               LIMIT_RESPONSE >> 20);
+}
+
 void call_respond(struct api_call *call)
 {
     if (call->error.code == ERR_NONE && call->response.failed)
-        (void)error_budget(&call->error);
+        respond_failed(call);
     if (call->error.code != ERR_NONE) {
         write_error(call, call->error.code, call->error.message);
         return;
     }
-    buf_fit(&call->response);
+    if (call->state == NULL || !operation_silent(call->state->operation))
+        buf_fit(&call->response);
     call->status = 200;
     call->error_code = ERR_NONE;
 }
@@ -249,8 +319,10 @@ static bool may_go_on(struct api_call *call)
     const struct api_state *state = call->state;
     if (state->written)
         return true;
-    if (call->response.failed)
-        return error_budget(&call->error);
+    if (call->response.failed) {
+        respond_failed(call);
+        return false;
+    }
     if (state->request != NULL && atomic_load_explicit(&call->canceled, memory_order_relaxed)) {
         call->api->canceled++;
         return error_set(&call->error, ERR_UNAVAILABLE, "The client has hung up");
@@ -400,8 +472,9 @@ static void gather_warnings(struct api_call *call)
 static void finish(struct api_call *call)
 {
     struct api_state *state = call->state;
-    // What has been done is answered, whatever memory that takes.
-    call->account.overdraw = true;
+    // What has been done is answered: items have their room already, the rest is small. What has
+    // not been done is throttled like a read.
+    call->account.overdraw = call->error.code == ERR_NONE;
     if (state->write != NULL) {
         gather_warnings(call);
         usage_written(call);

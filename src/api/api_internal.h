@@ -71,9 +71,16 @@ struct operation {
     bool of_streams; // belongs to DynamoDB Streams, whose requests have a target of their own
     bool wide;       // looks at many tables or records: not on the thread of a loop
     const struct shape *shape;
-    enum step (*start)(struct api_call *call, const void *request);
+    enum step (*start)(struct api_call *call, const void *request); // NULL: see below
     void (*finish)(struct api_call *call, const void *request);
 };
+
+// Who started the call himself makes the answer, too (entity.h): the response is only room that is
+// set aside for it.
+static inline bool operation_silent(const struct operation *operation)
+{
+    return operation->start == NULL;
+}
 
 const struct operation *operation_find(struct slice name);
 unsigned operation_number(const struct operation *operation);
@@ -123,6 +130,9 @@ void *call_alloc(struct api_call *call, size_t count, size_t size);
 
 // A writer on the response.
 struct json_writer call_writer(struct api_call *call);
+// Room for a response of that many bytes, of which nothing is written yet. False if there is none
+// now (ERR_THROTTLING), or never (ERR_VALIDATION).
+MUST_CHECK bool call_reserve(struct api_call *call, size_t bytes, struct error *error);
 // Completes the response: the error document, if an error was set.
 void call_respond(struct api_call *call);
 // Goes on with `rest`: now, if the slice has as much work left, else in the next one.
@@ -217,7 +227,8 @@ void call_write_item(struct api_call *call, struct json_writer *w,
 
 // ---- Jobs (job.c) -------------------------------------------------------------------
 
-// A write job of `count` zeroed actions, noted in the state; NULL when memory is out.
+// A write job of `count` zeroed actions, noted in the state; NULL when memory is out. What the
+// response will show of them has its room before they are done.
 struct write_job *call_write_job(struct api_call *call, size_t count);
 // A table change, likewise; the caller sets name, alter and context.
 struct table_change *call_table_change(struct api_call *call);

@@ -1,5 +1,11 @@
 // Handing a call's work to the writer.
+//
+// What a write shows of items may be much larger than they are. Once it is done it must be told, so
+// the writer sees to the room for that before it does anything: the call's response is made as
+// large as the images of all its actions need.
 #include "api/insights.h"
+
+#include "base/limits.h"
 
 #include <stddef.h>
 
@@ -7,7 +13,11 @@
 struct call_job {
     struct write_job write; // first
     struct api_call *call;
+    size_t room; // of all actions
 };
+
+// What a response says of each action besides its items.
+enum { ACTION_FRAME = 256 };
 
 struct call_change {
     struct table_change change; // first
@@ -36,6 +46,31 @@ static void records_done(struct job *job)
     call->done(call);
 }
 
+static bool set_room(struct call_job *job, struct write_action *action, size_t bytes,
+                     struct error *error)
+{
+    job->room -= action->room; // it may come a second time
+    action->room = 0;
+    if (job->write.each && job->room >= LIMIT_BATCH_RESPONSE)
+        return error_set(error, ERR_THROTTLING,
+                         "The response of this batch is full; send this statement again.");
+    if (!call_reserve(job->call, job->room + bytes + job->write.count * ACTION_FRAME, error))
+        return false;
+    action->room = bytes;
+    job->room += bytes;
+    return true;
+}
+
+// On the writer's thread.
+static bool find_room(struct write_job *write, struct write_action *action, struct error *error)
+{
+    struct call_job *job = (struct call_job *)write;
+    size_t bytes = json_item_room(action->new_item);
+    if (!operation_silent(job->call->state->operation))
+        bytes += json_item_room(action->old_item);
+    return set_room(job, action, bytes, error);
+}
+
 struct write_job *call_write_job(struct api_call *call, size_t count)
 {
     struct call_job *job = call_alloc(call, 1, sizeof(*job));
@@ -45,6 +80,7 @@ struct write_job *call_write_job(struct api_call *call, size_t count)
     write_job_init(&job->write, call_engine(call), &call->arena, &call->error);
     job->call = call;
     job->write.job.done = write_done;
+    job->write.room = find_room;
     job->write.count = count;
     job->write.actions = actions;
     call->state->write = &job->write;

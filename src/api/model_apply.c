@@ -295,7 +295,10 @@ static bool find_previous(struct api_call *call, const struct table *table,
     diagnostics_init(found, &call->arena);
     if (!model_record_read(call->api->engine, back.text, &call->arena, &file, &text))
         return error_set(&call->error, ERR_INTERNAL, "The model's text cannot be read.");
-    *out = model_parse(file, text, found);
+    struct budget_account account = {.budget = call->api->budget};
+    *out = model_parse_counted(file, text, found, &account);
+    if (*out == NULL && account.starved)
+        return model_no_memory(call->api, &call->error);
     a->model = *out == NULL ? NULL : model_table(*out, table->name);
     a->guard = a->model == NULL ? NULL : model_guard_new(*out, a->model);
     if (a->guard == NULL)

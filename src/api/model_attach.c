@@ -2,6 +2,7 @@
 #include "api/model_attach.h"
 
 #include "base/encode.h"
+#include "base/log.h"
 
 #include <stdio.h>
 
@@ -50,14 +51,26 @@ bool model_record_read(struct engine *engine, struct slice name, struct arena *a
     return true;
 }
 
-static struct guard *guard_of_text(struct arena *arena, struct slice file, struct slice text,
-                                   struct slice table_name)
+bool model_no_memory(const struct api *api, struct error *error)
 {
+    if (api->budget == NULL || api->budget->limit == 0)
+        return error_budget(error);
+    return error_set(error, ERR_LIMIT_EXCEEDED,
+                     "There is no memory for this model: all models of this server may use %zu MB "
+                     "together. Apply a smaller model, or start the server with a larger "
+                     "--memory-limit.",
+                     budget_half(api->budget) >> 20);
+}
+
+static struct guard *guard_of_text(struct arena *arena, struct slice file, struct slice text,
+                                   struct slice table_name, struct budget *budget)
+{
+    struct budget_account account = {.budget = budget};
     struct diagnostics *found = arena_alloc(arena, sizeof(*found));
     if (found == NULL)
         return NULL;
     diagnostics_init(found, arena);
-    struct model *model = model_parse(file, text, found);
+    struct model *model = model_parse_counted(file, text, found, &account);
     if (model == NULL)
         return NULL;
     const struct model_table *table = model_table(model, table_name);
@@ -66,16 +79,31 @@ static struct guard *guard_of_text(struct arena *arena, struct slice file, struc
     return guard;
 }
 
-struct guard *guard_make(void *context, struct engine *engine, const struct table *table)
+// A model that was applied once holds, whatever limit the server is started with now: what the
+// budget refuses is made without it.
+static struct guard *guard_of_record(struct api *api, struct engine *engine,
+                                     const struct table *table, struct arena *arena)
 {
-    (void)context;
-    struct arena arena;
+    struct budget *budget = api == NULL ? NULL : api->budget;
     struct slice file;
     struct slice text;
+    if (!model_record_read(engine, table->model, arena, &file, &text))
+        return NULL;
+    uint64_t refused = budget_refused(budget);
+    struct guard *guard = guard_of_text(arena, file, text, table->name, budget);
+    if (guard != NULL || budget_refused(budget) == refused)
+        return guard;
+    log_warn("memory: the model of table %.*s is more than the %zu MB that all models may use. It "
+             "is loaded all the same; give the server a larger --memory-limit",
+             SLICE_FMT(table->name), budget_half(budget) >> 20);
+    return guard_of_text(arena, file, text, table->name, NULL);
+}
+
+struct guard *guard_make(void *context, struct engine *engine, const struct table *table)
+{
+    struct arena arena;
     arena_init(&arena, MODEL_MEMORY);
-    struct guard *guard = model_record_read(engine, table->model, &arena, &file, &text)
-                              ? guard_of_text(&arena, file, text, table->name)
-                              : NULL;
+    struct guard *guard = guard_of_record(context, engine, table, &arena);
     arena_release(&arena);
     return guard;
 }

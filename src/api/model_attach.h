@@ -15,8 +15,12 @@ void model_record_encode(struct slice file, struct slice text, struct buf *out);
 MUST_CHECK bool model_record_read(struct engine *engine, struct slice name, struct arena *arena,
                                   struct slice *file, struct slice *text);
 
-// For engine_open: the guard of a table that has a model. The context is not used.
+// For engine_open: the guard of a table that has a model. The context is the api whose budget
+// models are counted in, or NULL.
 struct guard *guard_make(void *context, struct engine *engine, const struct table *table);
+
+// Says that the budget has no memory for a model; always false.
+bool model_no_memory(const struct api *api, struct error *error);
 
 // Completes the item of a put, if its table has a guard, and notes who did.
 MUST_CHECK bool guard_prepare(struct api *api, const struct table *table, struct arena *arena,

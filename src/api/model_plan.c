@@ -187,8 +187,10 @@ static bool target_make(struct api *api, struct model_plan *plan, struct model_t
     target->changes = arena_alloc(arena, sizeof(*target->changes));
     target->live = engine_table(api->engine, target->wanted->name);
     target->guard = model_guard_new(plan->model, target->wanted);
-    if (target->changes == NULL || target->guard == NULL)
+    if (target->changes == NULL)
         return error_budget(error);
+    if (target->guard == NULL)
+        return model_no_memory(api, error);
     if (target->live != NULL && !table_check_ready(target->live, error))
         return false;
     if (target->live != NULL && target->live->guard != NULL)
@@ -211,16 +213,20 @@ static bool target_make(struct api *api, struct model_plan *plan, struct model_t
     return true;
 }
 
-static bool parse(struct model_plan *plan, struct slice text, struct error *error)
+static bool parse(const struct api *api, struct model_plan *plan, struct slice text,
+                  struct error *error)
 {
+    struct budget_account account = {.budget = api->budget};
     struct diagnostics *found = arena_alloc(&plan->arena, sizeof(*found));
     struct buf shown;
     if (found == NULL)
         return error_budget(error);
     diagnostics_init(found, &plan->arena);
-    plan->model = model_parse(plan->file, text, found);
+    plan->model = model_parse_counted(plan->file, text, found, &account);
     if (plan->model != NULL)
         return true;
+    if (account.starved)
+        return model_no_memory(api, error);
     buf_init(&shown, 1 << 20);
     diagnostics_show(found, plan->file, text, &shown);
     (void)error_validation(error, "The model has errors:\n%.*s", SLICE_FMT(buf_view(&shown)));
@@ -253,7 +259,7 @@ bool model_plan_make(struct api *api, struct slice file, struct slice text, bool
 {
     *plan = (struct model_plan){.file = file.len > 0 ? file : SLICE_LIT("model.dolmen")};
     arena_init(&plan->arena, PLAN_MEMORY);
-    if (!parse(plan, text, error))
+    if (!parse(api, plan, text, error))
         return false;
     model_record_name(text, plan->name);
     if (plan->model->table_count == 0)

@@ -14,6 +14,8 @@ struct batch_call {
     bool writes;
     size_t done;    // statements that were read
     uint64_t bytes; // of them
+    size_t written; // statements that were answered
+    struct json_writer w;
 };
 
 // ---- Preparing ----------------------------------------------------------------------------------
@@ -84,6 +86,8 @@ static const char *error_name(enum error_code code)
         return "ResourceNotFound";
     case ERR_TRANSACTION_CONFLICT:
         return "TransactionConflict";
+    case ERR_THROTTLING:
+        return "ThrottlingError";
     case ERR_VALIDATION:
     case ERR_EMPTY_KEY:
         return "ValidationError";
@@ -105,6 +109,11 @@ static void write_error(struct json_writer *w, const struct call_statement *stat
     json_close_object(w);
 }
 
+static bool was_tried(const struct call_statement *statement)
+{
+    return statement->action != NULL || statement->failure == ERR_NONE;
+}
+
 // One response. Its item is written from the store's memory, or is what RETURNING asked for.
 static bool write_response(struct batch_call *batch, struct json_writer *w,
                            const struct call_statement *statement)
@@ -117,9 +126,9 @@ static bool write_response(struct batch_call *batch, struct json_writer *w,
     if (statement->failure != ERR_NONE)
         write_error(w, statement);
     // A statement that failed before it was tried names no table.
-    if (statement->failure == ERR_NONE || statement->action != NULL)
+    if (was_tried(statement))
         json_put_string(w, "TableName", statement->table->name);
-    if (statement->read.item.len > 0) {
+    if (statement->failure == ERR_NONE && statement->read.item.len > 0) {
         json_name(w, "Item");
         statement_write_item(batch->call, w, &statement->plan, statement->read.item,
                              &(struct steps){0});
@@ -134,11 +143,6 @@ static bool write_response(struct batch_call *batch, struct json_writer *w,
 static double read_units(const struct call_statement *statement)
 {
     return capacity_read_units(statement->read.size, statement->request->consistent_read.value);
-}
-
-static bool was_tried(const struct call_statement *statement)
-{
-    return statement->action != NULL || statement->failure == ERR_NONE;
 }
 
 // One entry for each table, in the order of the statements.
@@ -168,18 +172,28 @@ static void write_capacities(struct batch_call *batch, struct json_writer *w)
     json_close_array(w);
 }
 
+static void begin_answer(struct batch_call *batch)
+{
+    batch->w = call_writer(batch->call);
+    json_open_object(&batch->w);
+    json_put_array(&batch->w, "Responses");
+}
+
+static void end_answer(struct batch_call *batch)
+{
+    json_close_array(&batch->w);
+    write_capacities(batch, &batch->w);
+    json_close_object(&batch->w);
+}
+
 static bool write_answer(struct batch_call *batch)
 {
-    struct json_writer w = call_writer(batch->call);
-    json_open_object(&w);
-    json_put_array(&w, "Responses");
+    begin_answer(batch);
     for (size_t i = 0; i < batch->count; i++) {
-        if (!write_response(batch, &w, &batch->statements[i]))
+        if (!write_response(batch, &batch->w, &batch->statements[i]))
             return false;
     }
-    json_close_array(&w);
-    write_capacities(batch, &w);
-    json_close_object(&w);
+    end_answer(batch);
     return true;
 }
 
@@ -204,11 +218,40 @@ static void drop_reads(struct api_call *call)
         item_read_release(call_engine(call), &batch->statements[i].read);
 }
 
+// Items may be much larger in JSON: those that find the response full are to be asked for again.
+static void leave_for_later(struct call_statement *statement)
+{
+    if (statement->failure != ERR_NONE || statement->read.item.len == 0)
+        return;
+    statement->failure = ERR_THROTTLING;
+    statement->failure_text = "The response of this batch is full; send this statement again.";
+}
+
+// Writes on until all are written or the slice is over.
 static enum step answer_reads(struct api_call *call)
 {
-    bool ok = write_answer(call->state->own);
+    struct batch_call *batch = call->state->own;
+    while (batch->written < batch->count) {
+        struct call_statement *statement = &batch->statements[batch->written++];
+        size_t before = call->response.len;
+        if (before >= LIMIT_BATCH_RESPONSE)
+            leave_for_later(statement);
+        if (!write_response(batch, &batch->w, statement))
+            return STEP_FAILED;
+        if (!work_spend(&call->state->work, call->response.len - before)) {
+            call->state->resume = answer_reads;
+            return STEP_LATER;
+        }
+    }
+    end_answer(batch);
     drop_reads(call);
-    return ok ? STEP_READY : STEP_FAILED;
+    return STEP_READY;
+}
+
+static enum step begin_reads(struct api_call *call)
+{
+    begin_answer(call->state->own);
+    return answer_reads(call);
 }
 
 // Reads on until all are there or the slice is over. What is not in memory is read by a thread that
@@ -231,7 +274,7 @@ static enum step read_all(struct api_call *call)
             return STEP_LATER;
         }
     }
-    return call_go_on(call, batch->bytes, answer_reads);
+    return call_go_on(call, batch->bytes, begin_reads);
 }
 
 // ---- Writing ------------------------------------------------------------------------------------

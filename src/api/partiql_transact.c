@@ -16,6 +16,8 @@ struct transaction {
     struct store_snapshot *snapshot;
     size_t done;
     size_t total; // bytes
+    size_t written;
+    struct json_writer w;
 };
 
 // ---- Checks -------------------------------------------------------------------------------------
@@ -166,27 +168,47 @@ static void drop_items(struct api_call *call)
     t->snapshot = NULL;
 }
 
+// Writes on until all are written or the slice is over.
 static enum step write_items(struct api_call *call)
 {
     struct transaction *t = call->state->own;
-    struct json_writer w = call_writer(t->call);
-    json_open_object(&w);
-    json_put_array(&w, "Responses");
-    for (size_t i = 0; i < t->count; i++) {
-        const struct call_statement *statement = &t->statements[i];
-        json_open_object(&w);
+    while (t->written < t->count) {
+        const struct call_statement *statement = &t->statements[t->written++];
+        size_t before = call->response.len;
+        json_open_object(&t->w);
         if (statement->read.item.len > 0) {
-            json_name(&w, "Item");
-            statement_write_item(t->call, &w, &statement->plan, statement->read.item,
+            json_name(&t->w, "Item");
+            statement_write_item(call, &t->w, &statement->plan, statement->read.item,
                                  &(struct steps){0});
         }
-        json_close_object(&w);
+        json_close_object(&t->w);
+        if (!work_spend(&call->state->work, call->response.len - before)) {
+            call->state->resume = write_items;
+            return STEP_LATER;
+        }
     }
-    json_close_array(&w);
-    write_read_capacity(t, &w);
-    json_close_object(&w);
+    json_close_array(&t->w);
+    write_read_capacity(t, &t->w);
+    json_close_object(&t->w);
     drop_items(call);
     return STEP_READY;
+}
+
+// All are read. What is large finds its room at once, not half of it.
+static enum step begin_response(struct api_call *call)
+{
+    struct transaction *t = call->state->own;
+    size_t room = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->statements[i].plan.output_count == 0)
+            room += json_item_room(t->statements[i].read.item);
+    }
+    if (room > LIMIT_INLINE_WORK && !call_reserve(call, room, &call->error))
+        return STEP_FAILED;
+    t->w = call_writer(call);
+    json_open_object(&t->w);
+    json_put_array(&t->w, "Responses");
+    return write_items(call);
 }
 
 // Reads on until all are there or the slice is over.
@@ -212,7 +234,7 @@ static enum step read_items(struct api_call *call)
             return STEP_LATER;
         }
     }
-    return call_go_on(call, t->total, write_items);
+    return call_go_on(call, t->total, begin_response);
 }
 
 static enum step read_all(struct transaction *t)

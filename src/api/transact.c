@@ -386,6 +386,8 @@ struct get_transaction {
     struct store_snapshot *snapshot; // while they are read
     size_t done;
     size_t total; // bytes
+    size_t written;
+    struct json_writer w;
 };
 
 static void drop_gets(struct api_call *call)
@@ -397,45 +399,70 @@ static void drop_gets(struct api_call *call)
     gets->snapshot = NULL;
 }
 
+static void write_get_capacity(const struct get_transaction *gets, struct json_writer *w)
+{
+    enum capacity_detail detail = capacity_detail(gets->request->return_consumed_capacity);
+    const struct get_entry *entries = gets->entries;
+    size_t count = gets->request->transact_items.count;
+    if (detail == CAPACITY_NONE)
+        return;
+    json_put_array(w, "ConsumedCapacity");
+    for (size_t i = 0; i < count; i++) {
+        struct capacity capacity = {.table = entries[i].table, .transaction = true};
+        bool seen = false;
+        for (size_t k = 0; k < count; k++) {
+            if (entries[k].table->tree != capacity.table->tree)
+                continue;
+            seen = seen || k < i;
+            capacity.read += 2 * capacity_read_units(entries[k].read.size, true);
+        }
+        if (!seen)
+            capacity_write_json(w, &capacity, detail);
+    }
+    json_close_array(w);
+}
+
+// Writes on until all are written or the slice is over.
 static enum step write_gets(struct api_call *call)
 {
-    const struct get_transaction *gets = call->state->own;
-    const struct transact_get_items_request *request = gets->request;
-    const struct get_entry *entries = gets->entries;
-    size_t count = request->transact_items.count;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    enum capacity_detail detail = capacity_detail(request->return_consumed_capacity);
-    if (detail != CAPACITY_NONE) {
-        json_put_array(&w, "ConsumedCapacity");
-        for (size_t i = 0; i < count; i++) {
-            struct capacity capacity = {.table = entries[i].table, .transaction = true};
-            bool seen = false;
-            for (size_t k = 0; k < count; k++) {
-                if (entries[k].table->tree != capacity.table->tree)
-                    continue;
-                seen = seen || k < i;
-                capacity.read += 2 * capacity_read_units(entries[k].read.size, true);
-            }
-            if (!seen)
-                capacity_write_json(&w, &capacity, detail);
+    struct get_transaction *gets = call->state->own;
+    struct json_writer *w = &gets->w;
+    while (gets->written < gets->request->transact_items.count) {
+        const struct get_entry *entry = &gets->entries[gets->written++];
+        size_t before = call->response.len;
+        json_open_object(w);
+        if (entry->read.item.len > 0) {
+            json_name(w, "Item");
+            call_write_item(call, w, entry->projection, entry->read.item, &(struct steps){0});
         }
-        json_close_array(&w);
-    }
-    json_put_array(&w, "Responses");
-    for (size_t i = 0; i < count; i++) {
-        json_open_object(&w);
-        if (entries[i].read.item.len > 0) {
-            json_name(&w, "Item");
-            call_write_item(call, &w, entries[i].projection, entries[i].read.item,
-                            &(struct steps){0});
+        json_close_object(w);
+        if (!work_spend(&call->state->work, call->response.len - before)) {
+            call->state->resume = write_gets;
+            return STEP_LATER;
         }
-        json_close_object(&w);
     }
-    json_close_array(&w);
-    json_close_object(&w);
+    json_close_array(w);
+    json_close_object(w);
     drop_gets(call);
     return STEP_READY;
+}
+
+// All are read. What is large finds its room at once, not half of it.
+static enum step begin_response(struct api_call *call)
+{
+    struct get_transaction *gets = call->state->own;
+    size_t room = 0;
+    for (size_t i = 0; i < gets->request->transact_items.count; i++) {
+        if (gets->entries[i].projection == NULL)
+            room += json_item_room(gets->entries[i].read.item);
+    }
+    if (room > LIMIT_INLINE_WORK && !call_reserve(call, room, &call->error))
+        return STEP_FAILED;
+    gets->w = call_writer(call);
+    json_open_object(&gets->w);
+    write_get_capacity(gets, &gets->w);
+    json_put_array(&gets->w, "Responses");
+    return write_gets(call);
 }
 
 // Reads on until all are there or the slice is over.
@@ -460,7 +487,7 @@ static enum step read_gets(struct api_call *call)
             return STEP_LATER;
         }
     }
-    return call_go_on(call, gets->total, write_gets);
+    return call_go_on(call, gets->total, begin_response);
 }
 
 enum step transact_get_items_start(struct api_call *call, const void *decoded)

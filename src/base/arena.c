@@ -19,23 +19,24 @@ struct arena_chunk {
 
 void arena_init(struct arena *arena, size_t budget)
 {
-    arena_init_counted(arena, budget, NULL);
+    arena_init_counted(arena, budget, NULL, BUDGET_CALLS);
 }
 
-void arena_init_counted(struct arena *arena, size_t budget, struct budget_account *account)
+void arena_init_counted(struct arena *arena, size_t budget, struct budget_account *account,
+                        enum budget_kind kind)
 {
-    *arena = (struct arena){.budget = budget, .account = account};
+    *arena = (struct arena){.budget = budget, .account = account, .kind = kind};
 }
 
 static struct arena_chunk *new_chunk(struct arena *arena, size_t size)
 {
     bool counted = size > BUDGET_UNCOUNTED;
-    if (counted && !budget_take(arena->account, BUDGET_CALLS, size))
+    if (counted && !budget_take(arena->account, arena->kind, size))
         return NULL;
     struct arena_chunk *chunk = malloc(size);
     if (chunk == NULL) {
         if (counted)
-            budget_give(arena->account, BUDGET_CALLS, size);
+            budget_give(arena->account, arena->kind, size);
         budget_starve(arena->account);
         return NULL;
     }
@@ -47,7 +48,7 @@ static void free_chunks(struct arena *arena, struct arena_chunk *chunk)
 {
     while (chunk != NULL) {
         struct arena_chunk *older = chunk->older;
-        budget_free(arena->account, BUDGET_CALLS, chunk, chunk->size,
+        budget_free(arena->account, arena->kind, chunk, chunk->size,
                     chunk->size > BUDGET_UNCOUNTED ? chunk->size : 0);
         chunk = older;
     }
@@ -56,7 +57,7 @@ static void free_chunks(struct arena *arena, struct arena_chunk *chunk)
 void arena_release(struct arena *arena)
 {
     free_chunks(arena, arena->chunks);
-    arena_init_counted(arena, arena->budget, arena->account);
+    arena_init_counted(arena, arena->budget, arena->account, arena->kind);
 }
 
 // Whether a chunk is worth its memory until the arena is used again.

@@ -21,12 +21,14 @@ struct arena {
     size_t used;                // bytes taken from the system so far
     size_t budget;
     struct budget_account *account; // or NULL
+    enum budget_kind kind;          // what it is counted as in
 };
 
 // No memory is taken before the first allocation.
 void arena_init(struct arena *arena, size_t budget);
 // The account is borrowed for as long as the arena has memory.
-void arena_init_counted(struct arena *arena, size_t budget, struct budget_account *account);
+void arena_init_counted(struct arena *arena, size_t budget, struct budget_account *account,
+                        enum budget_kind kind);
 
 // Frees everything; the arena may be used again.
 void arena_release(struct arena *arena);

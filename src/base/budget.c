@@ -17,16 +17,21 @@ void budget_init(struct budget *budget, size_t limit)
 
 // How far the budget may be used by such a piece. The last eighth is for small ones: where large
 // requests have taken all there is, small ones go on. Bodies have at most half, since a client that
-// sends slowly holds on to its.
+// sends slowly holds on to its, and so have models, which stay.
 static size_t ceiling(const struct budget *budget, enum budget_kind kind, size_t bytes)
 {
     size_t top = budget->limit - (bytes > SMALL ? budget->limit / 8 : 0);
-    if (kind != BUDGET_BODIES)
+    if (kind != BUDGET_BODIES && kind != BUDGET_MODELS)
         return top;
     size_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
-    size_t bodies = atomic_load_explicit(&budget->by_kind[BUDGET_BODIES], memory_order_relaxed);
-    size_t others = used > bodies ? used - bodies : 0;
-    return others + budget->limit / 2 < top ? others + budget->limit / 2 : top;
+    size_t own = atomic_load_explicit(&budget->by_kind[kind], memory_order_relaxed);
+    size_t others = used > own ? used - own : 0;
+    return others + budget_half(budget) < top ? others + budget_half(budget) : top;
+}
+
+size_t budget_half(const struct budget *budget)
+{
+    return budget->limit / 2;
 }
 
 static void give(struct budget *budget, enum budget_kind kind, size_t bytes)
@@ -124,6 +129,12 @@ void budget_starve(struct budget_account *account)
 {
     if (account != NULL)
         account->starved = true;
+}
+
+bool budget_ever(const struct budget *budget, size_t bytes)
+{
+    return budget == NULL || budget->limit == 0 ||
+           bytes <= budget->limit - (bytes > SMALL ? budget->limit / 8 : 0);
 }
 
 bool budget_tight(const struct budget *budget)

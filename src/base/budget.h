@@ -1,5 +1,5 @@
 // One budget of memory for everything that clients make grow: what they send, what is made of it,
-// and the answers they have not taken yet.
+// the answers they have not taken yet, and the models they have applied.
 //
 // A budget is shared by all threads. An account is one owner's way to it: a connection, a request.
 // Arenas and bufs that have an account take from the budget before they take from the system, in
@@ -24,7 +24,8 @@
     X(BODIES, "bodies", "requests as they arrive, compressed or not")                              \
     X(CALLS, "calls", "requests while they are worked on")                                         \
     X(ANSWERS, "answers", "answers until they are sent")                                           \
-    X(INSIGHTS, "insights", "keys that are counted for Contributor Insights")
+    X(INSIGHTS, "insights", "keys that are counted for Contributor Insights")                      \
+    X(MODELS, "models", "models of tables, compiled")
 
 enum budget_kind {
 #define X(kind, name, what) BUDGET_##kind,
@@ -65,6 +66,10 @@ void budget_free(struct budget_account *account, enum budget_kind kind, void *pt
 // The system had no memory: the account is starved as if the budget had refused.
 void budget_starve(struct budget_account *account);
 
+// Whether there can ever be that much: else it is of no use to come again.
+bool budget_ever(const struct budget *budget, size_t bytes);
+// What those kinds may have that are held for long: bodies of slow clients, and models.
+size_t budget_half(const struct budget *budget);
 // More than half is taken: do not keep what is not needed. False without a budget.
 bool budget_tight(const struct budget *budget);
 // How often the budget has refused so far: while the number grows, somebody waits for memory.

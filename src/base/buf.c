@@ -48,16 +48,39 @@ static bool grow(struct buf *buf, size_t cap)
     return true;
 }
 
+void buf_take_over(struct buf *to, struct buf *from)
+{
+    ensure(to->len == 0 && from->len == 0 && to->kind == from->kind);
+    if (from->cap <= to->cap)
+        return;
+    uint8_t *ptr = to->ptr;
+    size_t cap = to->cap;
+    to->ptr = from->ptr;
+    to->cap = from->cap;
+    from->ptr = ptr;
+    from->cap = cap;
+}
+
 void buf_fit(struct buf *buf)
 {
-    if (buf->cap - buf->len < WORTH || buf->len < WORTH)
+    bool small = buf->len < WORTH && buf->cap <= MUCH;
+    if (buf->cap - buf->len < WORTH || small)
         return;
-    uint8_t *shrunk = realloc(buf->ptr, buf->len);
+    size_t cap = buf->len == 0 ? 1 : buf->len;
+    uint8_t *shrunk = realloc(buf->ptr, cap);
     if (shrunk == NULL)
         return;
-    budget_give(buf->account, buf->kind, buf->cap - buf->len);
+    budget_give(buf->account, buf->kind, counted(buf->cap) - counted(cap));
     buf->ptr = shrunk;
-    buf->cap = buf->len;
+    buf->cap = cap;
+}
+
+// By how much a full buf grows. What overdraws the budget does so in small steps.
+static size_t growth(const struct buf *buf)
+{
+    size_t more = buf->cap < MUCH ? buf->cap : buf->cap / 2;
+    bool overdraws = buf->account != NULL && buf->account->overdraw;
+    return overdraws && more > WORTH ? WORTH : more;
 }
 
 uint8_t *buf_reserve_slow(struct buf *buf, size_t extra)
@@ -69,7 +92,7 @@ uint8_t *buf_reserve_slow(struct buf *buf, size_t extra)
         return NULL;
     }
     size_t needed = buf->len + extra;
-    size_t cap = buf->cap < 128 ? 256 : buf->cap + (buf->cap < MUCH ? buf->cap : buf->cap / 2);
+    size_t cap = buf->cap < 128 ? 256 : buf->cap + growth(buf);
     if (cap < needed)
         cap = needed;
     if (cap > buf->max)

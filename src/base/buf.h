@@ -27,6 +27,10 @@ void buf_init_counted(struct buf *buf, size_t max, struct budget_account *accoun
                       enum budget_kind kind);
 void buf_release(struct buf *buf);
 
+// Takes over the memory of an empty buf for an empty buf of the same budget and kind, if it is
+// more.
+void buf_take_over(struct buf *to, struct buf *from);
+
 // Gives back what a large buf does not need, now that it is complete.
 void buf_fit(struct buf *buf);
 

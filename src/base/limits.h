@@ -49,10 +49,12 @@ enum {
     LIMIT_IDEMPOTENCY_MS = 10 * 60 * 1000,
 
     // Requests (ours).
-    LIMIT_BODY = 16 << 20,     // bytes of a request body; AWS's 16 MB batch is the largest
-    LIMIT_JSON_DEPTH = 256,    // 32 levels of values are 64 of JSON; more, to name what is too deep
-    LIMIT_RESPONSE = 64 << 20, // a 16 MB BatchGetItem grows in JSON
-    LIMIT_BATCH_RESPONSE = 32 << 20,  // where a BatchGetItem leaves the rest for the next one
+    LIMIT_BODY = 16 << 20,  // bytes of a request body; AWS's 16 MB batch is the largest
+    LIMIT_JSON_DEPTH = 256, // 32 levels of values are 64 of JSON; more, to name what is too deep
+    // A transaction may read 4 MB, and lists of 1E-130, which is written out in full, are 47 times
+    // as large in JSON. Nothing else comes near it.
+    LIMIT_RESPONSE = 208 << 20,
+    LIMIT_BATCH_RESPONSE = 32 << 20,  // where a batch leaves the rest for the next one
     LIMIT_REQUEST_MEMORY = 256 << 20, // arena budget of one request
     LIMIT_WRITE_QUEUE = 16384,        // requests waiting for the writer; more are throttled
     // What a request may do on the thread of an event loop, whose other requests wait for it, about

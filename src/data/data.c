@@ -28,7 +28,7 @@ struct data *data_new(const struct data_service *service, struct http_exchange *
     data->service = service;
     data->exchange = exchange;
     data->account.budget = api_budget(service->api);
-    arena_init_counted(&data->arena, LIMIT_REQUEST_MEMORY, &data->account);
+    arena_init_counted(&data->arena, LIMIT_REQUEST_MEMORY, &data->account, BUDGET_CALLS);
     buf_init(&data->headers, HEADERS_MAX);
     buf_init_counted(&data->body, LIMIT_RESPONSE, &data->account, BUDGET_ANSWERS);
     return data;
@@ -237,7 +237,15 @@ bool data_tasks_new(struct data *data, size_t count)
 
 static enum data_step finish_tasks(struct data *data)
 {
+    // What writes have set aside for their answer is used for it now, and kept until it is made.
+    for (size_t i = 0; i < data->task_count; i++) {
+        if (data->tasks[i].call.response.len == 0)
+            buf_take_over(&data->body, &data->tasks[i].call.response);
+    }
     data->complete(data);
+    for (size_t i = 0; i < data->task_count; i++)
+        buf_release(&data->tasks[i].call.response);
+    buf_fit(&data->body);
     return DATA_READY;
 }
 

@@ -97,6 +97,7 @@ struct data_change {
     struct data_problem problem;
     int status; // if it did not fail
     struct slice item;
+    bool hidden; // the answer has no room for the item
     uint8_t digest[DIGEST_BYTES];
     struct slice warnings;
 };

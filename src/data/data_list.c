@@ -167,6 +167,29 @@ static bool entry_change(struct data *data, const struct entry *entry, size_t in
 
 // ---- Answers ------------------------------------------------------------------------------------
 
+// Entities may be much larger in JSON. Those that find the answer full are to be asked for again;
+// of what was written the answer then has the ETag alone. What was only read does not overdraw the
+// budget, whatever else was done.
+static void find_room(struct data *data, struct data_change *change)
+{
+    struct buf *body = &data->body;
+    bool overdraw = data->account.overdraw;
+    bool full = body->len >= LIMIT_BATCH_RESPONSE;
+    if (change->failed || change->item.len == 0 || body->failed)
+        return;
+    if (change->action == DATA_GET && !full) {
+        data->account.overdraw = false;
+        full = buf_reserve(body, json_item_room(change->item)) == NULL;
+        body->failed = false;
+        data->account.overdraw = overdraw;
+    }
+    if (full && change->action == DATA_GET)
+        (void)data_change_fail(
+            change, (struct data_problem){.kind = DATA_THROTTLED,
+                                          .detail = "The answer is full; ask for this again"});
+    change->hidden = full;
+}
+
 static void write_result(struct json_writer *w, const struct data_change *change, size_t index)
 {
     json_open_object(w);
@@ -183,8 +206,10 @@ static void write_result(struct json_writer *w, const struct data_change *change
         char tag[DATA_ETAG + 1];
         data_etag_text(change->digest, tag);
         json_put_text(w, "etag", tag);
-        json_name(w, "item");
-        data_change_write(change, w);
+        if (!change->hidden) {
+            json_name(w, "item");
+            data_change_write(change, w);
+        }
     }
     json_close_object(w);
 }
@@ -195,8 +220,9 @@ static void complete_batch(struct data *data)
     json_open_object(&w);
     json_put_array(&w, "results");
     for (size_t i = 0; i < data->task_count; i++) {
-        const struct data_change *change = &data->tasks[i].changes[0];
+        struct data_change *change = &data->tasks[i].changes[0];
         data_header_warnings(data, change->warnings);
+        find_room(data, change);
         write_result(&w, change, i);
     }
     json_close_array(&w);

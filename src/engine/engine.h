@@ -168,6 +168,7 @@ struct write_action {
     const char *failure_text;
     const void *failure_details; // see struct error
     struct slice warnings;       // of the guard, lines of text; or empty
+    size_t room;                 // the owner's: bytes of its answer that this action is part of
 };
 
 struct write_job {
@@ -186,6 +187,9 @@ struct write_job {
     struct slice token;
     uint8_t digest[32];
     bool repeated; // out: this token has been executed before; nothing was written
+    // NULL, or whether there is room for what will be told of an action, of which the images are
+    // known now. On the writer's thread, before the action is done; else it fails with the error.
+    bool (*room)(struct write_job *request, struct write_action *action, struct error *error);
 
     // The engine's own.
     size_t at;          // actions that are done

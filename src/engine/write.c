@@ -129,6 +129,23 @@ static bool keep_images(struct write_job *request, struct write_action *action,
     return true;
 }
 
+// Whether there is room to tell of what was done. Of an action that fails alone, only the image is
+// not told if there is none.
+static bool find_room(struct write_job *request, struct write_action *action, struct error *error)
+{
+    bool shows = action->want_old || action->want_new;
+    return request->room == NULL || !shows || request->room(request, action, error);
+}
+
+static void find_room_for_failure(struct write_job *request, struct write_action *action)
+{
+    struct error error;
+    error_init(&error, request->arena);
+    if (request->each && request->room != NULL && action->old_item.len > 0 &&
+        !request->room(request, action, &error))
+        action->old_item = VALUE_NONE;
+}
+
 // ---- Parts ---------------------------------------------------------------------------
 
 // What is planned and applied as one: a transaction whole, a statement of a batch alone, otherwise
@@ -364,8 +381,13 @@ static bool judge_part(struct txn *txn, struct write_job *request, const struct 
         struct plan *plan = &part->plans[i];
         bool ok = plan->error.code == ERR_NONE &&
                   read_collection(txn, request, action, plan, &plan->error) &&
-                  keep_images(request, action, plan, &plan->error);
-        if (!ok && !note_failure(request, action, &plan->error))
+                  keep_images(request, action, plan, &plan->error) &&
+                  find_room(request, action, &plan->error);
+        if (ok)
+            continue;
+        if (plan->error.code == ERR_CONDITIONAL_CHECK_FAILED)
+            find_room_for_failure(request, action);
+        if (!note_failure(request, action, &plan->error))
             return false;
     }
     if (!judge_claims(txn, request, part, claimants))

@@ -557,8 +557,8 @@ static bool guard_taken(const struct guard *base, const struct guard_claim *clai
 static void guard_free(struct guard *base)
 {
     struct model_guard *guard = (struct model_guard *)base;
-    model_release(guard->model);
     arena_release(&guard->arena);
+    model_release(guard->model);
     free(guard);
 }
 
@@ -574,7 +574,8 @@ struct guard *model_guard_new(struct model *model, const struct model_table *tab
     guard->guard.references = 1;
     guard->model = model_hold(model);
     guard->table = table;
-    arena_init(&guard->arena, GUARD_MEMORY);
+    guard->account.budget = model->account.budget;
+    arena_init_counted(&guard->arena, GUARD_MEMORY, &guard->account, BUDGET_MODELS);
     struct guard_entity *entities =
         arena_zalloc(&guard->arena, table->entity_count + 1, sizeof(*entities));
     bool made = entities != NULL;

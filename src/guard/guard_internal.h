@@ -73,6 +73,7 @@ struct model_guard {
     struct guard guard; // first
     struct model *model;
     const struct model_table *table;
+    struct budget_account account; // of the arena, in the model's budget
     struct arena arena;
     const struct guard_entity *entities; // as table->entities
 };

@@ -50,5 +50,7 @@ void json_put_given_time(struct json_writer *w, const char *name, int64_t millis
 // A value in DynamoDB's typed JSON, {"S":"…"}; and an item, {"name":{"S":"…"},…}.
 void json_value(struct json_writer *w, struct slice value);
 void json_item(struct json_writer *w, struct slice item);
+// How many bytes json_item() writes at most, without writing them; 0 for VALUE_NONE. (room.c)
+size_t json_item_room(struct slice item);
 
 #endif

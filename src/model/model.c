@@ -13,7 +13,9 @@ void model_release(struct model *model)
 {
     if (model == NULL || --model->references > 0)
         return;
-    struct arena arena = model->arena; // the model itself may live in it
+    struct budget_account account = model->account; // the model itself lives in its arena
+    struct arena arena = model->arena;
+    arena.account = &account;
     arena_release(&arena);
 }
 

@@ -313,6 +313,7 @@ struct model_suppression {
 
 struct model {
     struct arena arena;
+    struct budget_account account; // of the arena
     _Atomic unsigned references;
     struct slice file; // for messages
     struct slice text; // a copy of the source
@@ -330,6 +331,10 @@ struct model {
 // warnings otherwise). The text is copied. One reference for the caller.
 MUST_CHECK struct model *model_parse(struct slice file, struct slice text,
                                      struct diagnostics *diagnostics);
+// The same, counted in the account's budget; the account says afterwards whether that has refused.
+MUST_CHECK struct model *model_parse_counted(struct slice file, struct slice text,
+                                             struct diagnostics *diagnostics,
+                                             struct budget_account *account);
 struct model *model_hold(struct model *model);
 void model_release(struct model *model); // NULL is fine
 

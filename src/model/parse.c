@@ -221,11 +221,17 @@ static bool read_file(struct model_file *file)
 
 struct model *model_parse(struct slice name, struct slice text, struct diagnostics *diagnostics)
 {
+    return model_parse_counted(name, text, diagnostics, &(struct budget_account){.budget = NULL});
+}
+
+struct model *model_parse_counted(struct slice name, struct slice text,
+                                  struct diagnostics *diagnostics, struct budget_account *account)
+{
     struct arena arena;
     struct arena scratch;
     size_t errors = diagnostics->errors;
-    arena_init(&arena, LIMIT_MODEL_MEMORY);
-    arena_init(&scratch, SCRATCH_MEMORY);
+    arena_init_counted(&arena, LIMIT_MODEL_MEMORY, account, BUDGET_MODELS);
+    arena_init_counted(&scratch, SCRATCH_MEMORY, account, BUDGET_CALLS);
     struct model *model = arena_zalloc(&arena, 1, sizeof *model);
     struct model_file file = {.model = model};
     bool ok = model != NULL;
@@ -249,7 +255,9 @@ struct model *model_parse(struct slice name, struct slice text, struct diagnosti
         arena_release(&arena);
         return NULL;
     }
+    model->account.budget = account->budget;
     model->arena = arena;
+    model->arena.account = &model->account;
     model->references = 1;
     return model;
 }

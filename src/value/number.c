@@ -324,6 +324,19 @@ size_t number_to_text(struct slice stored, char out[NUMBER_TEXT_MAX])
     return (size_t)(to - out);
 }
 
+size_t number_text_room(struct slice stored)
+{
+    bool negative = stored.ptr[0] < ZERO_BYTE;
+    uint8_t first = negative ? (uint8_t)~stored.ptr[0] : stored.ptr[0];
+    size_t digits = 2 * (stored.len - 1);
+    if (digits == 0)
+        return 1;
+    if (first <= EXPONENT_BIAS)
+        return negative + 2 + 2 * (size_t)(EXPONENT_BIAS - first) + digits;
+    size_t whole = 2 * (size_t)(first - EXPONENT_BIAS);
+    return negative + (whole > digits ? whole : digits + 1);
+}
+
 static u128 power_of_ten(unsigned exponent)
 {
     u128 power = 1;

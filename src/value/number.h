@@ -30,6 +30,8 @@ MUST_CHECK enum number_status number_from_text(struct slice text, uint8_t out[NU
 
 // The stored form to the text DynamoDB answers with. Returns the length; no NUL.
 size_t number_to_text(struct slice stored, char out[NUMBER_TEXT_MAX]);
+// How long that text is at most, found without making it.
+size_t number_text_room(struct slice stored);
 
 // Arithmetic on stored forms, exact; NUMBER_OVERFLOW, NUMBER_UNDERFLOW or
 // NUMBER_PRECISION when the result does not fit, as DynamoDB judges it.

@@ -131,7 +131,9 @@ class Insights(unittest.TestCase):
         self.assertEqual(server.stop(), 0)
 
 
-class Abuse(unittest.TestCase):
+class Limited(unittest.TestCase):
+    """A server with limits, and clients of it."""
+
     @classmethod
     def setUpClass(cls):
         # Both ends of thousands of connections are here and in the server, which inherits this.
@@ -221,8 +223,8 @@ class Abuse(unittest.TestCase):
         if not sanitized():
             self.assertLess(self.status("VmHWM"), HARD)
 
-    # ---- The abuses ----
 
+class Abuse(Limited):
     def test_clients_that_never_read(self):
         seen = collections.Counter()
         readers = [self.connect(receive=4096) for _ in range(200 if FULL else 60)]

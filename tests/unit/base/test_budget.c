@@ -50,6 +50,9 @@ static void test_small_pieces(void **state)
     budget_init(&budget, 8 * MEGABYTE);
     struct budget_account account = {.budget = &budget};
     assert_false(budget_take(&account, BUDGET_CALLS, 7 * MEGABYTE + 1));
+    assert_false(budget_ever(&budget, 7 * MEGABYTE + 1));
+    assert_true(budget_ever(&budget, 7 * MEGABYTE));
+    assert_true(budget_ever(NULL, SIZE_MAX));
     assert_true(budget_take(&account, BUDGET_CALLS, 7 * MEGABYTE));
     assert_false(budget_take(&account, BUDGET_CALLS, 128 << 10));
     for (int i = 0; i < 16; i++)
@@ -105,7 +108,7 @@ static void test_arena(void **state)
     struct error error;
     budget_init(&budget, 4 * MEGABYTE);
     struct budget_account account = {.budget = &budget};
-    arena_init_counted(&arena, 64 * MEGABYTE, &account);
+    arena_init_counted(&arena, 64 * MEGABYTE, &account, BUDGET_CALLS);
     assert_non_null(arena_alloc(&arena, 4000));
     assert_int_equal(budget.used, 0); // a usual request
     assert_non_null(arena_alloc(&arena, MEGABYTE));
@@ -174,6 +177,29 @@ static void test_buf(void **state)
     buf_fit(&buf);
     assert_int_equal(budget.by_kind[BUDGET_ANSWERS], buf.cap);
     buf_release(&buf);
+    assert_int_equal(budget.used, 0);
+
+    // Room for much that becomes little goes back, too.
+    assert_non_null(buf_reserve(&buf, 2 * MEGABYTE));
+    buf_add(&buf, bytes, 100);
+    assert_int_equal(budget.used, 2 * MEGABYTE);
+    buf_fit(&buf);
+    assert_int_equal(budget.used, 0);
+    assert_int_equal(buf.len, 100);
+    buf_release(&buf);
+
+    // Somebody else may use it, and then has it counted.
+    struct budget_account second = {.budget = &budget};
+    struct buf heir;
+    buf_init_counted(&heir, 64 * MEGABYTE, &second, BUDGET_ANSWERS);
+    assert_non_null(buf_reserve(&heir, 100));
+    assert_non_null(buf_reserve(&buf, 2 * MEGABYTE));
+    buf_take_over(&heir, &buf);
+    assert_int_equal(budget.used, heir.cap);
+    buf_release(&buf);
+    assert_int_equal(budget.used, 2 * MEGABYTE);
+    buf_take_over(&heir, &buf);
+    buf_release(&heir);
     assert_int_equal(budget.used, 0);
 }
 

@@ -151,12 +151,49 @@ static void test_full_buf(void **state)
     fixture_release(&f);
 }
 
+// What an item becomes is known before it is written: never less, and not much more.
+static void test_room(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *item;
+        size_t more; // than is written, at most
+    } rows[] = {
+        {"{}", 0},
+        {"{\"a\":{\"S\":\"text\"},\"b\":{\"S\":\"\"}}", 8},
+        {"{\"a\\nb\":{\"S\":\"\\u0001\\u001f\\\"\\\\ and plain text of some length\"}}", 20},
+        {"{\"a\":{\"N\":\"0\"},\"b\":{\"N\":\"-0.5\"},\"c\":{\"N\":\"12345.678\"}}", 12},
+        {"{\"a\":{\"N\":\"1e-130\"},\"b\":{\"N\":\"-1e-130\"},\"c\":{\"N\":\"1e125\"}}", 12},
+        {"{\"a\":{\"N\":\"-9.9999999999999999999999999999999999999e125\"}}", 8},
+        {"{\"a\":{\"N\":\"1.2345678901234567890123456789012345678e-93\"}}", 8},
+        {"{\"a\":{\"B\":\"\"},\"b\":{\"B\":\"YQ==\"},\"c\":{\"BS\":[\"YWI=\",\"YWJj\"]}}", 12},
+        {"{\"a\":{\"SS\":[\"x\",\"y\\t\"]},\"b\":{\"NS\":[\"1\",\"2e-100\"]}}", 20},
+        {"{\"a\":{\"NULL\":true},\"b\":{\"BOOL\":true},\"c\":{\"BOOL\":false}}", 8},
+        {"{\"a\":{\"L\":[]},\"b\":{\"M\":{}},\"c\":{\"L\":[{\"M\":{\"d\":{\"N\":\"7\"}}}]}}", 16},
+    };
+    assert_int_equal(json_item_room(VALUE_NONE), 0);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        struct slice item;
+        struct buf out;
+        fixture_init(&f);
+        buf_init(&out, 4096);
+        assert_true(json_decode_item(slice_str(rows[i].item), &f.arena, &item, &f.error));
+        struct json_writer w = json_writer_to(&out);
+        json_item(&w, item);
+        assert_in_range(json_item_room(item), out.len, out.len + rows[i].more);
+        buf_release(&out);
+        fixture_release(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_commas), cmocka_unit_test(test_escapes),
         cmocka_unit_test(test_units),  cmocka_unit_test(test_escapes_read_back),
         cmocka_unit_test(test_times),  cmocka_unit_test(test_full_buf),
+        cmocka_unit_test(test_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
