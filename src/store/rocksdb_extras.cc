@@ -56,6 +56,7 @@ extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options);
 extern "C" void rocks_tell_damage(struct rocksdb_t *db,
                                   void (*damaged)(void *context, const char *text), void *context);
 extern "C" void rocks_flush_at_once(struct rocksdb_flushoptions_t *options);
+extern "C" void rocks_close_as_it_is(struct rocksdb_options_t *options);
 extern "C" void rocks_watch_tables(struct rocksdb_options_t *options,
                                    void (*before_flush)(void *context),
                                    bool (*room)(void *context, uint64_t written, size_t bytes,
@@ -360,6 +361,12 @@ extern "C" void rocks_tell_damage(struct rocksdb_t *db,
 extern "C" void rocks_flush_at_once(struct rocksdb_flushoptions_t *options)
 {
     options->rep.allow_write_stall = true;
+}
+
+// Closing does not flush what is in memory: our log has it, and we have flushed if that was right.
+extern "C" void rocks_close_as_it_is(struct rocksdb_options_t *options)
+{
+    options->rep.avoid_flush_during_shutdown = true;
 }
 
 extern "C" void rocks_log_to_us(struct rocksdb_options_t *options)

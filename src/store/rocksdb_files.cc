@@ -11,6 +11,7 @@
 // given the reserve or waits; merging gives up before it takes the room that the next flush needs.
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <fcntl.h>
 #include <memory>
 #include <rocksdb/env.h>
@@ -211,6 +212,23 @@ class our_files : public rocksdb::FileSystemWrapper
         }
         *result = std::make_unique<table_file>(fd, name);
         return rocksdb::IOStatus::OK();
+    }
+
+    // RocksDB tells the databases of a process apart by their names, which must be those of the
+    // directories here, and not the way to them (rocksdb_paths.c).
+    rocksdb::IOStatus LockFile(const std::string &name, const rocksdb::IOOptions &options,
+                               rocksdb::FileLock **lock, rocksdb::IODebugContext *context) override
+    {
+        size_t slash = name.rfind('/');
+        char directory[PATH_MAX];
+        ssize_t length = slash == std::string::npos
+                             ? -1
+                             : readlink(name.substr(0, slash).c_str(), directory, sizeof(directory));
+        if (length <= 0 || length == sizeof(directory))
+            return target()->LockFile(name, options, lock, context);
+        return target()->LockFile(std::string(directory, static_cast<size_t>(length)) +
+                                      name.substr(slash),
+                                  options, lock, context);
     }
 
     rocksdb::IOStatus NewWritableFile(const std::string &name, const rocksdb::FileOptions &options,

@@ -18,7 +18,10 @@ struct rocks_store {
     struct store base;
     struct data_dir dir;
     struct disk disk;
-    char path[PATH_MAX];
+    char path[PATH_MAX]; // as the user calls it, and as RocksDB and the log do (rocksdb_paths.c):
+    char data_path[PATH_MAX];
+    char db_path[PATH_MAX + 8];
+    char log_path[PATH_MAX + 8];
     struct promise promise;
     enum store_durability durability;
     rocksdb_t *db;
@@ -55,13 +58,22 @@ struct rocks_store {
 extern const struct store_driver rocks_driver;
 
 // Turns RocksDB's message into ours and frees it; always returns false.
-bool rocks_fail(struct store_error *error, const char *doing, char *message);
+bool rocks_fail(const struct rocks_store *rocks, struct store_error *error, const char *doing,
+                char *message);
+
+// ---- Paths (rocksdb_paths.c) ----
+
+// How the directories are reached from now on.
+void rocks_find_paths(struct rocks_store *rocks, bool passive);
+// The text with the user's name of the directory.
+void rocks_plain_paths(const struct rocks_store *rocks, char *text, size_t size);
 
 // Writes a batch into RocksDB's memtable.
 MUST_CHECK bool rocks_apply(struct rocks_store *rocks, rocksdb_writebatch_t *batch,
                             struct store_error *error);
 
 // All that was applied is in tables on disk, which say so, and the list of the tables is promised.
+// Not where the directory is no longer the one that was opened.
 MUST_CHECK bool rocks_flush(struct rocks_store *rocks, struct store_error *error);
 
 uint64_t rocks_property(struct rocks_store *rocks, const char *name);

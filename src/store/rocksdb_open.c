@@ -21,6 +21,7 @@ enum {
 
 // rocksdb_extras.cc
 void rocks_flush_at_once(rocksdb_flushoptions_t *options);
+void rocks_close_as_it_is(rocksdb_options_t *options);
 void rocks_tell_damage(rocksdb_t *db, void (*damaged)(void *context, const char *text),
                        void *context);
 void rocks_watch_tables(rocksdb_options_t *options, void (*before_flush)(void *context),
@@ -33,7 +34,8 @@ void rocks_watch_tables(rocksdb_options_t *options, void (*before_flush)(void *c
 static void forget_log(struct rocks_store *rocks)
 {
     struct store_error error;
-    if (!rocks_flush(rocks, &error) || !wal_restart(rocks->wal, rocks->applied, &error))
+    if (!rocks_flush(rocks, &error) || !disk_is_there(&rocks->disk, &error) ||
+        !wal_restart(rocks->wal, rocks->applied, &error))
         log_warn("store: %s; the log will be replayed at the next start", error.text);
 }
 
@@ -75,26 +77,25 @@ void rocks_close(struct store *store)
 static bool open_db(struct rocks_store *rocks, const struct store_options *options,
                     struct store_error *error)
 {
-    char path[PATH_MAX + 4];
     char *message = NULL;
-    (void)snprintf(path, sizeof(path), "%s/db", rocks->path);
     rocksdb_options_t *set = rocks_options_new(options);
     rocks_watch_tables(set, rocks_promise_flush, rocks_has_room, rocks);
     rocks->memtable_bytes = rocks_memtable_bytes(options);
-    rocks->db = rocksdb_open(set, path, &message);
+    rocks_close_as_it_is(set);
+    rocks->db = rocksdb_open(set, rocks->db_path, &message);
     rocksdb_options_destroy(set);
     if (message == NULL)
-        return manifest_promise(rocks->path, &rocks->promise, error);
+        return manifest_promise(rocks->data_path, &rocks->promise, error);
     // Only where the directory could not be locked is it RocksDB that finds it in use.
     if (strstr(message, "While lock file") != NULL || strstr(message, "lock hold by") != NULL)
         (void)data_dir_in_use(rocks->path, error);
     else if (strstr(message, "No space left") != NULL)
-        return rocks_fail(error, "opening", message);
+        return rocks_fail(rocks, error, "opening", message);
     else
         (void)store_fail(
             error,
-            "cannot open %.150s: %.200s. Restore it from a copy, or run 'dolmen repair %.100s'",
-            path, message, rocks->path);
+            "cannot open %s/db: %.400s. Restore it from a copy, or run 'dolmen repair %s'",
+            rocks->path, message, rocks->path);
     rocksdb_free(message);
     return false;
 }
@@ -110,7 +111,7 @@ static bool read_applied(struct rocks_store *rocks, struct store_error *error)
     char *value = rocksdb_get(rocks->db, once, "", 0, &length, &message);
     rocksdb_readoptions_destroy(once);
     if (message != NULL)
-        return rocks_fail(error, "reading", message);
+        return rocks_fail(rocks, error, "reading", message);
     if (length == sizeof(applied))
         memcpy(&applied, value, sizeof(applied));
     rocksdb_free(value);
@@ -254,9 +255,8 @@ static bool say_full(const char *log, struct store_error *error)
 static bool open_all(struct rocks_store *rocks, const struct store_options *options,
                      struct store_error *error)
 {
-    char log[PATH_MAX + 4];
+    const char *log = rocks->log_path;
     struct wal_report report = {.segments = NULL};
-    (void)snprintf(log, sizeof(log), "%s/log", rocks->path);
     if (rocks->dir.format < DATA_DIR_FORMAT)
         return promise_open(&rocks->promise, log, error) && open_db(rocks, options, error) &&
                read_applied(rocks, error) && upgrade(rocks, log, error);
@@ -291,12 +291,14 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
     rocks->dir = dir;
     (void)snprintf(rocks->path, sizeof(rocks->path), "%s", options->path);
     rocks->base.path = rocks->path;
+    rocks_find_paths(rocks, options->passive);
     rocks->durability = options->durability;
     rocks->segment_bytes = rocks_segment_bytes(options);
     rocks->rotate_at = rocks->segment_bytes;
     make_objects(rocks);
-    disk_init(&rocks->disk, options->path, dir.fd, !options->passive);
+    disk_init(&rocks->disk, options->path, &rocks->dir, !options->passive);
     if (!open_all(rocks, options, error)) {
+        rocks_plain_paths(rocks, error->text, sizeof(error->text));
         release_objects(rocks);
         return NULL;
     }
