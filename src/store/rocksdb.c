@@ -462,21 +462,22 @@ static void rotate(struct rocks_store *rocks)
 }
 
 // Appends to the log. Where the disk is full, the reserve is for what frees room.
-static bool append(struct rocks_store *rocks, const struct store_batch *batch, struct slice payload,
-                   struct store_error *error)
+static enum store_end append(struct rocks_store *rocks, const struct store_batch *batch,
+                             struct slice payload, struct store_error *error)
 {
-    while (!wal_append(rocks->wal, payload, error)) {
-        if (!error->no_room)
-            return false;
+    enum store_end end;
+    while ((end = wal_append(rocks->wal, payload, error)) == STORE_NOT_DONE && error->no_room) {
         disk_is_full(&rocks->disk);
         if (!rocks_frees_room(batch)) {
             (void)disk_condition(&rocks->disk, error);
-            return false;
+            return STORE_NOT_DONE;
         }
-        if (!disk_give_room(&rocks->disk))
-            return rocks_nothing_left(rocks, error);
+        if (!disk_give_room(&rocks->disk)) {
+            (void)rocks_nothing_left(rocks, error);
+            return STORE_NOT_DONE;
+        }
     }
-    return true;
+    return end;
 }
 
 // Whether a commit has to be synced before it is answered. With relaxed durability that is so if
@@ -521,8 +522,10 @@ static enum store_end commit_scratch(struct rocks_store *rocks, const struct sto
     const char *bytes = rocksdb_writebatch_data(rocks->scratch, &size);
     bool sync = needs_sync(rocks);
     uint64_t before = rocksdb_get_latest_sequence_number(rocks->db);
-    if (!append(rocks, batch, log_pack(&rocks->packer, slice_of(bytes, size)), error))
-        return STORE_NOT_DONE;
+    enum store_end logged =
+        append(rocks, batch, log_pack(&rocks->packer, slice_of(bytes, size)), error);
+    if (logged != STORE_DONE)
+        return logged;
     if (sync && !wal_sync(rocks->wal, error))
         return STORE_UNKNOWN;
     if (!rocks_apply(rocks, rocks->scratch, error))

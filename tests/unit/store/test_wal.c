@@ -6,15 +6,61 @@
 #include "store/wal_old.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+// This executable has its own fdatasync, fsync and pwritev, in front of the C library's.
+static int promise_faults;   // how many of the next syncs of the promise fail, or -1 for all
+static int directory_faults; // and of a directory
+static int write_faults;     // how many of the next writes do all of their work and then fail
+
+static bool count_down(int *faults)
+{
+    if (*faults == 0)
+        return false;
+    *faults -= *faults > 0;
+    errno = EIO;
+    return true;
+}
+
+static bool is_promise(int fd)
+{
+    char link[64];
+    char name[512] = "";
+    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    return readlink(link, name, sizeof(name) - 1) > 0 && strstr(name, "/promise") != NULL;
+}
+
+int fdatasync(int fd)
+{
+    if (is_promise(fd) && count_down(&promise_faults))
+        return -1;
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+int fsync(int fd)
+{
+    if (count_down(&directory_faults))
+        return -1;
+    return (int)syscall(SYS_fsync, fd);
+}
+
+ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at)
+{
+    ssize_t done = (ssize_t)syscall(SYS_pwritev, fd, parts, count, at, 0);
+    return count_down(&write_faults) ? -1 : done;
+}
 
 static int set_up(void **state)
 {
     char *path = malloc(256);
     temp_dir_make(path);
+    promise_faults = directory_faults = write_faults = 0;
     *state = path;
     return 0;
 }
@@ -100,7 +146,7 @@ static void close_log(struct log *log)
 static void append(struct log *log, const char *text)
 {
     struct store_error error;
-    assert_true(wal_append(log->wal, slice_str(text), &error));
+    assert_int_equal(wal_append(log->wal, slice_str(text), &error), STORE_DONE);
 }
 
 static void sync_log(struct log *log)
@@ -190,7 +236,7 @@ static void test_records_come_back(void **state)
     struct store_error error;
     struct log log = open_log(*state);
     assert_int_equal(log.found.count, 0);
-    assert_false(wal_append(log.wal, SLICE_LIT("too early"), &error));
+    assert_int_equal(wal_append(log.wal, SLICE_LIT("too early"), &error), STORE_NOT_DONE);
     assert_true(wal_restart(log.wal, 0, &error));
     append(&log, "one");
     append(&log, "");
@@ -268,7 +314,7 @@ static void test_broken_log_is_replaced(void **state)
     append_synced(&log, "not applied");
     wal_break(log.wal);
     assert_true(wal_broken(log.wal));
-    assert_false(wal_append(log.wal, SLICE_LIT("refused"), &error));
+    assert_int_equal(wal_append(log.wal, SLICE_LIT("refused"), &error), STORE_NOT_DONE);
     assert_false(wal_sync(log.wal, &error));
     assert_true(wal_restart(log.wal, 1, &error));
     struct wal_report report = look(*state, 1);
@@ -321,6 +367,85 @@ static void test_taken_back(void **state)
     append_synced(&log, "three");
     close_log(&log);
     expect_found(*state, "one,two,three");
+}
+
+// ---- Faults ---------------------------------------------------------------------------------
+
+// A segment that could not be begun does not void what goes on in the one before it.
+static void test_failed_rotation(void **state)
+{
+    struct store_error error;
+    uint64_t number;
+    struct log log = open_continued(*state);
+    append_synced(&log, "a");
+    promise_faults = 1;
+    assert_false(wal_rotate(log.wal, &number, &error));
+    assert_false(wal_broken(log.wal));
+    assert_int_equal(count_files(*state), 1);
+    append_synced(&log, "b");
+    append_synced(&log, "c");
+    close_log(&log);
+    expect_found(*state, "a,b,c");
+    struct wal_report report = look(*state, 0);
+    assert_int_equal(report.segments[report.segment_count - 1].number, 1);
+    wal_report_release(&report);
+}
+
+// If it cannot be taken away again, nothing is appended to that one any more.
+static void expect_stopped(const char *directory, int *faults)
+{
+    struct store_error error;
+    uint64_t number;
+    struct log log = open_continued(directory);
+    append_synced(&log, "a");
+    *faults = -1;
+    assert_false(wal_rotate(log.wal, &number, &error));
+    assert_true(wal_broken(log.wal));
+    assert_int_equal(wal_append(log.wal, SLICE_LIT("refused"), &error), STORE_NOT_DONE);
+    *faults = 0;
+    assert_true(wal_restart(log.wal, 1, &error));
+    append_synced(&log, "b");
+    close_log(&log);
+    struct wal_report report = look(directory, 1);
+    assert_int_equal(report.damage_count, 0);
+    assert_int_equal(report.last, 2);
+    wal_report_release(&report);
+}
+
+static void test_failed_promise(void **state)
+{
+    expect_stopped(*state, &promise_faults);
+}
+
+static void test_failed_directory(void **state)
+{
+    expect_stopped(*state, &directory_faults);
+}
+
+// A write that fails may have done all of its work.
+static void test_failed_append(void **state)
+{
+    struct store_error error;
+    struct log log = open_continued(*state);
+    append_synced(&log, "a");
+    write_faults = 1;
+    assert_int_equal(wal_append(log.wal, SLICE_LIT("not done"), &error), STORE_NOT_DONE);
+    assert_non_null(strstr(error.text, "writing the log failed"));
+    assert_false(wal_broken(log.wal));
+    close_log(&log);
+    expect_found(*state, "a");
+    log = open_continued(*state);
+    write_faults = -1;
+    assert_int_equal(wal_append(log.wal, SLICE_LIT("unknown"), &error), STORE_UNKNOWN);
+    assert_true(wal_broken(log.wal));
+    write_faults = 0;
+    assert_true(wal_restart(log.wal, 1, &error));
+    append_synced(&log, "b");
+    close_log(&log);
+    struct wal_report report = look(*state, 1);
+    assert_int_equal(report.damage_count, 0);
+    assert_int_equal(report.last, 2);
+    wal_report_release(&report);
 }
 
 // ---- Damage ---------------------------------------------------------------------------------
@@ -588,6 +713,10 @@ int main(void)
         TEST(test_broken_log_is_replaced),
         TEST(test_taken_back),
         TEST(test_void_record),
+        TEST(test_failed_rotation),
+        TEST(test_failed_promise),
+        TEST(test_failed_directory),
+        TEST(test_failed_append),
         TEST(test_every_truncation),
         TEST(test_every_torn_tail),
         TEST(test_every_damaged_byte),
