@@ -23,7 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// What can be read: 1 has no index entries that are references, and the log of 1 and 2 is another.
+// What can be read: 1 has no index entries that are references, the log of 1 and 2 is another, and
+// in that of 3 the files do not know each other.
 enum { FORMAT_OLDEST = 1 };
 #define FORMAT_FILE    "FORMAT"
 #define FORMAT_DRAFT   "FORMAT.tmp"

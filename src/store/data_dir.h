@@ -1,7 +1,7 @@
 // The data directory: made if missing, claimed for one process, marked with the
 // format of what is in it.
 //
-//   DIR/FORMAT   "dolmen format 3\n"
+//   DIR/FORMAT   "dolmen format 4\n"
 //   DIR/db/      the tables
 //   DIR/log/     the log
 #ifndef STORE_DATA_DIR_H
@@ -9,7 +9,10 @@
 
 #include "store/store.h"
 
-enum { DATA_DIR_FORMAT = 3 };
+enum {
+    DATA_DIR_FORMAT = 4,
+    DATA_DIR_FORMAT_LOG = 3, // the first whose log can be judged
+};
 
 enum { DATA_DIR_NAME = 32 };
 
@@ -17,7 +20,7 @@ struct data_dir {
     int fd;     // the directory, held open because the lock is on it
     int db;     // those inside, held open so that they are the same
     int log;    // whatever becomes of their names
-    int format; // what was found, 1 to 3; a new directory has the newest
+    int format; // what was found, 1 to 4; a new directory has the newest
 };
 
 // False (and error; in_use if that is the reason) if the directory cannot be made or read, belongs

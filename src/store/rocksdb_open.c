@@ -137,6 +137,13 @@ static bool replay(void *context, uint64_t sequence, struct slice payload,
     return ok;
 }
 
+// Before the first file of the log that only today's format has.
+static bool mark_format(struct rocks_store *rocks, struct store_error *error)
+{
+    return rocks->dir.format == DATA_DIR_FORMAT ||
+           data_dir_mark(&rocks->dir, rocks->path, error);
+}
+
 // Begins a segment of the log, behind those that are there or instead of them. Where RocksDB has
 // taken the room that was made for that, the reserve has some.
 static bool begin_segment(struct rocks_store *rocks, bool behind, uint64_t *number,
@@ -162,7 +169,7 @@ static bool open_log(struct rocks_store *rocks, const char *log, const struct wa
         return false;
     bool replays = report->last > found;
     // The segment comes first: what is replayed may take the last room.
-    if (!begin_segment(rocks, replays, &number, error))
+    if (!mark_format(rocks, error) || !begin_segment(rocks, replays, &number, error))
         return false;
     if (!replays)
         return true;
@@ -230,8 +237,8 @@ static bool open_whole(struct rocks_store *rocks, const struct store_options *op
     bool is_new = report->segment_count == 0 && !data_dir_has_tables(&rocks->dir);
     if (is_new) {
         rocks->wal = wal_open(log, report, 0, &rocks->promise, error);
-        return rocks->wal != NULL && wal_restart(rocks->wal, 0, error) &&
-               open_db(rocks, options, error);
+        return rocks->wal != NULL && mark_format(rocks, error) &&
+               wal_restart(rocks->wal, 0, error) && open_db(rocks, options, error);
     }
     struct store_options fit = fit_options(rocks, options, report, log);
     if (!open_db(rocks, &fit, error) || !read_applied(rocks, error))
@@ -257,7 +264,7 @@ static bool open_all(struct rocks_store *rocks, const struct store_options *opti
 {
     const char *log = rocks->log_path;
     struct wal_report report = {.segments = NULL};
-    if (rocks->dir.format < DATA_DIR_FORMAT)
+    if (rocks->dir.format < DATA_DIR_FORMAT_LOG)
         return promise_open(&rocks->promise, log, error) && open_db(rocks, options, error) &&
                read_applied(rocks, error) && upgrade(rocks, log, error);
     bool ok = open_whole(rocks, options, log, &report, error);

@@ -114,30 +114,42 @@ static void use_segment(struct wal *wal, int file, const struct wal_start *start
         (void)close(before);
 }
 
+// In an order in which each state of the two values is true.
+static void promise_segment(struct wal *wal, uint64_t number, uint64_t mark)
+{
+    promise_set(wal->promise, PROMISE_SALT, 0);
+    promise_set(wal->promise, PROMISE_SEGMENT, number);
+    promise_set(wal->promise, PROMISE_SALT, mark);
+}
+
 // Begins the next segment. It is promised only when its header is on disk, and used only when that
 // promise is: a last segment without a header either was promised, or never held anything.
 static bool next_segment(struct wal *wal, uint64_t first, struct store_error *error)
 {
-    struct wal_start start = {.number = wal->number + 1, .first = first};
+    struct wal_start start = {
+        .number = wal->number + 1, .first = first, .before = (uint32_t)wal_mark(wal->salt)};
+    ensure(start.number <= UINT32_MAX);
     ensure(getrandom(&start.salt, sizeof(start.salt), 0) == sizeof(start.salt));
     int file = make_segment(wal, &start);
     if (file < 0)
         return fail(error, "continuing");
     uint64_t before = promise_get(wal->promise, PROMISE_SEGMENT);
-    promise_set(wal->promise, PROMISE_SEGMENT, start.number);
+    uint64_t mark = promise_get(wal->promise, PROMISE_SALT);
+    promise_segment(wal, start.number, wal_mark(start.salt));
     if (promise_sync(wal->promise, error)) {
         use_segment(wal, file, &start);
         return true;
     }
     struct store_error again;
     (void)close(file);
-    promise_set(wal->promise, PROMISE_SEGMENT, before);
+    promise_segment(wal, before, mark);
     discard_segment(wal, start.number);
     if (!promise_sync(wal->promise, &again))
         wal->broken = true;
     return false;
 }
 
+// One after the other, also after a power cut: a file is never missing between others.
 bool wal_drop_below(struct wal *wal, uint64_t number, struct store_error *error)
 {
     ensure(pthread_mutex_lock(&wal->lock) == 0);
@@ -147,9 +159,9 @@ bool wal_drop_below(struct wal *wal, uint64_t number, struct store_error *error)
     for (; ok && oldest != 0 && oldest < number; oldest += ok) {
         char name[WAL_NAME_BYTES];
         wal_segment_name(oldest, name);
-        ok = unlinkat(wal->directory, name, 0) == 0 || errno == ENOENT;
+        ok = (unlinkat(wal->directory, name, 0) == 0 || errno == ENOENT) &&
+             fsync(wal->directory) == 0;
     }
-    ok = ok && fsync(wal->directory) == 0;
     if (!ok)
         (void)fail(error, "removing an old part of");
     ensure(pthread_mutex_lock(&wal->lock) == 0);
@@ -296,6 +308,7 @@ struct wal *wal_open(const char *directory, const struct wal_report *report, uin
     if (report->segment_count > 0) {
         wal->oldest = report->segments[0].number;
         wal->number = report->segments[report->segment_count - 1].number;
+        wal->salt = report->segments[report->segment_count - 1].salt;
     }
     wal->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (wal->directory < 0 || !keep_found(wal, report)) {

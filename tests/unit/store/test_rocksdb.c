@@ -181,8 +181,8 @@ static void test_in_use_then_killed(void **state)
 
 static void test_newer_format_is_refused(void **state)
 {
-    write_file(*state, "FORMAT", "dolmen format 4\n");
-    expect_refusal(*state, "newer dolmen (format 4; this one reads up to format 3)", false);
+    write_file(*state, "FORMAT", "dolmen format 5\n");
+    expect_refusal(*state, "newer dolmen (format 5; this one reads up to format 4)", false);
     assert_false(file_exists(*state, "db"));
     static const char *const broken[] = {"",
                                          "dolmen",
@@ -204,7 +204,7 @@ static void test_newer_format_is_refused(void **state)
     assert_non_null(file);
     assert_non_null(fgets(text, sizeof(text), file));
     assert_int_equal(fclose(file), 0);
-    assert_string_equal(text, "dolmen format 3\n");
+    assert_string_equal(text, "dolmen format 4\n");
 }
 
 static void test_foreign_directory_is_refused(void **state)

@@ -206,7 +206,7 @@ static size_t count_files(const char *directory)
 
 static void path_of(char out[600], const char *directory, const char *name)
 {
-    (void)snprintf(out, 600, "%s/%s", directory, name);
+    assert_in_range(snprintf(out, 600, "%s/%s", directory, name), 1, 599);
 }
 
 static void remove_file(const char *directory, const char *name)
@@ -618,6 +618,137 @@ static void test_copied_segment(void **state)
     assert_string_equal(found.text, "a,b,d");
 }
 
+// ---- Files of another log -------------------------------------------------------------------
+
+static void copy_file(const char *from_directory, const char *from_name, const char *to_directory,
+                      const char *to_name)
+{
+    char command[1400];
+    char from[600];
+    char to[600];
+    path_of(from, from_directory, from_name);
+    path_of(to, to_directory, to_name);
+    (void)snprintf(command, sizeof(command), "cp '%s' '%s'", from, to);
+    assert_int_equal(system(command), 0); // NOLINT(cert-env33-c): it is a test
+}
+
+// Two directories with the same beginning, which then go ways of their own.
+static void make_twins(char ours[600], char theirs[600], const char *directory)
+{
+    path_of(ours, directory, "ours");
+    path_of(theirs, directory, "theirs");
+    assert_int_equal(mkdir(ours, 0700), 0);
+    assert_int_equal(mkdir(theirs, 0700), 0);
+    struct log log = open_continued(ours);
+    append_synced(&log, "a");
+    close_log(&log);
+    copy_file(ours, "0000000001.log", theirs, "");
+    copy_file(ours, "promise", theirs, "");
+    log = open_continued(ours);
+    append_synced(&log, "b");
+    close_log(&log);
+    log = open_continued(theirs);
+    append_synced(&log, "x");
+    append_synced(&log, "y");
+    (void)rotate(&log);
+    append_synced(&log, "z");
+    (void)rotate(&log);
+    append_synced(&log, "z");
+    close_log(&log);
+}
+
+static void expect_foreign(const char *directory, const char *file, const char *records)
+{
+    struct store_error error;
+    struct found found = {.count = 0};
+    expect_damage(directory, 0, file, 0, 0, "the file is of another log");
+    assert_true(wal_walk(directory, 0, UINT64_MAX, note, &found, &error));
+    assert_string_equal(found.text, records);
+}
+
+// In place of the last one: the promise knows it, and without a promise the file before it.
+static void test_foreign_instead(void **state)
+{
+    char ours[600];
+    char theirs[600];
+    make_twins(ours, theirs, *state);
+    copy_file(theirs, "0000000002.log", ours, "");
+    expect_foreign(ours, "0000000002.log", "a");
+    remove_file(ours, "0000000001.log");
+    struct wal_report report = look(ours, 1);
+    assert_int_equal(report.damage_count, 1);
+    assert_string_equal(report.damages[0].what, "the file is of another log");
+    wal_report_release(&report);
+}
+
+// Behind the last one it would void what that one has.
+static void test_foreign_added(void **state)
+{
+    char ours[600];
+    char theirs[600];
+    make_twins(ours, theirs, *state);
+    copy_file(theirs, "0000000003.log", ours, "");
+    expect_foreign(ours, "0000000003.log", "a,b");
+    remove_file(ours, "promise");
+    expect_foreign(ours, "0000000003.log", "a,b");
+    remove_file(ours, "0000000003.log");
+    expect_found(ours, "a,b");
+    // Further behind, where no file before it can say so.
+    copy_file(theirs, "0000000004.log", ours, "");
+    struct wal_report report = look(ours, 0);
+    assert_true(report.damage_count > 0);
+    wal_report_release(&report);
+}
+
+// In place of the first one, whose successor knows it.
+static void test_foreign_before(void **state)
+{
+    char ours[600];
+    char theirs[600];
+    path_of(ours, *state, "ours");
+    path_of(theirs, *state, "theirs");
+    assert_int_equal(mkdir(ours, 0700), 0);
+    assert_int_equal(mkdir(theirs, 0700), 0);
+    make_segments(ours);
+    make_segments(theirs);
+    copy_file(theirs, "0000000001.log", ours, "");
+    struct wal_report report = look(ours, 0);
+    assert_string_equal(report.damages[0].file, "0000000001.log");
+    assert_string_equal(report.damages[0].what, "the file is of another log");
+    wal_report_release(&report);
+}
+
+// The files of format 3 do not know each other, and are continued by those that do.
+static void test_format_3(void **state)
+{
+    char path[600];
+    uint8_t header[32];
+    make_segments(*state);
+    for (int i = 1; i <= 3; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof(name), "%010d.log", i);
+        path_of(path, *state, name);
+        int file = open(path, O_RDWR);
+        assert_int_equal(pread(file, header, sizeof(header), 0), sizeof(header));
+        header[3] = '2';
+        memset(header + 20, 0, 4);
+        uint32_t sum = crc32_of(slice_of(header + 8, sizeof(header) - 8));
+        memcpy(header + 4, &sum, 4);
+        assert_int_equal(pwrite(file, header, sizeof(header), 0), sizeof(header));
+        (void)close(file);
+    }
+    uint64_t nothing = 0;
+    path_of(path, *state, "promise");
+    int file = open(path, O_RDWR);
+    assert_int_equal(pwrite(file, &nothing, sizeof(nothing), PROMISE_SALT * 8), sizeof(nothing));
+    (void)close(file);
+    struct log log = open_continued(*state);
+    assert_string_equal(log.found.text, "a,b,c,d");
+    append_synced(&log, "e");
+    close_log(&log);
+    expect_found(*state, "a,b,c,d,e");
+}
+
 // A segment with a damaged header still gives its records to a repair.
 static void test_lost_header(void **state)
 {
@@ -726,6 +857,10 @@ int main(void)
         TEST(test_missing_last_segment),
         TEST(test_missing_log),
         TEST(test_copied_segment),
+        TEST(test_foreign_instead),
+        TEST(test_foreign_added),
+        TEST(test_foreign_before),
+        TEST(test_format_3),
         TEST(test_lost_header),
         TEST(test_unfinished_segment),
         TEST(test_damaged_promise),
