@@ -279,7 +279,8 @@ bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *e
     if (fd < 0)
         return fail_errno("open the directory", path, error);
     bool ok;
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    dir->locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (!dir->locked && errno == EWOULDBLOCK)
         ok = data_dir_in_use(path, error);
     else
         ok = check_format(fd, path, &dir->format, error) && check_current(fd, path, error) &&

@@ -20,6 +20,7 @@ struct data_dir {
     int fd;     // the directory, held open because the lock is on it
     int db;     // those inside, held open so that they are the same
     int log;    // whatever becomes of their names
+    bool locked; // not where the file system cannot: there RocksDB has a lock of its own
     int format; // what was found, 1 to 4; a new directory has the newest
 };
 
