@@ -134,7 +134,7 @@ static void look_at_log(struct looking *looking, const struct look *look)
     struct wal_report log = {.segments = NULL};
     struct store_error error = {.text = ""};
     struct verify_outcome outcome = {.check = VERIFY_LOG};
-    if (look->format < DATA_DIR_FORMAT)
+    if (look->format < DATA_DIR_FORMAT_LOG)
         return;
     (void)snprintf(path, sizeof(path), "%s/log", look->data);
     promise_read(path, promised);

@@ -78,7 +78,7 @@ void engine_health(struct engine *engine, struct engine_health *out)
     if (!well && out->writable) {
         out->writable = false;
         out->since_ms = engine->health.unwell_ms;
-        (void)snprintf(out->reason, sizeof(out->reason), "%s", why.text);
+        (void)snprintf(out->reason, sizeof(out->reason), "%.511s", why.text);
     }
     ensure(pthread_mutex_unlock(&engine->health.lock) == 0);
 }

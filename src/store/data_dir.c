@@ -23,7 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// What can be read: 1 has no index entries that are references, and the log of 1 and 2 is another.
+// What can be read: 1 has no index entries that are references, the log of 1 and 2 is another, and
+// in that of 3 the files do not know each other.
 enum { FORMAT_OLDEST = 1 };
 #define FORMAT_FILE    "FORMAT"
 #define FORMAT_DRAFT   "FORMAT.tmp"
@@ -236,12 +237,36 @@ static bool check_format(int dir_fd, const char *path, int *number, struct store
     return judge_format(text, path, number, error);
 }
 
-// The directories inside, on disk with their names before anything is written into them.
-static bool make_inner(int fd, const char *path, struct store_error *error)
+// Makes one of the directories inside and opens it; -1 after saying why not.
+static int make_one_inner(int fd, const char *path, const char *name, struct store_error *error)
 {
-    bool ok = (mkdirat(fd, "db", 0750) == 0 || errno == EEXIST) &&
-              (mkdirat(fd, "log", 0750) == 0 || errno == EEXIST) && fsync(fd) == 0;
-    return ok || fail_errno("make the directories in", path, error);
+    char doing[64];
+    if (mkdirat(fd, name, 0750) != 0 && errno != EEXIST) {
+        (void)fail_errno("make the directories in", path, error);
+        return -1;
+    }
+    int inner = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (inner >= 0)
+        return inner;
+    (void)snprintf(doing, sizeof(doing), "open the directory %s in", name);
+    (void)fail_errno(doing, path, error);
+    return -1;
+}
+
+// The directories inside, on disk with their names before anything is written into them.
+static bool make_inner(struct data_dir *dir, int fd, const char *path, struct store_error *error)
+{
+    dir->db = make_one_inner(fd, path, "db", error);
+    dir->log = dir->db < 0 ? -1 : make_one_inner(fd, path, "log", error);
+    if (dir->log >= 0 && fsync(fd) == 0)
+        return true;
+    if (dir->log >= 0)
+        (void)fail_errno("make the directories in", path, error);
+    if (dir->log >= 0)
+        (void)close(dir->log);
+    if (dir->db >= 0)
+        (void)close(dir->db);
+    return false;
 }
 
 // ---- Opening --------------------------------------------------------------------
@@ -254,11 +279,12 @@ bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *e
     if (fd < 0)
         return fail_errno("open the directory", path, error);
     bool ok;
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    dir->locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (!dir->locked && errno == EWOULDBLOCK)
         ok = data_dir_in_use(path, error);
     else
         ok = check_format(fd, path, &dir->format, error) && check_current(fd, path, error) &&
-             make_inner(fd, path, error);
+             make_inner(dir, fd, path, error);
     if (!ok) {
         (void)close(fd);
         return false;
@@ -269,7 +295,31 @@ bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *e
 
 void data_dir_close(struct data_dir *dir)
 {
+    (void)close(dir->log);
+    (void)close(dir->db);
     (void)close(dir->fd);
+}
+
+bool data_dir_path(int fd, char out[DATA_DIR_NAME])
+{
+    (void)snprintf(out, DATA_DIR_NAME, "/proc/self/fd/%d", fd);
+    return faccessat(AT_FDCWD, out, F_OK, 0) == 0;
+}
+
+static bool leads_to(const char *path, const char *name, int fd)
+{
+    char inner[PATH_MAX + 8];
+    struct stat ours;
+    struct stat named;
+    (void)snprintf(inner, sizeof(inner), "%s/%s", path, name);
+    return fstat(fd, &ours) == 0 && stat(inner, &named) == 0 && ours.st_dev == named.st_dev &&
+           ours.st_ino == named.st_ino;
+}
+
+bool data_dir_is_there(const struct data_dir *dir, const char *path)
+{
+    return leads_to(path, ".", dir->fd) && leads_to(path, "db", dir->db) &&
+           leads_to(path, "log", dir->log) && faccessat(dir->db, "CURRENT", F_OK, 0) == 0;
 }
 
 bool data_dir_has_tables(const struct data_dir *dir)

@@ -22,9 +22,10 @@ enum {
 #define RESERVE "reserve"
 #define STARTS  RESERVE "/start"
 
-void disk_init(struct disk *disk, const char *path, int directory, bool reserve)
+void disk_init(struct disk *disk, const char *path, const struct data_dir *dir, bool reserve)
 {
-    *disk = (struct disk){.directory = directory, .reserve = reserve, .starts_short = reserve};
+    *disk = (struct disk){
+        .dir = dir, .directory = dir->fd, .reserve = reserve, .starts_short = reserve};
     (void)snprintf(disk->path, sizeof(disk->path), "%s", path);
     ensure(pthread_mutex_init(&disk->lock, NULL) == 0);
 }
@@ -205,34 +206,37 @@ static void fill_reserve(struct disk *disk, const struct statvfs *system, uint64
 
 // ---- Looking --------------------------------------------------------------------------------
 
-// Whether the path still leads to the directory that was opened, with the tables in it.
-static bool is_there(const struct disk *disk)
-{
-    struct stat ours;
-    struct stat named;
-    return fstat(disk->directory, &ours) == 0 && stat(disk->path, &named) == 0 &&
-           ours.st_dev == named.st_dev && ours.st_ino == named.st_ino &&
-           faccessat(disk->directory, "db/CURRENT", F_OK, 0) == 0;
-}
-
 void disk_is_full(struct disk *disk)
 {
-    char why[256];
+    char why[sizeof(disk->why)];
     (void)snprintf(why, sizeof(why),
-                   "the disk of %.120s is full: only what frees room is done until there is more",
+                   "the disk of %s is full: only what frees room is done until there is more",
                    disk->path);
     set_condition(disk, STORE_NO_ROOM, why);
 }
 
+static void disk_is_gone(struct disk *disk)
+{
+    char why[sizeof(disk->why)];
+    (void)snprintf(why, sizeof(why),
+                   "the data directory %s, or a part of it, was removed or replaced while it was "
+                   "in use",
+                   disk->path);
+    set_condition(disk, STORE_GONE, why);
+}
+
+bool disk_is_there(struct disk *disk, struct store_error *error)
+{
+    if (!data_dir_is_there(disk->dir, disk->path))
+        disk_is_gone(disk);
+    return disk->condition != STORE_GONE || disk_condition(disk, error) != STORE_GONE;
+}
+
 void disk_look(struct disk *disk, uint64_t memory, bool gone)
 {
-    char why[256];
     struct statvfs system;
-    if (gone || !is_there(disk)) {
-        (void)snprintf(why, sizeof(why),
-                       "the data directory %.120s was removed or replaced while it was in use",
-                       disk->path);
-        set_condition(disk, STORE_GONE, why);
+    if (gone || !data_dir_is_there(disk->dir, disk->path)) {
+        disk_is_gone(disk);
         return;
     }
     if (fstatvfs(disk->directory, &system) != 0)

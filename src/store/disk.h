@@ -10,16 +10,18 @@
 #ifndef STORE_DISK_H
 #define STORE_DISK_H
 
+#include "store/data_dir.h"
 #include "store/store.h"
 
 #include <limits.h>
 #include <pthread.h>
 
 struct disk {
-    int directory; // borrowed
+    const struct data_dir *dir; // borrowed, as is
+    int directory;              // its descriptor
     char path[PATH_MAX];
     pthread_mutex_t lock; // of the files of the reserve, and
-    char why[256];        // what is wrong
+    char why[PATH_MAX + 256]; // what is wrong
     _Atomic int condition;
     bool reserve;              // whether one is kept
     _Atomic bool starts_short; // the reserve for starts is not as long as it should be
@@ -27,10 +29,13 @@ struct disk {
 
 // Nothing can fail: what cannot be found out or made is not there.
 // Without a reserve the directory is one that is only looked at.
-void disk_init(struct disk *disk, const char *path, int directory, bool reserve);
+void disk_init(struct disk *disk, const char *path, const struct data_dir *dir, bool reserve);
 void disk_release(struct disk *disk);
 
 enum store_condition disk_condition(struct disk *disk, struct store_error *why);
+// Whether the directory is where it was opened, at this very moment. If not, that is the condition
+// from now on, and the reason is in the error.
+MUST_CHECK bool disk_is_there(struct disk *disk, struct store_error *error);
 
 // Whether there is room for so many bytes; gives up as much of the reserve as that takes.
 bool disk_has_room(struct disk *disk, uint64_t bytes);

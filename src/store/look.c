@@ -40,7 +40,7 @@ static bool ends_with(const char *name, const char *end)
 // Files that RocksDB writes once and then only reads or removes.
 static bool is_immutable(const char *name)
 {
-    return ends_with(name, ".sst") || ends_with(name, ".blob");
+    return ends_with(name, ".sst") || ends_with(name, ".blob") || ends_with(name, ".unlisted");
 }
 
 // ---- Files of a directory -----------------------------------------------------------------------

@@ -21,6 +21,8 @@ enum promise_value {
     PROMISE_MANIFEST_BYTES, // so many bytes of it are whole
     PROMISE_BOOT,           // which start of the machine the next value is of
     PROMISE_APPENDED, // with relaxed durability: records up to this were written, if not synced
+    PROMISE_SALT,     // wal_mark of the segment's salt, if it is known
+    PROMISE_SESSION,  // of RocksDB, of the last start: what it made is not needed unless listed
     PROMISE_VALUES,
 };
 

@@ -82,9 +82,11 @@ static const char *chars(struct slice bytes)
 }
 
 // Turns RocksDB's message into ours and frees it; always returns false.
-bool rocks_fail(struct store_error *error, const char *doing, char *message)
+bool rocks_fail(const struct rocks_store *rocks, struct store_error *error, const char *doing,
+                char *message)
 {
     (void)store_fail(error, "%s failed: %s", doing, message);
+    rocks_plain_paths(rocks, error->text, sizeof(error->text));
     error->damaged = strncmp(message, "Corruption", 10) == 0;
     error->cold = strstr(message, "Resource busy: cold") != NULL; // see rocksdb_files.cc
     error->no_room = strstr(message, "No space left") != NULL;
@@ -117,7 +119,7 @@ static enum store_result rocks_get(struct store *store, struct store_snapshot *s
     rocksdb_pinnableslice_t *pin = rocksdb_get_pinned(
         rocks_of(store)->db, read_options(store, snapshot), chars(key), key.len, &message);
     if (message != NULL) {
-        (void)rocks_fail(error, "reading", message);
+        (void)rocks_fail(rocks_of(store), error, "reading", message);
         return STORE_FAILED;
     }
     if (pin == NULL)
@@ -261,7 +263,7 @@ static bool rocks_cursor_ok(const struct store_cursor *cursor, struct store_erro
 {
     char *message = NULL;
     rocksdb_iter_get_error(((const struct rocks_cursor *)cursor)->iterator, &message);
-    return message == NULL || rocks_fail(error, "reading", message);
+    return message == NULL || rocks_fail(rocks_of(cursor->store), error, "reading", message);
 }
 
 // ---- Writing --------------------------------------------------------------------
@@ -292,14 +294,17 @@ static bool note_applied(struct rocks_store *rocks, uint64_t applied, struct sto
     if (applied == rocks->noted)
         return true;
     rocksdb_put(rocks->db, rocks->write, "", 0, (const char *)&applied, sizeof(applied), &message);
-    return message == NULL || rocks_fail(error, "flushing", message);
+    return message == NULL || rocks_fail(rocks, error, "flushing", message);
 }
 
 // All that was applied is in tables on disk, which say so, and the list of the tables is promised.
 // RocksDB's word is not enough: after an error that it was resumed from, 7.8 may say so before it
-// has written anything (ADR 004).
+// has written anything (ADR 004). A directory that was replaced is left alone: what is in memory is
+// in the log, which stays with the tables that it belongs to.
 bool rocks_flush(struct rocks_store *rocks, struct store_error *error)
 {
+    if (!disk_is_there(&rocks->disk, error))
+        return false;
     char *message = NULL;
     uint64_t applied = rocks->applied;
     uint64_t errors = rocks_property(rocks, "rocksdb.background-errors");
@@ -313,11 +318,14 @@ bool rocks_flush(struct rocks_store *rocks, struct store_error *error)
         return false;
     rocksdb_flush(rocks->db, rocks->flush, &message);
     if (message != NULL)
-        return rocks_fail(error, "flushing", message);
+        return rocks_fail(rocks, error, "flushing", message);
     if (!flush_done(rocks, errors))
         return store_fail(error, "flushing did not come to an end");
     rocks->noted = applied;
-    return manifest_promise(rocks->path, &rocks->promise, error);
+    bool ok = manifest_promise(rocks->data_path, &rocks->promise, error);
+    if (!ok)
+        rocks_plain_paths(rocks, error->text, sizeof(error->text));
+    return ok;
 }
 
 // A flush that failed stays for another second. Resuming must wait for it: if it, or one that it
@@ -353,7 +361,10 @@ static bool rocks_recover(struct store *store, struct store_error *error)
     rocks->hurried = true;
     bool ok = wal_probe(rocks->wal, room, error) && flushes_ended(rocks, error) &&
               rocks_resume(rocks->db, error->text, sizeof(error->text)) &&
-              rocks_flush(rocks, error) && wal_restart(rocks->wal, rocks->applied, error);
+              rocks_flush(rocks, error) && disk_is_there(&rocks->disk, error) &&
+              wal_restart(rocks->wal, rocks->applied, error);
+    if (!ok)
+        rocks_plain_paths(rocks, error->text, sizeof(error->text));
     rocks->hurried = false;
     return ok;
 }
@@ -409,7 +420,7 @@ bool rocks_apply(struct rocks_store *rocks, rocksdb_writebatch_t *batch, struct 
 {
     char *message = NULL;
     rocksdb_write(rocks->db, rocks->write, batch, &message);
-    return message == NULL || rocks_fail(error, "committing", message);
+    return message == NULL || rocks_fail(rocks, error, "committing", message);
 }
 
 // rocksdb_extras.cc
@@ -451,21 +462,22 @@ static void rotate(struct rocks_store *rocks)
 }
 
 // Appends to the log. Where the disk is full, the reserve is for what frees room.
-static bool append(struct rocks_store *rocks, const struct store_batch *batch, struct slice payload,
-                   struct store_error *error)
+static enum store_end append(struct rocks_store *rocks, const struct store_batch *batch,
+                             struct slice payload, struct store_error *error)
 {
-    while (!wal_append(rocks->wal, payload, error)) {
-        if (!error->no_room)
-            return false;
+    enum store_end end;
+    while ((end = wal_append(rocks->wal, payload, error)) == STORE_NOT_DONE && error->no_room) {
         disk_is_full(&rocks->disk);
         if (!rocks_frees_room(batch)) {
             (void)disk_condition(&rocks->disk, error);
-            return false;
+            return STORE_NOT_DONE;
         }
-        if (!disk_give_room(&rocks->disk))
-            return rocks_nothing_left(rocks, error);
+        if (!disk_give_room(&rocks->disk)) {
+            (void)rocks_nothing_left(rocks, error);
+            return STORE_NOT_DONE;
+        }
     }
-    return true;
+    return end;
 }
 
 // Whether a commit has to be synced before it is answered. With relaxed durability that is so if
@@ -510,8 +522,10 @@ static enum store_end commit_scratch(struct rocks_store *rocks, const struct sto
     const char *bytes = rocksdb_writebatch_data(rocks->scratch, &size);
     bool sync = needs_sync(rocks);
     uint64_t before = rocksdb_get_latest_sequence_number(rocks->db);
-    if (!append(rocks, batch, log_pack(&rocks->packer, slice_of(bytes, size)), error))
-        return STORE_NOT_DONE;
+    enum store_end logged =
+        append(rocks, batch, log_pack(&rocks->packer, slice_of(bytes, size)), error);
+    if (logged != STORE_DONE)
+        return logged;
     if (sync && !wal_sync(rocks->wal, error))
         return STORE_UNKNOWN;
     if (!rocks_apply(rocks, rocks->scratch, error))
@@ -607,7 +621,10 @@ void rocks_sync_log(void *context)
 void rocks_damage_found(void *context, const char *text)
 {
     struct rocks_store *rocks = context;
-    store_report_damage(&rocks->base, text);
+    struct store_error plain;
+    (void)store_fail(&plain, "%s", text);
+    rocks_plain_paths(rocks, plain.text, sizeof(plain.text));
+    store_report_damage(&rocks->base, plain.text);
     rocks->damage = true;
 }
 
@@ -653,7 +670,8 @@ void rocks_flush_and_drop(void *context)
     uint64_t segment = rocks->segment;
     rocks->deletions = 0;
     rocks->ranges = false;
-    bool ok = rocks_flush(rocks, &error) && wal_drop_below(rocks->wal, segment, &error);
+    bool ok = rocks_flush(rocks, &error) && disk_is_there(&rocks->disk, &error) &&
+              wal_drop_below(rocks->wal, segment, &error);
     if (!ok && !error.no_room) // which is told as the disk's condition
         log_warn("store: %s", error.text);
 }

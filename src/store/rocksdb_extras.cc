@@ -7,6 +7,7 @@
 // The C handles are structs around the C++ objects; their layout is repeated here, which is safe
 // because RocksDB is linked statically: header and library are of one build.
 #include <atomic>
+#include <climits>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -19,6 +20,8 @@
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
 #include <rocksdb/table_properties.h>
+#include <string>
+#include <unistd.h>
 
 #include "base/log.h"
 
@@ -56,6 +59,8 @@ extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options);
 extern "C" void rocks_tell_damage(struct rocksdb_t *db,
                                   void (*damaged)(void *context, const char *text), void *context);
 extern "C" void rocks_flush_at_once(struct rocksdb_flushoptions_t *options);
+extern "C" void rocks_close_as_it_is(struct rocksdb_options_t *options);
+extern "C" bool rocks_session(struct rocksdb_t *db, char *out, size_t size);
 extern "C" void rocks_watch_tables(struct rocksdb_options_t *options,
                                    void (*before_flush)(void *context),
                                    bool (*room)(void *context, uint64_t written, size_t bytes,
@@ -89,6 +94,22 @@ extern "C" bool rocks_resume(struct rocksdb_t *db, char *text, size_t size)
 namespace
 {
 
+// The text with the directories' own names in place of the way to them (rocksdb_paths.c).
+std::string plain_paths(std::string text)
+{
+    const std::string way = "/proc/self/fd/";
+    for (size_t at = 0; (at = text.find(way, at)) != std::string::npos;) {
+        size_t end = text.find_first_not_of("0123456789", at + way.size());
+        std::string link = text.substr(at, end == std::string::npos ? end : end - at);
+        char name[PATH_MAX];
+        ssize_t length = readlink(link.c_str(), name, sizeof(name));
+        if (length > 0)
+            text.replace(at, link.size(), name, static_cast<size_t>(length));
+        at += length > 0 ? static_cast<size_t>(length) : link.size();
+    }
+    return text;
+}
+
 // Errors go to our log; the rest is for RocksDB's developers.
 class our_logger : public rocksdb::Logger
 {
@@ -110,7 +131,7 @@ class our_logger : public rocksdb::Logger
         // Damage is told by who meets it (background_errors), and RocksDB meets it every second.
         if (std::strstr(text, "Corruption") != nullptr)
             return;
-        log_line(LOG_WARN, "rocksdb: %s", text);
+        log_line(LOG_WARN, "rocksdb: %s", plain_paths(text).c_str());
     }
 
     void Logv(const char *format, va_list args) override
@@ -360,6 +381,22 @@ extern "C" void rocks_tell_damage(struct rocksdb_t *db,
 extern "C" void rocks_flush_at_once(struct rocksdb_flushoptions_t *options)
 {
     options->rep.allow_write_stall = true;
+}
+
+// Closing does not flush what is in memory: our log has it, and we have flushed if that was right.
+extern "C" void rocks_close_as_it_is(struct rocksdb_options_t *options)
+{
+    options->rep.avoid_flush_during_shutdown = true;
+}
+
+// What the tables call the time between opening and closing in which they were made.
+extern "C" bool rocks_session(struct rocksdb_t *db, char *out, size_t size)
+{
+    std::string session;
+    if (!db->rep->GetDbSessionId(session).ok() || session.size() >= size)
+        return false;
+    (void)std::snprintf(out, size, "%s", session.c_str());
+    return true;
 }
 
 extern "C" void rocks_log_to_us(struct rocksdb_options_t *options)

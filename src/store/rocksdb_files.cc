@@ -9,8 +9,12 @@
 //
 // And how it writes them: before each piece the store is asked for room. A flush is
 // given the reserve or waits; merging gives up before it takes the room that the next flush needs.
+//
+// A table has another name until it is whole and closed, which is before it comes into the list of
+// tables. So a start knows what was never finished, and removes it (rocksdb_judge.c).
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <fcntl.h>
 #include <memory>
 #include <rocksdb/env.h>
@@ -46,6 +50,17 @@ struct room {
 thread_local struct room table_room = {nullptr, nullptr, false, ""};
 thread_local bool may_wait = true;
 std::atomic<bool> nowait_works{true};
+
+bool is_table(const std::string &name)
+{
+    return name.size() > 4 && name.compare(name.size() - 4, 4, ".sst") == 0;
+}
+
+// What a table is called until it is whole (ROCKS_UNFINISHED).
+std::string unfinished(const std::string &name)
+{
+    return name + ".new";
+}
 
 // The driver knows it by these words (`fail` in rocksdb.c).
 rocksdb::IOStatus cold()
@@ -142,9 +157,21 @@ class table_file : public rocksdb::FSRandomAccessFile
 class new_table : public rocksdb::FSWritableFileOwnerWrapper
 {
   public:
-    new_table(std::unique_ptr<rocksdb::FSWritableFile> &&file, const struct room &room)
-        : rocksdb::FSWritableFileOwnerWrapper(std::move(file)), room_(room)
+    new_table(std::unique_ptr<rocksdb::FSWritableFile> &&file, const struct room &room,
+              rocksdb::FileSystem *system, std::string name)
+        : rocksdb::FSWritableFileOwnerWrapper(std::move(file)), room_(room), system_(system),
+          name_(std::move(name))
     {
+    }
+
+    rocksdb::IOStatus Close(const rocksdb::IOOptions &options,
+                            rocksdb::IODebugContext *context) override
+    {
+        rocksdb::IOStatus status = FSWritableFileOwnerWrapper::Close(options, context);
+        if (!status.ok() || named_)
+            return status;
+        named_ = true;
+        return system_->RenameFile(unfinished(name_), name_, options, context);
     }
 
     rocksdb::IOStatus Append(const rocksdb::Slice &bytes, const rocksdb::IOOptions &options,
@@ -167,7 +194,8 @@ class new_table : public rocksdb::FSWritableFileOwnerWrapper
   private:
     bool has_room(size_t bytes)
     {
-        bool has = room_.ask(room_.context, written_, bytes, room_.merging);
+        bool has = room_.ask == nullptr ||
+                   room_.ask(room_.context, written_, bytes, room_.merging);
         written_ += bytes;
         return has;
     }
@@ -179,6 +207,9 @@ class new_table : public rocksdb::FSWritableFileOwnerWrapper
 
     struct room room_;
     uint64_t written_ = 0;
+    rocksdb::FileSystem *system_;
+    std::string name_;
+    bool named_ = false;
 };
 
 class our_files : public rocksdb::FileSystemWrapper
@@ -213,16 +244,45 @@ class our_files : public rocksdb::FileSystemWrapper
         return rocksdb::IOStatus::OK();
     }
 
+    // RocksDB tells the databases of a process apart by their names, which must be those of the
+    // directories here, and not the way to them (rocksdb_paths.c).
+    rocksdb::IOStatus LockFile(const std::string &name, const rocksdb::IOOptions &options,
+                               rocksdb::FileLock **lock, rocksdb::IODebugContext *context) override
+    {
+        size_t slash = name.rfind('/');
+        char directory[PATH_MAX];
+        ssize_t length = slash == std::string::npos
+                             ? -1
+                             : readlink(name.substr(0, slash).c_str(), directory, sizeof(directory));
+        if (length <= 0 || length == sizeof(directory))
+            return target()->LockFile(name, options, lock, context);
+        return target()->LockFile(std::string(directory, static_cast<size_t>(length)) +
+                                      name.substr(slash),
+                                  options, lock, context);
+    }
+
     rocksdb::IOStatus NewWritableFile(const std::string &name, const rocksdb::FileOptions &options,
                                       std::unique_ptr<rocksdb::FSWritableFile> *result,
                                       rocksdb::IODebugContext *context) override
     {
-        rocksdb::IOStatus status = target()->NewWritableFile(name, options, result, context);
-        bool is_table = name.size() > 4 && name.compare(name.size() - 4, 4, ".sst") == 0;
-        bool is_ours = table_room.ask != nullptr &&
-                       name.compare(0, table_room.path.size(), table_room.path) == 0;
-        if (status.ok() && is_table && is_ours)
-            *result = std::make_unique<new_table>(std::move(*result), table_room);
+        if (!is_table(name))
+            return target()->NewWritableFile(name, options, result, context);
+        struct room room = {nullptr, nullptr, false, ""};
+        if (name.compare(0, table_room.path.size(), table_room.path) == 0)
+            room = table_room;
+        rocksdb::IOStatus status =
+            target()->NewWritableFile(unfinished(name), options, result, context);
+        if (status.ok())
+            *result = std::make_unique<new_table>(std::move(*result), room, target(), name);
+        return status;
+    }
+
+    rocksdb::IOStatus DeleteFile(const std::string &name, const rocksdb::IOOptions &options,
+                                 rocksdb::IODebugContext *context) override
+    {
+        rocksdb::IOStatus status = target()->DeleteFile(name, options, context);
+        if (is_table(name) && (status.IsNotFound() || status.IsPathNotFound()))
+            status = target()->DeleteFile(unfinished(name), options, context);
         return status;
     }
 };

@@ -3,6 +3,7 @@
 #ifndef STORE_ROCKSDB_INTERNAL_H
 #define STORE_ROCKSDB_INTERNAL_H
 
+#include "base/buf.h"
 #include "store/data_dir.h"
 #include "store/disk.h"
 #include "store/log_payload.h"
@@ -18,7 +19,10 @@ struct rocks_store {
     struct store base;
     struct data_dir dir;
     struct disk disk;
-    char path[PATH_MAX];
+    char path[PATH_MAX]; // as the user calls it, and as RocksDB and the log do (rocksdb_paths.c):
+    char data_path[PATH_MAX];
+    char db_path[PATH_MAX + 8];
+    char log_path[PATH_MAX + 8];
     struct promise promise;
     enum store_durability durability;
     rocksdb_t *db;
@@ -55,13 +59,47 @@ struct rocks_store {
 extern const struct store_driver rocks_driver;
 
 // Turns RocksDB's message into ours and frees it; always returns false.
-bool rocks_fail(struct store_error *error, const char *doing, char *message);
+bool rocks_fail(const struct rocks_store *rocks, struct store_error *error, const char *doing,
+                char *message);
+
+// ---- Paths (rocksdb_paths.c) ----
+
+// How the directories are reached from now on.
+void rocks_find_paths(struct rocks_store *rocks, bool passive);
+// The text with the user's name of the directory.
+void rocks_plain_paths(const struct rocks_store *rocks, char *text, size_t size);
 
 // Writes a batch into RocksDB's memtable.
 MUST_CHECK bool rocks_apply(struct rocks_store *rocks, rocksdb_writebatch_t *batch,
                             struct store_error *error);
 
+// ---- Before RocksDB opens its files (rocksdb_judge.c) ----
+
+#define ROCKS_UNFINISHED ".sst.new" // a table that is being written
+
+// What the list of tables has.
+struct rocks_listed {
+    struct buf tables; // their numbers, 8 bytes each
+    uint64_t applied;  // the sequence up to which they hold the log
+};
+
+// Finds it out without changing anything. Released in any case.
+MUST_CHECK bool rocks_judge(struct rocks_store *rocks, struct rocks_listed *out,
+                            struct store_error *error);
+void rocks_listed_release(struct rocks_listed *listed);
+
+// Renames table files that are not in the list, unless they are known to hold nothing that is
+// needed. `session` is that of the last run (rocks_session_mark), or 0.
+MUST_CHECK bool rocks_set_aside(struct rocks_store *rocks, const struct rocks_listed *listed,
+                                uint64_t session, struct store_error *error);
+// A session of RocksDB, by the name that its tables have of it, in 48 bits.
+uint64_t rocks_session_mark(const char *session);
+
+// Says why RocksDB could not be opened, and frees its message; false.
+bool rocks_open_failed(const struct rocks_store *rocks, char *message, struct store_error *error);
+
 // All that was applied is in tables on disk, which say so, and the list of the tables is promised.
+// Not where the directory is no longer the one that was opened.
 MUST_CHECK bool rocks_flush(struct rocks_store *rocks, struct store_error *error);
 
 uint64_t rocks_property(struct rocks_store *rocks, const char *name);

@@ -21,6 +21,8 @@ enum {
 
 // rocksdb_extras.cc
 void rocks_flush_at_once(rocksdb_flushoptions_t *options);
+void rocks_close_as_it_is(rocksdb_options_t *options);
+bool rocks_session(rocksdb_t *db, char *out, size_t size);
 void rocks_tell_damage(rocksdb_t *db, void (*damaged)(void *context, const char *text),
                        void *context);
 void rocks_watch_tables(rocksdb_options_t *options, void (*before_flush)(void *context),
@@ -33,7 +35,8 @@ void rocks_watch_tables(rocksdb_options_t *options, void (*before_flush)(void *c
 static void forget_log(struct rocks_store *rocks)
 {
     struct store_error error;
-    if (!rocks_flush(rocks, &error) || !wal_restart(rocks->wal, rocks->applied, &error))
+    if (!rocks_flush(rocks, &error) || !disk_is_there(&rocks->disk, &error) ||
+        !wal_restart(rocks->wal, rocks->applied, &error))
         log_warn("store: %s; the log will be replayed at the next start", error.text);
 }
 
@@ -75,48 +78,19 @@ void rocks_close(struct store *store)
 static bool open_db(struct rocks_store *rocks, const struct store_options *options,
                     struct store_error *error)
 {
-    char path[PATH_MAX + 4];
     char *message = NULL;
-    (void)snprintf(path, sizeof(path), "%s/db", rocks->path);
+    char session[64];
     rocksdb_options_t *set = rocks_options_new(options);
     rocks_watch_tables(set, rocks_promise_flush, rocks_has_room, rocks);
     rocks->memtable_bytes = rocks_memtable_bytes(options);
-    rocks->db = rocksdb_open(set, path, &message);
+    rocks_close_as_it_is(set);
+    rocks->db = rocksdb_open(set, rocks->db_path, &message);
     rocksdb_options_destroy(set);
-    if (message == NULL)
-        return manifest_promise(rocks->path, &rocks->promise, error);
-    // Only where the directory could not be locked is it RocksDB that finds it in use.
-    if (strstr(message, "While lock file") != NULL || strstr(message, "lock hold by") != NULL)
-        (void)data_dir_in_use(rocks->path, error);
-    else if (strstr(message, "No space left") != NULL)
-        return rocks_fail(error, "opening", message);
-    else
-        (void)store_fail(
-            error,
-            "cannot open %.150s: %.200s. Restore it from a copy, or run 'dolmen repair %.100s'",
-            path, message, rocks->path);
-    rocksdb_free(message);
-    return false;
-}
-
-// What the tables say of the log.
-static bool read_applied(struct rocks_store *rocks, struct store_error *error)
-{
-    char *message = NULL;
-    size_t length = 0;
-    uint64_t applied = 0;
-    rocksdb_readoptions_t *once = rocksdb_readoptions_create();
-    rocksdb_readoptions_set_fill_cache(once, 0); // nobody will ask again
-    char *value = rocksdb_get(rocks->db, once, "", 0, &length, &message);
-    rocksdb_readoptions_destroy(once);
     if (message != NULL)
-        return rocks_fail(error, "reading", message);
-    if (length == sizeof(applied))
-        memcpy(&applied, value, sizeof(applied));
-    rocksdb_free(value);
-    rocks->applied = applied;
-    rocks->noted = applied;
-    return true;
+        return rocks_open_failed(rocks, message, error);
+    if (rocks_session(rocks->db, session, sizeof(session)))
+        promise_set(&rocks->promise, PROMISE_SESSION, rocks_session_mark(session));
+    return manifest_promise(rocks->data_path, &rocks->promise, error);
 }
 
 static bool replay(void *context, uint64_t sequence, struct slice payload,
@@ -134,6 +108,13 @@ static bool replay(void *context, uint64_t sequence, struct slice payload,
     if (ok)
         rocks->applied = sequence;
     return ok;
+}
+
+// Before the first file of the log that only today's format has.
+static bool mark_format(struct rocks_store *rocks, struct store_error *error)
+{
+    return rocks->dir.format == DATA_DIR_FORMAT ||
+           data_dir_mark(&rocks->dir, rocks->path, error);
 }
 
 // Begins a segment of the log, behind those that are there or instead of them. Where RocksDB has
@@ -161,7 +142,7 @@ static bool open_log(struct rocks_store *rocks, const char *log, const struct wa
         return false;
     bool replays = report->last > found;
     // The segment comes first: what is replayed may take the last room.
-    if (!begin_segment(rocks, replays, &number, error))
+    if (!mark_format(rocks, error) || !begin_segment(rocks, replays, &number, error))
         return false;
     if (!replays)
         return true;
@@ -195,6 +176,18 @@ static struct store_options fit_options(struct rocks_store *rocks,
     return fit;
 }
 
+// Opens the tables, which were judged.
+static bool open_tables(struct rocks_store *rocks, const struct store_options *options,
+                        const struct rocks_listed *listed, uint64_t session,
+                        struct store_error *error)
+{
+    if (!rocks_set_aside(rocks, listed, session, error) || !open_db(rocks, options, error))
+        return false;
+    rocks->applied = listed->applied;
+    rocks->noted = listed->applied;
+    return true;
+}
+
 // A directory of an older format: its log is replayed as that format allows, and is gone before
 // FORMAT says otherwise. Where this is interrupted it is done again.
 static bool upgrade(struct rocks_store *rocks, const char *log, struct store_error *error)
@@ -213,32 +206,60 @@ static bool upgrade(struct rocks_store *rocks, const char *log, struct store_err
            data_dir_mark(&rocks->dir, rocks->path, error);
 }
 
-// Nothing is changed, and RocksDB not let near its files, before log and list of tables were found
-// to be what was promised. In a new directory the log is there before the tables: one that has
-// tables has had a log.
+static bool accept_record(void *context, uint64_t sequence, struct slice payload,
+                          struct store_error *error)
+{
+    (void)context;
+    (void)sequence;
+    (void)payload;
+    (void)error;
+    return true;
+}
+
+static bool open_old(struct rocks_store *rocks, const struct store_options *options,
+                     const char *log, struct rocks_listed *listed, struct store_error *error)
+{
+    struct wal_old old;
+    return wal_old_walk(log, &old, accept_record, NULL, error) &&
+           rocks_judge(rocks, listed, error) && promise_open(&rocks->promise, log, error) &&
+           open_tables(rocks, options, listed, 0, error) && upgrade(rocks, log, error);
+}
+
+// In a new directory the log is there before the tables: one that has tables has had a log.
+static bool open_new(struct rocks_store *rocks, const struct store_options *options,
+                     const char *log, const struct wal_report *report, struct store_error *error)
+{
+    if (!promise_open(&rocks->promise, log, error))
+        return false;
+    rocks->wal = wal_open(log, report, 0, &rocks->promise, error);
+    return rocks->wal != NULL && mark_format(rocks, error) && wal_restart(rocks->wal, 0, error) &&
+           open_db(rocks, options, error);
+}
+
+// Nothing is changed, and RocksDB not let near its files, before log, list of tables and tables were
+// found to be what was promised, and to fit together.
 static bool open_whole(struct rocks_store *rocks, const struct store_options *options,
-                       const char *log, struct wal_report *report, struct store_error *error)
+                       const char *log, struct wal_report *report, struct rocks_listed *listed,
+                       struct store_error *error)
 {
     uint64_t promised[PROMISE_VALUES];
     promise_read(log, promised);
     if (!wal_check(log, promised[PROMISE_SEGMENT], report, error) ||
-        !manifest_check(rocks->path, promised, error) ||
         (report->damage_count > 0 && !wal_report_fail(report, rocks->path, error)) ||
-        !promise_open(&rocks->promise, log, error))
+        !manifest_check(rocks->data_path, promised, error))
         return false;
-    bool is_new = report->segment_count == 0 && !data_dir_has_tables(&rocks->dir);
-    if (is_new) {
-        rocks->wal = wal_open(log, report, 0, &rocks->promise, error);
-        return rocks->wal != NULL && wal_restart(rocks->wal, 0, error) &&
-               open_db(rocks, options, error);
-    }
-    struct store_options fit = fit_options(rocks, options, report, log);
-    if (!open_db(rocks, &fit, error) || !read_applied(rocks, error))
+    if (report->segment_count == 0 && !data_dir_has_tables(&rocks->dir))
+        return open_new(rocks, options, log, report, error);
+    if (!rocks_judge(rocks, listed, error))
         return false;
-    wal_report_compare(report, rocks->applied, promised);
+    wal_report_compare(report, listed->applied, promised);
     if (report->damage_count > 0)
         return wal_report_fail(report, rocks->path, error);
-    return open_log(rocks, log, report, error);
+    if (!promise_open(&rocks->promise, log, error))
+        return false;
+    struct store_options fit = fit_options(rocks, options, report, log);
+    return open_tables(rocks, &fit, listed, promised[PROMISE_SESSION], error) &&
+           open_log(rocks, log, report, error);
 }
 
 // Always false.
@@ -254,14 +275,14 @@ static bool say_full(const char *log, struct store_error *error)
 static bool open_all(struct rocks_store *rocks, const struct store_options *options,
                      struct store_error *error)
 {
-    char log[PATH_MAX + 4];
+    const char *log = rocks->log_path;
     struct wal_report report = {.segments = NULL};
-    (void)snprintf(log, sizeof(log), "%s/log", rocks->path);
-    if (rocks->dir.format < DATA_DIR_FORMAT)
-        return promise_open(&rocks->promise, log, error) && open_db(rocks, options, error) &&
-               read_applied(rocks, error) && upgrade(rocks, log, error);
-    bool ok = open_whole(rocks, options, log, &report, error);
+    struct rocks_listed listed = {.applied = 0};
+    bool ok = rocks->dir.format < DATA_DIR_FORMAT_LOG
+                  ? open_old(rocks, options, log, &listed, error)
+                  : open_whole(rocks, options, log, &report, &listed, error);
     wal_report_release(&report);
+    rocks_listed_release(&listed);
     if (!ok && error->no_room)
         return say_full(log, error);
     return ok;
@@ -291,12 +312,14 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
     rocks->dir = dir;
     (void)snprintf(rocks->path, sizeof(rocks->path), "%s", options->path);
     rocks->base.path = rocks->path;
+    rocks_find_paths(rocks, options->passive);
     rocks->durability = options->durability;
     rocks->segment_bytes = rocks_segment_bytes(options);
     rocks->rotate_at = rocks->segment_bytes;
     make_objects(rocks);
-    disk_init(&rocks->disk, options->path, dir.fd, !options->passive);
+    disk_init(&rocks->disk, options->path, &rocks->dir, !options->passive);
     if (!open_all(rocks, options, error)) {
+        rocks_plain_paths(rocks, error->text, sizeof(error->text));
         release_objects(rocks);
         return NULL;
     }

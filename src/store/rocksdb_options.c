@@ -160,6 +160,8 @@ static void set_housekeeping(rocksdb_options_t *set)
     // By default it takes 4 MB ahead, at each start: on a full disk the last.
     rocksdb_options_set_manifest_preallocation_size(set, 4 << 10);
     rocksdb_options_set_max_open_files(set, open_files());
+    // Tables go when they are merged. It would also look for others now and then, and remove them.
+    rocksdb_options_set_delete_obsolete_files_period_micros(set, UINT64_MAX / 2);
     rocksdb_options_set_stats_dump_period_sec(set, 0);
     rocksdb_options_set_stats_persist_period_sec(set, 0);
     rocksdb_options_set_skip_stats_update_on_db_open(set, 1);

@@ -47,7 +47,7 @@ bool rocks_frees_room(const struct store_batch *batch)
 bool rocks_nothing_left(const struct rocks_store *rocks, struct store_error *error)
 {
     (void)store_fail(error,
-                     "the disk of %.120s is full, and so is what was kept back for deletes: "
+                     "the disk of %s is full, and so is what was kept back for deletes: "
                      "nothing is done until there is more room",
                      rocks->path);
     error->no_room = true;

@@ -207,7 +207,7 @@ static bool is_old_log(const struct salvaging *s, const char *path)
 {
     struct wal_old old;
     struct store_error why;
-    return s->look->format > 0 && s->look->format < DATA_DIR_FORMAT &&
+    return s->look->format > 0 && s->look->format < DATA_DIR_FORMAT_LOG &&
            wal_old_walk(path, &old, accept_record, NULL, &why);
 }
 

@@ -41,7 +41,7 @@ struct salvage_gap {
 
 struct salvage {
     bool rebuilt;     // the list of tables was made anew
-    char reason[512]; // why
+    char reason[STORE_ERROR_MAX]; // why
     size_t file_count;
     struct salvage_file files[SALVAGE_FILES]; // damaged ones
     size_t range_count; // beyond the limit, the last range reaches to the end of the last one

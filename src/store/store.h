@@ -18,9 +18,13 @@
 #include "base/attributes.h"
 #include "base/slice.h"
 
+#include <limits.h>
+
 enum {
     STORE_KEY_MAX = 16 << 10,  // bytes of a key
     STORE_VALUE_MAX = 4 << 20, // bytes of a value
+    // Bytes of a sentence, which may name a path twice: what is wrong with it, and a command.
+    STORE_ERROR_MAX = 512 + 2 * PATH_MAX,
 };
 
 struct store;
@@ -43,7 +47,7 @@ struct store_options {
 
 // What went wrong, in words for the log. Empty when nothing did.
 struct store_error {
-    char text[512];
+    char text[STORE_ERROR_MAX];
     bool in_use;  // another process has the directory open
     bool damaged; // bytes on disk are not what was written: trying again cannot help
     bool no_room; // the disk is full

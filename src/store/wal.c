@@ -66,6 +66,18 @@ static bool write_at(int file, struct slice head, struct slice body, off_t at)
     return true;
 }
 
+// Takes back a segment that was begun in vain. Should it come back after all it would void what is
+// appended to the one before it: so nothing is appended if that cannot be ruled out.
+static void discard_segment(struct wal *wal, uint64_t number)
+{
+    char name[WAL_NAME_BYTES];
+    int why = errno;
+    wal_segment_name(number, name);
+    if ((unlinkat(wal->directory, name, 0) != 0 && errno != ENOENT) || fsync(wal->directory) != 0)
+        wal->broken = true;
+    errno = why;
+}
+
 // Makes the file of a segment, on disk with its name. Returns it, or -1.
 static int make_segment(struct wal *wal, const struct wal_start *start)
 {
@@ -81,8 +93,8 @@ static int make_segment(struct wal *wal, const struct wal_start *start)
         return file;
     int why = errno;
     (void)close(file);
-    (void)unlinkat(wal->directory, name, 0);
     errno = why;
+    discard_segment(wal, start->number);
     return -1;
 }
 
@@ -102,24 +114,42 @@ static void use_segment(struct wal *wal, int file, const struct wal_start *start
         (void)close(before);
 }
 
+// In an order in which each state of the two values is true.
+static void promise_segment(struct wal *wal, uint64_t number, uint64_t mark)
+{
+    promise_set(wal->promise, PROMISE_SALT, 0);
+    promise_set(wal->promise, PROMISE_SEGMENT, number);
+    promise_set(wal->promise, PROMISE_SALT, mark);
+}
+
 // Begins the next segment. It is promised only when its header is on disk, and used only when that
 // promise is: a last segment without a header either was promised, or never held anything.
 static bool next_segment(struct wal *wal, uint64_t first, struct store_error *error)
 {
-    struct wal_start start = {.number = wal->number + 1, .first = first};
+    struct wal_start start = {
+        .number = wal->number + 1, .first = first, .before = (uint32_t)wal_mark(wal->salt)};
+    ensure(start.number <= UINT32_MAX);
     ensure(getrandom(&start.salt, sizeof(start.salt), 0) == sizeof(start.salt));
     int file = make_segment(wal, &start);
     if (file < 0)
         return fail(error, "continuing");
-    promise_set(wal->promise, PROMISE_SEGMENT, start.number);
-    if (!promise_sync(wal->promise, error)) {
-        (void)close(file);
-        return false;
+    uint64_t before = promise_get(wal->promise, PROMISE_SEGMENT);
+    uint64_t mark = promise_get(wal->promise, PROMISE_SALT);
+    promise_segment(wal, start.number, wal_mark(start.salt));
+    if (promise_sync(wal->promise, error)) {
+        use_segment(wal, file, &start);
+        return true;
     }
-    use_segment(wal, file, &start);
-    return true;
+    struct store_error again;
+    (void)close(file);
+    promise_segment(wal, before, mark);
+    discard_segment(wal, start.number);
+    if (!promise_sync(wal->promise, &again))
+        wal->broken = true;
+    return false;
 }
 
+// One after the other, also after a power cut: a file is never missing between others.
 bool wal_drop_below(struct wal *wal, uint64_t number, struct store_error *error)
 {
     ensure(pthread_mutex_lock(&wal->lock) == 0);
@@ -129,9 +159,9 @@ bool wal_drop_below(struct wal *wal, uint64_t number, struct store_error *error)
     for (; ok && oldest != 0 && oldest < number; oldest += ok) {
         char name[WAL_NAME_BYTES];
         wal_segment_name(oldest, name);
-        ok = unlinkat(wal->directory, name, 0) == 0 || errno == ENOENT;
+        ok = (unlinkat(wal->directory, name, 0) == 0 || errno == ENOENT) &&
+             fsync(wal->directory) == 0;
     }
-    ok = ok && fsync(wal->directory) == 0;
     if (!ok)
         (void)fail(error, "removing an old part of");
     ensure(pthread_mutex_lock(&wal->lock) == 0);
@@ -278,6 +308,7 @@ struct wal *wal_open(const char *directory, const struct wal_report *report, uin
     if (report->segment_count > 0) {
         wal->oldest = report->segments[0].number;
         wal->number = report->segments[report->segment_count - 1].number;
+        wal->salt = report->segments[report->segment_count - 1].salt;
     }
     wal->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (wal->directory < 0 || !keep_found(wal, report)) {
@@ -342,12 +373,29 @@ static bool refuse(struct store_error *error)
     return store_fail(error, "the log is out of order until it has been begun anew");
 }
 
-bool wal_append(struct wal *wal, struct slice payload, struct store_error *error)
+// A record whose writing failed may be in the file all the same. Where there was no room it is
+// not: less than all of it was written. Otherwise nothing must be left of it, not even on disk.
+static enum store_end void_append(struct wal *wal, bool no_room)
 {
-    if (wal->broken)
-        return refuse(error);
-    if (payload.len > WAL_RECORD_MAX)
-        return store_fail(error, "a batch is too large for the log");
+    static const uint8_t no_record[WAL_HEADER];
+    if (no_room ||
+        (write_at(wal->file, slice_of(no_record, WAL_HEADER), slice_of(NULL, 0), wal->offset) &&
+         fdatasync(wal->file) == 0))
+        return STORE_NOT_DONE;
+    wal->broken = true;
+    return STORE_UNKNOWN;
+}
+
+enum store_end wal_append(struct wal *wal, struct slice payload, struct store_error *error)
+{
+    if (wal->broken) {
+        (void)refuse(error);
+        return STORE_NOT_DONE;
+    }
+    if (payload.len > WAL_RECORD_MAX) {
+        (void)store_fail(error, "a batch is too large for the log");
+        return STORE_NOT_DONE;
+    }
     uint64_t before = wal->sequence;
     struct wal_record record = {
         .sequence = before + 1, .unsynced = (uint32_t)(before - wal->synced), .payload = payload};
@@ -355,12 +403,14 @@ bool wal_append(struct wal *wal, struct slice payload, struct store_error *error
     wal_record_encode(&record, wal->salt, header);
     off_t end = wal->offset + (off_t)(WAL_HEADER + payload.len);
     preallocate(wal, end);
-    if (!write_at(wal->file, slice_of(header, WAL_HEADER), payload, wal->offset))
-        return fail(error, "writing");
+    if (!write_at(wal->file, slice_of(header, WAL_HEADER), payload, wal->offset)) {
+        (void)fail(error, "writing");
+        return void_append(wal, error->no_room);
+    }
     wal->sequence = before + 1;
     wal->last = wal->offset;
     wal->offset = end;
-    return true;
+    return STORE_DONE;
 }
 
 // The promise is lowered first, as in wal_restart.

@@ -38,8 +38,10 @@ MUST_CHECK bool wal_restart(struct wal *wal, uint64_t applied, struct store_erro
 // flush needs, syncs and removes it. Asked before recovery risks anything.
 MUST_CHECK bool wal_probe(struct wal *wal, size_t room, struct store_error *error);
 
-// Appends a record. A failed append leaves none: the next one overwrites it.
-MUST_CHECK bool wal_append(struct wal *wal, struct slice payload, struct store_error *error);
+// Appends a record. One that was not appended leaves nothing that could come back. Where that
+// cannot be made sure it is unknown, and appending stops until wal_restart.
+MUST_CHECK enum store_end wal_append(struct wal *wal, struct slice payload,
+                                     struct store_error *error);
 
 // Whether room is made ahead for records to come, which is quicker; where there is little, it is
 // not. It is at first. Any thread may say so.
@@ -75,7 +77,8 @@ bool wal_is_gone(struct wal *wal);
 void wal_measure(struct wal *wal, uint64_t *segments, uint64_t *bytes);
 
 // Begins a new segment; *number is its number. All that was appended must have been synced. A
-// failure changes nothing.
+// failure changes nothing; if a part of the new segment could not be taken away again, which would
+// void what is appended to the old one, appending stops until wal_restart.
 MUST_CHECK bool wal_rotate(struct wal *wal, uint64_t *number, struct store_error *error);
 
 // Removes the segments below a number, which must not be the active one's or above.

@@ -20,8 +20,8 @@
 // A file of the log that has been opened, and read when its turn came.
 struct part {
     uint64_t number;
-    bool finished; // has a header that can be read
-    bool foreign;  // which is that of another file
+    bool finished;       // has a header that can be read, and is ours
+    const char *foreign; // or that of another file: what is wrong with it
     struct wal_start start;
     uint64_t bytes;
 };
@@ -79,6 +79,12 @@ static int open_part(const struct parts *parts, const struct part *part, char na
     return openat(parts->directory, name, O_RDONLY | O_CLOEXEC);
 }
 
+static void disown(struct part *part, const char *why)
+{
+    part->finished = false;
+    part->foreign = why;
+}
+
 static bool read_start(const struct parts *parts, struct part *part, struct store_error *error)
 {
     char name[WAL_NAME_BYTES];
@@ -93,8 +99,9 @@ static bool read_start(const struct parts *parts, struct part *part, struct stor
         return false;
     part->bytes = (uint64_t)status.st_size;
     bool whole = wal_start_decode(slice_of(bytes, (size_t)got), &part->start);
-    part->foreign = whole && part->start.number != part->number;
-    part->finished = whole && !part->foreign;
+    part->finished = whole;
+    if (whole && part->start.number != part->number)
+        disown(part, "the file is a copy of another one");
     return true;
 }
 
@@ -107,6 +114,49 @@ static bool read_part(struct parts *parts, const struct part *part, struct store
     if (file >= 0)
         (void)close(file);
     return ok;
+}
+
+static const char other_log[] = "the file is of another log";
+
+// Whether a file may be the next one behind another; what their headers do not say may be.
+static bool may_follow(const struct part *part, const struct part *before)
+{
+    return !part->finished || !before->finished || part->start.before == 0 ||
+           part->number != before->number + 1 ||
+           part->start.before == (uint32_t)wal_mark(before->start.salt);
+}
+
+// Which file the promise speaks of, if it is the one it speaks of; 0 otherwise. No file can be
+// there whose number is above the next one's: a segment is promised before another is begun.
+static size_t find_promised(struct parts *parts, const uint64_t promised[PROMISE_VALUES])
+{
+    size_t found = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        struct part *part = &parts->list[i];
+        if (!part->finished || promised[PROMISE_SEGMENT] == 0 || promised[PROMISE_SALT] == 0)
+            continue;
+        bool named = part->number == promised[PROMISE_SEGMENT];
+        if (part->number > promised[PROMISE_SEGMENT] + 1 ||
+            (named && wal_mark(part->start.salt) != promised[PROMISE_SALT]))
+            disown(part, other_log);
+        else if (named)
+            found = i;
+    }
+    return found;
+}
+
+// Files are followed from the promised one to both sides, or else from the first.
+static void find_foreign(struct parts *parts, const uint64_t promised[PROMISE_VALUES])
+{
+    size_t sure = find_promised(parts, promised);
+    for (size_t i = sure; i > 0; i--) {
+        if (!may_follow(&parts->list[i], &parts->list[i - 1]))
+            disown(&parts->list[i - 1], other_log);
+    }
+    for (size_t i = sure + 1; i < parts->count; i++) {
+        if (!may_follow(&parts->list[i], &parts->list[i - 1]))
+            disown(&parts->list[i], other_log);
+    }
 }
 
 static void parts_close(struct parts *parts)
@@ -126,9 +176,14 @@ static bool parts_open(struct parts *parts, const char *directory, struct store_
     bool ok = (parts->directory >= 0 || fail(error, directory)) && list_files(parts, error);
     for (size_t i = 0; ok && i < parts->count; i++)
         ok = read_start(parts, &parts->list[i], error);
-    if (!ok)
+    if (!ok) {
         parts_close(parts);
-    return ok;
+        return false;
+    }
+    uint64_t promised[PROMISE_VALUES];
+    promise_read(directory, promised);
+    find_foreign(parts, promised);
+    return true;
 }
 
 // ---- Records --------------------------------------------------------------------------------
@@ -204,7 +259,7 @@ static struct place part_begin(const struct parts *parts, size_t i, uint64_t due
         .bytes = buf_view(&parts->content), .limit = part_limit(parts, i), .at = WAL_START};
     place.expected = part->finished ? part->start.first : due;
     place.salt = part->finished ? part->start.salt : guess_salt(place.bytes, due);
-    if (part->foreign)
+    if (part->foreign != NULL)
         place.bytes.len = 0;
     return place;
 }
@@ -246,7 +301,7 @@ static void judge_break(struct wal_report *report, const struct parts *parts, si
     }
     if (found == 0 && !last && parts->list[i + 1].number > part->number + 1)
         add_damage(report, part->number + 1, 0, broken.expected, "the file is missing");
-    else if (!part->foreign)
+    else if (part->foreign == NULL)
         add_damage(report, part->number, broken.at, broken.expected, "a record is damaged");
     report->records += found;
     if (found > 0)
@@ -266,9 +321,11 @@ static bool all_zero(struct slice bytes)
 static bool leave_unfinished(struct parts *parts, uint64_t made, struct wal_report *report,
                              struct store_error *error)
 {
-    if (parts->count == 0 || parts->list[parts->count - 1].finished)
+    if (parts->count == 0)
         return true;
     const struct part *last = &parts->list[parts->count - 1];
+    if (last->finished || last->foreign != NULL)
+        return true;
     if (!read_part(parts, last, error))
         return false;
     if ((made != 0 && last->number > made) || all_zero(buf_view(&parts->content))) {
@@ -285,12 +342,15 @@ static void judge_part(struct wal_report *report, const struct parts *parts, siz
     struct wal_segment *segment = &report->segments[report->segment_count++];
     *segment =
         (struct wal_segment){.number = part->number, .first = place.expected, .bytes = part->bytes};
-    if (part->foreign)
-        add_damage(report, part->number, 0, due, "the file is a copy of another one");
+    segment->salt = place.salt;
+    if (part->foreign != NULL)
+        add_damage(report, part->number, 0, due, part->foreign);
     else if (!part->finished)
         add_damage(report, part->number, 0, due, "the header is damaged");
     else if (i > 0 && part->start.first < due)
         add_damage(report, part->number, 0, due, "the file does not follow the one before it");
+    else if (i > 0 && part->start.first == due && part->number != parts->list[i - 1].number + 1)
+        add_damage(report, parts->list[i - 1].number + 1, 0, due, "the file is missing");
     struct wal_record record;
     while (next_record(&place, &record)) {
         segment->records++;
@@ -381,9 +441,8 @@ bool wal_report_fail(const struct wal_report *report, const char *data, struct s
 {
     const struct wal_damage *damage = &report->damages[0];
     return store_fail(error,
-                      "%.200s/log/%s is damaged at byte %llu: %s (sequence %llu); %llu intact "
-                      "records follow. Restore the directory from a copy, or run 'dolmen repair "
-                      "%.100s'",
+                      "%s/log/%s is damaged at byte %llu: %s (sequence %llu); %llu intact records "
+                      "follow. Restore the directory from a copy, or run 'dolmen repair %s'",
                       data, damage->file, (unsigned long long)damage->at, damage->what,
                       (unsigned long long)damage->sequence, (unsigned long long)damage->behind,
                       data);

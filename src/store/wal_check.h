@@ -2,15 +2,16 @@
 // so do the tools that verify and repair a directory.
 //
 // A segment is a file `NNNNNNNNNN.log`, little-endian:
-//   header  "DLG2", u32 CRC-32 of what follows, u64 salt, u64 the file's number,
-//           u64 the sequence of its first record
+//   header  "DLG3", u32 CRC-32 of what follows, u64 salt, u32 the file's number,
+//           u32 mark of the salt of the file before, u64 the sequence of its first record
 //   records u32 CRC-32 of what follows, u32 payload length, u64 sequence XOR salt,
 //           u32 how many records before this one were not synced when it was written, payload
 //
 // Sequences count up by one over all segments. A segment holds what lies between its own first
 // sequence and the next segment's; what it has behind that is void, and less than that is damage.
 // Only the last segment may end in a write that was not finished, and only where nothing behind it
-// says that it had been synced. What was synced up to when is also in the file `promise`
+// says that it had been synced. A file whose successor, or the promise, speaks of another salt is
+// of another log, and counts for nothing. What was synced up to when is also in the file `promise`
 // (promise.h), which the caller compares, because a record that is not in the log may be in tables.
 #ifndef STORE_WAL_CHECK_H
 #define STORE_WAL_CHECK_H
@@ -25,6 +26,7 @@ enum {
 
 struct wal_segment {
     uint64_t number;
+    uint64_t salt;
     uint64_t first;   // sequence of its first record, or of the one that will be
     uint64_t records; // intact from there on, without a gap
     uint64_t end;     // byte where they end

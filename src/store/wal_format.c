@@ -15,13 +15,21 @@ enum {
     READ_BYTES = 1 << 20,
 };
 
-static const uint8_t magic[MAGIC_BYTES] = {'D', 'L', 'G', '2'};
+static const uint8_t magic[MAGIC_BYTES] = {'D', 'L', 'G', '3'};
+static const uint8_t magic_2[MAGIC_BYTES] = {'D', 'L', 'G', '2'}; // without the file before
+
+uint64_t wal_mark(uint64_t salt)
+{
+    return salt == 0 ? 0 : (salt * 0x9e3779b97f4a7c15u) >> 16 | 1;
+}
 
 void wal_start_encode(const struct wal_start *start, uint8_t out[WAL_START])
 {
     memcpy(out, magic, MAGIC_BYTES);
     memcpy(out + 8, &start->salt, 8);
-    memcpy(out + 16, &start->number, 8);
+    uint32_t number = (uint32_t)start->number;
+    memcpy(out + 16, &number, 4);
+    memcpy(out + 20, &start->before, 4);
     memcpy(out + 24, &start->first, 8);
     uint32_t sum = crc32_of(slice_of(out + SUMMED_AT, WAL_START - SUMMED_AT));
     memcpy(out + MAGIC_BYTES, &sum, 4);
@@ -29,10 +37,17 @@ void wal_start_encode(const struct wal_start *start, uint8_t out[WAL_START])
 
 bool wal_start_decode(struct slice bytes, struct wal_start *out)
 {
-    if (bytes.len < WAL_START || memcmp(bytes.ptr, magic, MAGIC_BYTES) != 0)
+    if (bytes.len < WAL_START)
         return false;
-    *out = (struct wal_start){le64_get(bytes.ptr + 8), le64_get(bytes.ptr + 16),
-                              le64_get(bytes.ptr + 24)};
+    bool is_new = memcmp(bytes.ptr, magic, MAGIC_BYTES) == 0;
+    if (!is_new && memcmp(bytes.ptr, magic_2, MAGIC_BYTES) != 0)
+        return false;
+    *out = (struct wal_start){
+        .salt = le64_get(bytes.ptr + 8),
+        .number = is_new ? le32_get(bytes.ptr + 16) : le64_get(bytes.ptr + 16),
+        .first = le64_get(bytes.ptr + 24),
+        .before = is_new ? le32_get(bytes.ptr + 20) : 0,
+    };
     return crc32_of(slice_of(bytes.ptr + SUMMED_AT, WAL_START - SUMMED_AT)) ==
            le32_get(bytes.ptr + MAGIC_BYTES);
 }

@@ -13,9 +13,10 @@ enum {
 };
 
 struct wal_start {
-    uint64_t salt; // keeps a client's data from passing for a record
+    uint64_t salt; // keeps a client's data from passing for a record, and tells files apart
     uint64_t number;
     uint64_t first;
+    uint32_t before; // wal_mark of the file before this one, cut; 0 if that is not known
 };
 
 struct wal_record {
@@ -23,6 +24,9 @@ struct wal_record {
     uint32_t unsynced;
     struct slice payload;
 };
+
+// A salt in 48 bits, never 0 unless it is.
+uint64_t wal_mark(uint64_t salt);
 
 void wal_start_encode(const struct wal_start *start, uint8_t out[WAL_START]);
 MUST_CHECK bool wal_start_decode(struct slice bytes, struct wal_start *out);

@@ -125,7 +125,13 @@ static bool path_inside(int dir, const char *path, char *out)
     char full[PATH_MAX];
     if (control == NULL)
         return false;
-    if (path[0] == '/' || dir == AT_FDCWD) {
+    // A path that leads through a descriptor.
+    if (strncmp(path, "/proc/self/fd/", 14) == 0) {
+        char *rest;
+        dir = (int)strtol(path + 14, &rest, 10);
+        path = rest + strspn(rest, "/");
+    }
+    if (path[0] == '/' || (dir == AT_FDCWD && path[0] != 0)) {
         (void)snprintf(full, sizeof(full), "%s", path);
     } else {
         char link[64];

@@ -1,0 +1,290 @@
+// What the tables say, found out before RocksDB may change anything: opened for writing it begins a
+// new list of tables and removes each table file that is not in the list, whoever put it there.
+//
+// A file that is not in the list is left to RocksDB if it is known to hold nothing that is needed:
+// its writing was never finished (see rocksdb_files.cc); or the list itself says that it was taken
+// off; or the last run made it, and died before it came into the list, while its content was still
+// in the log or in the tables that it was made of. Any other is kept, as NAME.unlisted.
+#include "store/rocksdb_internal.h"
+
+#include "store/manifest_edits.h"
+#include "store/rocksdb_options.h"
+#include "store/wal_format.h"
+
+#include "base/log.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    CACHE_BYTES = 8 << 20,
+    UNLISTED_MAX = 64, // files that are kept
+    NAME_BYTES = 64,
+};
+
+#define UNLISTED ".unlisted"
+
+// rocksdb_tables.cc
+bool rocks_table_origin(const char *path, char *out, size_t size);
+
+uint64_t rocks_session_mark(const char *session)
+{
+    uint64_t mark = 0xcbf29ce484222325u;
+    for (; *session != 0 && *session != ' '; session++)
+        mark = (mark ^ (uint8_t)*session) * 0x100000001b3u;
+    return mark >> 16 | 1;
+}
+
+// ---- What they say ----------------------------------------------------------------------------
+
+bool rocks_open_failed(const struct rocks_store *rocks, char *message, struct store_error *error)
+{
+    // Only where the directory could not be locked is it RocksDB that finds it in use.
+    if (strstr(message, "While lock file") != NULL || strstr(message, "lock hold by") != NULL)
+        (void)data_dir_in_use(rocks->path, error);
+    else if (strstr(message, "No space left") != NULL)
+        return rocks_fail(rocks, error, "opening", message);
+    else
+        (void)store_fail(error,
+                         "cannot open %s/db: %.400s. Restore it from a copy, or run 'dolmen "
+                         "repair %s'",
+                         rocks->path, message, rocks->path);
+    rocksdb_free(message);
+    return false;
+}
+
+static bool read_applied(const struct rocks_store *rocks, rocksdb_t *db, uint64_t *out,
+                         struct store_error *error)
+{
+    char *message = NULL;
+    size_t length = 0;
+    rocksdb_readoptions_t *once = rocksdb_readoptions_create();
+    char *value = rocksdb_get(db, once, "", 0, &length, &message);
+    rocksdb_readoptions_destroy(once);
+    if (message != NULL)
+        return rocks_fail(rocks, error, "reading", message);
+    *out = 0;
+    if (length == sizeof(*out))
+        memcpy(out, value, sizeof(*out));
+    rocksdb_free(value);
+    return true;
+}
+
+static void add_number(struct buf *to, uint64_t number)
+{
+    buf_add(to, &number, sizeof(number));
+}
+
+static bool has_number(const struct buf *of, uint64_t number)
+{
+    for (size_t at = 0; at < of->len; at += sizeof(number)) {
+        if (memcmp(of->ptr + at, &number, sizeof(number)) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool rocks_judge(struct rocks_store *rocks, struct rocks_listed *out, struct store_error *error)
+{
+    char *message = NULL;
+    struct store_options options = {.path = rocks->path, .passive = true};
+    options.cache_bytes = CACHE_BYTES;
+    buf_init(&out->tables, 64 << 20);
+    if (!data_dir_has_tables(&rocks->dir))
+        return true;
+    rocksdb_options_t *set = rocks_options_new(&options);
+    rocksdb_options_set_create_if_missing(set, 0);
+    rocksdb_t *db = rocksdb_open_for_read_only(set, rocks->db_path, 0, &message);
+    rocksdb_options_destroy(set);
+    if (message != NULL)
+        return rocks_open_failed(rocks, message, error);
+    bool ok = read_applied(rocks, db, &out->applied, error);
+    const rocksdb_livefiles_t *files = rocksdb_livefiles(db);
+    for (int i = 0; i < rocksdb_livefiles_count(files); i++)
+        add_number(&out->tables, strtoull(rocksdb_livefiles_name(files, i) + 1, NULL, 10));
+    rocksdb_livefiles_destroy(files);
+    rocksdb_close(db);
+    return ok;
+}
+
+void rocks_listed_release(struct rocks_listed *listed)
+{
+    buf_release(&listed->tables);
+}
+
+// ---- Files that are not in the list -----------------------------------------------------------
+
+static void note_deleted(void *context, uint64_t number)
+{
+    add_number(context, number);
+}
+
+// Adds the tables that the list says were taken off it.
+static void read_deleted(const struct rocks_store *rocks, struct buf *out)
+{
+    struct buf bytes;
+    char name[NAME_BYTES];
+    buf_init(&bytes, (size_t)1 << 30);
+    int file = openat(rocks->dir.db, "CURRENT", O_RDONLY | O_CLOEXEC);
+    if (file >= 0 && wal_read_file(file, &bytes) && bytes.len > 0 && bytes.len < sizeof(name)) {
+        (void)close(file);
+        memcpy(name, bytes.ptr, bytes.len - 1); // without the end of the line
+        name[bytes.len - 1] = 0;
+        buf_clear(&bytes);
+        file = openat(rocks->dir.db, name, O_RDONLY | O_CLOEXEC);
+        if (file >= 0 && wal_read_file(file, &bytes))
+            manifest_each_deleted(buf_view(&bytes), note_deleted, out);
+    }
+    if (file >= 0)
+        (void)close(file);
+    buf_release(&bytes);
+}
+
+// Whether the run that the promise speaks of made a table under this number.
+static bool is_of_last_run(const struct rocks_store *rocks, const char *name, uint64_t number,
+                           uint64_t session)
+{
+    char path[PATH_MAX + 96];
+    char origin[128];
+    (void)snprintf(path, sizeof(path), "%s/%s", rocks->db_path, name);
+    if (session == 0 || !rocks_table_origin(path, origin, sizeof(origin)))
+        return false;
+    const char *space = strchr(origin, ' ');
+    return space != NULL && rocks_session_mark(origin) == session &&
+           strtoull(space + 1, NULL, 10) == number;
+}
+
+// Keeps a file under a name that RocksDB does not know, and that no other file has.
+static bool keep_file(struct rocks_store *rocks, const char *name, struct store_error *error)
+{
+    char kept[NAME_BYTES + 32];
+    for (int i = 1;; i++) {
+        if (i == 1)
+            (void)snprintf(kept, sizeof(kept), "%s" UNLISTED, name);
+        else
+            (void)snprintf(kept, sizeof(kept), "%s.%d" UNLISTED, name, i);
+        if (faccessat(rocks->dir.db, kept, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
+            break;
+    }
+    if (renameat(rocks->dir.db, name, rocks->dir.db, kept) != 0)
+        return store_fail(error, "cannot rename %s/db/%s: %s", rocks->path, name, strerror(errno));
+    log_warn("store: %s/db/%s is not in the list of tables; it is kept as %s", rocks->path, name,
+             kept);
+    return true;
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name);
+    return length > strlen(end) && length < NAME_BYTES &&
+           strcmp(name + length - strlen(end), end) == 0;
+}
+
+struct aside {
+    struct rocks_store *rocks;
+    const struct rocks_listed *listed;
+    struct buf deleted;
+    uint64_t session;
+};
+
+static bool look_at_file(struct aside *aside, const char *name, struct store_error *error)
+{
+    struct rocks_store *rocks = aside->rocks;
+    if (ends_with(name, ROCKS_UNFINISHED))
+        return unlinkat(rocks->dir.db, name, 0) == 0 || errno == ENOENT ||
+               store_fail(error, "cannot remove %s/db/%s: %s", rocks->path, name, strerror(errno));
+    uint64_t number = strtoull(name, NULL, 10);
+    if (!ends_with(name, ".sst") || number == 0 || has_number(&aside->listed->tables, number) ||
+        has_number(&aside->deleted, number) ||
+        is_of_last_run(rocks, name, number, aside->session))
+        return true;
+    return keep_file(rocks, name, error);
+}
+
+// Reading a directory that is being changed may show a file twice or not at all, so its names are
+// read first: each with its NUL.
+static bool read_names(const struct rocks_store *rocks, struct buf *out, struct store_error *error)
+{
+    int copy = openat(rocks->dir.db, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = copy < 0 ? NULL : fdopendir(copy);
+    if (listing == NULL) {
+        if (copy >= 0)
+            (void)close(copy);
+        return store_fail(error, "cannot read the directory %s/db: %s", rocks->path,
+                          strerror(errno));
+    }
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+        buf_text(out, entry->d_name);
+        buf_byte(out, 0);
+    }
+    (void)closedir(listing);
+    return true;
+}
+
+struct kept {
+    struct timespec since;
+    const char *name;
+};
+
+static int compare_kept(const void *a, const void *b)
+{
+    const struct timespec *one = &((const struct kept *)a)->since;
+    const struct timespec *other = &((const struct kept *)b)->since;
+    if (one->tv_sec != other->tv_sec)
+        return one->tv_sec < other->tv_sec ? -1 : 1;
+    return (one->tv_nsec > other->tv_nsec) - (one->tv_nsec < other->tv_nsec);
+}
+
+// The oldest go when there are too many.
+static void limit_kept(const struct rocks_store *rocks, const struct buf *names)
+{
+    struct kept *list = NULL;
+    size_t count = 0;
+    for (size_t at = 0; at < names->len; at += strlen((const char *)names->ptr + at) + 1) {
+        struct stat status;
+        const char *name = (const char *)names->ptr + at;
+        if (!ends_with(name, UNLISTED) ||
+            fstatat(rocks->dir.db, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        list = realloc(list, (count + 1) * sizeof(*list));
+        ensure_memory(list);
+        list[count++] = (struct kept){status.st_ctim, name};
+    }
+    if (count > UNLISTED_MAX)
+        qsort(list, count, sizeof(*list), compare_kept);
+    for (size_t i = 0; i + UNLISTED_MAX < count; i++) {
+        log_warn("store: %s/db/%s is removed: %d newer files are kept", rocks->path, list[i].name,
+                 UNLISTED_MAX);
+        (void)unlinkat(rocks->dir.db, list[i].name, 0);
+    }
+    free(list);
+}
+
+bool rocks_set_aside(struct rocks_store *rocks, const struct rocks_listed *listed,
+                     uint64_t session, struct store_error *error)
+{
+    struct aside aside = {.rocks = rocks, .listed = listed, .session = session};
+    struct buf names;
+    if (!rocks->dir.locked)
+        return true; // another process may be making them; RocksDB finds that out
+    buf_init(&names, 64 << 20);
+    buf_init(&aside.deleted, 64 << 20);
+    read_deleted(rocks, &aside.deleted);
+    bool ok = read_names(rocks, &names, error);
+    for (size_t at = 0; ok && at < names.len; at += strlen((const char *)names.ptr + at) + 1)
+        ok = look_at_file(&aside, (const char *)names.ptr + at, error);
+    buf_clear(&names);
+    ok = ok && read_names(rocks, &names, error);
+    if (ok)
+        limit_kept(rocks, &names);
+    if (ok && fsync(rocks->dir.db) != 0)
+        ok = store_fail(error, "cannot sync %s/db: %s", rocks->path, strerror(errno));
+    buf_release(&aside.deleted);
+    buf_release(&names);
+    return ok;
+}
