@@ -18,8 +18,10 @@ MUST_CHECK bool model_record_read(struct engine *engine, struct slice name, stru
 // For engine_open: the guard of a table that has a model. The context is not used.
 struct guard *guard_make(void *context, struct engine *engine, const struct table *table);
 
-// Completes the item of a put, if its table has a guard, and notes who did.
+// Completes the item of a put, if its table has a guard, and notes who did. False without an error
+// if it takes more than the steps allow; NULL for no steps.
 MUST_CHECK bool guard_prepare(struct api *api, const struct table *table, struct arena *arena,
-                              struct write_action *action, struct error *error);
+                              struct steps *steps, struct write_action *action,
+                              struct error *error);
 
 #endif

@@ -183,6 +183,7 @@ struct write_job {
     size_t committed;   // actions that are on disk
     struct plan *plans; // of the part that follows, once it is begun
     unsigned tries;     // how often that was put aside
+    uint64_t guarded;   // steps that guards have taken for that
 };
 
 // Judges the index keys of an item to be put: types, emptiness, sizes. The writer judges again,
