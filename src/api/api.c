@@ -413,8 +413,9 @@ static enum step begin(struct api_call *call)
     return decode(call) ? state->operation->start(call, state->request) : STEP_FAILED;
 }
 
-// What `begin` could not read without waiting for the disk is begun anew where waiting holds up
-// nobody. Nothing has been done yet: an operation reads before it hands a job to the writer.
+// What `begin` could not read without waiting for the disk, or what takes a guard too long, is
+// begun anew where waiting holds up nobody. Nothing has been done yet: an operation reads before it
+// hands a job to the writer.
 static enum step begin_again(struct api_call *call)
 {
     api_call_reset(call);
@@ -427,6 +428,7 @@ static enum step begin_again(struct api_call *call)
 static enum step begin_at_once(struct api_call *call)
 {
     store_wait_for_disk(call->patient);
+    call->state->at_once = !call->patient;
     enum step step = begin(call);
     store_wait_for_disk(true);
     return step == STEP_FAILED && call->error.code == ERR_COLD ? begin_again(call) : step;

@@ -113,6 +113,8 @@ struct api_state {
     enum step (*resume)(struct api_call *call); // goes on after STEP_LATER
     void (*drop)(struct api_call *call); // gives back what is held when the call ends; or NULL
     uint64_t work;                       // that is left of this slice: see engine.h
+    struct steps guard;                  // that guards have taken for this request
+    bool at_once;                        // on a loop, where what is long is begun anew in the pool
     bool written;                        // the writer has done its part
     bool answered;                       // the response was made in the pool
     const char *throttle_reason;         // of ThrottlingReasons; NULL without
@@ -158,6 +160,11 @@ MUST_CHECK bool call_item_key(struct api_call *call, const struct table *table, 
 // The same for what an action writes, item or key, into action->key. The item of a put is completed
 // by the table's guard first, so that it has its key.
 MUST_CHECK bool call_action_key(struct api_call *call, struct write_action *action);
+// The steps of guards for the call: bounded for all items of a request together, and less on a
+// loop.
+struct steps *call_guard_steps(struct api_call *call);
+// A guard has failed: if it gave up, says so, or has the call begun anew in the pool. Always false.
+bool call_guard_over(struct api_call *call);
 // Emptiness and size of one key value; `hash` tells which limit.
 MUST_CHECK bool key_value_check(const struct key_part *part, bool hash, struct slice value,
                                 struct error *error);

@@ -210,7 +210,9 @@ static int64_t refused_ms(struct api *api, struct background_patience *patience,
 
 bool background_retry(struct api *api, struct background_patience *patience, struct error *error)
 {
-    int64_t ms = error->code == ERR_THROTTLING ? THROTTLED_MS
+    // A conflict: others kept changing an item that takes long to judge.
+    bool busy = error->code == ERR_THROTTLING || error->code == ERR_TRANSACTION_CONFLICT;
+    int64_t ms = busy                          ? THROTTLED_MS
                  : error->code == ERR_INTERNAL ? refused_ms(api, patience, error)
                                                : 0;
     if (ms == 0 || !background_pause(api, ms))

@@ -215,7 +215,8 @@ static bool address_item(struct api_call *call, const struct entity_write *write
 {
     return action->kind != WRITE_PUT || action->table->guard == NULL || write->entity.len == 0 ||
            model_guard_address(action->table->guard, write->entity, engine_env(call_engine(call)),
-                               &call->arena, &action->item, &call->error);
+                               &call->arena, call_guard_steps(call), &action->item, &call->error) ||
+           call_guard_over(call);
 }
 
 static bool make_action(struct api_call *call, const struct entity_write *write,
@@ -305,7 +306,7 @@ void api_entity_results(struct api_call *call)
 }
 
 static bool start_writes(struct api_call *call, struct slice table_name, size_t count,
-                         struct entity_write *writes)
+                         struct entity_write *writes, bool at_once)
 {
     const char *as = count > 1                         ? "TransactWriteItems"
                      : writes[0].kind == ENTITY_DELETE ? "DeleteItem"
@@ -318,6 +319,7 @@ static bool start_writes(struct api_call *call, struct slice table_name, size_t 
         return false;
     *own = (struct entity_state){count, writes};
     call->state->own = own;
+    call->state->at_once = at_once;
     job->transaction = count > 1;
     struct table *table = call_table(call, table_name);
     return table != NULL && make_actions(call, table, count, writes, job) &&
@@ -325,9 +327,9 @@ static bool start_writes(struct api_call *call, struct slice table_name, size_t 
 }
 
 bool api_entity_write(struct api_call *call, struct slice table, size_t count,
-                      struct entity_write *writes)
+                      struct entity_write *writes, bool at_once)
 {
-    if (start_writes(call, table, count, writes))
+    if (start_writes(call, table, count, writes, at_once))
         return false;
     call_respond(call);
     api_entity_results(call);

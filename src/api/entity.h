@@ -46,9 +46,11 @@ struct entity_write {
 };
 
 // One write, or several all or nothing. True: the response is ready. False: wait for `done`, then
-// api_call_finish() and api_entity_results(), which fills in what came out.
+// api_call_finish() and api_entity_results(), which fills in what came out. On a loop, `at_once`:
+// what takes a guard longer than a loop may ends in ERR_COLD, and is to be called again in the
+// pool.
 MUST_CHECK bool api_entity_write(struct api_call *call, struct slice table, size_t count,
-                                 struct entity_write *writes);
+                                 struct entity_write *writes, bool at_once);
 void api_entity_results(struct api_call *call);
 
 // What the response of a Query or a GetItem has in it.

@@ -107,10 +107,29 @@ bool call_item_key(struct api_call *call, const struct table *table, struct slic
            make_tree_key(call, table, values, tree_key);
 }
 
+bool call_guard_over(struct api_call *call)
+{
+    if (call->error.code != ERR_NONE)
+        return false;
+    if (call->state->at_once)
+        return error_set(&call->error, ERR_COLD, "The guard takes longer than a loop may.");
+    return error_validation(&call->error, "The items of the request take too much work to check "
+                                          "against the model of their table: write fewer at once");
+}
+
+struct steps *call_guard_steps(struct api_call *call)
+{
+    struct api_state *state = call->state;
+    state->guard.limit = state->at_once ? LIMIT_INLINE_STEPS : LIMIT_TRANSACT_GUARD_WORK;
+    return &state->guard;
+}
+
 bool call_action_key(struct api_call *call, struct write_action *action)
 {
     if (action->kind != WRITE_PUT)
         return call_key(call, action->table, action->item, &action->key);
-    return guard_prepare(call->api, action->table, &call->arena, action, &call->error) &&
-           call_item_key(call, action->table, action->item, &action->key);
+    if (!guard_prepare(call->api, action->table, &call->arena, call_guard_steps(call), action,
+                       &call->error))
+        return call_guard_over(call);
+    return call_item_key(call, action->table, action->item, &action->key);
 }

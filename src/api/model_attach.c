@@ -109,11 +109,12 @@ struct guard *guard_make(void *context, struct engine *engine, const struct tabl
 }
 
 bool guard_prepare(struct api *api, const struct table *table, struct arena *arena,
-                   struct write_action *action, struct error *error)
+                   struct steps *steps, struct write_action *action, struct error *error)
 {
     if (table->guard == NULL)
         return true;
-    if (!model_guard_prepare(table->guard, engine_env(api->engine), arena, &action->item, error))
+    if (!model_guard_prepare(table->guard, engine_env(api->engine), arena, steps, &action->item,
+                             error))
         return false;
     action->prepared = table->guard;
     if (value_item_size(action->item) > LIMIT_ITEM_SIZE)

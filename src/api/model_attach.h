@@ -22,8 +22,10 @@ struct guard *guard_make(void *context, struct engine *engine, const struct tabl
 // Says that the budget has no memory for a model; always false.
 bool model_no_memory(const struct api *api, struct error *error);
 
-// Completes the item of a put, if its table has a guard, and notes who did.
+// Completes the item of a put, if its table has a guard, and notes who did. False without an error
+// if it takes more than the steps allow; NULL for no steps.
 MUST_CHECK bool guard_prepare(struct api *api, const struct table *table, struct arena *arena,
-                              struct write_action *action, struct error *error);
+                              struct steps *steps, struct write_action *action,
+                              struct error *error);
 
 #endif

@@ -57,7 +57,8 @@ static bool prepare_all(struct batch_call *batch)
             keys[found++] = statement->key;
             continue;
         }
-        if (call->error.code == ERR_BUDGET || call->error.code == ERR_THROTTLING)
+        if (call->error.code == ERR_BUDGET || call->error.code == ERR_THROTTLING ||
+            call->error.code == ERR_COLD)
             return false;
         statement_fail(call, statement);
     }

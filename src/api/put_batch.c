@@ -91,7 +91,8 @@ bool put_batch_check(struct api *api, const struct table *table, struct arena *a
                      struct slice *item, struct error *error)
 {
     struct write_action action = {.kind = WRITE_PUT, .item = *item};
-    if (!guard_prepare(api, table, arena, &action, error) || !check_item(table, action.item, error))
+    if (!guard_prepare(api, table, arena, NULL, &action, error) ||
+        !check_item(table, action.item, error))
         return false;
     *item = action.item;
     return true;

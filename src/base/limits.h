@@ -64,10 +64,10 @@ enum {
     LIMIT_INLINE_BODY = 64 << 10,
     LIMIT_SLICE_WORK = 2 << 20,
     // What 400 KB by AWS's formula are at most in our bytes (eight for two, in a list of sets of
-    // one
-    // byte), and two such items as JSON (68 for one, in sets of numbers like 1e-130).
+    // one byte), and two such items as JSON (68 for one, in sets of numbers like 1e-130).
     LIMIT_ITEM_BYTES = 4 << 20,
     LIMIT_CHANGE_JSON = 64 << 20,
+    LIMIT_INLINE_STEPS = 50000,   // of guards, which count steps (see below): also 200 µs
     LIMIT_INDEX_COPY = 2 << 10,   // a larger index entry refers to its item (ADR 014)
     LIMIT_GROUP_BYTES = 1 << 20,  // bytes one group commit gathers before it goes to disk
     LIMIT_SMALL_WRITE = 64 << 10, // bytes that a request reads and writes ahead of larger ones
@@ -76,9 +76,13 @@ enum {
     LIMIT_PAGE_WORK = 25 << 20, // filter and projection of one page, which ends there: 100 ms
     LIMIT_WRITER_WORK = 100000, // of one job in the writer; more is planned beside it: 0.4 ms
     LIMIT_QUICK_WORK = 2500000, // of one job beside it, before it goes behind the quick ones: 10 ms
-    LIMIT_PLAN_TRIES = 8,       // how often, before items that keep changing are a conflict
-    LIMIT_PLANNED = 16,         // jobs planned ahead of the writer, each of which holds its items
-    LIMIT_GROUP_NS = 5000000,   // how long one group commit gathers before it goes to disk
+    // What the model's guard may take for one item, 70 ms, and for a whole transaction. Items of
+    // 400 KB with a union of ten types at each member need a tenth of it.
+    LIMIT_GUARD_WORK = 16 << 20,
+    LIMIT_TRANSACT_GUARD_WORK = 4 * LIMIT_GUARD_WORK,
+    LIMIT_PLAN_TRIES = 8,     // how often, before items that keep changing are a conflict
+    LIMIT_PLANNED = 16,       // jobs planned ahead of the writer, each of which holds its items
+    LIMIT_GROUP_NS = 5000000, // how long one group commit gathers before it goes to disk
 
     // Models (ours): far above what people write, so that what is checked pair by pair stays quick.
     LIMIT_MODEL_FILE = 1 << 20,      // bytes of a .dolmen file

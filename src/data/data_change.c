@@ -346,11 +346,14 @@ static enum data_step task_start(struct data_task *task)
         task->call.done = on_task_done;
         task->call.context = task;
         task->data->waiting++;
-        if (!api_entity_write(&task->call, task->data->table_name, task->count, task->writes)) {
+        if (!api_entity_write(&task->call, task->data->table_name, task->count, task->writes,
+                              !task->data->pooled)) {
             task->state = TASK_WAITING;
             return DATA_WAITS;
         }
         task->data->waiting--;
+        if (task->call.error.code == ERR_COLD)
+            return DATA_LATER;
     } while (!take_results(task));
     return DATA_READY;
 }

@@ -197,6 +197,7 @@ struct write_job {
     struct plan *plans; // of the part that follows, once it is begun
     unsigned tries;     // how often that was put aside
     bool refused;       // nothing more of it is done, because the engine is to stop
+    uint64_t guarded;   // steps that guards have taken for that
 };
 
 // Judges the index keys of an item to be put: types, emptiness, sizes. The writer judges again,

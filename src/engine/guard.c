@@ -42,10 +42,16 @@ bool guard_judge(struct txn *txn, struct write_job *request, struct write_action
         .before = before,
         .env = &txn->engine->env,
         .arena = request->arena,
+        .steps = &txn->steps,
         .after = *after,
     };
+    uint64_t taken = txn->steps.taken;
     if (!table->guard->ops->write(table->guard, &write, error))
         return false;
+    request->guarded += txn->steps.taken - taken;
+    if (request->transaction && request->guarded > LIMIT_TRANSACT_GUARD_WORK)
+        return error_validation(error, "The items of the transaction take too much work to check "
+                                       "against the model of their table: write fewer at once");
     if (write.after.len > 0 && write.after.ptr != after->ptr &&
         !same_key(table, action->touch ? before : action->item, write.after))
         return error_set(error, ERR_INTERNAL, "The model has changed meanwhile; try again.");

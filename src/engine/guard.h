@@ -11,6 +11,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/steps.h"
 
 // A value that only one item of the table may have: whatever bytes identify it. `what` says it in
 // words for the error ("User.email").
@@ -29,6 +30,7 @@ struct guard_write {
     struct slice before;
     const struct env *env;
     struct arena *arena; // for everything below
+    struct steps *steps; // counts the work, or NULL; beyond its limit the guard gives up
 
     // In and out: the image to be stored.
     struct slice after;
@@ -45,6 +47,7 @@ struct guard;
 
 struct guard_ops {
     // Completes and judges a write; false with a ValidationException. error->details may say more.
+    // False without an error if it gave up: then nothing is known, and it can be asked again.
     bool (*write)(const struct guard *guard, struct guard_write *write, struct error *error);
     // Says that another item has a claimed value; always false. NULL for a plain sentence.
     bool (*taken)(const struct guard *guard, const struct guard_claim *claim, struct error *error);

@@ -277,6 +277,7 @@ static enum planned plan_part(struct txn *txn, struct write_job *request, const 
         return opened;
     size_t bytes = 0;
     bool confirms = request->tries > 0 && !txn->aside;
+    request->guarded = 0;
     for (size_t i = 0; i < part->count; i++) {
         struct plan *plan = &part->plans[i];
         if (!plan->made && (confirms || !plan_make(txn, request, &part->actions[i], plan)))

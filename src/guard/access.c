@@ -61,7 +61,7 @@ static bool bind_param(const struct model_access *access, const struct model_par
         if (value->len == 0)
             return false;
     }
-    if (value->len == 0 || !model_type_fits(param->type, *value, false))
+    if (value->len == 0 || !model_value_fits(param->type, *value))
         model_report_type(report, &at, param->type, *value);
     return true;
 }

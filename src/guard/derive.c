@@ -10,7 +10,7 @@
 enum { KEY_TEXT_MAX = LIMIT_ITEM_SIZE * 2, ROUNDS = 8 };
 
 bool work_init(struct guard_work *work, const struct guard_entity *plan, const struct env *env,
-               struct arena *arena)
+               struct arena *arena, struct model_check *check)
 {
     // The lists of the reports are large and need no zeros.
     size_t count = plan->slot_count;
@@ -23,6 +23,7 @@ bool work_init(struct guard_work *work, const struct guard_entity *plan, const s
     work->prepared = false;
     work->fresh = true;
     work->arena = arena;
+    work->check = check;
     work->values = slots;
     work->sent = slots + count;
     work->old = slots + 2 * count;
@@ -34,7 +35,8 @@ bool work_init(struct guard_work *work, const struct guard_entity *plan, const s
                                        .values = work->values,
                                        .places = plan->places,
                                        .env = env,
-                                       .arena = arena};
+                                       .arena = arena,
+                                       .steps = &check->steps};
     buf_init(&work->scratch, KEY_TEXT_MAX);
     model_report_init(&work->violations, arena);
     model_report_init(&work->warnings, arena);
@@ -90,6 +92,7 @@ void work_load(struct guard_work *work, struct slice item, struct slice *values,
                 (struct guard_unknown){slice_of(start, (size_t)(at - start)), name, value, slot},
                 entries);
     }
+    steps_add(&work->check->steps, entries + count);
     if (unknown)
         work->count = entries;
 }
@@ -111,9 +114,10 @@ void work_normalise(struct guard_work *work)
     for (size_t i = 0; i < plan->normal.count; i++) {
         uint16_t slot = plan->normal.slots[i];
         struct slice value = work->values[slot];
-        if (value.len > 0 && value.ptr[0] == VALUE_TAG_S)
-            set(work, slot,
-                model_normalise(value, plan->slots[slot].attribute->normal, work->arena));
+        if (value.len == 0 || value.ptr[0] != VALUE_TAG_S)
+            continue;
+        check_text(work->check, value.len);
+        set(work, slot, model_normalise(value, plan->slots[slot].attribute->normal, work->arena));
     }
     for (size_t i = 0; i < plan->nested.count; i++) {
         uint16_t slot = plan->nested.slots[i];
@@ -200,7 +204,7 @@ static void renew(struct guard_work *work)
     const struct guard_list *updates = &work->plan->updates;
     if (work->occasion != GUARD_WRITE || work->fresh)
         return;
-    for (size_t i = 0; i < updates->count; i++) {
+    for (size_t i = 0; i < updates->count && !check_over(work->check); i++) {
         uint16_t slot = updates->slots[i];
         if (work->old[slot].len > 0 && slice_equal(work->old[slot], work->values[slot]))
             (void)set_default(work, slot);
@@ -213,7 +217,8 @@ void work_defaults(struct guard_work *work)
     const struct guard_list *defaults = &work->plan->defaults;
     for (int round = 0; round < ROUNDS; round++) {
         bool changed = false;
-        for (size_t i = 0; i < defaults->count; i++)
+        steps_add(&work->check->steps, defaults->count);
+        for (size_t i = 0; i < defaults->count && !check_over(work->check); i++)
             if (default_due(work, defaults->slots[i]))
                 changed = set_default(work, defaults->slots[i]) || changed;
         if (!changed)
@@ -393,7 +398,7 @@ static void want_entry(struct guard_work *work, const struct guard_entry *entry)
 void work_index_keys(struct guard_work *work)
 {
     const struct guard_entity *plan = work->plan;
-    for (size_t i = 0; i < plan->entry_count; i++)
+    for (size_t i = 0; i < plan->entry_count && !check_over(work->check); i++)
         want_entry(work, &plan->entries[i]);
     for (size_t i = 0; i < plan->derived.count; i++) {
         uint16_t slot = plan->derived.slots[i];
@@ -431,6 +436,7 @@ static uint8_t *put_bytes(uint8_t *to, struct slice bytes)
 struct slice work_store(struct guard_work *work, struct slice item)
 {
     const struct guard_entity *plan = work->plan;
+    steps_bytes(&work->check->steps, 2 * item.len);
     if (!has_changed(work))
         return item;
     size_t count = work->unknown_count;

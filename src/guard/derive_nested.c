@@ -38,8 +38,10 @@ static struct slice field_value(struct guard_work *work, const struct model_attr
                                 struct slice value)
 {
     if (value.len > 0) {
-        if (field->normal != 0 && value.ptr[0] == VALUE_TAG_S)
+        if (field->normal != 0 && value.ptr[0] == VALUE_TAG_S) {
+            check_text(work->check, value.len);
             return model_normalise(value, field->normal, work->arena);
+        }
         return work_nested(work, field->type, value);
     }
     bool due = field->otherwise != NULL &&
@@ -56,6 +58,7 @@ static struct slice member_value(struct guard_work *work, const struct model_typ
 {
     if (type->kind != MODEL_OBJECT)
         return type->item != NULL ? work_nested(work, type->item, value) : value;
+    steps_add(&work->check->steps, type->field_count / 4); // it looks at one after the other
     const struct model_attribute *field = model_type_field(type, name);
     return field != NULL ? field_value(work, field, value) : value;
 }
@@ -67,6 +70,8 @@ static bool put_members(struct guard_work *work, const struct model_type *type, 
     struct value_iter iter;
     bool changed = false;
     bool map = value.ptr[0] == VALUE_TAG_M;
+    steps_add(&work->check->steps, 2 * value_count(value) + type->field_count);
+    steps_bytes(&work->check->steps, 2 * value.len); // into the builder, and into the arena
     value_iter_init(&iter, value);
     while (value_iter_next(&iter)) {
         struct slice made = member_value(work, type, iter.name, iter.value);
@@ -76,8 +81,11 @@ static bool put_members(struct guard_work *work, const struct model_type *type, 
             value_name(builder, iter.name);
         value_put(builder, made.len > 0 ? made : iter.value);
     }
+    struct value_walk walk;
+    if (type->field_count > 0)
+        value_walk_init(&walk, value);
     for (size_t i = 0; i < type->field_count; i++) {
-        if (value_get(value, type->fields[i].name).len > 0)
+        if (value_walk_to(&walk, type->fields[i].name).len > 0)
             continue;
         struct slice made = field_value(work, &type->fields[i], VALUE_NONE);
         if (made.len == 0)
@@ -126,5 +134,5 @@ struct slice work_nested(struct guard_work *work, const struct model_type *type,
     bool map = value.ptr[0] == VALUE_TAG_M;
     bool fits = (map && (type->kind == MODEL_OBJECT || type->kind == MODEL_RECORD)) ||
                 (value.ptr[0] == VALUE_TAG_L && type->kind == MODEL_LIST);
-    return fits ? rebuild(work, type, value) : value;
+    return fits && !check_over(work->check) ? rebuild(work, type, value) : value;
 }

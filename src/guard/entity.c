@@ -41,41 +41,56 @@ static bool in_keys(const struct model_entity *entity, const struct model_attrib
 static bool has_required(const struct model_entity *entity, struct slice item,
                          const struct slice keys[2])
 {
+    struct value_walk walk;
+    value_walk_init(&walk, item);
     for (size_t i = 0; i < entity->attribute_count; i++) {
-        const struct model_attribute *attribute = &entity->attributes[i];
+        const struct model_attribute *attribute = &entity->attributes[entity->by_name[i]];
         if (!attribute->optional && attribute->otherwise == NULL && !attribute->version &&
-            value_get(item, attribute->name).len == 0 && !in_keys(entity, attribute, keys))
+            value_walk_to(&walk, attribute->name).len == 0 && !in_keys(entity, attribute, keys))
             return false;
     }
     return true;
 }
 
 // Whether all that the item has of the entity's attributes is of their types.
-static bool has_types(const struct model_entity *entity, struct slice item)
+static bool has_types(struct model_check *check, const struct model_entity *entity,
+                      struct slice item)
 {
+    struct value_walk walk;
+    value_walk_init(&walk, item);
     for (size_t i = 0; i < entity->attribute_count; i++) {
-        struct slice value = value_get(item, entity->attributes[i].name);
-        if (value.len > 0 && !model_type_fits(entity->attributes[i].type, value, false))
+        const struct model_attribute *attribute = &entity->attributes[entity->by_name[i]];
+        struct slice value = value_walk_to(&walk, attribute->name);
+        if (value.len > 0 && !model_type_fits(check, attribute->type, value, false))
             return false;
     }
     return true;
 }
 
 enum { BY_KEYS, BY_ATTRIBUTES, BY_TYPES, STAGES };
+enum { STEPS_KEYS = 8 }; // to compare keys with an entity's templates
 
-static bool is_candidate(const struct model_entity *entity, struct slice item,
-                         const struct slice keys[2], int stage)
+static bool is_candidate(struct model_check *check, const struct model_entity *entity,
+                         struct slice item, const struct slice keys[2], int stage)
 {
-    return keys_fit(entity, keys) && (stage < BY_ATTRIBUTES || has_required(entity, item, keys)) &&
-           (stage < BY_TYPES || has_types(entity, item));
+    steps_add(&check->steps, STEPS_KEYS);
+    if (!keys_fit(entity, keys))
+        return false;
+    if (stage == BY_KEYS)
+        return true;
+    steps_add(&check->steps, (size_t)stage * (entity->attribute_count + value_count(item)));
+    return has_required(entity, item, keys) && (stage < BY_TYPES || has_types(check, entity, item));
 }
 
-static struct model_recognition candidates(const struct model_table *table, struct slice item,
+static struct model_recognition candidates(struct model_check *check,
+                                           const struct model_table *table, struct slice item,
                                            const struct slice keys[2], int stage)
 {
     struct model_recognition found = {.doubt = MODEL_AMBIGUOUS};
     for (size_t i = 0; i < table->entity_count; i++) {
-        if (!is_candidate(&table->entities[i], item, keys, stage))
+        if (check_over(check))
+            return (struct model_recognition){.doubt = MODEL_NO_SUCH_KEY};
+        if (!is_candidate(check, &table->entities[i], item, keys, stage))
             continue;
         if (found.count < 2)
             found.others[found.count] = &table->entities[i];
@@ -104,17 +119,29 @@ static struct model_recognition by_type(const struct model_table *table, struct 
 
 struct model_recognition model_recognise(const struct model_table *table, struct slice item)
 {
+    struct model_check check;
+    check_init(&check);
+    struct model_recognition found = model_recognise_within(&check, table, item);
+    check_release(&check);
+    return found;
+}
+
+struct model_recognition model_recognise_within(struct model_check *check,
+                                                const struct model_table *table, struct slice item)
+{
     if (table->type_attribute.len > 0) {
         struct slice type = value_get(item, table->type_attribute);
-        if (type.len > 0)
+        if (type.len > 0) {
+            steps_add(&check->steps, table->entity_count);
             return by_type(table, type);
+        }
     }
     struct slice keys[2] = {VALUE_NONE, VALUE_NONE};
     for (size_t i = 0; i < key_count(table) && i < 2; i++)
         keys[i] = value_get(item, table->keys.parts[i].name);
-    struct model_recognition found = candidates(table, item, keys, BY_KEYS);
+    struct model_recognition found = candidates(check, table, item, keys, BY_KEYS);
     for (int stage = BY_ATTRIBUTES; stage < STAGES && found.count > 1; stage++) {
-        struct model_recognition fewer = candidates(table, item, keys, stage);
+        struct model_recognition fewer = candidates(check, table, item, keys, stage);
         if (fewer.count > 0)
             found = fewer;
     }

@@ -3,6 +3,7 @@
 #ifndef GUARD_ENTITY_H
 #define GUARD_ENTITY_H
 
+#include "guard/check.h"
 #include "model/model.h"
 
 enum model_doubt {
@@ -21,6 +22,9 @@ struct model_recognition {
 
 // The item may lack its keys: then only what it has counts.
 struct model_recognition model_recognise(const struct model_table *table, struct slice item);
+// The same as a part of a check; once that is over, no entity is found.
+struct model_recognition model_recognise_within(struct model_check *check,
+                                                const struct model_table *table, struct slice item);
 
 // The doubt in words: EntityType is "Usr", which is no entity of the table
 void model_recognition_text(const struct model_recognition *recognition,

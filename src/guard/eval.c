@@ -114,6 +114,17 @@ enum model_kind model_kind_wanted(const struct model_type *type)
     return MODEL_NULL;
 }
 
+// ---- Work ----------------------------------------------------------------------------------
+
+// Bytes of text that go through an evaluation a few at a step.
+enum { BYTES_COPIED = 16, BYTES_HASHED = 2 };
+
+static void count(const struct model_scope *scope, size_t steps)
+{
+    if (scope->steps != NULL)
+        steps_add(scope->steps, steps);
+}
+
 // ---- Names ----------------------------------------------------------------------------------
 
 static struct slice first_step(const struct model_expr *expr, const struct model_scope *scope)
@@ -132,8 +143,12 @@ static enum eval_status eval_path(const struct model_expr *expr, const struct mo
                                   struct slice *out)
 {
     struct slice value = first_step(expr, scope);
-    for (size_t i = 1; i < expr->step_count && value.len > 0; i++)
-        value = value_type(value) == VALUE_M ? value_get(value, expr->steps[i]) : VALUE_NONE;
+    for (size_t i = 1; i < expr->step_count && value.len > 0; i++) {
+        if (value_type(value) != VALUE_M)
+            return EVAL_MISSING;
+        count(scope, value_count(value));
+        value = value_get(value, expr->steps[i]);
+    }
     if (value.len == 0 || value.ptr[0] == VALUE_TAG_NULL)
         return EVAL_MISSING;
     *out = value;
@@ -298,6 +313,7 @@ static enum eval_status text_sha256(const struct model_expr *expr, struct model_
     if (out->failed)
         return EVAL_BUDGET;
     uint8_t digest[32];
+    count(scope, (out->len - start) / BYTES_HASHED);
     sha256_of(slice_of(out->ptr + start, out->len - start), digest);
     out->len = start;
     hex_put(out, digest, sizeof(digest));
@@ -375,6 +391,7 @@ static enum eval_status text_normal(const struct model_expr *expr, struct model_
         return EVAL_BUDGET;
     uint8_t *bytes = out->ptr + start;
     struct slice text = slice_of(bytes, out->len - start);
+    count(scope, text.len / BYTES_COPIED);
     if (normal == MODEL_TRIM) {
         text = trimmed(text);
         memmove(bytes, text.ptr, text.len);
@@ -445,6 +462,7 @@ static enum eval_status eval_size(const struct model_expr *expr, struct model_sc
     if (status != EVAL_OK)
         return status;
     size_t size;
+    count(scope, value.len / BYTES_COPIED);
     if (value.ptr[0] == VALUE_TAG_S)
         size = model_characters(value_bytes(value));
     else if (!value_function_size(value, &size))
@@ -504,6 +522,7 @@ enum eval_status model_eval(const struct model_expr *expr, struct model_scope *s
                             enum model_kind want, struct slice *value)
 {
     struct slice raw;
+    count(scope, 1);
     enum eval_status status = eval_raw(expr, scope, want, &raw);
     if (status != EVAL_OK)
         return status;
@@ -554,5 +573,8 @@ enum eval_status model_eval_text(const struct model_expr *expr, struct model_sco
         return model_eval_text(expr->args[1], scope, out);
     }
     status = model_eval(expr, scope, MODEL_ANY, &value);
-    return status == EVAL_OK ? model_value_text(value, out) : status;
+    if (status != EVAL_OK)
+        return status;
+    count(scope, value.len / BYTES_COPIED);
+    return model_value_text(value, out);
 }

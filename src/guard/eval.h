@@ -8,6 +8,7 @@
 #define GUARD_EVAL_H
 
 #include "base/env.h"
+#include "base/steps.h"
 #include "model/model.h"
 
 // What names mean. All of it is optional: what is not given has nothing in it.
@@ -26,6 +27,7 @@ struct model_scope {
     const struct env *env; // for now(), uuid() and ulid()
     int64_t now_ms;        // what now() says; 0: ask env at the first need
     struct arena *arena;   // of the results
+    struct steps *steps;   // counts the work, or NULL
 };
 
 enum eval_status {

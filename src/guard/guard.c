@@ -12,6 +12,7 @@
 #include "value/number.h"
 
 enum { MESSAGE_MAX = 256 << 10, GUARD_MEMORY = 16 << 20 };
+enum { STEPS_CLAIM = 8 }; // to make one
 
 static const struct model_guard *guard_of(const struct guard *guard)
 {
@@ -128,7 +129,8 @@ static void judge_types(struct guard_work *work, const struct model_judge *judge
     // Unknown fields inside of objects are reported by the writer only.
     bool again = !work->prepared || judge->unknown == MODEL_REPORT;
     bool strict = judge->unknown != MODEL_ALLOW;
-    for (size_t i = 0; i < plan->attributes.count; i++) {
+    steps_add(&work->check->steps, plan->attributes.count);
+    for (size_t i = 0; i < plan->attributes.count && !check_over(work->check); i++) {
         uint16_t slot = plan->places[i];
         const struct model_attribute *attribute = plan->slots[slot].attribute;
         struct slice value = work->values[slot];
@@ -138,7 +140,7 @@ static void judge_types(struct guard_work *work, const struct model_judge *judge
             if (!attribute->optional && !later)
                 model_report_type(&work->violations, &at, attribute->type, VALUE_NONE);
         } else if ((again || value.ptr != work->sent[slot].ptr) &&
-                   !model_type_fits(attribute->type, value, strict)) {
+                   !model_type_fits(work->check, attribute->type, value, strict)) {
             model_type_judge(attribute->type, value, &at, judge);
         }
     }
@@ -157,7 +159,8 @@ static void judge_unknown(struct guard_work *work, const struct model_judge *jud
 
 static void judge_all(struct guard_work *work)
 {
-    struct model_judge judge = {work->plan->entity->unknown, &work->violations, &work->warnings};
+    struct model_judge judge = {work->check, work->plan->entity->unknown, &work->violations,
+                                &work->warnings};
     judge_types(work, &judge);
     judge_unknown(work, &judge);
 }
@@ -252,6 +255,19 @@ static void unmatched_text(const struct model_table *table,
 }
 
 // One violation of the item as a whole.
+static struct model_violations *whole_item(struct slice expected, struct slice actual,
+                                           struct arena *arena)
+{
+    struct model_violations *details = arena_zalloc(arena, 1, sizeof(*details));
+    struct model_violation *list = arena_zalloc(arena, 1, sizeof(*list));
+    struct slice kept = arena_copy(arena, actual);
+    if (details == NULL || list == NULL || kept.ptr == NULL)
+        return NULL;
+    *list = (struct model_violation){SLICE_LIT(""), expected, kept};
+    *details = (struct model_violations){.count = 1, .list = list};
+    return details;
+}
+
 static struct model_violations *unmatched_details(const struct model_table *table,
                                                   const struct model_recognition *recognition,
                                                   struct slice item, struct arena *arena)
@@ -259,14 +275,9 @@ static struct model_violations *unmatched_details(const struct model_table *tabl
     struct buf why;
     buf_init(&why, MESSAGE_MAX);
     model_recognition_text(recognition, table, item, &why);
-    struct model_violations *details = arena_zalloc(arena, 1, sizeof(*details));
-    struct model_violation *list = arena_zalloc(arena, 1, sizeof(*list));
-    struct slice actual = arena_copy(arena, buf_view(&why));
+    struct model_violations *details =
+        whole_item(SLICE_LIT("an item of one entity"), buf_view(&why), arena);
     buf_release(&why);
-    if (details == NULL || list == NULL || actual.ptr == NULL)
-        return NULL;
-    *list = (struct model_violation){SLICE_LIT(""), SLICE_LIT("an item of one entity"), actual};
-    *details = (struct model_violations){.count = 1, .list = list};
     return details;
 }
 
@@ -334,10 +345,12 @@ static bool is_claimed(struct slice value)
 }
 
 // The claims of the values, without those that `others` has as well.
-static bool make_claims(const struct guard_entity *plan, const struct slice *values,
-                        const struct slice *others, struct arena *arena, size_t *count,
-                        struct guard_claim **list, struct error *error)
+static bool make_claims(const struct guard_work *work, const struct slice *values,
+                        const struct slice *others, size_t *count, struct guard_claim **list,
+                        struct error *error)
 {
+    const struct guard_entity *plan = work->plan;
+    struct arena *arena = work->arena;
     if (plan->unique_count == 0)
         return true;
     struct guard_claim *claims = arena_zalloc(arena, plan->unique_count, sizeof(*claims));
@@ -349,6 +362,8 @@ static bool make_claims(const struct guard_entity *plan, const struct slice *val
         struct slice value = values[slot];
         if (!is_claimed(value) || (others != NULL && slice_equal(value, others[slot])))
             continue;
+        steps_add(&work->check->steps, STEPS_CLAIM);
+        check_text(work->check, value.len);
         // Claims are of normal forms, also of what was there before the model.
         unsigned normal = plan->slots[slot].attribute->normal;
         if (normal != 0 && value.ptr[0] == VALUE_TAG_S)
@@ -361,41 +376,39 @@ static bool make_claims(const struct guard_entity *plan, const struct slice *val
 
 // What the old image had, whatever the new one is.
 static bool release_all(const struct model_guard *guard, struct guard_write *write,
-                        struct error *error)
+                        struct model_check *check, struct error *error)
 {
     if (!guard->guard.claims || write->before.len == 0)
         return true;
-    struct model_recognition recognition = model_recognise(guard->table, write->before);
+    struct model_recognition recognition =
+        model_recognise_within(check, guard->table, write->before);
     if (recognition.entity == NULL)
         return true;
     const struct guard_entity *plan = plan_of(guard, recognition.entity);
     if (plan->unique_count == 0)
         return true;
     struct guard_work work;
-    if (!work_init(&work, plan, write->env, write->arena))
+    if (!work_init(&work, plan, write->env, write->arena, check))
         return error_budget(error);
     work_load(&work, write->before, work.old, false);
     work_release(&work);
-    return make_claims(plan, work.old, NULL, write->arena, &write->release_count, &write->releases,
-                       error);
+    return make_claims(&work, work.old, NULL, &write->release_count, &write->releases, error);
 }
 
 static bool claim_values(const struct model_guard *guard, struct guard_write *write,
                          const struct guard_work *work, struct error *error)
 {
-    const struct guard_entity *plan = work->plan;
     if (!guard->guard.claims)
         return true;
     if (work->fresh)
-        return make_claims(plan, work->values, NULL, write->arena, &write->claim_count,
-                           &write->claims, error) &&
-               release_all(guard, write, error);
+        return make_claims(work, work->values, NULL, &write->claim_count, &write->claims, error) &&
+               release_all(guard, write, work->check, error);
     // An item that is only touched may have had its values before anybody claimed them.
     bool all = write->touch;
-    return make_claims(plan, work->values, all ? NULL : work->old, write->arena,
-                       &write->claim_count, &write->claims, error) &&
-           make_claims(plan, work->old, all ? NULL : work->values, write->arena,
-                       &write->release_count, &write->releases, error);
+    return make_claims(work, work->values, all ? NULL : work->old, &write->claim_count,
+                       &write->claims, error) &&
+           make_claims(work, work->old, all ? NULL : work->values, &write->release_count,
+                       &write->releases, error);
 }
 
 // ---- Writing --------------------------------------------------------------------------------
@@ -406,6 +419,8 @@ static bool conclude(const struct model_guard *guard, struct guard_write *write,
 {
     bool wrong = work->violations.count > 0;
     bool enforced = work->plan->entity->guard == MODEL_ENFORCE;
+    if (check_over(work->check))
+        return false;
     if (work->failed)
         return error_budget(error);
     if (wrong && enforced && !write->touch)
@@ -414,7 +429,7 @@ static bool conclude(const struct model_guard *guard, struct guard_write *write,
         !warn_report(write, work, &work->warnings, error))
         return false;
     if (!enforced)
-        return release_all(guard, write, error);
+        return release_all(guard, write, work->check, error);
     if (!wrong) {
         write->after = work_store(work, write->after);
         if (write->after.ptr == NULL)
@@ -423,49 +438,77 @@ static bool conclude(const struct model_guard *guard, struct guard_write *write,
     return claim_values(guard, write, work, error);
 }
 
-static bool guard_write(const struct guard *base, struct guard_write *write, struct error *error)
+static bool write_within(const struct model_guard *guard, struct guard_write *write,
+                         struct model_check *check, struct error *error)
 {
-    const struct model_guard *guard = guard_of(base);
     if (write->after.len == 0)
-        return release_all(guard, write, error);
-    struct model_recognition now = model_recognise(guard->table, write->after);
+        return release_all(guard, write, check, error);
+    struct model_recognition now = model_recognise_within(check, guard->table, write->after);
+    if (check_over(check))
+        return false;
     if (now.entity == NULL)
-        return write_unmatched(guard, write, &now, error) && release_all(guard, write, error);
+        return write_unmatched(guard, write, &now, error) &&
+               release_all(guard, write, check, error);
     if (now.entity->guard == MODEL_OFF)
-        return release_all(guard, write, error);
+        return release_all(guard, write, check, error);
     struct guard_work work;
-    if (!work_init(&work, plan_of(guard, now.entity), write->env, write->arena))
+    if (!work_init(&work, plan_of(guard, now.entity), write->env, write->arena, check))
         return error_budget(error);
     work.occasion = write->touch ? GUARD_TOUCH : GUARD_WRITE;
     work.is_put = write->is_put;
     work.batch = write->batch;
     work.prepared = write->prepared && now.entity->guard == MODEL_ENFORCE;
-    work.fresh =
-        write->before.len == 0 || model_recognise(guard->table, write->before).entity != now.entity;
+    work.fresh = write->before.len == 0 ||
+                 model_recognise_within(check, guard->table, write->before).entity != now.entity;
     complete(&work, write->after, write->before);
     bool done = conclude(guard, write, &work, error);
     work_release(&work);
     return done;
 }
 
-bool model_guard_prepare(const struct guard *base, const struct env *env, struct arena *arena,
-                         struct slice *item, struct error *error)
+static bool guard_write(const struct guard *base, struct guard_write *write, struct error *error)
 {
-    const struct model_guard *guard = guard_of(base);
-    struct model_recognition found = model_recognise(guard->table, *item);
+    struct model_check check;
+    struct slice sent = write->after;
+    check_begin(&check, write->steps);
+    bool done = write_within(guard_of(base), write, &check, error);
+    enum check_end end = check_end(&check, write->steps);
+    if (end == CHECK_DONE)
+        return done;
+    // Whatever was said was said too early.
+    error_init(error, error->arena);
+    write->after = sent;
+    write->claim_count = 0;
+    write->release_count = 0;
+    write->warnings = slice_of(NULL, 0);
+    if (end == CHECK_LATER)
+        return false;
+    return write->touch ? warn(write, slice_str(check_too_much), error)
+                        : error_validation(error, "%s", check_too_much);
+}
+
+static bool prepare_within(const struct model_guard *guard, const struct env *env,
+                           struct arena *arena, struct model_check *check, struct slice *item,
+                           struct error *error)
+{
+    struct model_recognition found = model_recognise_within(check, guard->table, *item);
+    if (check_over(check))
+        return false;
     if (found.entity == NULL)
         return !is_refused(guard->table, &found) ||
                refuse_unmatched(guard->table, &found, *item, error);
     if (found.entity->guard != MODEL_ENFORCE)
         return true;
     struct guard_work work;
-    if (!work_init(&work, plan_of(guard, found.entity), env, arena))
+    if (!work_init(&work, plan_of(guard, found.entity), env, arena, check))
         return error_budget(error);
     work.occasion = GUARD_PREPARE;
     work.is_put = true;
     complete(&work, *item, VALUE_NONE);
     bool done = false;
-    if (work.failed) {
+    if (check_over(check)) {
+        done = false;
+    } else if (work.failed) {
         (void)error_budget(error);
     } else if (work.violations.count > 0) {
         (void)refuse(&work, error);
@@ -477,6 +520,21 @@ bool model_guard_prepare(const struct guard *base, const struct env *env, struct
     }
     work_release(&work);
     return done;
+}
+
+bool model_guard_prepare(const struct guard *base, const struct env *env, struct arena *arena,
+                         struct steps *steps, struct slice *item, struct error *error)
+{
+    struct model_check check;
+    struct slice sent = *item;
+    check_begin(&check, steps);
+    bool done = prepare_within(guard_of(base), env, arena, &check, item, error);
+    enum check_end end = check_end(&check, steps);
+    if (end == CHECK_DONE)
+        return done;
+    error_init(error, error->arena);
+    *item = sent;
+    return end == CHECK_LATER ? false : error_validation(error, "%s", check_too_much);
 }
 
 // ---- Judging what is stored -----------------------------------------------------------------
@@ -500,18 +558,17 @@ static void judge_forms(struct guard_work *work)
         report_because(work, plan->slots[plan->type].name, plan->type_value, "", VALUE_NONE);
 }
 
-struct model_violations *model_guard_judge(const struct guard *base, struct arena *arena,
-                                           struct slice item)
+static struct model_violations *judge_within(const struct model_guard *guard, struct arena *arena,
+                                             struct model_check *check, struct slice item)
 {
-    const struct model_guard *guard = guard_of(base);
-    struct model_recognition found = model_recognise(guard->table, item);
+    struct model_recognition found = model_recognise_within(check, guard->table, item);
     if (found.entity == NULL && found.doubt != MODEL_AMBIGUOUS &&
         guard->table->unmatched != MODEL_REJECT)
         return arena_zalloc(arena, 1, sizeof(struct model_violations));
     if (found.entity == NULL)
         return unmatched_details(guard->table, &found, item, arena);
     struct guard_work work;
-    if (!work_init(&work, plan_of(guard, found.entity), NULL, arena))
+    if (!work_init(&work, plan_of(guard, found.entity), NULL, arena, check))
         return NULL;
     work.occasion = GUARD_JUDGE;
     work_load(&work, item, work.values, true);
@@ -522,6 +579,18 @@ struct model_violations *model_guard_judge(const struct guard *base, struct aren
     judge_all(&work);
     work_release(&work);
     return work.failed ? NULL : model_report_details(&work.violations, found.entity->name);
+}
+
+struct model_violations *model_guard_judge(const struct guard *base, struct arena *arena,
+                                           struct slice item)
+{
+    struct model_check check;
+    check_begin(&check, NULL);
+    struct model_violations *found = judge_within(guard_of(base), arena, &check, item);
+    if (check_end(&check, NULL) == CHECK_DONE)
+        return found;
+    return whole_item(SLICE_LIT("an item that can be checked"),
+                      SLICE_LIT("one that takes too much work"), arena);
 }
 
 // ---- Life -----------------------------------------------------------------------------------

@@ -96,16 +96,25 @@ static bool address_item(struct guard_work *work, struct slice *item, struct err
 }
 
 bool model_guard_address(const struct guard *guard, struct slice entity, const struct env *env,
-                         struct arena *arena, struct slice *item, struct error *error)
+                         struct arena *arena, struct steps *steps, struct slice *item,
+                         struct error *error)
 {
     const struct model_guard *own = (const struct model_guard *)guard;
     const struct model_entity *found = model_table_entity(own->table, entity);
     struct guard_work work;
+    struct model_check check;
     if (found == NULL)
         return true; // the model is another one by now; the guard will say what it makes of it
-    if (!work_init(&work, &own->entities[found - own->table->entities], env, arena))
+    struct slice sent = *item;
+    check_begin(&check, steps);
+    if (!work_init(&work, &own->entities[found - own->table->entities], env, arena, &check))
         return error_budget(error);
     bool fine = address_item(&work, item, error);
     work_release(&work);
-    return fine;
+    enum check_end end = check_end(&check, steps);
+    if (end == CHECK_DONE)
+        return fine;
+    error_init(error, error->arena);
+    *item = sent;
+    return end == CHECK_LATER ? false : error_validation(error, "%s", check_too_much);
 }

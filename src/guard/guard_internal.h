@@ -106,6 +106,7 @@ struct guard_work {
     bool prepared; // judged before; only what changes now has to be judged again
     bool fresh;    // there was no item of this entity at this key
     struct arena *arena;
+    struct model_check *check;
     struct slice *values; // by slot, as they will be stored
     struct slice *sent;   // as they came
     struct slice *old;    // of the old image; all VALUE_NONE if there is none
@@ -122,7 +123,7 @@ struct guard_work {
 
 // derive.c: taking items apart, making values, putting items together.
 MUST_CHECK bool work_init(struct guard_work *work, const struct guard_entity *plan,
-                          const struct env *env, struct arena *arena);
+                          const struct env *env, struct arena *arena, struct model_check *check);
 void work_release(struct guard_work *work);
 // Values by slot; what has no slot goes to work->unknown if `unknown`.
 void work_load(struct guard_work *work, struct slice item, struct slice *values, bool unknown);

@@ -176,6 +176,16 @@ static bool number_fits(const struct model_type *type, struct slice stored)
     }
 }
 
+// Counts text, if the type makes us read all of it.
+static void count_text(struct model_check *check, const struct model_type *type, size_t bytes)
+{
+    bool bounded = type->min.len > 0 || type->max.len > 0;
+    if (type->kind == MODEL_URL || (type->kind == MODEL_STRING && bounded))
+        check_text(check, bytes);
+    for (size_t i = 0; i < type->option_count; i++)
+        count_text(check, type->options[i], bytes);
+}
+
 // A scalar as a value or as a member of a set.
 static bool scalar_fits(const struct model_type *type, enum value_tag tag, struct slice bytes)
 {
@@ -205,25 +215,17 @@ static bool scalar_fits(const struct model_type *type, enum value_tag tag, struc
     return tag == VALUE_TAG_N && number_fits(type, bytes);
 }
 
-// A union of recursive types may have to be tried in every way at every level. What takes more
-// steps than any honest item needs does not fit.
-enum { STEPS_MAX = 1 << 20 };
+// ---- Values with members ----------------------------------------------------------------------
 
-struct fitting {
-    bool strict;
-    size_t steps; // left
-};
-
-static bool type_fits(struct fitting *fitting, const struct model_type *type, struct slice value);
-
-static bool members_fit(struct fitting *fitting, const struct model_type *type, struct slice value)
+static bool members_fit(struct model_check *check, const struct model_type *type,
+                        struct slice value, bool strict)
 {
     struct value_iter iter;
     if (!length_in_range(type, value_count(value)))
         return false;
     value_iter_init(&iter, value);
     while (type->item != NULL && value_iter_next(&iter))
-        if (!type_fits(fitting, type->item, iter.value))
+        if (!model_type_fits(check, type->item, iter.value, strict))
             return false;
     return true;
 }
@@ -234,10 +236,16 @@ static enum value_tag member_tag(struct slice set)
     return tag == VALUE_TAG_SS ? VALUE_TAG_S : tag == VALUE_TAG_NS ? VALUE_TAG_N : VALUE_TAG_B;
 }
 
-static bool set_fits(const struct model_type *type, struct slice value)
+static bool set_fits(struct model_check *check, const struct model_type *type, struct slice value)
 {
     struct value_iter iter;
-    if (!length_in_range(type, value_count(value)))
+    size_t count = value_count(value);
+    if (!length_in_range(type, count))
+        return false;
+    // Each member may be tried with each option.
+    steps_add(&check->steps, count * (1 + type->item->option_count));
+    count_text(check, type->item, value.len);
+    if (check_over(check))
         return false;
     value_iter_init(&iter, value);
     while (value_iter_next(&iter))
@@ -247,7 +255,8 @@ static bool set_fits(const struct model_type *type, struct slice value)
 }
 
 // Both the map and the fields are sorted by name.
-static bool object_fits(struct fitting *fitting, const struct model_type *type, struct slice value)
+static bool object_fits(struct model_check *check, const struct model_type *type,
+                        struct slice value, bool strict)
 {
     struct value_iter iter;
     size_t at = 0;
@@ -261,54 +270,99 @@ static bool object_fits(struct fitting *fitting, const struct model_type *type, 
             if (!type->fields[at++].optional)
                 return false;
         if (at == type->field_count || order != 0) {
-            if (fitting->strict)
+            steps_add(&check->steps, 1);
+            if (strict || check_over(check))
                 return false;
             continue;
         }
-        if (!type_fits(fitting, type->fields[at++].type, iter.value))
+        if (!model_type_fits(check, type->fields[at++].type, iter.value, strict))
             return false;
     }
+    steps_add(&check->steps, type->field_count);
     for (; at < type->field_count; at++)
         if (!type->fields[at].optional)
             return false;
     return true;
 }
 
-static bool type_fits(struct fitting *fitting, const struct model_type *type, struct slice value)
+static bool has_members(struct slice value)
 {
-    if (fitting->steps == 0)
+    return value.ptr[0] == VALUE_TAG_L || value.ptr[0] == VALUE_TAG_M;
+}
+
+// How many options it takes to decide: those that can be stored as the value is.
+static size_t rivals(const struct model_type *type, struct slice value)
+{
+    size_t count = 0;
+    bool list = value.ptr[0] == VALUE_TAG_L;
+    for (size_t i = 0; i < type->option_count; i++) {
+        enum model_kind kind = type->options[i]->kind;
+        count += list ? kind == MODEL_LIST : kind == MODEL_RECORD || kind == MODEL_OBJECT;
+    }
+    return count;
+}
+
+static bool some_option_fits(struct model_check *check, const struct model_type *type,
+                             struct slice value, bool strict)
+{
+    for (size_t i = 0; i < type->option_count; i++)
+        if (model_type_fits(check, type->options[i], value, strict))
+            return true;
+    return false;
+}
+
+// Inside of a union, the same may be asked for each option around it.
+static bool union_fits(struct model_check *check, const struct model_type *type, struct slice value,
+                       bool strict)
+{
+    bool fits;
+    if (!has_members(value) || rivals(type, value) < 2)
+        return some_option_fits(check, type, value, strict);
+    if (check->inside > 0 && check_recall(check, type, value, strict, &fits))
+        return fits;
+    check->inside++;
+    fits = some_option_fits(check, type, value, strict);
+    check->inside--;
+    if (check->inside > 0 && !check_over(check))
+        check_remember(check, type, value, strict, fits);
+    return fits;
+}
+
+bool model_type_fits(struct model_check *check, const struct model_type *type, struct slice value,
+                     bool strict)
+{
+    if (++check->steps.taken > check->steps.limit)
         return false;
-    fitting->steps--;
     if (type->kind == MODEL_ANY)
         return true;
-    if (type->kind == MODEL_UNION) {
-        for (size_t i = 0; i < type->option_count; i++)
-            if (type_fits(fitting, type->options[i], value))
-                return true;
-        return false;
-    }
+    if (type->kind == MODEL_UNION)
+        return union_fits(check, type, value, strict);
     switch ((enum value_tag)value.ptr[0]) {
     case VALUE_TAG_L:
-        return type->kind == MODEL_LIST && members_fit(fitting, type, value);
+        return type->kind == MODEL_LIST && members_fit(check, type, value, strict);
     case VALUE_TAG_M:
         if (type->kind == MODEL_RECORD)
-            return members_fit(fitting, type, value);
-        return type->kind == MODEL_OBJECT && object_fits(fitting, type, value);
+            return members_fit(check, type, value, strict);
+        return type->kind == MODEL_OBJECT && object_fits(check, type, value, strict);
     case VALUE_TAG_SS:
     case VALUE_TAG_NS:
     case VALUE_TAG_BS:
-        return type->kind == MODEL_SET && set_fits(type, value);
+        return type->kind == MODEL_SET && set_fits(check, type, value);
     case VALUE_TAG_S:
     case VALUE_TAG_N:
     case VALUE_TAG_B:
+        count_text(check, type, value.len);
         return scalar_fits(type, (enum value_tag)value.ptr[0], value_bytes(value));
     default:
         return scalar_fits(type, (enum value_tag)value.ptr[0], VALUE_NONE);
     }
 }
 
-bool model_type_fits(const struct model_type *type, struct slice value, bool strict)
+bool model_value_fits(const struct model_type *type, struct slice value)
 {
-    struct fitting fitting = {strict, STEPS_MAX};
-    return type_fits(&fitting, type, value);
+    struct model_check check;
+    check_init(&check);
+    bool fits = model_type_fits(&check, type, value, false);
+    check_release(&check);
+    return fits;
 }

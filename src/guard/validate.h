@@ -5,11 +5,16 @@
 #ifndef GUARD_VALIDATE_H
 #define GUARD_VALIDATE_H
 
+#include "guard/check.h"
 #include "guard/guard.h"
 #include "model/model.h"
 
-// Whether the value fits. `strict`: fields that an object type does not have are wrong, too.
-bool model_type_fits(const struct model_type *type, struct slice value, bool strict);
+// Whether the value fits. `strict`: fields that an object type does not have are wrong, too. If the
+// check is over, the answer is no, and means nothing.
+bool model_type_fits(struct model_check *check, const struct model_type *type, struct slice value,
+                     bool strict);
+// The same for a value alone: one that takes more work than an item may does not fit.
+bool model_value_fits(const struct model_type *type, struct slice value);
 
 // Whether a type can be stored as that; unions can be several things.
 bool model_type_stores(const struct model_type *type, enum value_type stored);
@@ -45,6 +50,7 @@ void model_report_type(struct model_report *report, const struct model_pointer *
 // Adds every violation of the value. Unknown fields of objects go where `unknown` says: nowhere,
 // to warnings, to violations.
 struct model_judge {
+    struct model_check *check;
     enum model_leave unknown;
     struct model_report *violations;
     struct model_report *warnings;

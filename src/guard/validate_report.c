@@ -140,9 +140,20 @@ void model_report_add(struct model_report *report, const struct model_pointer *a
     buf_release(&words);
 }
 
+// Whether all that is kept is there: what comes now is only counted, and needs no words.
+static bool is_full(struct model_report *report)
+{
+    if (report->count < MODEL_VIOLATIONS_MAX)
+        return false;
+    report->more++;
+    return true;
+}
+
 void model_report_addf(struct model_report *report, const struct model_pointer *at,
                        struct slice actual, const char *expected, ...)
 {
+    if (is_full(report))
+        return;
     char text[WORDS_MAX];
     va_list arguments;
     va_start(arguments, expected);
@@ -155,6 +166,8 @@ void model_report_addf(struct model_report *report, const struct model_pointer *
 void model_report_type(struct model_report *report, const struct model_pointer *at,
                        const struct model_type *type, struct slice actual)
 {
+    if (is_full(report))
+        return;
     struct buf words;
     struct model_type shown = *type;
     // Who reads this may not have the model at hand: the choices of a named union help, its name
@@ -179,25 +192,40 @@ static void judge_unknown(const struct model_pointer *at, struct slice value,
         model_report_add(judge->warnings, at, expected, value);
 }
 
-static void judge_object(const struct model_type *type, struct slice value,
+// Both the map and the fields are sorted by name.
+static void judge_fields(const struct model_type *type, struct slice value,
                          const struct model_pointer *at, const struct model_judge *judge)
 {
-    if (type->field_count == 0)
-        return;
+    struct value_walk walk;
+    value_walk_init(&walk, value);
     for (size_t i = 0; i < type->field_count; i++) {
         const struct model_attribute *field = &type->fields[i];
         struct model_pointer inside = {.up = at, .name = field->name};
-        struct slice found = value_get(value, field->name);
+        struct slice found = value_walk_to(&walk, field->name);
         if (found.len > 0)
             model_type_judge(field->type, found, &inside, judge);
         else if (!field->optional)
             model_report_type(judge->violations, &inside, field->type, VALUE_NONE);
     }
+}
+
+static void judge_object(const struct model_type *type, struct slice value,
+                         const struct model_pointer *at, const struct model_judge *judge)
+{
+    if (type->field_count == 0)
+        return;
+    steps_add(&judge->check->steps, 2 * (type->field_count + value_count(value)));
+    judge_fields(type, value, at, judge);
     struct value_iter iter;
+    size_t field = 0;
     value_iter_init(&iter, value);
     while (value_iter_next(&iter)) {
         struct model_pointer inside = {.up = at, .name = iter.name};
-        if (model_type_field(type, iter.name) == NULL)
+        int order = -1;
+        while (field < type->field_count &&
+               (order = slice_compare(type->fields[field].name, iter.name)) < 0)
+            field++;
+        if (field == type->field_count || order != 0)
             judge_unknown(&inside, iter.value, judge);
     }
 }
@@ -206,14 +234,12 @@ static void judge_object(const struct model_type *type, struct slice value,
 static void judge_members(const struct model_type *type, struct slice value,
                           const struct model_pointer *at, const struct model_judge *judge)
 {
-    struct model_type bounds = {
-        .kind = MODEL_LIST, .min = type->min, .max = type->max, .item = NULL};
+    struct model_type bounds = {.kind = MODEL_LIST, .min = type->min, .max = type->max};
     struct value_iter iter;
     struct model_pointer inside = {.up = at, .element = type->kind == MODEL_LIST};
     value_iter_init(&iter, value);
     if (type->kind == MODEL_LIST) {
-        bounds.item = &(const struct model_type){.kind = MODEL_ANY};
-        if (!model_type_fits(&bounds, value, false))
+        if (!model_type_fits(judge->check, &bounds, value, false))
             model_report_type(judge->violations, at, type, value);
     }
     while (type->item != NULL && value_iter_next(&iter)) {
@@ -243,7 +269,8 @@ static const struct model_type *option_of(const struct model_type *type, struct 
 void model_type_judge(const struct model_type *type, struct slice value,
                       const struct model_pointer *at, const struct model_judge *judge)
 {
-    if (model_type_fits(type, value, judge->unknown != MODEL_ALLOW))
+    if (model_type_fits(judge->check, type, value, judge->unknown != MODEL_ALLOW) ||
+        check_over(judge->check))
         return;
     const struct model_type *option = type->kind == MODEL_UNION ? option_of(type, value) : type;
     uint8_t tag = value.ptr[0];
@@ -252,7 +279,7 @@ void model_type_judge(const struct model_type *type, struct slice value,
     else if (option != NULL && ((option->kind == MODEL_RECORD && tag == VALUE_TAG_M) ||
                                 (option->kind == MODEL_LIST && tag == VALUE_TAG_L)))
         judge_members(option, value, at, judge);
-    else if (!model_type_fits(type, value, judge->unknown == MODEL_REJECT))
+    else if (!model_type_fits(judge->check, type, value, judge->unknown == MODEL_REJECT))
         model_report_type(judge->violations, at, type, value);
 }
 

@@ -36,7 +36,7 @@ bool infer_is(struct slice text, enum model_kind kind)
     buf_init(&encoded, text.len + 64);
     value_builder_init(&builder, &encoded);
     value_put_string(&builder, text);
-    bool fits = !encoded.failed && model_type_fits(&type, buf_view(&encoded), true);
+    bool fits = !encoded.failed && model_value_fits(&type, buf_view(&encoded));
     value_builder_release(&builder);
     buf_release(&encoded);
     return fits;

@@ -144,6 +144,27 @@ static inline int value_name_compare(struct slice a, struct slice b)
     return slice_compare(a, b);
 }
 
+// Walks a map beside names that come in order, in one pass.
+struct value_walk {
+    struct value_iter iter;
+    bool at_entry;
+};
+
+static inline void value_walk_init(struct value_walk *walk, struct slice map)
+{
+    value_iter_init(&walk->iter, map);
+    walk->at_entry = value_iter_next(&walk->iter);
+}
+
+// The entry of the name, or VALUE_NONE. Later names are greater.
+static inline struct slice value_walk_to(struct value_walk *walk, struct slice name)
+{
+    int order = -1;
+    while (walk->at_entry && (order = value_name_compare(walk->iter.name, name)) < 0)
+        walk->at_entry = value_iter_next(&walk->iter);
+    return walk->at_entry && order == 0 ? walk->iter.value : VALUE_NONE;
+}
+
 // The entry of a map (an item), or VALUE_NONE.
 struct slice value_get(struct slice map, struct slice name);
 // The element of a list, or VALUE_NONE.

@@ -1,5 +1,5 @@
 // Tables with a guard: a small one that keeps `copy` the same as `name`, wants an `email` to be
-// unique, and refuses items that are `bad`.
+// unique, refuses items that are `bad`, and takes long for those that are `slow`.
 #include "support.h"
 
 #include "engine/record.h"
@@ -42,11 +42,23 @@ static size_t claim_email(struct arena *arena, struct slice item, struct guard_c
     return 1;
 }
 
+// A slow item has the number of its steps.
+static bool take_steps(struct guard_write *write)
+{
+    struct slice slow = value_get(write->after, SLICE_LIT("slow"));
+    int64_t steps = 1;
+    assert_true(slow.len == 0 || number_to_i64(value_bytes(slow), &steps));
+    steps_add(write->steps, (size_t)steps);
+    return !steps_over(write->steps);
+}
+
 static bool small_write(const struct guard *guard, struct guard_write *write, struct error *error)
 {
     (void)guard;
     if (write->after.len > 0 && value_get(write->after, SLICE_LIT("bad")).len > 0)
         return error_validation(error, "this is bad");
+    if (write->after.len > 0 && !take_steps(write))
+        return false;
     if (write->after.len > 0)
         write->after = with_copy(write->arena, write->after);
     write->claim_count = claim_email(write->arena, write->after, &write->claims);
@@ -187,6 +199,101 @@ static void transactions_hand_over(void **state)
     }
 }
 
+// ---- Work ---------------------------------------------------------------------------------------
+
+// A job that counts how often it was planned beside the writer.
+struct watched {
+    struct write_job write; // first
+    void (*plan)(struct job *job, struct txn *txn);
+    unsigned planned;
+};
+
+static void plan_watched(struct job *job, struct txn *txn)
+{
+    struct watched *own = (struct watched *)job;
+    own->planned++;
+    own->plan(job, txn);
+}
+
+static bool run_watched(struct world *w, struct write_action *actions, size_t count,
+                        bool transaction, unsigned *planned)
+{
+    struct table *table = engine_table(w->engine, SLICE_LIT("t"));
+    struct watched job = {.planned = 0};
+    error_init(&w->error, &w->arena);
+    write_job_init(&job.write, w->engine, &w->arena, &w->error);
+    job.write.count = count;
+    job.write.actions = actions;
+    job.write.transaction = transaction;
+    job.plan = job.write.job.plan;
+    job.write.job.plan = plan_watched;
+    for (size_t i = 0; i < count; i++) {
+        actions[i].table = table;
+        actions[i].key = tree_key(w, table, actions[i].item);
+    }
+    bool ok = engine_run(w->engine, &job.write.job);
+    *planned = job.planned;
+    write_job_release(&job.write);
+    table_release(table);
+    return ok;
+}
+
+static struct slice slow_item(struct world *w, const char *pk, unsigned steps)
+{
+    char word[32];
+    (void)snprintf(word, sizeof(word), "slow=#%u", steps);
+    return item_of(w, pk, "sk=1", word, NULL);
+}
+
+// A guard that takes more steps than the writer has is asked by the judge.
+static void slow_is_aside(void **state)
+{
+    (void)state;
+    struct world w;
+    unsigned planned;
+    guarded_open(&w);
+    struct write_action quick = {.kind = WRITE_PUT, .item = slow_item(&w, "pk=a", 1000)};
+    assert_true(run_watched(&w, &quick, 1, false, &planned));
+    assert_int_equal(planned, 0);
+    struct write_action slow = {.kind = WRITE_PUT,
+                                .item = slow_item(&w, "pk=b", LIMIT_WRITER_WORK + 1)};
+    assert_true(run_watched(&w, &slow, 1, false, &planned));
+    assert_int_equal(planned, 1);
+    assert_true(read_item(&w, item_of(&w, "pk=b", "sk=1", NULL)).len > 0);
+    // Many that are not slow alone are slow together.
+    struct write_action many[3] = {
+        {.kind = WRITE_PUT, .item = slow_item(&w, "pk=c", LIMIT_WRITER_WORK / 2)},
+        {.kind = WRITE_PUT, .item = slow_item(&w, "pk=d", LIMIT_WRITER_WORK / 2)},
+        {.kind = WRITE_PUT, .item = slow_item(&w, "pk=e", LIMIT_WRITER_WORK / 2)}};
+    assert_true(run_watched(&w, many, COUNT_OF(many), true, &planned));
+    assert_int_equal(planned, 1);
+    world_close(&w);
+}
+
+// There is an end to what guards do for one transaction; other requests are as long as they are.
+static void slow_transaction(void **state)
+{
+    (void)state;
+    struct world w;
+    unsigned planned;
+    guarded_open(&w);
+    for (int transaction = 0; transaction < 2; transaction++) {
+        struct write_action both[2] = {
+            {.kind = WRITE_PUT, .item = slow_item(&w, "pk=a", LIMIT_TRANSACT_GUARD_WORK)},
+            {.kind = WRITE_PUT, .item = slow_item(&w, "pk=b", 1)}};
+        assert_int_equal(run_watched(&w, both, COUNT_OF(both), transaction, &planned),
+                         !transaction);
+        if (transaction) {
+            assert_int_equal(both[0].failure, ERR_NONE);
+            assert_int_equal(both[1].failure, ERR_VALIDATION);
+            assert_string_equal(both[1].failure_text,
+                                "The items of the transaction take too much work to check against "
+                                "the model of their table: write fewer at once");
+        }
+    }
+    world_close(&w);
+}
+
 static void touches(void **state)
 {
     (void)state;
@@ -259,6 +366,7 @@ int main(void)
         cmocka_unit_test(completes_and_refuses),  cmocka_unit_test(keeps_values_unique),
         cmocka_unit_test(transactions_hand_over), cmocka_unit_test(touches),
         cmocka_unit_test(matches_digests),        cmocka_unit_test(needs_its_model),
+        cmocka_unit_test(slow_is_aside),          cmocka_unit_test(slow_transaction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static const char *write_once(struct guarded *guarded, enum way way, const char 
     error_init(&guarded->error, &guarded->fixture.arena);
     struct slice item = item_of(&guarded->fixture.arena, after);
     if (prepare && !model_guard_prepare(guarded->guard, &guarded->fixture.env, &guarded->arena,
-                                        &item, &guarded->error))
+                                        NULL, &item, &guarded->error))
         return guarded->error.message;
     guarded->write = (struct guard_write){.is_put = way == PUT || way == BATCH,
                                           .batch = way == BATCH,
@@ -647,7 +647,7 @@ static void test_budget(void **state)
         arena_init(&arena, budget);
         error_init(&guarded.error, &guarded.fixture.arena);
         struct slice made = item;
-        if (!model_guard_prepare(guarded.guard, &guarded.fixture.env, &arena, &made,
+        if (!model_guard_prepare(guarded.guard, &guarded.fixture.env, &arena, NULL, &made,
                                  &guarded.error)) {
             assert_int_equal(guarded.error.code, ERR_BUDGET);
             failures++;
@@ -655,6 +655,126 @@ static void test_budget(void **state)
         arena_release(&arena);
     }
     assert_true(failures > 0 && failures < 128);
+    guarded_release(&guarded);
+}
+
+// ---- Work ---------------------------------------------------------------------------------------
+
+// {"id":"1","l":[v,v,…]}
+static struct slice long_list(struct fixture *fixture, size_t members, const char *value)
+{
+    struct buf text;
+    buf_init(&text, 4 << 20);
+    buf_text(&text, "{\"id\":\"1\",\"l\":[");
+    for (size_t i = 0; i < members; i++) {
+        buf_text(&text, i == 0 ? "" : ",");
+        buf_text(&text, value);
+    }
+    buf_add(&text, "]}", 3);
+    struct slice item = item_of(&fixture->arena, (char *)text.ptr);
+    buf_release(&text);
+    return item;
+}
+
+static bool write_counted(struct guarded *guarded, struct slice item, bool touch,
+                          struct steps *steps)
+{
+    error_init(&guarded->error, &guarded->fixture.arena);
+    guarded->write = (struct guard_write){.before = item,
+                                          .after = item,
+                                          .touch = touch,
+                                          .env = &guarded->fixture.env,
+                                          .arena = &guarded->arena,
+                                          .steps = steps};
+    return guarded->guard->ops->write(guarded->guard, &guarded->write, &guarded->error);
+}
+
+// A guard that has more to do than its caller has steps gives up, and says nothing.
+static void test_steps(void **state)
+{
+    (void)state;
+    enum { MEMBERS = 30000 };
+    struct guarded guarded;
+    guarded_init(&guarded, "table things { key id }\n"
+                           "type Json = string | number | boolean | null | Json[] | "
+                           "Record<string, Json>\n"
+                           "entity E { id string  l Json? }\n");
+    struct slice item = long_list(&guarded.fixture, MEMBERS, "null");
+    struct steps steps = {.limit = LIMIT_WRITER_WORK};
+    assert_false(write_counted(&guarded, item, false, &steps));
+    assert_int_equal(guarded.error.code, ERR_NONE);
+    assert_true(steps_over(&steps));
+    assert_true(steps.taken < LIMIT_WRITER_WORK + 100);
+    steps = (struct steps){.taken = 5};
+    assert_true(write_counted(&guarded, item, false, &steps));
+    assert_in_range(steps.taken, MEMBERS, 10 * MEMBERS);
+    assert_ptr_equal(guarded.write.after.ptr, item.ptr);
+    // So does a put that is prepared.
+    steps = (struct steps){.limit = LIMIT_INLINE_STEPS};
+    struct slice sent = item;
+    assert_false(model_guard_prepare(guarded.guard, &guarded.fixture.env, &guarded.arena, &steps,
+                                     &sent, &guarded.error));
+    assert_int_equal(guarded.error.code, ERR_NONE);
+    assert_ptr_equal(sent.ptr, item.ptr);
+    // A small item takes few.
+    steps = (struct steps){.limit = 100};
+    assert_true(write_counted(&guarded, long_list(&guarded.fixture, 3, "1"), false, &steps));
+    guarded_release(&guarded);
+}
+
+// There is an end to what is done for an item, whoever asks.
+static void test_too_much(void **state)
+{
+    (void)state;
+    struct guarded guarded;
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    buf_text(&text, "table things { key id }\ntype Many = 0");
+    for (int i = 1; i < 900; i++)
+        buf_printf(&text, " | %d", i);
+    buf_add(&text, "\nentity E { id string  l Many[]? }\n", 36);
+    guarded_init(&guarded, (char *)text.ptr);
+    buf_release(&text);
+    struct slice item = long_list(&guarded.fixture, 20000, "899");
+    const char *said = "The item takes too much work to check against the model of its table: make "
+                       "it smaller, or its types simpler";
+    struct steps steps = {.taken = 0};
+    assert_false(write_counted(&guarded, item, false, &steps));
+    assert_int_equal(guarded.error.code, ERR_VALIDATION);
+    assert_string_equal(guarded.error.message, said);
+    assert_in_range(steps.taken, LIMIT_GUARD_WORK, LIMIT_GUARD_WORK + 1000);
+    assert_false(write_counted(&guarded, item, false, NULL));
+    assert_string_equal(guarded.error.message, said);
+    // A backfill leaves it, and reports it.
+    assert_true(write_counted(&guarded, item, true, NULL));
+    assert_true(slice_is(guarded.write.warnings, said));
+    assert_ptr_equal(guarded.write.after.ptr, item.ptr);
+    struct model_violations *found = model_guard_judge(guarded.guard, &guarded.arena, item);
+    assert_non_null(found);
+    assert_int_equal(found->count, 1);
+    assert_true(slice_is(found->list[0].expected, "an item that can be checked"));
+    guarded_release(&guarded);
+}
+
+// What is hashed and normalised counts, too.
+static void test_texts_count(void **state)
+{
+    (void)state;
+    struct guarded guarded;
+    guarded_init(&guarded, "table things { key id }\n"
+                           "entity E { id string  l string[]  big string lower\n"
+                           "  h string = sha256(big) on update }\n");
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    buf_text(&text, "{\"id\":\"1\",\"l\":[],\"h\":\"x\",\"big\":\"");
+    for (int i = 0; i < 10000; i++)
+        buf_text(&text, "abcdefgh");
+    buf_add(&text, "\"}", 3);
+    struct slice item = item_of(&guarded.fixture.arena, (char *)text.ptr);
+    buf_release(&text);
+    struct steps steps = {.taken = 0};
+    assert_true(write_counted(&guarded, item, false, &steps));
+    assert_in_range(steps.taken, 40000, 100000);
     guarded_release(&guarded);
 }
 
@@ -669,6 +789,8 @@ int main(void)
         cmocka_unit_test(test_judge),        cmocka_unit_test(test_native),
         cmocka_unit_test(test_nested),       cmocka_unit_test(test_shared),
         cmocka_unit_test(test_optional_key), cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_steps),        cmocka_unit_test(test_too_much),
+        cmocka_unit_test(test_texts_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

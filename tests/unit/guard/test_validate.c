@@ -199,14 +199,17 @@ static const char *judge(struct fixture *fixture, const char *name, const char *
     struct model_report warnings;
     model_report_init(report, &fixture->arena);
     model_report_init(&warnings, &fixture->arena);
-    struct model_judge rules = {unknown, report, &warnings};
+    struct model_check check;
+    check_init(&check);
+    struct model_judge rules = {&check, unknown, report, &warnings};
     struct model_pointer at = {.name = attribute->name};
     model_type_judge(attribute->type, value, &at, &rules);
     if (unknown == MODEL_REPORT)
         *report = warnings;
     else
         assert_int_equal(report->count == 0,
-                         model_type_fits(attribute->type, value, unknown == MODEL_REJECT));
+                         model_type_fits(&check, attribute->type, value, unknown == MODEL_REJECT));
+    check_release(&check);
     struct buf words;
     buf_init(&words, 1 << 20);
     model_report_text(report, &words);
@@ -276,40 +279,132 @@ static void test_words(void **state)
     fixture_release(&fixture);
 }
 
+// ---- Work -------------------------------------------------------------------------------------
+
+// Whether a value of so many levels fits, and the steps that it took.
+static bool fits_deep(struct fixture *fixture, const char *inmost, int levels, uint64_t *steps)
+{
+    const struct model_type *type = fixture->table->entities[0].attributes[1].type;
+    struct buf text;
+    buf_init(&text, 1 << 10);
+    for (int i = 0; i < levels; i++)
+        buf_text(&text, "{\"x\":");
+    buf_text(&text, inmost);
+    for (int i = 0; i < levels; i++)
+        buf_byte(&text, '}');
+    buf_byte(&text, 0);
+    struct slice value = item_of(&fixture->arena, (char *)text.ptr);
+    buf_release(&text);
+    struct model_check check;
+    check_init(&check);
+    bool fits = model_type_fits(&check, type, value, false);
+    *steps = check.steps.taken;
+    check_release(&check);
+    return fits;
+}
+
 // Two types, each of which may hold either: 2 to the 28th ways to find that the inmost value is
 // wrong.
 static void test_many_ways(void **state)
 {
     (void)state;
     struct fixture fixture;
+    uint64_t steps;
     fixture_init(&fixture, "table trees { key id }\n"
                            "type A { x: A | B | string }\n"
                            "type B { x: A | B | string  y: string? }\n"
                            "entity Tree { id string  root: A | B }\n");
+    assert_true(fits_deep(&fixture, "\"1\"", 29, &steps));
+    assert_false(fits_deep(&fixture, "100", 29, &steps));
+    assert_true(steps < 1000);
+    fixture_release(&fixture);
+}
+
+// The first option is wrong at every level, which is known only when all inside of it was tried.
+static void test_last_option(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    uint64_t steps;
+    fixture_init(&fixture, "table trees { key id }\n"
+                           "type A = B | C\n"
+                           "type B { x: A  z: string }\n"
+                           "type C { x: A? }\n"
+                           "entity Tree { id string  root: A }\n");
+    assert_true(fits_deep(&fixture, "{}", 30, &steps));
+    assert_true(steps < 1000);
+    assert_false(fits_deep(&fixture, "{\"x\":1}", 29, &steps));
+    assert_true(steps < 1000);
+    fixture_release(&fixture);
+}
+
+// As many members as an item has room for, each of them in a union: the steps are theirs, and no
+// more.
+static void test_wide_unions(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_init(&fixture, "table trees { key id }\n"
+                           "type A = B[] | C[]\n"
+                           "type B { x: A?  z: string }\n"
+                           "type C { x: A? }\n"
+                           "entity Tree { id string  root: A }\n");
     const struct model_type *type = fixture.table->entities[0].attributes[1].type;
     struct buf text;
-    buf_init(&text, 1 << 10);
-    for (int i = 0; i < 29; i++)
-        buf_text(&text, "{\"x\":");
-    size_t inmost = text.len;
-    buf_text(&text, "\"1\"");
-    for (int i = 0; i < 29; i++)
-        buf_byte(&text, '}');
-    buf_byte(&text, 0);
-    assert_true(model_type_fits(type, item_of(&fixture.arena, (char *)text.ptr), false));
-    memcpy(text.ptr + inmost, "100", 3);
-    assert_false(model_type_fits(type, item_of(&fixture.arena, (char *)text.ptr), false));
+    buf_init(&text, 1 << 20);
+    buf_text(&text, "{\"v\":[");
+    enum { MEMBERS = 5000 };
+    for (int i = 0; i < MEMBERS; i++)
+        buf_text(&text, i == 0 ? "{\"x\":[{\"x\":[{}]}]}" : ",{\"x\":[{\"x\":[{}]}]}");
+    buf_add(&text, "]}", 3);
+    struct slice value = value_get(item_of(&fixture.arena, (char *)text.ptr), SLICE_LIT("v"));
     buf_release(&text);
+    struct model_check check;
+    check_init(&check);
+    assert_true(model_type_fits(&check, type, value, true));
+    assert_true(check.steps.taken < 40 * MEMBERS);
+    check_release(&check);
+    fixture_release(&fixture);
+}
+
+// Members of sets count, with each type that they can be.
+static void test_sets_count(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_init(&fixture, "table sets { key id }\n"
+                           "entity Set { id string  some set<\"a\" | \"b\" | \"c\">? }\n");
+    struct buf out;
+    struct value_builder builder;
+    buf_init(&out, 1 << 20);
+    value_builder_init(&builder, &out);
+    value_open_set(&builder, VALUE_SS);
+    enum { MEMBERS = 1000 };
+    for (int i = 0; i < MEMBERS; i++) {
+        char member[8];
+        (void)snprintf(member, sizeof(member), "%d", i);
+        value_member(&builder, slice_str(member));
+    }
+    assert_true(value_close(&builder));
+    struct model_check check;
+    check_init(&check);
+    check.steps.limit = 3 * MEMBERS;
+    assert_false(model_type_fits(&check, fixture.table->entities[0].attributes[1].type,
+                                 buf_view(&out), false));
+    assert_true(check_over(&check));
+    check_release(&check);
+    value_builder_release(&builder);
+    buf_release(&out);
     fixture_release(&fixture);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_unknown_fields),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_many_ways),
+        cmocka_unit_test(test_types),       cmocka_unit_test(test_unknown_fields),
+        cmocka_unit_test(test_words),       cmocka_unit_test(test_many_ways),
+        cmocka_unit_test(test_last_option), cmocka_unit_test(test_wide_unions),
+        cmocka_unit_test(test_sets_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

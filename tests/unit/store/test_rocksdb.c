@@ -466,8 +466,8 @@ static void test_unlisted_tables_are_limited(void **state)
     assert_int_equal(count_names(*state, ".unlisted"), 64);
 }
 
-// What is known to be needed by nobody is removed: a table that was never finished, and one that the
-// list says was merged into another.
+// What is known to be needed by nobody is removed: a table that was never finished, and one that
+// the list says was merged into another.
 static void test_leftovers_are_removed(void **state)
 {
     char table[800];
