@@ -331,26 +331,39 @@ bool look_rebuild(const char *data, struct store_error *error)
     return false;
 }
 
-struct lost_visit {
+struct path_visit {
     bool (*visit)(void *context, const char *path);
     void *context;
 };
 
-static bool visit_lost(void *context, const char *directory, const char *name,
+static bool visit_path(void *context, const char *directory, const char *name,
                        struct store_error *error)
 {
     (void)error;
-    const struct lost_visit *lost = context;
+    const struct path_visit *paths = context;
     char path[2 * PATH_MAX];
     (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
-    return !ends_with(name, ".sst") || lost->visit(lost->context, path);
+    return !ends_with(name, ".sst") || paths->visit(paths->context, path);
+}
+
+static bool visit_paths(const char *data, const char *part,
+                        bool (*visit)(void *context, const char *path), void *context,
+                        struct store_error *error)
+{
+    char path[PATH_MAX + 16];
+    struct path_visit paths = {visit, context};
+    (void)snprintf(path, sizeof(path), "%s/%s", data, part);
+    return each_file(path, visit_path, &paths, error);
+}
+
+bool look_for_tables(const char *data, bool (*visit)(void *context, const char *path),
+                     void *context, struct store_error *error)
+{
+    return visit_paths(data, "db", visit, context, error);
 }
 
 bool look_at_lost(const char *data, bool (*visit)(void *context, const char *path), void *context,
                   struct store_error *error)
 {
-    char path[PATH_MAX + 16];
-    struct lost_visit lost = {visit, context};
-    (void)snprintf(path, sizeof(path), "%s/db/lost", data);
-    return each_file(path, visit_lost, &lost, error);
+    return visit_paths(data, "db/lost", visit, context, error);
 }

@@ -43,6 +43,11 @@ MUST_CHECK bool look_at_tables(const char *data,
                                bool (*visit)(void *context, const char *path, const char *fault),
                                void *context, struct store_error *error);
 
+// Calls back with the path of each table file there, whatever is in it, until `visit` is false,
+// which fails.
+MUST_CHECK bool look_for_tables(const char *data, bool (*visit)(void *context, const char *path),
+                                void *context, struct store_error *error);
+
 // Makes a new MANIFEST out of the table files that can be read, in the db directory of a data
 // directory; those that cannot are set aside in db/lost.
 MUST_CHECK bool look_rebuild(const char *data, struct store_error *error);

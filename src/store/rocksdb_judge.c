@@ -7,9 +7,8 @@
 // in the log or in the tables that it was made of. Any other is kept, as NAME.unlisted.
 #include "store/rocksdb_internal.h"
 
-#include "store/manifest_edits.h"
+#include "store/manifest.h"
 #include "store/rocksdb_options.h"
-#include "store/wal_format.h"
 
 #include "base/log.h"
 
@@ -119,32 +118,6 @@ void rocks_listed_release(struct rocks_listed *listed)
 
 // ---- Files that are not in the list -----------------------------------------------------------
 
-static void note_deleted(void *context, uint64_t number)
-{
-    add_number(context, number);
-}
-
-// Adds the tables that the list says were taken off it.
-static void read_deleted(const struct rocks_store *rocks, struct buf *out)
-{
-    struct buf bytes;
-    char name[NAME_BYTES];
-    buf_init(&bytes, (size_t)1 << 30);
-    int file = openat(rocks->dir.db, "CURRENT", O_RDONLY | O_CLOEXEC);
-    if (file >= 0 && wal_read_file(file, &bytes) && bytes.len > 0 && bytes.len < sizeof(name)) {
-        (void)close(file);
-        memcpy(name, bytes.ptr, bytes.len - 1); // without the end of the line
-        name[bytes.len - 1] = 0;
-        buf_clear(&bytes);
-        file = openat(rocks->dir.db, name, O_RDONLY | O_CLOEXEC);
-        if (file >= 0 && wal_read_file(file, &bytes))
-            manifest_each_deleted(buf_view(&bytes), note_deleted, out);
-    }
-    if (file >= 0)
-        (void)close(file);
-    buf_release(&bytes);
-}
-
 // Whether the run that the promise speaks of made a table under this number.
 static bool is_of_last_run(const struct rocks_store *rocks, const char *name, uint64_t number,
                            uint64_t session)
@@ -188,7 +161,7 @@ static bool ends_with(const char *name, const char *end)
 struct aside {
     struct rocks_store *rocks;
     const struct rocks_listed *listed;
-    struct buf deleted;
+    struct edits list;
     uint64_t session;
 };
 
@@ -200,7 +173,8 @@ static bool look_at_file(struct aside *aside, const char *name, struct store_err
                store_fail(error, "cannot remove %s/db/%s: %s", rocks->path, name, strerror(errno));
     uint64_t number = strtoull(name, NULL, 10);
     if (!ends_with(name, ".sst") || number == 0 || has_number(&aside->listed->tables, number) ||
-        has_number(&aside->deleted, number) || is_of_last_run(rocks, name, number, aside->session))
+        edits_find(&aside->list, number) != NULL ||
+        is_of_last_run(rocks, name, number, aside->session))
         return true;
     return keep_file(rocks, name, error);
 }
@@ -272,8 +246,7 @@ bool rocks_set_aside(struct rocks_store *rocks, const struct rocks_listed *liste
     if (!rocks->dir.locked)
         return true; // another process may be making them; RocksDB finds that out
     buf_init(&names, 64 << 20);
-    buf_init(&aside.deleted, 64 << 20);
-    read_deleted(rocks, &aside.deleted);
+    manifest_tables(rocks->path, &aside.list);
     bool ok = read_names(rocks, &names, error);
     for (size_t at = 0; ok && at < names.len; at += strlen((const char *)names.ptr + at) + 1)
         ok = look_at_file(&aside, (const char *)names.ptr + at, error);
@@ -283,7 +256,7 @@ bool rocks_set_aside(struct rocks_store *rocks, const struct rocks_listed *liste
         limit_kept(rocks, &names);
     if (ok && fsync(rocks->dir.db) != 0)
         ok = store_fail(error, "cannot sync %s/db: %s", rocks->path, strerror(errno));
-    buf_release(&aside.deleted);
+    edits_release(&aside.list);
     buf_release(&names);
     return ok;
 }

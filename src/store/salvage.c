@@ -25,6 +25,7 @@ struct rocks_table;
 struct rocks_table *rocks_table_open(const char *path);
 rocksdb_iterator_t *rocks_table_iterator(void *table);
 void rocks_table_close(struct rocks_table *table);
+rocksdb_iterator_t *rocks_newest_iterator(rocksdb_t *db);
 
 enum { PIECE_BYTES = 1 << 20, PIECE_KEYS = 4096, READ_AHEAD = 1 << 20, CACHE_BYTES = 64 << 20 };
 
@@ -118,13 +119,69 @@ static bool note_table(void *context, const char *path, const char *fault)
     return true;
 }
 
-// The list of tables as it is, if it is sound, or made anew.
+static bool make_lost(const struct salvaging *s, char lost[PATH_MAX + 16])
+{
+    scratch_path(s, "db/lost", lost);
+    return mkdir(lost, 0700) == 0 || errno == EEXIST ||
+           store_fail(s->error, "cannot make %s: %s", lost, strerror(errno));
+}
+
+// Out of RocksDB's way, where it puts what it cannot use itself.
+static bool move_to(const struct salvaging *s, const char *lost, const char *path)
+{
+    char to[PATH_MAX + 128];
+    (void)snprintf(to, sizeof(to), "%s%s", lost, strrchr(path, '/'));
+    return rename(path, to) == 0 || errno == ENOENT ||
+           store_fail(s->error, "cannot move %s: %s", path, strerror(errno));
+}
+
+struct sorting {
+    struct salvaging *s;
+    struct edits list;
+    bool by_list; // the list will be used: else one is made of all tables that it may have had
+    char lost[PATH_MAX + 16];
+};
+
+// A table that the list does not name is set aside, or RocksDB would remove it: it may have what
+// another one has lost. If the list is to be made anew, a table that was merged into others is no
+// part of it, or what was deleted then would come back. It is the table that the list speaks of if
+// it has the same size.
+static bool sort_table(void *context, const char *path)
+{
+    struct sorting *sorting = context;
+    struct stat status;
+    uint64_t number = strtoull(strrchr(path, '/') + 1, NULL, 10);
+    const struct edits_table *table = edits_find(&sorting->list, number);
+    bool listed = table != NULL && table->listed;
+    if (sorting->by_list)
+        return listed || move_to(sorting->s, sorting->lost, path);
+    bool removed = table != NULL && !listed && table->bytes > 0 && stat(path, &status) == 0 &&
+                   (uint64_t)status.st_size == table->bytes;
+    return !removed || unlink(path) == 0 ||
+           store_fail(sorting->s->error, "cannot leave out %s: %s", path, strerror(errno));
+}
+
+static bool sort_tables(struct salvaging *s, bool by_list)
+{
+    struct sorting sorting = {.s = s, .by_list = by_list};
+    if (!make_lost(s, sorting.lost))
+        return false;
+    manifest_tables(s->look->scratch, &sorting.list);
+    bool ok = (by_list && sorting.list.unknown) ||
+              look_for_tables(s->look->scratch, sort_table, &sorting, s->error);
+    edits_release(&sorting.list);
+    return ok;
+}
+
+// The list of tables as it is, if it is sound, or made anew. A list that only lacks a file is used,
+// so that what was in that file can be told.
 static bool prepare_tables(struct salvaging *s)
 {
     struct store_error why = {.text = ""};
-    if (!look_at_tables(s->look->scratch, note_table, s, s->error))
+    bool usable = manifest_judge(s->look->scratch, s->promised, &why) != MANIFEST_DAMAGED;
+    if (!sort_tables(s, usable) || !look_at_tables(s->look->scratch, note_table, s, s->error))
         return false;
-    if (manifest_check(s->look->scratch, s->promised, &why) && open_tables(s, &why))
+    if (usable && open_tables(s, &why))
         return true;
     look_translate(s->look, &why);
     s->out->rebuilt = true;
@@ -320,10 +377,11 @@ static void note_range(struct salvaging *s, const struct salvage_read *read, boo
     out->range_count++;
 }
 
+// Tables whose list is gone may be of before and after a merge.
 static rocksdb_iterator_t *make_iterator(void *context)
 {
     struct salvaging *s = context;
-    return rocksdb_create_iterator(s->db, s->walk);
+    return s->out->rebuilt ? rocks_newest_iterator(s->db) : rocksdb_create_iterator(s->db, s->walk);
 }
 
 static bool take_all(struct salvaging *s)
@@ -388,21 +446,13 @@ static size_t ranges_known(const struct salvage *out)
     return out->range_count < SALVAGE_RANGES ? out->range_count : SALVAGE_RANGES;
 }
 
-// Out of RocksDB's way, where it puts what it cannot use itself.
 static bool set_aside(struct salvaging *s)
 {
     char lost[PATH_MAX + 16];
-    scratch_path(s, "db/lost", lost);
-    if (mkdir(lost, 0700) != 0 && errno != EEXIST)
-        return store_fail(s->error, "cannot make %s: %s", lost, strerror(errno));
-    for (size_t at = 0; at < s->paths.len; at += strlen((const char *)s->paths.ptr + at) + 1) {
-        char to[PATH_MAX + 128];
-        const char *path = (const char *)s->paths.ptr + at;
-        (void)snprintf(to, sizeof(to), "%s%s", lost, strrchr(path, '/'));
-        if (rename(path, to) != 0 && errno != ENOENT)
-            return store_fail(s->error, "cannot move %s: %s", path, strerror(errno));
-    }
-    return true;
+    bool ok = make_lost(s, lost);
+    for (size_t at = 0; ok && at < s->paths.len; at += strlen((const char *)s->paths.ptr + at) + 1)
+        ok = move_to(s, lost, (const char *)s->paths.ptr + at);
+    return ok;
 }
 
 // The tables without the damaged files may have keys of the ranges that could not be read.

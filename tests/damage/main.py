@@ -32,7 +32,7 @@ SHORT = (0, 1, 3)
 KINDS = {'log': 6, 'table': 6, 'MANIFEST': 3, 'promise': 2, 'CURRENT': 1, 'FORMAT': 1, 'other': 1}  # how often
 BINARY = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
 WHOLE_REPAIRED = 4  # one in so many of those that open is repaired too
-WAYS = ('bit', 'head', 'bytes', 'zeros', 'cut', 'missing', 'swapped', 'copied')
+WAYS = ('bit', 'head', 'bytes', 'zeros', 'cut', 'missing', 'swapped', 'copied', 'doubled')
 
 
 def kind_of(path):
@@ -114,7 +114,17 @@ class Damage:
             self.text += f' from {self.other}'
         else:
             own(path)
-            self.change(path)
+            (self.double if self.way == 'doubled' else self.change)(path)
+
+    def double(self, path):
+        """The file, or its beginning, once more behind it."""
+        with open(path, 'rb') as file:
+            whole = file.read()[:used_bytes(path)]
+        again = whole[:self.random.randrange(1, len(whole) + 1) if self.random.random() < 0.5 else len(whole)]
+        with open(path, 'r+b') as file:
+            file.seek(len(whole))
+            file.write(again)
+        self.text += f' by {len(again)} at {len(whole)}'
 
     def change(self, path):
         size = used_bytes(path)

@@ -204,15 +204,15 @@ static void transactions_hand_over(void **state)
 // A job that counts how often it was planned beside the writer.
 struct watched {
     struct write_job write; // first
-    void (*plan)(struct job *job, struct txn *txn);
+    bool (*plan)(struct job *job, struct txn *txn);
     unsigned planned;
 };
 
-static void plan_watched(struct job *job, struct txn *txn)
+static bool plan_watched(struct job *job, struct txn *txn)
 {
     struct watched *own = (struct watched *)job;
     own->planned++;
-    own->plan(job, txn);
+    return own->plan(job, txn);
 }
 
 static bool run_watched(struct world *w, struct write_action *actions, size_t count,
