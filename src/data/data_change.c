@@ -113,7 +113,7 @@ static bool read_current(struct data_task *task, struct data_change *change, str
     if (item.len > 0 && !other_type(change->entity, item)) {
         *current = arena_copy(&data->arena, item);
         if (current->ptr == NULL)
-            return data_change_fail(change, (struct data_problem){.kind = DATA_INTERNAL});
+            return data_change_fail(change, data_problem_memory(data));
         item_digest(*current, change->digest);
         data->shown += item.len;
         data->work -= item.len < data->work ? item.len : data->work;
@@ -175,7 +175,7 @@ static bool prepare_item(struct data *data, struct data_change *change, struct s
     if (change->action == DATA_REPLACE) {
         write->item = with_fields(&data->arena, write->item, change->fields);
         if (write->item.ptr == NULL)
-            return data_change_fail(change, (struct data_problem){.kind = DATA_INTERNAL});
+            return data_change_fail(change, data_problem_memory(data));
     }
     return true;
 }

@@ -56,8 +56,7 @@ static bool read_fields(struct data *data, struct data_change *change)
     change->fields = fine && !out.failed ? arena_copy(&data->arena, buf_view(&out)) : VALUE_NONE;
     value_builder_release(&builder);
     buf_release(&out);
-    return change->fields.ptr != NULL ||
-           data_change_fail(change, (struct data_problem){.kind = DATA_INTERNAL});
+    return change->fields.ptr != NULL || data_change_fail(change, data_problem_memory(data));
 }
 
 // What is created has its key in the body.
@@ -121,7 +120,8 @@ enum data_step data_entity(struct data *data, const struct model_entity *entity)
     struct data_change *change = arena_zalloc(&data->arena, 1, sizeof(*change));
     struct entity_write *write = arena_zalloc(&data->arena, 1, sizeof(*write));
     if (change == NULL || write == NULL) {
-        data_answer_problem(data, &(struct data_problem){.kind = DATA_INTERNAL});
+        struct data_problem problem = data_problem_memory(data);
+        data_answer_problem(data, &problem);
         return DATA_READY;
     }
     *change = (struct data_change){

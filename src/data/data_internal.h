@@ -61,6 +61,8 @@ int data_problem_status(const struct data_problem *problem);
 // What an error of the api means here.
 struct data_problem data_problem_of(enum error_code code, const char *message, const void *details);
 struct data_problem data_problem_error(const struct error *error);
+// There is no memory: for now, or the request wants more than one may have.
+struct data_problem data_problem_memory(struct data *data);
 // The members of a problem document; the object is the caller's. `where` is put before the
 // pointers.
 void data_problem_members(struct json_writer *w, const struct data_problem *problem,

@@ -286,7 +286,8 @@ static bool make_tasks(struct data *data, size_t count, bool transaction,
 {
     struct entity_write *writes = arena_zalloc(&data->arena, count, sizeof(*writes));
     if (writes == NULL) {
-        data_answer_problem(data, &(struct data_problem){.kind = DATA_INTERNAL});
+        struct data_problem problem = data_problem_memory(data);
+        data_answer_problem(data, &problem);
         return false;
     }
     if (!data_tasks_new(data, transaction ? 1 : count))

@@ -96,7 +96,8 @@ static void answer_all(struct data *data, bool openapi)
     struct model **models = arena_zalloc(&data->arena, TABLES_MAX, sizeof(*models));
     const struct model_table **tables = arena_zalloc(&data->arena, TABLES_MAX, sizeof(*tables));
     if (models == NULL || tables == NULL) {
-        data_answer_problem(data, &(struct data_problem){.kind = DATA_INTERNAL});
+        struct data_problem problem = data_problem_memory(data);
+        data_answer_problem(data, &problem);
         return;
     }
     size_t count = collect(data, models, tables);

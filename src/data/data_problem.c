@@ -66,6 +66,14 @@ struct data_problem data_problem_error(const struct error *error)
     return data_problem_of(error->code, error->message, error->details);
 }
 
+struct data_problem data_problem_memory(struct data *data)
+{
+    struct error error;
+    error_init(&error, &data->arena);
+    (void)error_budget(&error);
+    return data_problem_error(&error);
+}
+
 static void write_type(struct json_writer *w, const struct problem_row *row)
 {
     char type[64] = TYPE_PREFIX;
