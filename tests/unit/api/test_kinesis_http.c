@@ -39,7 +39,7 @@ int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints
         struct addrinfo *made = calloc(1, sizeof(*made) + sizeof(struct sockaddr_in));
         struct sockaddr_in *address = (struct sockaddr_in *)(void *)(made + 1);
         address->sin_family = AF_INET;
-        address->sin_port = htons((uint16_t)atoi(port));
+        address->sin_port = htons((uint16_t)strtoul(port, NULL, 10));
         address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         made->ai_family = AF_INET;
         made->ai_socktype = hints->ai_socktype;
