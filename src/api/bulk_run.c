@@ -223,6 +223,12 @@ static bool take_record(struct bulk_run *run, struct slice file, const struct it
 
 // ---- Files -------------------------------------------------------------------------------------
 
+// Cancelled, or the server ends; a record may be far away.
+static bool should_stop(void *context)
+{
+    return !may_go_on(context);
+}
+
 static bool put_file(struct bulk_run *run, const char *root, const struct file_entry *file)
 {
     int fd = files_open(root, file->key, &run->error);
@@ -243,6 +249,12 @@ static bool put_file(struct bulk_run *run, const char *root, const struct file_e
     run->bulk.processed_bytes = run->file_bytes;
     item_reader_free(reader);
     (void)close(fd);
+    if (run->bulk.cancel && run->error.code == ERR_UNAVAILABLE) {
+        error_init(&run->error, &run->arena);
+        return false;
+    }
+    if (run->error.code == ERR_UNAVAILABLE && background_stopping(run->api))
+        return false;
     // A file that cannot be read to its end is one more error; the others are put.
     if (!ok || run->error.code == ERR_NONE)
         return ok;
@@ -299,6 +311,8 @@ static bool load(struct bulk_run *run, const char *id)
     bulk->processed_bytes = 0;
     bulk->total_bytes = 0;
     bulk->written_bytes = 0;
+    run->options.stop = should_stop;
+    run->options.stop_context = run;
     run->options.format = slice_is(bulk->format, "ION") ? TRANSFER_ION : TRANSFER_DYNAMODB_JSON;
     run->options.compression = slice_is(bulk->compression, "GZIP")   ? TRANSFER_GZIP
                                : slice_is(bulk->compression, "ZSTD") ? TRANSFER_ZSTD

@@ -1,6 +1,7 @@
 // A small HTTP/1.1 client for one endpoint: one connection, kept open between posts, used by one
 // thread. It waits at most a few seconds for anything, and not at all once another thread has
-// stopped it: each wait is for the socket or for that.
+// stopped it: each wait is for the socket or for that. Names are looked up by a thread of its own,
+// since the C library cannot be told to stop; whoever of the two is last frees what they share.
 //
 // Whatever goes wrong is a failed post: the connection is closed, and the caller posts again.
 #include "api/kinesis.h"
@@ -8,6 +9,8 @@
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -17,12 +20,21 @@
 
 enum { TIMEOUT_MS = 3000, HOST_MAX = 256, PATH_MAX_LEN = 1024, ANSWER_MAX = 1 << 16 };
 
+struct lookup {
+    char host[HOST_MAX];
+    char port[8];
+    struct addrinfo *addresses; // NULL if there are none
+    int done;                   // an eventfd that can be read from then
+    atomic_int owners;
+};
+
 struct kinesis_http {
     char host[HOST_MAX];
     char port[8];
     char path[PATH_MAX_LEN];
-    int socket;  // -1 if it is closed
-    int stopped; // can be read from as soon as no post may wait any more
+    struct lookup *lookup; // the one that is going on, or NULL
+    int socket;            // -1 if it is closed
+    int stopped;           // can be read from as soon as no post may wait any more
 };
 
 // ---- The endpoint -----------------------------------------------------------------
@@ -71,6 +83,16 @@ struct kinesis_http *kinesis_http_new(const char *url, char *error, size_t error
     return NULL;
 }
 
+static void lookup_release(struct lookup *lookup)
+{
+    if (lookup == NULL || atomic_fetch_sub(&lookup->owners, 1) > 1)
+        return;
+    if (lookup->addresses != NULL)
+        freeaddrinfo(lookup->addresses);
+    (void)close(lookup->done);
+    free(lookup);
+}
+
 static void disconnect(struct kinesis_http *http)
 {
     if (http->socket >= 0)
@@ -83,6 +105,7 @@ void kinesis_http_free(struct kinesis_http *http)
     if (http == NULL)
         return;
     disconnect(http);
+    lookup_release(http->lookup);
     (void)close(http->stopped);
     free(http);
 }
@@ -103,6 +126,51 @@ static bool wait_for(const struct kinesis_http *http, int fd, short events)
         ready = poll(waits, COUNT_OF(waits), TIMEOUT_MS);
     while (ready < 0 && errno == EINTR);
     return ready > 0 && waits[0].revents == 0;
+}
+
+// ---- Looking up ------------------------------------------------------------------------------
+
+static void *lookup_main(void *argument)
+{
+    struct lookup *lookup = argument;
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    if (getaddrinfo(lookup->host, lookup->port, &hints, &lookup->addresses) != 0)
+        lookup->addresses = NULL;
+    ensure(eventfd_write(lookup->done, 1) == 0);
+    lookup_release(lookup);
+    return NULL;
+}
+
+static struct lookup *lookup_start(const struct kinesis_http *http)
+{
+    struct lookup *lookup = calloc(1, sizeof(*lookup));
+    pthread_t thread;
+    if (lookup == NULL)
+        return NULL;
+    memcpy(lookup->host, http->host, sizeof(lookup->host));
+    memcpy(lookup->port, http->port, sizeof(lookup->port));
+    lookup->owners = 2;
+    lookup->done = eventfd(0, EFD_CLOEXEC);
+    if (lookup->done >= 0 && pthread_create(&thread, NULL, lookup_main, lookup) == 0) {
+        ensure(pthread_detach(thread) == 0);
+        return lookup;
+    }
+    if (lookup->done >= 0)
+        (void)close(lookup->done);
+    free(lookup);
+    return NULL;
+}
+
+// A lookup that is done, or NULL. One that takes longer is waited for again by the next post.
+static struct lookup *look_up(struct kinesis_http *http)
+{
+    if (http->lookup == NULL)
+        http->lookup = lookup_start(http);
+    if (http->lookup == NULL || !wait_for(http, http->lookup->done, POLLIN))
+        return NULL;
+    struct lookup *lookup = http->lookup;
+    http->lookup = NULL;
+    return lookup;
 }
 
 // ---- Connecting ------------------------------------------------------------------------------
@@ -129,15 +197,14 @@ static int connect_one(const struct kinesis_http *http, const struct addrinfo *a
 
 static bool connect_any(struct kinesis_http *http)
 {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *addresses;
     if (http->socket >= 0)
         return true;
-    if (getaddrinfo(http->host, http->port, &hints, &addresses) != 0)
+    struct lookup *lookup = look_up(http);
+    if (lookup == NULL)
         return false;
-    for (struct addrinfo *at = addresses; http->socket < 0 && at != NULL; at = at->ai_next)
+    for (struct addrinfo *at = lookup->addresses; http->socket < 0 && at != NULL; at = at->ai_next)
         http->socket = connect_one(http, at);
-    freeaddrinfo(addresses);
+    lookup_release(lookup);
     return http->socket >= 0;
 }
 

@@ -113,6 +113,12 @@ static void write_state(struct import_run *run)
     arena_release(&scratch);
 }
 
+static bool should_stop(void *context)
+{
+    const struct import_run *run = context;
+    return background_stopping(run->api);
+}
+
 static bool import_file(struct import_run *run, const char *root, const struct file_entry *file)
 {
     int fd = files_open(root, file->key, &run->error);
@@ -138,6 +144,8 @@ static bool import_file(struct import_run *run, const char *root, const struct f
     run->work.processed_bytes = run->file_bytes;
     item_reader_free(reader);
     (void)close(fd);
+    if (run->error.code == ERR_UNAVAILABLE && background_stopping(run->api))
+        return false;
     // A file that cannot be read to its end is one more error; the others are imported.
     if (ok && run->error.code != ERR_NONE) {
         tell_fault(run, file->key, &(struct item_record){.line = 0}, run->error.message);
@@ -180,6 +188,8 @@ static bool prepare(struct import_run *run)
 {
     struct item_reader_options *options = &run->options;
     const struct import_work *work = &run->work;
+    options->stop = should_stop;
+    options->stop_context = run;
     options->format = slice_is(work->format, "ION")   ? TRANSFER_ION
                       : slice_is(work->format, "CSV") ? TRANSFER_CSV
                                                       : TRANSFER_DYNAMODB_JSON;

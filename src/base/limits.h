@@ -64,9 +64,10 @@ enum {
     LIMIT_INLINE_BODY = 64 << 10,
     LIMIT_SLICE_WORK = 2 << 20,
     // What 400 KB by AWS's formula are at most in our bytes (eight for two, in a list of sets of
-    // one byte), and two such items as JSON (68 for one, in sets of numbers like 1e-130).
+    // one byte), and as JSON (68 for one, in sets of numbers like 1e-130); a change has two items.
     LIMIT_ITEM_BYTES = 4 << 20,
-    LIMIT_CHANGE_JSON = 64 << 20,
+    LIMIT_ITEM_JSON = 32 << 20,
+    LIMIT_CHANGE_JSON = 2 * LIMIT_ITEM_JSON,
     LIMIT_INLINE_STEPS = 50000,   // of guards, which count steps (see below): also 200 µs
     LIMIT_INDEX_COPY = 2 << 10,   // a larger index entry refers to its item (ADR 014)
     LIMIT_GROUP_BYTES = 1 << 20,  // bytes one group commit gathers before it goes to disk

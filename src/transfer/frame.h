@@ -7,9 +7,10 @@
 #define TRANSFER_FRAME_H
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "transfer/source.h"
 
-enum { FRAME_MAX = 16 << 20, FRAME_NAME_MAX = 255 };
+enum { FRAME_MAX = LIMIT_ITEM_JSON, FRAME_NAME_MAX = 255 };
 
 enum framing {
     FRAME_LINE,     // up to a newline; empty lines do not count

@@ -43,6 +43,7 @@ reader_new(struct source *source, const struct item_reader_options *options, str
     };
     reader->options = *options;
     reader->source = source;
+    source_ask(source, options->stop, options->stop_context);
     uint8_t delimiter = options->delimiter == 0 ? ',' : options->delimiter;
     framer_init(&reader->framer, framings[options->format], delimiter, source);
     arena_init(&reader->lasting, RECORD_MEMORY);

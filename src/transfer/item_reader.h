@@ -19,6 +19,10 @@ struct item_reader_options {
     size_t typed_count;
     const struct key_part *typed; // key attributes of the table and its indexes
     bool empty_is_absent;
+    // Asked before each piece of the file, or NULL. If it says so, reading ends with
+    // ERR_UNAVAILABLE: a record may be far away.
+    bool (*stop)(void *context);
+    void *stop_context;
 };
 
 struct item_record {

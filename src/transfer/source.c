@@ -19,6 +19,8 @@ struct source {
     size_t at;   // of input
     size_t len;
     uint64_t consumed;
+    bool (*stop)(void *context); // or NULL
+    void *stop_context;
     z_stream gzip;
     ZSTD_DStream *zstd;
     uint8_t input[INPUT_SIZE];
@@ -117,6 +119,12 @@ void source_free(struct source *source)
     free(source);
 }
 
+void source_ask(struct source *source, bool (*stop)(void *context), void *context)
+{
+    source->stop = stop;
+    source->stop_context = context;
+}
+
 static bool read_gzip(struct source *source, uint8_t *to, size_t size, size_t *got,
                       struct error *error)
 {
@@ -155,6 +163,8 @@ bool source_read(struct source *source, uint8_t *to, size_t size, size_t *got, s
 {
     *got = 0;
     while (*got == 0 && size > 0) {
+        if (source->stop != NULL && source->stop(source->stop_context))
+            return error_set(error, ERR_UNAVAILABLE, "Reading was stopped.");
         if (!fill(source, error))
             return false;
         bool none_left = source->file_ended && source->at == source->len;

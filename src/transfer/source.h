@@ -16,6 +16,10 @@ MUST_CHECK struct source *source_open_fd(int fd, enum transfer_compression compr
                                          struct error *error);
 void source_free(struct source *source);
 
+// From now on `stop` is asked before each piece that is read or unpacked; if it says so, reading
+// fails with ERR_UNAVAILABLE. For work that must be able to end at any time.
+void source_ask(struct source *source, bool (*stop)(void *context), void *context);
+
 // Up to `size` bytes; *got is 0 at the end only. False if the file cannot be read or is not what
 // its compression says.
 MUST_CHECK bool source_read(struct source *source, uint8_t *to, size_t size, size_t *got,

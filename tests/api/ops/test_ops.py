@@ -4,6 +4,7 @@ Run it with tests/api/ops/run, or one test with `python3 tests/api/ops/test_ops.
 DOLMEN_BIN names the binary (default build/dolmen). Each class starts its own server.
 """
 
+import gzip
 import http.client
 import json
 import os
@@ -501,6 +502,78 @@ class Stopping(unittest.TestCase):
             self.assertEqual(server.stop(), 0)
             self.assertLess(time.monotonic() - began, 2.5)
             client.close()
+
+
+class StoppingImports(unittest.TestCase):
+    """A file of 26 MB that unpacks to 25 GB of white space has no record for minutes."""
+
+    SOURCE = {"InputFormat": "DYNAMODB_JSON"}
+
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        box = os.path.join(self.directory.name, "buckets", "box")
+        os.makedirs(box)
+        blank = gzip.compress(b" " * (64 << 20))
+        with open(os.path.join(box, "a.json.gz"), "wb") as file:
+            file.write(blank * 400)
+        self.data = os.path.join(self.directory.name, "data")
+        self.server = self.start()
+
+    def start(self):
+        return Server("--bucket-root", os.path.join(self.directory.name, "buckets"), data=self.data)
+
+    def begin(self, operation, **request):
+        status, answer = self.server.call(operation, **request)
+        self.assertEqual(status, 200, answer)
+        time.sleep(0.5)
+        return next(iter(answer.values()))
+
+    def stop(self):
+        self.server.process.send_signal(signal.SIGTERM)
+        try:
+            self.assertEqual(self.server.process.wait(20), 0)
+        except subprocess.TimeoutExpired:
+            self.server.process.kill()
+            raise
+        finally:
+            self.server.stop()
+
+    def test_import(self):
+        arn = self.begin(
+            "ImportTable", S3BucketSource={"S3Bucket": "box"}, InputCompressionType="GZIP", **self.SOURCE,
+            TableCreationParameters={
+                "TableName": "stone", "BillingMode": "PAY_PER_REQUEST",
+                "KeySchema": [{"AttributeName": "k", "KeyType": "HASH"}],
+                "AttributeDefinitions": [{"AttributeName": "k", "AttributeType": "S"}]})["ImportArn"]
+        self.stop()
+        # It is begun again by the next start.
+        self.server = self.start()
+        _, answer = self.server.call("DescribeImport", ImportArn=arn)
+        self.assertEqual(answer["ImportTableDescription"]["ImportStatus"], "IN_PROGRESS")
+        self.stop()
+
+    def bulk(self):
+        self.server.table("stone")
+        return self.begin("StartBulkPutItems", TableName="stone", InputS3Configuration={
+            "S3Bucket": "box", "S3KeyPrefix": "a", "InputCompressionType": "GZIP", **self.SOURCE},
+            OutputS3Configuration={"S3Bucket": "out", "OutputType": ["ERROR"]})["BulkOperationArn"]
+
+    def test_bulk(self):
+        self.bulk()
+        self.stop()
+
+    def test_cancelled(self):
+        arn = self.bulk()
+        self.assertEqual(self.server.call("CancelBulkOperation", BulkOperationArn=arn)[0], 200)
+        for _ in range(200):
+            _, answer = self.server.call("DescribeBulkOperation", BulkOperationArn=arn)
+            status = answer["BulkOperationDescription"]["BulkOperationStatus"]
+            if status == "CANCELLED":
+                break
+            time.sleep(0.1)
+        self.assertEqual(status, "CANCELLED")
+        self.stop()
 
 
 class LargestItems(unittest.TestCase):

@@ -4,7 +4,9 @@
 #include "base/encode.h"
 #include "transfer/export.h"
 #include "transfer/files.h"
+#include "transfer/frame.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 static void test_compression(void **state)
@@ -112,7 +114,7 @@ static void test_long_record(void **state)
     static char piece[1 << 20];
     memset(piece, 'x', sizeof(piece));
     assert_true(sink_write(sink, SLICE_LIT("{\"a\":\""), &f->error));
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i < FRAME_MAX / (1 << 20) + 8; i++)
         assert_true(sink_write(sink, slice_of(piece, sizeof(piece)), &f->error));
     assert_true(sink_write(sink, SLICE_LIT("\"}\n{\"a\":1}\n"), &f->error));
     assert_true(sink_close(sink, NULL, &f->error));
@@ -126,6 +128,47 @@ static void test_long_record(void **state)
     assert_int_equal(record.line, 2);
     assert_false(item_reader_next(reader, &record, &f->error));
     item_reader_free(reader);
+}
+
+static bool stop_after(void *context)
+{
+    unsigned *left = context;
+    return (*left)-- == 0;
+}
+
+// Reading stops where there is no record for long: in white space, and in members with nothing in
+// them.
+static void test_stop(void **state)
+{
+    struct fixture *f = *state;
+    char *path = fixture_path(f, "blank");
+    static char piece[1 << 20];
+    memset(piece, ' ', sizeof(piece));
+    for (int empty = 0; empty < 2; empty++) {
+        if (empty) {
+            int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+            static const uint8_t member[20] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0};
+            for (int i = 0; i < 20000; i++)
+                assert_int_equal(write(fd, member, sizeof(member)), sizeof(member));
+            assert_int_equal(close(fd), 0);
+        } else {
+            struct sink *sink = sink_open(path, TRANSFER_GZIP, 0, &f->error);
+            for (int i = 0; i < 40; i++)
+                assert_true(sink_write(sink, slice_of(piece, sizeof(piece)), &f->error));
+            assert_true(sink_close(sink, NULL, &f->error));
+        }
+        unsigned left = 10;
+        struct item_reader_options options = {.format = TRANSFER_DYNAMODB_JSON,
+                                              .compression = TRANSFER_GZIP,
+                                              .stop = stop_after,
+                                              .stop_context = &left};
+        struct item_reader *reader = item_reader_open(path, &options, &f->error);
+        struct item_record record;
+        assert_false(item_reader_next(reader, &record, &f->error));
+        assert_int_equal(f->error.code, ERR_UNAVAILABLE);
+        error_init(&f->error, &f->arena);
+        item_reader_free(reader);
+    }
 }
 
 static int open_in(struct fixture *f, const char *root, const char *key)
@@ -326,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_members_and_cuts),
         cmocka_unit_test(test_broken_compression),
         cmocka_unit_test(test_long_record),
+        cmocka_unit_test(test_stop),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_listing),
         cmocka_unit_test(test_export),
