@@ -17,11 +17,11 @@ enum {
 enum { DATA_DIR_NAME = 32 };
 
 struct data_dir {
-    int fd;     // the directory, held open because the lock is on it
-    int db;     // those inside, held open so that they are the same
-    int log;    // whatever becomes of their names
+    int fd;      // the directory, held open because the lock is on it
+    int db;      // those inside, held open so that they are the same
+    int log;     // whatever becomes of their names
     bool locked; // not where the file system cannot: there RocksDB has a lock of its own
-    int format; // what was found, 1 to 4; a new directory has the newest
+    int format;  // what was found, 1 to 4; a new directory has the newest
 };
 
 // False (and error; in_use if that is the reason) if the directory cannot be made or read, belongs

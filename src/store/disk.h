@@ -20,7 +20,7 @@ struct disk {
     const struct data_dir *dir; // borrowed, as is
     int directory;              // its descriptor
     char path[PATH_MAX];
-    pthread_mutex_t lock; // of the files of the reserve, and
+    pthread_mutex_t lock;     // of the files of the reserve, and
     char why[PATH_MAX + 256]; // what is wrong
     _Atomic int condition;
     bool reserve;              // whether one is kept

@@ -200,8 +200,7 @@ static bool look_at_file(struct aside *aside, const char *name, struct store_err
                store_fail(error, "cannot remove %s/db/%s: %s", rocks->path, name, strerror(errno));
     uint64_t number = strtoull(name, NULL, 10);
     if (!ends_with(name, ".sst") || number == 0 || has_number(&aside->listed->tables, number) ||
-        has_number(&aside->deleted, number) ||
-        is_of_last_run(rocks, name, number, aside->session))
+        has_number(&aside->deleted, number) || is_of_last_run(rocks, name, number, aside->session))
         return true;
     return keep_file(rocks, name, error);
 }
@@ -265,8 +264,8 @@ static void limit_kept(const struct rocks_store *rocks, const struct buf *names)
     free(list);
 }
 
-bool rocks_set_aside(struct rocks_store *rocks, const struct rocks_listed *listed,
-                     uint64_t session, struct store_error *error)
+bool rocks_set_aside(struct rocks_store *rocks, const struct rocks_listed *listed, uint64_t session,
+                     struct store_error *error)
 {
     struct aside aside = {.rocks = rocks, .listed = listed, .session = session};
     struct buf names;

@@ -113,8 +113,7 @@ static bool replay(void *context, uint64_t sequence, struct slice payload,
 // Before the first file of the log that only today's format has.
 static bool mark_format(struct rocks_store *rocks, struct store_error *error)
 {
-    return rocks->dir.format == DATA_DIR_FORMAT ||
-           data_dir_mark(&rocks->dir, rocks->path, error);
+    return rocks->dir.format == DATA_DIR_FORMAT || data_dir_mark(&rocks->dir, rocks->path, error);
 }
 
 // Begins a segment of the log, behind those that are there or instead of them. Where RocksDB has
@@ -236,8 +235,8 @@ static bool open_new(struct rocks_store *rocks, const struct store_options *opti
            open_db(rocks, options, error);
 }
 
-// Nothing is changed, and RocksDB not let near its files, before log, list of tables and tables were
-// found to be what was promised, and to fit together.
+// Nothing is changed, and RocksDB not let near its files, before log, list of tables and tables
+// were found to be what was promised, and to fit together.
 static bool open_whole(struct rocks_store *rocks, const struct store_options *options,
                        const char *log, struct wal_report *report, struct rocks_listed *listed,
                        struct store_error *error)

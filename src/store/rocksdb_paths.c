@@ -1,7 +1,8 @@
 // How RocksDB reaches its files. It works with paths, and a path may lead to another directory
-// tomorrow: somebody moves the data directory away and puts a copy in its place. So RocksDB is given
-// paths that lead through the open descriptor of the directory (data_dir_path). What it writes and
-// removes is then always ours, and never a file of the copy that happens to have the same name.
+// tomorrow: somebody moves the data directory away and puts a copy in its place. So RocksDB is
+// given paths that lead through the open descriptor of the directory (data_dir_path). What it
+// writes and removes is then always ours, and never a file of the copy that happens to have the
+// same name.
 //
 // In what people read the directory has the name that they gave it.
 #include "store/rocksdb_internal.h"
@@ -46,8 +47,8 @@ void rocks_plain_paths(const struct rocks_store *rocks, char *text, size_t size)
 {
     for (char *at = text; (at = strstr(at, DESCRIPTORS)) != NULL;) {
         char *end = at + strlen(DESCRIPTORS);
-        const char *inner = isdigit((unsigned char)*end) ? inner_of(rocks, strtol(end, &end, 10))
-                                                         : NULL;
+        const char *inner =
+            isdigit((unsigned char)*end) ? inner_of(rocks, strtol(end, &end, 10)) : NULL;
         if (inner == NULL) {
             at = end;
             continue;

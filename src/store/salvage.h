@@ -40,7 +40,7 @@ struct salvage_gap {
 };
 
 struct salvage {
-    bool rebuilt;     // the list of tables was made anew
+    bool rebuilt;                 // the list of tables was made anew
     char reason[STORE_ERROR_MAX]; // why
     size_t file_count;
     struct salvage_file files[SALVAGE_FILES]; // damaged ones
