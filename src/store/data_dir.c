@@ -153,8 +153,8 @@ static bool check_unmarked(int fd, const char *path, struct store_error *error)
     char found[NAME_MAX + 1];
     if (faccessat(fd, "db/CURRENT", F_OK, 0) == 0)
         return store_fail(error,
-                          "%.200s/FORMAT is missing. Restore it from a copy of the directory, or "
-                          "run 'dolmen repair %.100s'",
+                          "%s/FORMAT is missing. Restore it from a copy of the directory, or run "
+                          "'dolmen repair %s'",
                           path, path);
     int has = dir_has(fd, ".", name_is_foreign, found);
     if (has < 0)
@@ -173,13 +173,17 @@ static bool check_current(int fd, const char *path, struct store_error *error)
     char found[NAME_MAX + 1];
     if (faccessat(fd, "db/CURRENT", F_OK, 0) == 0)
         return true;
+    if (errno != ENOENT)
+        return fail_errno("read db/CURRENT in", path, error);
     int has = dir_has(fd, "db", name_is_data, found);
     if (has < 0)
         return fail_errno("read the directory db in", path, error);
     if (has == 0)
         return true;
-    return store_fail(error, "%s/db has data (%.80s) but no CURRENT file: restore it from a backup",
-                      path, found);
+    return store_fail(error,
+                      "%s/db has data (%.80s) but no CURRENT file. Restore the directory from a "
+                      "copy, or run 'dolmen repair %s'",
+                      path, found, path);
 }
 
 // ---- FORMAT ---------------------------------------------------------------------

@@ -84,16 +84,25 @@ static bool fill_up(int file)
     return pwrite(file, zeros, missing, length) == (ssize_t)missing && fdatasync(file) == 0;
 }
 
+static bool fail_open(struct store_error *error, const char *directory)
+{
+    bool no_room = errno == ENOSPC || errno == EDQUOT;
+    (void)store_fail(error, "cannot open %s/" PROMISE_FILE ": %s%s", directory, strerror(errno),
+                     no_room ? "" : ". Let this user read and write it, and start again");
+    error->no_room = no_room;
+    return false;
+}
+
 bool promise_open(struct promise *promise, const char *directory, struct store_error *error)
 {
     promise->file = open_file(directory, O_RDWR | O_CREAT);
     if (promise->file < 0)
-        return fail(error, "opening");
+        return fail_open(error, directory);
     void *map = MAP_FAILED;
     if (fill_up(promise->file))
         map = mmap(NULL, PROMISE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, promise->file, 0);
     if (map == MAP_FAILED) {
-        (void)fail(error, "opening");
+        (void)fail_open(error, directory);
         (void)close(promise->file);
         return false;
     }

@@ -88,8 +88,8 @@ MUST_CHECK bool rocks_judge(struct rocks_store *rocks, struct rocks_listed *out,
                             struct store_error *error);
 void rocks_listed_release(struct rocks_listed *listed);
 
-// Renames table files that are not in the list, unless they are known to hold nothing that is
-// needed. `session` is that of the last run (rocks_session_mark), or 0.
+// Renames table files that are not in the list, or removes those that are known to hold nothing
+// that is needed. `session` is that of the last run (rocks_session_mark), or 0.
 MUST_CHECK bool rocks_set_aside(struct rocks_store *rocks, const struct rocks_listed *listed,
                                 uint64_t session, struct store_error *error);
 // A session of RocksDB, by the name that its tables have of it, in 48 bits.

@@ -1,8 +1,8 @@
 // What the tables say, found out before RocksDB may change anything: opened for writing it begins a
 // new list of tables and removes each table file that is not in the list, whoever put it there.
 //
-// A file that is not in the list is left to RocksDB if it is known to hold nothing that is needed:
-// its writing was never finished (see rocksdb_files.cc); or the list itself says that it was taken
+// A file that is not in the list is removed if it is known to hold nothing that is needed: its
+// writing was never finished (see rocksdb_files.cc); or the list itself says that it was taken
 // off; or the last run made it, and died before it came into the list, while its content was still
 // in the log or in the tables that it was made of. Any other is kept, as NAME.unlisted.
 #include "store/rocksdb_internal.h"
@@ -165,18 +165,24 @@ struct aside {
     uint64_t session;
 };
 
+// Whether it is known that nobody needs a table that is not in the list.
+static bool is_leftover(const struct aside *aside, const char *name, uint64_t number)
+{
+    return edits_find(&aside->list, number) != NULL ||
+           is_of_last_run(aside->rocks, name, number, aside->session);
+}
+
 static bool look_at_file(struct aside *aside, const char *name, struct store_error *error)
 {
     struct rocks_store *rocks = aside->rocks;
-    if (ends_with(name, ROCKS_UNFINISHED))
-        return unlinkat(rocks->dir.db, name, 0) == 0 || errno == ENOENT ||
-               store_fail(error, "cannot remove %s/db/%s: %s", rocks->path, name, strerror(errno));
     uint64_t number = strtoull(name, NULL, 10);
-    if (!ends_with(name, ".sst") || number == 0 || has_number(&aside->listed->tables, number) ||
-        edits_find(&aside->list, number) != NULL ||
-        is_of_last_run(rocks, name, number, aside->session))
-        return true;
-    return keep_file(rocks, name, error);
+    bool is_unfinished = ends_with(name, ROCKS_UNFINISHED);
+    bool is_unlisted =
+        ends_with(name, ".sst") && number != 0 && !has_number(&aside->listed->tables, number);
+    if (is_unlisted && !is_leftover(aside, name, number))
+        return keep_file(rocks, name, error);
+    return (!is_unfinished && !is_unlisted) || unlinkat(rocks->dir.db, name, 0) == 0 ||
+           store_fail(error, "cannot remove %s/db/%s: %s", rocks->path, name, strerror(errno));
 }
 
 // Reading a directory that is being changed may show a file twice or not at all, so its names are

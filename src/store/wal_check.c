@@ -28,15 +28,19 @@ struct part {
 
 // The whole log: what both functions of the header go over.
 struct parts {
+    const char *path; // of the directory; borrowed
     int directory;
     struct part *list; // ordered by number
     size_t count;
     struct buf content; // of one file
 };
 
-static bool fail(struct store_error *error, const char *name)
+static bool fail(struct store_error *error, const struct parts *parts, const char *name)
 {
-    return store_fail(error, "reading the log failed: %s: %s", name, strerror(errno));
+    return store_fail(error,
+                      "cannot read %s/%s: %s. Make it a file of the log that this user may read, "
+                      "or restore the data directory from a copy",
+                      parts->path, name, strerror(errno));
 }
 
 // ---- Files ----------------------------------------------------------------------------------
@@ -53,7 +57,7 @@ static bool list_files(struct parts *parts, struct store_error *error)
     int copy = openat(parts->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *listing = copy < 0 ? NULL : fdopendir(copy);
     if (listing == NULL) {
-        (void)fail(error, ".");
+        (void)fail(error, parts, "");
         if (copy >= 0)
             (void)close(copy);
         return false;
@@ -92,7 +96,7 @@ static bool read_start(const struct parts *parts, struct part *part, struct stor
     struct stat status;
     int file = open_part(parts, part, name);
     ssize_t got = file < 0 ? -1 : pread(file, bytes, sizeof(bytes), 0);
-    bool ok = (got >= 0 && fstat(file, &status) == 0) || fail(error, name);
+    bool ok = (got >= 0 && fstat(file, &status) == 0) || fail(error, parts, name);
     if (file >= 0)
         (void)close(file);
     if (!ok)
@@ -110,7 +114,7 @@ static bool read_part(struct parts *parts, const struct part *part, struct store
     char name[WAL_NAME_BYTES];
     int file = open_part(parts, part, name);
     buf_clear(&parts->content);
-    bool ok = (file >= 0 && wal_read_file(file, &parts->content)) || fail(error, name);
+    bool ok = (file >= 0 && wal_read_file(file, &parts->content)) || fail(error, parts, name);
     if (file >= 0)
         (void)close(file);
     return ok;
@@ -170,10 +174,11 @@ static void parts_close(struct parts *parts)
 static bool parts_open(struct parts *parts, const char *directory, struct store_error *error)
 {
     *parts = (struct parts){
+        .path = directory,
         .directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
     };
     buf_init(&parts->content, FILE_MAX_BYTES);
-    bool ok = (parts->directory >= 0 || fail(error, directory)) && list_files(parts, error);
+    bool ok = (parts->directory >= 0 || fail(error, parts, "")) && list_files(parts, error);
     for (size_t i = 0; ok && i < parts->count; i++)
         ok = read_start(parts, &parts->list[i], error);
     if (!ok) {

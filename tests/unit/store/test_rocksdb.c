@@ -495,6 +495,48 @@ static void test_leftovers_are_removed(void **state)
     assert_int_equal(count_names(*state, ".unlisted"), 0);
 }
 
+// What is to be done about it names the directory, however long that name is.
+static void test_long_path(void **state)
+{
+    char path[900];
+    char log[1000];
+    char text[1100];
+    (void)snprintf(path, sizeof(path), "%s/%0200d/%0200d", (char *)*state, 1, 2);
+    close_with_table(path);
+    (void)snprintf(log, sizeof(log), "%s/log/0000000002.log", path);
+    assert_int_equal(unlink(log), 0);
+    (void)snprintf(text, sizeof(text), "run 'dolmen repair %s'", path);
+    expect_refusal(path, text, false);
+}
+
+static void test_what_cannot_be_read(void **state)
+{
+    char path[800];
+    char text[900];
+    (void)snprintf(path, sizeof(path), "%s/log/0000000002.log", (char *)*state);
+    close_with_table(*state);
+    char kept[800];
+    (void)snprintf(kept, sizeof(kept), "%s/kept", (char *)*state);
+    assert_int_equal(rename(path, kept), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    (void)snprintf(text, sizeof(text), "cannot read %s: Is a directory.", path);
+    expect_refusal(*state, text, false);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rename(kept, path), 0);
+    (void)snprintf(path, sizeof(path), "%s/log/promise", (char *)*state);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    (void)snprintf(text, sizeof(text), "cannot open %s: Is a directory. Let this user", path);
+    expect_refusal(*state, text, false);
+    char command[900];
+    (void)snprintf(command, sizeof(command), "rm -r '%s/db'", (char *)*state);
+    assert_int_equal(system(command), 0); // NOLINT(cert-env33-c): it is a test
+    write_file(*state, "db", "no directory");
+    (void)snprintf(text, sizeof(text), "cannot read db/CURRENT in %s: Not a directory",
+                   (char *)*state);
+    expect_refusal(*state, text, false);
+}
+
 // The key by which the tables speak of the log is nobody else's.
 static void test_own_key_is_hidden(void **state)
 {
@@ -874,6 +916,8 @@ int main(void)
         TEST(test_unlisted_table_is_kept),
         TEST(test_unlisted_tables_are_limited),
         TEST(test_leftovers_are_removed),
+        TEST(test_long_path),
+        TEST(test_what_cannot_be_read),
         TEST(test_own_key_is_hidden),
         TEST(test_vanished_directory),
         TEST(test_old_format),
