@@ -104,6 +104,8 @@ struct verify_options {
 
 // False if the watcher ended it, or what was to be put right could not be written.
 MUST_CHECK bool verify_store(const struct verify_options *options);
+// Whether there is a record of the table that the options name, readable or not.
+MUST_CHECK bool verify_has_table(const struct verify_options *options);
 // The table files of a data directory that nobody has open, block by block. False if the watcher
 // ended it.
 MUST_CHECK bool verify_files(const char *data, const struct verify_watcher *watcher);

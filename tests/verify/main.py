@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -121,6 +122,8 @@ def offline_after_stop(directory):
     expect(any(c['Check'] == 'files' for c in report['Checks']), report)
     code, out, errors = dolmen('verify', directory)
     expect(code == 0 and 'ok        index          orders.all: ' in out and errors == '', out, errors)
+    code, out, errors = dolmen('verify', directory, '--table', 'nobody')
+    expect(code == 1 and out == '' and "has no table 'nobody'" in errors, code, out, errors)
 
 
 def offline_after_kill(directory):
@@ -485,6 +488,8 @@ def repair_usage(directory):
     for arguments, code, words in (((), 2, 'name the damaged'),
                                    ((directory, '--to', 'x', '--dry-run'), 2, '--to'),
                                    ((directory, '--to', taken), 1, 'exists'),
+                                   ((directory, '--to', os.path.join(directory, 'db', 'new')), 1, 'is inside the damaged'),
+                                   ((directory, '--to', os.path.join(directory, 'new')), 1, 'is inside the damaged'),
                                    ((taken, '--dry-run'), 1, 'not a data directory')):
         got, out, errors = dolmen('repair', *arguments)
         expect(got == code and words in errors and out == '', arguments, got, out, errors)
@@ -507,8 +512,59 @@ def repair_beside(directory):
     expect(code == 1 and 'exists' in errors and '--to' in errors, code, out, errors)
 
 
+def beside(path):
+    """What stands beside a path and begins with its name."""
+    return sorted(name for name in os.listdir(os.path.dirname(path)) if name.startswith(os.path.basename(path)))
+
+
+def repair_ended(directory):
+    """A repair that is ended leaves nothing, and one that is killed nothing that a server takes for a database."""
+    inner, target = os.path.join(directory, 'data'), os.path.join(directory, 'new')
+    compacted(inner)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+        process = subprocess.Popen([BINARY, 'repair', inner, '--to', target], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and not any(os.path.exists(os.path.join(directory, name, 'new', 'FORMAT.unfinished'))
+                                                 for name in beside(target)):
+            pass
+        process.send_signal(number)
+        if process.wait(60) == -number:  # else it was done before
+            expect(not os.path.exists(target), 'an unfinished directory has the name of a finished one')
+            expect(number == signal.SIGKILL or beside(target) == [], number, beside(target))
+        for name in beside(target):
+            for place in (os.path.join(directory, name), os.path.join(directory, name, 'new')):
+                if name != 'new' and os.path.isdir(place):
+                    try:
+                        Server(place).kill()
+                        expect(False, 'a server starts on', place)
+                    except RuntimeError:
+                        pass
+        if number == signal.SIGKILL and beside(target):
+            code, out, errors = dolmen('repair', inner, '--to', target)
+            expect(code in (0, 3) and f'{target}.unfinished-' in errors and 'interrupted' in errors, code, out, errors)
+        for name in beside(target):
+            shutil.rmtree(os.path.join(directory, name))
+
+
+def repair_rest(directory):
+    """What a database has beside its store is copied."""
+    inner = os.path.join(directory, 'data')
+    filled(inner)
+    for place in ('buckets/one/two', 'kinesis'):
+        os.makedirs(os.path.join(inner, place))
+        with open(os.path.join(inner, place, 'file'), 'w', encoding='ascii') as file:
+            file.write(place)
+    before = fingerprint(inner)
+    code, out, errors = dolmen('repair', inner)
+    expect(code == 0, code, out, errors)
+    for place in ('buckets/one/two', 'kinesis'):
+        with open(os.path.join(inner + '-repaired', place, 'file'), encoding='ascii') as file:
+            expect(file.read() == place)
+    expect(fingerprint(inner) == before, 'repair has changed the directory')
+
+
 TESTS = [online, one_run, offline_after_stop, offline_after_kill, damaged_table, usage, repair_sound, repair_log,
-         repair_table, first_blocks, repair_list, repair_list_tail, repair_doubled_list, repair_usage, repair_beside]
+         repair_table, first_blocks, repair_list, repair_list_tail, repair_doubled_list, repair_usage, repair_beside, repair_ended,
+         repair_rest]
 
 
 def main():
