@@ -5,6 +5,7 @@
 #include "cli/scratch.h"
 
 #include "api/verify.h"
+#include "base/encode.h"
 #include "base/limits.h"
 #include "engine/layout.h"
 #include "store/salvage.h"
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -33,6 +35,8 @@ struct repair {
     struct store *to;
     struct salvage salvage;
     struct verify_report mended;
+    struct buf cuts; // change logs that begin anew, as elements of a JSON array
+    struct json_writer cuts_writer;
     struct progress bar;
     bool lost_keys; // of something that cannot be made again
 };
@@ -72,6 +76,39 @@ static bool note_progress(void *context, const struct verify_progress *progress)
     return true;
 }
 
+static void note_cut(void *context, const struct verify_cut *cut)
+{
+    struct json_writer *w = &((struct repair *)context)->cuts_writer;
+    char since[32];
+    char text[48];
+    time_t seconds = (time_t)(cut->since_ms / 1000);
+    struct tm parts;
+    ensure(gmtime_r(&seconds, &parts) != NULL);
+    (void)strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%S", &parts);
+    (void)snprintf(text, sizeof(text), "%s.%03dZ", since, (int)(cut->since_ms % 1000));
+    json_open_object(w);
+    json_put_string(w, "Table", cut->table);
+    json_put_text(w, "Since", text);
+    json_close_object(w);
+}
+
+// Which keys were lost is known of ranges; of a record of the log, or of a table file that is not
+// known to be missing, it is not.
+static bool cut_logs(struct repair *repair, const struct verify_options *options)
+{
+    const struct salvage *salvage = &repair->salvage;
+    struct verify_loss ranges[SALVAGE_RANGES];
+    struct verify_losses losses = {.ranges = ranges,
+                                   .unknown = salvage->rebuilt || salvage->missing > 0};
+    for (size_t i = 0; i < salvage->range_count && i < SALVAGE_RANGES; i++) {
+        const struct salvage_range *range = &salvage->ranges[i];
+        ranges[losses.count++] = (struct verify_loss){range->from, range->to};
+        // The catalog says up to where the logs go.
+        losses.unknown = losses.unknown || range->from.len < 4 || be32_get(range->from.ptr) == 0;
+    }
+    return verify_cut_logs(options, &losses, note_cut, repair);
+}
+
 static bool fill(struct repair *repair, struct store_error *error)
 {
     bool quiet = cli_given(repair->input, "--json");
@@ -87,7 +124,7 @@ static bool fill(struct repair *repair, struct store_error *error)
                                            .watcher = &watcher,
                                            .mend = true};
     progress_begin(&repair->bar, "mending", 0, 0, false, quiet);
-    ok = verify_store(&options);
+    ok = verify_store(&options) && cut_logs(repair, &options);
     progress_end(&repair->bar);
     if (!ok && store_condition(repair->to, error) == STORE_WELL)
         (void)snprintf(error->text, sizeof(error->text), "the new directory cannot be written");
@@ -167,6 +204,9 @@ static void write_report(struct repair *repair, struct buf *out)
     write_files(&w, salvage);
     write_ranges(&w, repair);
     write_log(&w, salvage);
+    json_put_array(&w, "ChangeLogsCut");
+    buf_slice(w.out, buf_view(&repair->cuts));
+    json_close_array(&w);
     json_put_integer(&w, "Keys", (int64_t)salvage->keys);
     json_put_integer(&w, "KeysThatMayBeOld", (int64_t)salvage->older);
     verify_report_write(&repair->mended, &w);
@@ -225,6 +265,17 @@ static void show_tables(struct slice report, struct arena *arena)
     }
 }
 
+static void show_cuts(struct slice report, struct arena *arena)
+{
+    struct slice entry;
+    struct change_list cuts = change_list(report, "ChangeLogsCut", arena);
+    while (change_next(&cuts, &entry))
+        printf("cut: changes of %.*s before %.*s, a part of which may be lost; its streams and its "
+               "point-in-time recovery begin there\n",
+               SLICE_FMT(json_member_text(entry, "Table", arena)),
+               SLICE_FMT(json_member_text(entry, "Since", arena)));
+}
+
 static void show_mended(struct slice report, struct arena *arena)
 {
     struct slice entry;
@@ -261,6 +312,7 @@ static int tell(struct repair *repair, struct slice report, const char *target)
         show_tables(report, &arena);
         show_log(report, &arena);
         show_mended(report, &arena);
+        show_cuts(report, &arena);
         if (salvage->older > 0)
             printf("%llu keys come from other files than the newest and may be old\n",
                    (unsigned long long)salvage->older);
@@ -362,8 +414,11 @@ static int repair_scratch(struct repair *repair, unsigned limit)
     (void)snprintf(copy, sizeof(copy), "%s/copy", repair->scratch.path);
     if (look_open(&repair->look, repair->input->arguments[0], copy, &error)) {
         verify_report_init(&repair->mended, limit);
+        buf_init(&repair->cuts, REPORT_MEMORY);
+        repair->cuts_writer = json_writer_to(&repair->cuts);
         code = repair_opened(repair);
         verify_report_release(&repair->mended);
+        buf_release(&repair->cuts);
         look_close(&repair->look);
     } else if (error.no_room) {
         code = fail_repair(repair, &error);

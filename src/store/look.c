@@ -2,6 +2,7 @@
 #include "store/look.h"
 
 #include "base/buf.h"
+#include "store/manifest.h"
 #include "store/rocksdb_options.h"
 #include "store/store_driver.h"
 
@@ -21,6 +22,7 @@ enum { COPY_PIECE = 1 << 20 };
 // rocksdb_tables.cc
 bool rocks_table_check(const char *path, char *text, size_t size);
 bool rocks_table_origin(const char *path, char *out, size_t size);
+bool rocks_table_opens(const char *path, char *text, size_t size);
 // rocksdb_extras.cc
 void rocks_log_to_us(rocksdb_options_t *options);
 
@@ -468,4 +470,38 @@ bool look_at_lost(const char *data, bool (*visit)(void *context, const char *pat
                   struct store_error *error)
 {
     return visit_paths(data, "db/lost", visit, context, error);
+}
+
+struct blaming {
+    const char *data;
+    struct edits list;
+    struct store_error *error;
+};
+
+// False ends the search.
+static bool table_opens(void *context, const char *path)
+{
+    struct blaming *blaming = context;
+    char why[200];
+    const char *name = strrchr(path, '/') + 1;
+    const struct edits_table *table = edits_find(&blaming->list, strtoull(name, NULL, 10));
+    if (table == NULL || !table->listed || rocks_table_opens(path, why, sizeof(why)))
+        return true;
+    return store_fail(blaming->error,
+                      "db/%s is damaged: %s. Restore the directory from a copy, or run "
+                      "'dolmen repair %s'",
+                      name, why, blaming->data);
+}
+
+bool look_blame(const char *data, struct store_error *error)
+{
+    struct store_error found = *error;
+    struct blaming blaming = {.data = data, .error = &found};
+    manifest_tables(data, &blaming.list);
+    found.text[0] = 0;
+    bool none = look_for_tables(data, table_opens, &blaming, &found);
+    edits_release(&blaming.list);
+    if (!none)
+        *error = found;
+    return !none;
 }

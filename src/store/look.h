@@ -54,6 +54,10 @@ MUST_CHECK bool look_at_tables(const char *data,
 MUST_CHECK bool look_for_tables(const char *data, bool (*visit)(void *context, const char *path),
                                 void *context, struct store_error *error);
 
+// RocksDB blames its list of tables where it cannot open one of them. True, with an error that
+// names the first such file, if there is one.
+MUST_CHECK bool look_blame(const char *data, struct store_error *error);
+
 // Makes a new MANIFEST out of the table files that can be read, in the db directory of a data
 // directory; those that cannot are set aside in db/lost.
 MUST_CHECK bool look_rebuild(const char *data, struct store_error *error);

@@ -2,6 +2,7 @@
 // tables were found to fit together (ADR 009).
 #include "store/rocksdb_internal.h"
 
+#include "store/look.h"
 #include "store/manifest.h"
 #include "store/rocksdb_options.h"
 #include "store/wal_old.h"
@@ -90,7 +91,7 @@ static bool open_db(struct rocks_store *rocks, const struct store_options *optio
         (void)data_dir_in_use(rocks->path, error);
     else if (strstr(message, "No space left") != NULL)
         return rocks_fail(error, "opening", message);
-    else
+    else if (!look_blame(rocks->path, error))
         (void)store_fail(
             error,
             "cannot open %.150s: %.200s. Restore it from a copy, or run 'dolmen repair %.100s'",

@@ -406,6 +406,9 @@ static void note_fault(struct salvaging *s, const char *fault)
     (void)snprintf(name, sizeof(name), "%06llu.sst", number);
     (void)store_fail(&text, "%s", fault);
     look_translate(s->look, &text);
+    // RocksDB tries the name of old first and last, and names that one.
+    for (char *end = text.text; (end = strstr(end, ".ldb")) != NULL; end += 4)
+        memcpy(end, ".sst", 4);
     note_file(s->out, name, text.text);
 }
 

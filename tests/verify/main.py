@@ -562,9 +562,66 @@ def repair_rest(directory):
     expect(fingerprint(inner) == before, 'repair has changed the directory')
 
 
+def restored(server, source, instant):
+    """What a table was at an instant, by key."""
+    api = Api(server.endpoint)
+    api.call('RestoreTableToPointInTime', {'SourceTableName': source, 'TargetTableName': 'restored', 'RestoreDateTime': instant})
+    while api.call('DescribeTable', {'TableName': 'restored'})['Table']['TableStatus'] != 'ACTIVE':
+        time.sleep(0.01)
+    return {item['pk']['S']: item['mark'] for item in api.pages('Scan', {'TableName': 'restored'})}
+
+
+def repair_change_log(directory):
+    """Where entries of a change log are lost, recovery and streams begin behind them, and the report says so."""
+    inner, target = os.path.join(directory, 'data'), os.path.join(directory, 'data-repaired')
+    source = random.Random(7)
+    unique = lambda: source.randbytes(400)
+    binary = lambda value: {'B': base64.b64encode(value).decode()}
+    marks = [{f'{i:03}': unique() for i in range(300)} for _ in range(3)]
+    with Server(inner) as server:
+        api = Api(server.endpoint)
+        api.call('CreateTable', {
+            'TableName': 'stones', 'BillingMode': 'PAY_PER_REQUEST',
+            'AttributeDefinitions': [{'AttributeName': 'pk', 'AttributeType': 'S'}],
+            'KeySchema': [{'AttributeName': 'pk', 'KeyType': 'HASH'}],
+            'StreamSpecification': {'StreamEnabled': True, 'StreamViewType': 'OLD_IMAGE'}})
+        api.call('UpdateContinuousBackups', {'TableName': 'stones', 'PointInTimeRecoverySpecification': {
+            'PointInTimeRecoveryEnabled': True}})
+        instants = []
+        for version in marks:
+            for pk, mark in version.items():
+                api.call('PutItem', {'TableName': 'stones', 'Item': {'pk': text(pk), 'mark': binary(mark)}})
+            instants.append(time.time() + 0.001)
+            while time.time() < instants[-1] + 0.001:  # an instant that no other write has
+                api.call('PutItem', {'TableName': 'stones', 'Item': {'pk': text('last'), 'mark': binary(unique())}})
+    path, = files_of(inner, 'db', '.sst')
+    with open(path, 'rb') as file:
+        place = file.read().find(marks[1]['100'][100:108])  # what was overwritten is in the log alone
+    expect(place > 0)
+    flip(path, place)
+    code, out, errors = dolmen('repair', inner)
+    expect(code == 3 and 'lost: keys of change log stones' in out, code, out, errors)
+    since = re.search(r'^cut: changes of stones before (\S+), .* point-in-time recovery begin there$', out, re.M)
+    expect(since, out)
+    with Server(target) as server:
+        api = Api(server.endpoint)
+        described = api.call('DescribeContinuousBackups', {'TableName': 'stones'})['ContinuousBackupsDescription']
+        earliest = described['PointInTimeRecoveryDescription']['EarliestRestorableDateTime']
+        expect(instants[0] < earliest < instants[2], instants, earliest)
+        try:
+            restored(server, 'stones', instants[0])
+            expect(False, 'a table is restored to an instant that is lost')
+        except ApiError as error:
+            expect(error.name == 'InvalidRestoreTimeException', error)
+        last = restored(server, 'stones', earliest + 0.001)
+        for pk, mark in last.items():
+            expect(pk == 'last' or mark in (binary(marks[1][pk]), binary(marks[2][pk])), pk)
+    expect_sound(verify(target))
+
+
 TESTS = [online, one_run, offline_after_stop, offline_after_kill, damaged_table, usage, repair_sound, repair_log,
          repair_table, first_blocks, repair_list, repair_list_tail, repair_doubled_list, repair_usage, repair_beside, repair_ended,
-         repair_rest]
+         repair_rest, repair_change_log]
 
 
 def main():
