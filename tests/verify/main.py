@@ -381,6 +381,15 @@ def first_blocks(directory):
     expect_sound(verify(inner))
 
 
+def expect_refused(directory, words):
+    """A server does not start, and names what is wrong."""
+    try:
+        Server(directory).kill()
+        expect(False, 'a server starts on a damaged directory')
+    except RuntimeError as error:
+        expect(words in str(error), error)
+
+
 def repair_list(directory):
     """The list of tables is damaged, cut or missing, or a table file is."""
     inner = os.path.join(directory, 'data')
@@ -401,10 +410,15 @@ def repair_list(directory):
         expect(report['TableListRebuilt'] and os.path.basename(path) in report['TableListRebuilt'], damage, report)
         expect(found == truth, damage)
     table = files_of(inner, 'db', '.sst')[-1]
+    footer = os.path.getsize(table) - 12
+    flip(table, footer)
+    expect_refused(inner, f'db/{os.path.basename(table)} is damaged')
+    flip(table, footer)
     os.remove(table)
+    expect_refused(inner, f'db/{os.path.basename(table)} is missing')
     report, found = repair(inner, 3)
     expect([file['File'] for file in report['DamagedFiles']] == [os.path.basename(table)], report)
-    expect('No such file' in report['DamagedFiles'][0]['What'], report)
+    expect('No such file' in report['DamagedFiles'][0]['What'] and '.ldb' not in report['DamagedFiles'][0]['What'], report)
     expect(report['LostRangeCount'] == 1 and 'TableListRebuilt' not in report, report)
 
 
