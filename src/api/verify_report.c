@@ -174,9 +174,48 @@ static tree_id stream_log(struct slice name, struct slice record)
     return log > 0 && log <= UINT32_MAX ? (tree_id)log : 0;
 }
 
+static bool table_cut(struct table *table, int64_t since_ms)
+{
+    struct table_settings settings;
+    table_settings_read(table, &settings);
+    if (settings.pitr_days == 0 || settings.pitr_ms >= since_ms)
+        return false;
+    settings.pitr_ms = since_ms;
+    ensure_memory(table_settings_write(table, &settings) ? table : NULL);
+    return true;
+}
+
+// A reader that stands before what is left is told that it was trimmed.
+static void cut_shard(struct stream_shard *shard, uint64_t first)
+{
+    uint64_t end = shard->closed_ms != 0 ? shard->end + 1 : first;
+    uint64_t trim = end < first ? end : first;
+    if (trim > shard->start && trim > shard->trim)
+        shard->trim = trim;
+}
+
+static bool record_cut(struct slice name, struct slice record, struct slice table, tree_id log,
+                       uint64_t first, struct arena *arena, struct slice *out)
+{
+    struct stream stream;
+    struct error error;
+    error_init(&error, arena);
+    if (!slice_begins(name, SLICE_LIT(STREAM_PREFIX)) || !value_valid(record) ||
+        value_type(record) != VALUE_M || !stream_decode(record, arena, &stream, &error))
+        return false;
+    if (stream.log != 0 ? stream.log != log : !slice_equal(stream.table, table))
+        return false;
+    stream.trim = first > stream.trim ? first : stream.trim;
+    for (size_t i = 0; i < stream.shard_count; i++)
+        cut_shard(&stream.shards[i], first);
+    return stream_encode(&stream, arena, out, &error);
+}
+
 const struct verify_knowledge verify_knowledge = {
     .maker = {NULL, guard_make},
     .guard_work = "model/work/",
     .guard_work_done = work_done,
     .record_log = stream_log,
+    .table_cut = table_cut,
+    .record_cut = record_cut,
 };

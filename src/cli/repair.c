@@ -2,15 +2,22 @@
 // read is taken over (store/salvage.h); then whatever does not fit together any more is mended
 // (engine/verify.h).
 #include "cli/change.h"
+#include "cli/scratch.h"
 
 #include "api/verify.h"
+#include "base/encode.h"
 #include "base/limits.h"
 #include "engine/layout.h"
 #include "store/salvage.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -22,13 +29,26 @@ enum {
 
 struct repair {
     const struct cli_input *input;
+    const char *target; // NULL for a dry run
+    struct scratch scratch;
     struct look look;
     struct store *to;
     struct salvage salvage;
     struct verify_report mended;
+    struct buf cuts; // change logs that begin anew, as elements of a JSON array
+    struct json_writer cuts_writer;
     struct progress bar;
     bool lost_keys; // of something that cannot be made again
 };
+
+// Always false.
+static bool fail_errno(struct store_error *error, const char *doing, const char *path)
+{
+    error->no_room = errno == ENOSPC || errno == EDQUOT;
+    (void)snprintf(error->text, sizeof(error->text), "cannot %s %.400s: %s", doing, path,
+                   strerror(errno));
+    return false;
+}
 
 // ---- Working ------------------------------------------------------------------------------------
 
@@ -56,6 +76,39 @@ static bool note_progress(void *context, const struct verify_progress *progress)
     return true;
 }
 
+static void note_cut(void *context, const struct verify_cut *cut)
+{
+    struct json_writer *w = &((struct repair *)context)->cuts_writer;
+    char since[32];
+    char text[48];
+    time_t seconds = (time_t)(cut->since_ms / 1000);
+    struct tm parts;
+    ensure(gmtime_r(&seconds, &parts) != NULL);
+    (void)strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%S", &parts);
+    (void)snprintf(text, sizeof(text), "%s.%03dZ", since, (int)(cut->since_ms % 1000));
+    json_open_object(w);
+    json_put_string(w, "Table", cut->table);
+    json_put_text(w, "Since", text);
+    json_close_object(w);
+}
+
+// Which keys were lost is known of ranges; of a record of the log, or of a table file that is not
+// known to be missing, it is not.
+static bool cut_logs(struct repair *repair, const struct verify_options *options)
+{
+    const struct salvage *salvage = &repair->salvage;
+    struct verify_loss ranges[SALVAGE_RANGES];
+    struct verify_losses losses = {.ranges = ranges,
+                                   .unknown = salvage->rebuilt || salvage->missing > 0};
+    for (size_t i = 0; i < salvage->range_count && i < SALVAGE_RANGES; i++) {
+        const struct salvage_range *range = &salvage->ranges[i];
+        ranges[losses.count++] = (struct verify_loss){range->from, range->to};
+        // The catalog says up to where the logs go.
+        losses.unknown = losses.unknown || range->from.len < 4 || be32_get(range->from.ptr) == 0;
+    }
+    return verify_cut_logs(options, &losses, note_cut, repair);
+}
+
 static bool fill(struct repair *repair, struct store_error *error)
 {
     bool quiet = cli_given(repair->input, "--json");
@@ -71,9 +124,9 @@ static bool fill(struct repair *repair, struct store_error *error)
                                            .watcher = &watcher,
                                            .mend = true};
     progress_begin(&repair->bar, "mending", 0, 0, false, quiet);
-    ok = verify_store(&options);
+    ok = verify_store(&options) && cut_logs(repair, &options);
     progress_end(&repair->bar);
-    if (!ok)
+    if (!ok && store_condition(repair->to, error) == STORE_WELL)
         (void)snprintf(error->text, sizeof(error->text), "the new directory cannot be written");
     return ok && store_sync(repair->to, error);
 }
@@ -151,6 +204,9 @@ static void write_report(struct repair *repair, struct buf *out)
     write_files(&w, salvage);
     write_ranges(&w, repair);
     write_log(&w, salvage);
+    json_put_array(&w, "ChangeLogsCut");
+    buf_slice(w.out, buf_view(&repair->cuts));
+    json_close_array(&w);
     json_put_integer(&w, "Keys", (int64_t)salvage->keys);
     json_put_integer(&w, "KeysThatMayBeOld", (int64_t)salvage->older);
     verify_report_write(&repair->mended, &w);
@@ -209,6 +265,17 @@ static void show_tables(struct slice report, struct arena *arena)
     }
 }
 
+static void show_cuts(struct slice report, struct arena *arena)
+{
+    struct slice entry;
+    struct change_list cuts = change_list(report, "ChangeLogsCut", arena);
+    while (change_next(&cuts, &entry))
+        printf("cut: changes of %.*s before %.*s, a part of which may be lost; its streams and its "
+               "point-in-time recovery begin there\n",
+               SLICE_FMT(json_member_text(entry, "Table", arena)),
+               SLICE_FMT(json_member_text(entry, "Since", arena)));
+}
+
 static void show_mended(struct slice report, struct arena *arena)
 {
     struct slice entry;
@@ -224,105 +291,222 @@ static void show_mended(struct slice report, struct arena *arena)
     }
 }
 
-static int tell(struct repair *repair, const char *target)
+// What is known to be lost, and what may be.
+static const char *verdict(const struct repair *repair)
 {
-    struct buf text;
+    if (repair->lost_keys || repair->salvage.missing > 0)
+        return "something was lost";
+    if (repair->salvage.rebuilt)
+        return "nothing else was lost, unless a table file is missing";
+    return "nothing was lost";
+}
+
+static int tell(struct repair *repair, struct slice report, const char *target)
+{
     struct arena arena;
-    buf_init(&text, REPORT_MEMORY);
     arena_init(&arena, REPORT_MEMORY);
-    write_report(repair, &text);
-    struct slice report = buf_view(&text);
     const struct salvage *salvage = &repair->salvage;
-    bool lost = lost_something(repair);
     if (cli_given(repair->input, "--json")) {
         printf("%.*s\n", SLICE_FMT(report));
     } else {
         show_tables(report, &arena);
         show_log(report, &arena);
         show_mended(report, &arena);
+        show_cuts(report, &arena);
         if (salvage->older > 0)
             printf("%llu keys come from other files than the newest and may be old\n",
                    (unsigned long long)salvage->older);
         printf("%s %llu keys and %llu log records%s%s; %s\n",
                cli_given(repair->input, "--dry-run") ? "would take over" : "took over",
                (unsigned long long)salvage->keys, (unsigned long long)salvage->records,
-               target == NULL ? "" : " into ", target == NULL ? "" : target,
-               lost ? "something was lost" : "nothing was lost");
+               target == NULL ? "" : " into ", target == NULL ? "" : target, verdict(repair));
     }
     bool shown = fflush(stdout) == 0;
     arena_release(&arena);
-    buf_release(&text);
-    return !shown ? CLI_FAILED : lost ? DONE_WITH_LOSS : CLI_OK;
+    return !shown ? CLI_FAILED : lost_something(repair) ? DONE_WITH_LOSS : CLI_OK;
+}
+
+// ---- The new directory --------------------------------------------------------------------------
+
+// Without FORMAT no server starts on it: so it is until all is done.
+static bool set_mark(const char *path, bool finished, struct store_error *error)
+{
+    char mark[PATH_MAX + 16];
+    char hidden[PATH_MAX + 32];
+    (void)snprintf(mark, sizeof(mark), "%s/FORMAT", path);
+    (void)snprintf(hidden, sizeof(hidden), "%s.unfinished", mark);
+    return rename(finished ? hidden : mark, finished ? mark : hidden) == 0 ||
+           fail_errno(error, "mark", path);
+}
+
+static bool sync_directory(const char *path, struct store_error *error)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = (fd >= 0 && fsync(fd) == 0) || fail_errno(error, "sync", path);
+    if (fd >= 0)
+        (void)close(fd);
+    return ok;
+}
+
+// Gives the new directory its name, which nobody may have taken meanwhile.
+static bool finish(const struct repair *repair, const char *path, struct store_error *error)
+{
+    char parent[PATH_MAX];
+    (void)snprintf(parent, sizeof(parent), "%s", repair->target);
+    if (!look_copy_rest(&repair->look, path, error) || !set_mark(path, true, error) ||
+        !sync_directory(path, error))
+        return false;
+    if (renameat2(AT_FDCWD, path, AT_FDCWD, repair->target, RENAME_NOREPLACE) != 0 &&
+        (errno != EINVAL || rename(path, repair->target) != 0))
+        return fail_errno(error, "make", repair->target);
+    return sync_directory(dirname(parent), error);
+}
+
+// The store is filled and closed; the report, which needs it open, is in `report`.
+static bool make_store(struct repair *repair, const char *path, struct buf *report,
+                       struct store_error *error)
+{
+    struct store_options options = {.path = path, .durability = STORE_RELAXED};
+    repair->to = store_open_rocksdb(&options, error);
+    if (repair->to == NULL)
+        return false;
+    bool ok = set_mark(path, false, error) && fill(repair, error);
+    if (ok)
+        write_report(repair, report);
+    store_close(repair->to);
+    return ok;
+}
+
+static int fail_repair(const struct repair *repair, const struct store_error *error)
+{
+    uint64_t room = look_room(&repair->look);
+    if (!error->no_room)
+        return cli_fail(repair->input->command, CLI_FAILED, "%s.", error->text);
+    return cli_fail(repair->input->command, CLI_FAILED,
+                    "the disk is full: a repair of '%s' takes up to %llu MB where '%s' is made. "
+                    "Nothing was made; free as much, or name a directory on another disk with "
+                    "%s (%s).",
+                    repair->input->arguments[0], (unsigned long long)(room >> 20),
+                    repair->target == NULL ? "TMPDIR" : repair->target,
+                    repair->target == NULL ? "TMPDIR" : "--to", error->text);
+}
+
+static int repair_opened(struct repair *repair)
+{
+    char path[PATH_MAX + 16];
+    struct store_error error = {.text = ""};
+    struct buf report;
+    buf_init(&report, REPORT_MEMORY);
+    (void)snprintf(path, sizeof(path), "%s/new", repair->scratch.path);
+    bool ok = make_store(repair, path, &report, &error) &&
+              (repair->target == NULL || finish(repair, path, &error));
+    int code = ok ? tell(repair, buf_view(&report), repair->target) : fail_repair(repair, &error);
+    salvage_release(&repair->salvage);
+    buf_release(&report);
+    return code;
+}
+
+static int repair_scratch(struct repair *repair, unsigned limit)
+{
+    char copy[PATH_MAX + 16];
+    struct store_error error = {.text = ""};
+    int code = CLI_FAILED;
+    (void)snprintf(copy, sizeof(copy), "%s/copy", repair->scratch.path);
+    if (look_open(&repair->look, repair->input->arguments[0], copy, &error)) {
+        verify_report_init(&repair->mended, limit);
+        buf_init(&repair->cuts, REPORT_MEMORY);
+        repair->cuts_writer = json_writer_to(&repair->cuts);
+        code = repair_opened(repair);
+        verify_report_release(&repair->mended);
+        buf_release(&repair->cuts);
+        look_close(&repair->look);
+    } else if (error.no_room) {
+        code = fail_repair(repair, &error);
+    } else {
+        (void)cli_fail(repair->input->command, CLI_FAILED, "%s.", error.text);
+    }
+    return code;
 }
 
 // ---- The command --------------------------------------------------------------------------------
 
-static int repair_into(struct repair *repair, const char *path, const char *shown)
+// The directory to make, without slashes at its end: the one that was named, or one beside the
+// damaged one. False if it is too long.
+static bool target_name(const struct cli_input *input, char out[PATH_MAX])
 {
-    struct store_error error = {.text = ""};
-    struct store_options options = {.path = path, .durability = STORE_RELAXED};
-    repair->to = store_open_rocksdb(&options, &error);
-    if (repair->to == NULL)
-        return cli_fail(repair->input->command, CLI_FAILED, "%s.", error.text);
-    int code;
-    if (fill(repair, &error))
-        code = tell(repair, shown);
-    else
-        code = cli_fail(repair->input->command, CLI_FAILED, "%s.", error.text);
-    salvage_release(&repair->salvage);
-    store_close(repair->to);
-    return code;
-}
-
-// The new directory must not be there: nothing is ever written over.
-static int repair_target(struct repair *repair, const char *target)
-{
-    char scratch[PATH_MAX];
-    struct store_error error;
-    if (target != NULL)
-        return repair_into(repair, target, target);
-    if (!look_scratch(NULL, scratch, &error))
-        return cli_fail(repair->input->command, CLI_FAILED, "%s.", error.text);
-    int code = repair_into(repair, scratch, NULL);
-    look_remove(scratch);
-    return code;
-}
-
-// The directory to make: the one that was named, or one beside the damaged one; NULL for a dry run.
-static const char *target_name(const struct cli_input *input, char beside[PATH_MAX])
-{
-    const char *damaged = input->arguments[0];
-    size_t length = strlen(damaged);
-    while (length > 1 && damaged[length - 1] == '/')
+    const char *named = cli_value(input, "--to", NULL);
+    const char *path = named != NULL ? named : input->arguments[0];
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
         length--;
-    (void)snprintf(beside, PATH_MAX, "%.*s-repaired", (int)length, damaged);
-    return cli_given(input, "--dry-run") ? NULL : cli_value(input, "--to", beside);
+    int made =
+        snprintf(out, PATH_MAX, "%.*s%s", (int)length, path, named != NULL ? "" : "-repaired");
+    return made > 0 && made < PATH_MAX - 64;
+}
+
+// The new directory must not be there, nothing is ever written over; nor may it be in the damaged
+// one, which is not changed.
+static bool target_allowed(const struct cli_input *input, const char *target)
+{
+    char parent[PATH_MAX];
+    if (access(target, F_OK) == 0)
+        return cli_fail(input->command, CLI_FAILED, "'%s' exists: name a new directory with --to.",
+                        target) == CLI_OK;
+    (void)snprintf(parent, sizeof(parent), "%s", target);
+    char *above = realpath(dirname(parent), NULL);
+    char *damaged = realpath(input->arguments[0], NULL);
+    size_t length = damaged == NULL ? 0 : strlen(damaged);
+    bool inside = above != NULL && damaged != NULL && strncmp(above, damaged, length) == 0 &&
+                  (above[length] == 0 || above[length] == '/');
+    free(above);
+    free(damaged);
+    return !inside || cli_fail(input->command, CLI_FAILED,
+                               "'%s' is inside the damaged directory, which is not changed: name "
+                               "another one with --to.",
+                               target) == CLI_OK;
+}
+
+// What an earlier repair left that was killed.
+static void tell_leftovers(const struct cli_input *input, const char *target)
+{
+    char pattern[PATH_MAX + 32];
+    glob_t found;
+    (void)snprintf(pattern, sizeof(pattern), "%s.unfinished-??????", target);
+    if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        (void)cli_fail(input->command, CLI_OK,
+                       "'%s' was left by a repair that was interrupted, unless one is running: it "
+                       "can be removed.",
+                       found.gl_pathv[i]);
+    globfree(&found);
 }
 
 static int repair_run(const struct cli_input *input)
 {
     unsigned limit;
-    struct store_error error;
-    char beside[PATH_MAX];
+    struct store_error error = {.text = ""};
+    char target[PATH_MAX];
+    bool dry = cli_given(input, "--dry-run");
     if (!cli_number(input, "--limit", LIMIT_DEFAULT, 1, LIMIT_MAX, &limit))
         return CLI_USAGE;
     if (input->argument_count != 1)
         return cli_fail(input->command, CLI_USAGE, "name the damaged data directory.");
-    if (cli_given(input, "--to") && cli_given(input, "--dry-run"))
+    if (cli_given(input, "--to") && dry)
         return cli_fail(input->command, CLI_USAGE, "a --dry-run makes no directory: drop --to.");
-    const char *target = target_name(input, beside);
-    if (target != NULL && access(target, F_OK) == 0)
-        return cli_fail(input->command, CLI_FAILED, "'%s' exists: name a new directory with --to.",
-                        target);
+    if (!target_name(input, target))
+        return cli_fail(input->command, CLI_FAILED, "the path of the new directory is too long.");
+    if (!dry && !target_allowed(input, target))
+        return CLI_FAILED;
+    tell_leftovers(input, target);
     struct repair *repair = calloc(1, sizeof(*repair));
     ensure(repair != NULL);
     repair->input = input;
+    repair->target = dry ? NULL : target;
     int code = CLI_FAILED;
-    if (look_open(&repair->look, input->arguments[0], target, &error)) {
-        verify_report_init(&repair->mended, limit);
-        code = repair_target(repair, target);
-        verify_report_release(&repair->mended);
-        look_close(&repair->look);
+    if (scratch_begin(&repair->scratch, repair->target, &error)) {
+        code = repair_scratch(repair, limit);
+        scratch_end(&repair->scratch);
     } else {
         (void)cli_fail(input->command, CLI_FAILED, "%s.", error.text);
     }

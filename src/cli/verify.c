@@ -2,6 +2,7 @@
 // and copies of its files (store/look.h); a server is asked to look at its own. Both end in the
 // same JSON, which is printed as it is or as text.
 #include "cli/change.h"
+#include "cli/scratch.h"
 
 #include "api/verify.h"
 #include "base/limits.h"
@@ -98,7 +99,9 @@ struct looking {
     const struct look *look;
     struct verify_report report;
     struct progress bar;
-    bool whole; // it is at its end
+    const char *table; // to be looked at alone, or ""
+    bool no_table;     // there is none of that name
+    bool whole;        // it is at its end
 };
 
 // RocksDB names files by their path, which is one of the scratch directory.
@@ -162,7 +165,7 @@ static void look_at_log(struct looking *looking, const struct look *look)
 }
 
 // Everything but the log of a directory, which was replayed when the copy was opened.
-static void look_inside(struct looking *looking, const struct look *look, const char *table)
+static void look_inside(struct looking *looking, const struct look *look)
 {
     struct store_error error = {.text = ""};
     struct store *store = look_store(look, &error);
@@ -177,25 +180,27 @@ static void look_inside(struct looking *looking, const struct look *look, const 
         return;
     const struct verify_options options = {.store = store,
                                            .env = env_system(),
-                                           .table = slice_str(table),
+                                           .table = slice_str(looking->table),
                                            .knowledge = &verify_knowledge,
                                            .watcher = &watcher};
-    looking->whole = verify_store(&options);
+    looking->no_table = looking->table[0] != 0 && !verify_has_table(&options);
+    looking->whole = looking->no_table || verify_store(&options);
     store_close(store);
 }
 
-static int verify_directory(const struct cli_input *input, const char *path, unsigned limit)
+static int verify_in(const struct cli_input *input, const char *path, unsigned limit,
+                     const char *scratch)
 {
     struct look look;
     struct store_error error;
-    if (!look_open(&look, path, NULL, &error))
+    if (!look_open(&look, path, scratch, &error))
         return cli_fail(input->command, CLI_FAILED, "%s%s.", error.text,
                         error.in_use ? "; ask the server with --endpoint" : "");
-    struct looking looking = {.look = &look};
+    struct looking looking = {.look = &look, .table = cli_value(input, "--table", "")};
     verify_report_init(&looking.report, limit);
     progress_begin(&looking.bar, "verifying", 0, 0, false, cli_given(input, "--json"));
     look_at_log(&looking, &look);
-    look_inside(&looking, &look, cli_value(input, "--table", ""));
+    look_inside(&looking, &look);
     progress_end(&looking.bar);
     look_close(&look);
     struct buf text;
@@ -205,9 +210,24 @@ static int verify_directory(const struct cli_input *input, const char *path, uns
     json_put_text(&w, "Status", looking.whole ? "COMPLETE" : "STOPPED");
     verify_report_write(&looking.report, &w);
     json_close_object(&w);
-    int code = show(input, buf_view(&text));
+    int code = looking.no_table ? cli_fail(input->command, CLI_FAILED, "'%s' has no table '%s'.",
+                                           path, looking.table)
+                                : show(input, buf_view(&text));
     buf_release(&text);
     verify_report_release(&looking.report);
+    return code;
+}
+
+static int verify_directory(const struct cli_input *input, const char *path, unsigned limit)
+{
+    struct scratch scratch;
+    struct store_error error = {.text = ""};
+    char inner[PATH_MAX + 16];
+    if (!scratch_begin(&scratch, NULL, &error))
+        return cli_fail(input->command, CLI_FAILED, "%s.", error.text);
+    (void)snprintf(inner, sizeof(inner), "%s/copy", scratch.path);
+    int code = verify_in(input, path, limit, inner);
+    scratch_end(&scratch);
     return code;
 }
 

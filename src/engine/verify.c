@@ -299,6 +299,20 @@ void verifier_free(struct verifier *v)
     free(v);
 }
 
+bool verify_has_table(const struct verify_options *options)
+{
+    struct store_value value;
+    struct store_error cause;
+    struct buf key;
+    buf_init(&key, STORE_KEY_MAX);
+    meta_key(&key, META_TABLE, options->table);
+    enum store_result result = store_get(options->store, NULL, buf_view(&key), &value, &cause);
+    if (result == STORE_FOUND)
+        store_value_release(options->store, &value);
+    buf_release(&key);
+    return result != STORE_ABSENT;
+}
+
 bool verify_store(const struct verify_options *options)
 {
     struct verifier *v = verifier_new(options);

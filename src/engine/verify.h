@@ -89,6 +89,13 @@ struct verify_knowledge {
     bool (*guard_work_done)(struct slice record);
     // The change log, of a table that is gone, which a record keeps alive; 0 if it keeps none.
     tree_id (*record_log)(struct slice name, struct slice record);
+    // What is in a table's change log is whole since a moment only: has the table say so. False if
+    // it need not.
+    bool (*table_cut)(struct table *table, int64_t since_ms);
+    // The same for a record, if it shows this change log (its own, or the table's): from `first` on
+    // it is whole. False if it need not be changed; else *out is in the arena.
+    bool (*record_cut)(struct slice name, struct slice record, struct slice table, tree_id log,
+                       uint64_t first, struct arena *arena, struct slice *out);
 };
 
 struct verify_options {
@@ -104,12 +111,39 @@ struct verify_options {
 
 // False if the watcher ended it, or what was to be put right could not be written.
 MUST_CHECK bool verify_store(const struct verify_options *options);
+// Whether there is a record of the table that the options name, readable or not.
+MUST_CHECK bool verify_has_table(const struct verify_options *options);
 // The table files of a data directory that nobody has open, block by block. False if the watcher
 // ended it.
 MUST_CHECK bool verify_files(const char *data, const struct verify_watcher *watcher);
 // The same as verify_store for the store of an engine that is at work, and for its table files;
 // options->store and env are not used.
 MUST_CHECK bool engine_verify(struct engine *engine, const struct verify_options *options);
+
+// What a store lacks that was repaired.
+struct verify_loss {
+    struct slice from; // keys, both exclusive; an empty `to` is the end
+    struct slice to;
+};
+
+struct verify_losses {
+    const struct verify_loss *ranges;
+    size_t count;
+    bool unknown; // and anything else, anywhere
+};
+
+struct verify_cut {
+    struct slice table; // or the name of the record that has the log
+    int64_t since_ms;   // the change log is whole from here on
+};
+
+// Change logs that something was lost of begin behind that from now on, and streams and
+// point-in-time recovery with them. Calls back for each. With `mend`; false if it could not be
+// written.
+MUST_CHECK bool verify_cut_logs(const struct verify_options *options,
+                                const struct verify_losses *losses,
+                                void (*visit)(void *context, const struct verify_cut *cut),
+                                void *context);
 
 // A part of a range of the store's keys.
 struct verify_place {

@@ -1,20 +1,13 @@
 // A change log: every entry can be read, has the keys of an item, images that fit its event, a
 // sequence that has been given out, and a time that is not before that of the entry before it.
-// Sequences count over the whole database, so one log has gaps.
+// Sequences count over the whole database, so one log has gaps, and an entry that is missing cannot
+// be seen here: who loses one has the log begin behind it (verify_holes.c).
 #include "engine/verify_internal.h"
 
 #include "base/encode.h"
 #include "engine/log.h"
 
-// What the database says of its change logs: see log.c.
-struct log_state {
-    uint64_t last;    // sequence that was given out
-    bool timed;       // the rest is known
-    int64_t time_ms;  // of that one
-    uint64_t ordered; // since this sequence times do not fall
-};
-
-static struct log_state read_state(struct verifier *v, struct store_snapshot *snapshot)
+struct log_state verify_log_state(struct verifier *v, struct store_snapshot *snapshot)
 {
     struct store_value value;
     struct store_error cause;
@@ -65,7 +58,7 @@ static bool changes_slice(struct verifier *v, struct tally *tally, tree_id log, 
 {
     struct view view = {.snapshot = store_snapshot_take(v->store)};
     ensure(view.snapshot != NULL);
-    struct log_state state = read_state(v, view.snapshot);
+    struct log_state state = verify_log_state(v, view.snapshot);
     struct store_cursor *cursor = verify_cursor(v, &view, log);
     size_t keys = 0;
     size_t bytes = 0;

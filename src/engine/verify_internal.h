@@ -86,6 +86,15 @@ struct slice verify_key(struct verifier *v, const struct key_schema *first,
 // A record that may be anything. False if it is no item.
 MUST_CHECK bool verify_record(struct slice record, struct image *out);
 
+// What the database says of its change logs: see log.c.
+struct log_state {
+    uint64_t last;    // sequence that was given out
+    bool timed;       // the rest is known
+    int64_t time_ms;  // of that one
+    uint64_t ordered; // since this sequence times do not fall
+};
+struct log_state verify_log_state(struct verifier *v, struct store_snapshot *snapshot);
+
 // Checks one table (verify_table.c), and one change log (verify_changes.c).
 void verify_table(struct verifier *v);
 void verify_changes(struct verifier *v, tree_id log);

@@ -2,12 +2,14 @@
 #include "store/look.h"
 
 #include "base/buf.h"
+#include "store/manifest.h"
 #include "store/rocksdb_options.h"
 #include "store/store_driver.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@ enum { COPY_PIECE = 1 << 20 };
 // rocksdb_tables.cc
 bool rocks_table_check(const char *path, char *text, size_t size);
 bool rocks_table_origin(const char *path, char *out, size_t size);
+bool rocks_table_opens(const char *path, char *text, size_t size);
 // rocksdb_extras.cc
 void rocks_log_to_us(rocksdb_options_t *options);
 
@@ -28,7 +31,10 @@ static const char *const parts[] = {"", "/db", "/log"};
 
 static bool fail_errno(const char *doing, const char *path, struct store_error *error)
 {
-    return store_fail(error, "cannot %s %s: %s", doing, path, strerror(errno));
+    bool no_room = errno == ENOSPC || errno == EDQUOT;
+    (void)store_fail(error, "cannot %s %s: %s", doing, path, strerror(errno));
+    error->no_room = no_room;
+    return false;
 }
 
 static bool ends_with(const char *name, const char *end)
@@ -73,16 +79,40 @@ static bool each_file(const char *directory, visit_file visit, void *context,
 
 // ---- Copying ------------------------------------------------------------------------------------
 
+static bool write_all(int file, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t done = write(file, bytes, length);
+        if (done < 0 && errno != EINTR)
+            return false;
+        bytes += done < 0 ? 0 : done;
+        length -= done < 0 ? 0 : (size_t)done;
+    }
+    return true;
+}
+
+static bool is_empty(const char *piece, size_t length)
+{
+    return piece[0] == 0 && memcmp(piece, piece + 1, length - 1) == 0;
+}
+
+// Room that a log has made ahead stays a hole.
 static bool copy_bytes(int from, int to)
 {
     char *piece = malloc(COPY_PIECE);
     ensure(piece != NULL);
     ssize_t got;
+    off_t length = 0;
     bool ok = true;
-    while (ok && (got = read(from, piece, COPY_PIECE)) != 0)
-        ok = got > 0 && write(to, piece, (size_t)got) == got;
+    while (ok && (got = read(from, piece, COPY_PIECE)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        ok = got > 0 && (is_empty(piece, (size_t)got) ? lseek(to, got, SEEK_CUR) >= 0
+                                                      : write_all(to, piece, (size_t)got));
+        length += got;
+    }
     free(piece);
-    return ok;
+    return ok && ftruncate(to, length) == 0;
 }
 
 static bool copy_file(const char *from, const char *to, struct store_error *error)
@@ -127,28 +157,94 @@ static bool take_all(const struct look *look, struct store_error *error)
     return true;
 }
 
-static bool remove_file(void *context, const char *directory, const char *name,
-                        struct store_error *error)
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
 {
-    (void)context;
-    (void)error;
-    char path[2 * PATH_MAX];
-    (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
-    (void)unlink(path);
-    return true;
+    (void)status;
+    (void)kind;
+    (void)place;
+    (void)remove(path);
+    return 0;
 }
 
-// What is left behind, should a file not go, is in the place for temporary files.
-void look_remove(const char *scratch)
+// What is left behind, should a file not go, has a name that says what it is.
+void look_remove(const char *directory)
 {
-    static const char *const made[] = {"/db/lost", "/db", "/log", "/reserve", ""};
-    for (size_t i = 0; i < COUNT_OF(made); i++) {
-        char path[PATH_MAX + 16];
-        struct store_error ignored;
-        (void)snprintf(path, sizeof(path), "%s%s", scratch, made[i]);
-        (void)each_file(path, remove_file, NULL, &ignored);
-        (void)rmdir(path);
+    enum { OPEN_DIRECTORIES = 8 };
+    (void)nftw(directory, remove_entry, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS);
+}
+
+// ---- What is beside the store -------------------------------------------------------------------
+
+static bool copy_tree(const char *from, const char *to, struct store_error *error);
+
+static bool copy_entry(const char *from, const char *to, struct store_error *error)
+{
+    struct stat status;
+    if (lstat(from, &status) != 0)
+        return fail_errno("read", from, error);
+    if (S_ISDIR(status.st_mode))
+        return copy_tree(from, to, error);
+    return !S_ISREG(status.st_mode) || copy_file(from, to, error);
+}
+
+static bool copy_tree(const char *from, const char *to, struct store_error *error)
+{
+    DIR *dir = opendir(from);
+    if (dir == NULL)
+        return errno == ENOENT || fail_errno("read the directory", from, error);
+    bool ok = mkdir(to, 0750) == 0 || fail_errno("make the directory", to, error);
+    for (struct dirent *entry; ok && (entry = readdir(dir)) != NULL;) {
+        char one[PATH_MAX];
+        char other[PATH_MAX];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        int length = snprintf(one, sizeof(one), "%s/%s", from, entry->d_name);
+        int length_other = snprintf(other, sizeof(other), "%s/%s", to, entry->d_name);
+        errno = ENAMETOOLONG;
+        ok = ((size_t)length < sizeof(one) && (size_t)length_other < sizeof(other))
+                 ? copy_entry(one, other, error)
+                 : fail_errno("copy", from, error);
     }
+    (void)closedir(dir);
+    return ok;
+}
+
+bool look_copy_rest(const struct look *look, const char *to, struct store_error *error)
+{
+    static const char *const rest[] = {"buckets", "kinesis"};
+    bool ok = true;
+    for (size_t i = 0; ok && i < COUNT_OF(rest); i++) {
+        char from[PATH_MAX + 16];
+        char copy[PATH_MAX + 16];
+        (void)snprintf(from, sizeof(from), "%s/%s", look->data, rest[i]);
+        (void)snprintf(copy, sizeof(copy), "%s/%s", to, rest[i]);
+        ok = copy_tree(from, copy, error);
+    }
+    return ok;
+}
+
+// The log is copied, may become tables there, and is written once more into the new log and tables;
+// tables are written once. A new log and a little for everything else come on top.
+uint64_t look_room(const struct look *look)
+{
+    enum { LOG_TIMES = 4, SLACK = 40 << 20 };
+    uint64_t bytes = SLACK;
+    for (size_t i = 1; i < COUNT_OF(parts); i++) {
+        char path[PATH_MAX + 8];
+        (void)snprintf(path, sizeof(path), "%s%s", look->data, parts[i]);
+        DIR *dir = opendir(path);
+        struct dirent *entry;
+        while (dir != NULL && (entry = readdir(dir)) != NULL) {
+            struct stat status;
+            bool is_log = ends_with(entry->d_name, ".log");
+            if (fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                S_ISREG(status.st_mode))
+                bytes += (is_log ? LOG_TIMES : 1) * (uint64_t)status.st_size;
+        }
+        if (dir != NULL)
+            (void)closedir(dir);
+    }
+    return bytes;
 }
 
 // ---- Opening ------------------------------------------------------------------------------------
@@ -172,14 +268,14 @@ static bool lock(struct look *look, const char *data, struct store_error *error)
     return ok;
 }
 
-bool look_scratch(const char *beside, char out[PATH_MAX], struct store_error *error)
+bool look_scratch(const char *unfinished, char out[PATH_MAX], struct store_error *error)
 {
     const char *chosen = getenv("TMPDIR");
     if (chosen == NULL || chosen[0] == 0)
         chosen = "/tmp";
-    int len = beside != NULL ? snprintf(out, PATH_MAX, "%s.tmp-XXXXXX", beside)
-                             : snprintf(out, PATH_MAX, "%s/dolmen-XXXXXX", chosen);
-    if (len < 0 || (size_t)len >= PATH_MAX - 16)
+    int len = unfinished != NULL ? snprintf(out, PATH_MAX, "%s.unfinished-XXXXXX", unfinished)
+                                 : snprintf(out, PATH_MAX, "%s/dolmen-XXXXXX", chosen);
+    if (len < 0 || (size_t)len >= PATH_MAX - 32)
         return store_fail(error, "the path of the directory for temporary files is too long");
     return mkdtemp(out) != NULL || fail_errno("make the directory", out, error);
 }
@@ -197,7 +293,15 @@ static int read_format(const struct look *look)
     return format;
 }
 
-bool look_open(struct look *look, const char *data, const char *beside, struct store_error *error)
+static bool make_scratch(struct look *look, const char *scratch, struct store_error *error)
+{
+    if (scratch == NULL)
+        return look_scratch(NULL, look->scratch, error);
+    (void)snprintf(look->scratch, sizeof(look->scratch), "%s", scratch);
+    return mkdir(scratch, 0700) == 0 || fail_errno("make the directory", scratch, error);
+}
+
+bool look_open(struct look *look, const char *data, const char *scratch, struct store_error *error)
 {
     *error = (struct store_error){0};
     if (!lock(look, data, error))
@@ -210,7 +314,7 @@ bool look_open(struct look *look, const char *data, const char *beside, struct s
     else
         (void)snprintf(look->data, sizeof(look->data), "%s", absolute);
     free(absolute);
-    if (ok && look_scratch(beside, look->scratch, error)) {
+    if (ok && make_scratch(look, scratch, error)) {
         if (take_all(look, error))
             return true;
         look_remove(look->scratch);
@@ -366,4 +470,38 @@ bool look_at_lost(const char *data, bool (*visit)(void *context, const char *pat
                   struct store_error *error)
 {
     return visit_paths(data, "db/lost", visit, context, error);
+}
+
+struct blaming {
+    const char *data;
+    struct edits list;
+    struct store_error *error;
+};
+
+// False ends the search.
+static bool table_opens(void *context, const char *path)
+{
+    struct blaming *blaming = context;
+    char why[200];
+    const char *name = strrchr(path, '/') + 1;
+    const struct edits_table *table = edits_find(&blaming->list, strtoull(name, NULL, 10));
+    if (table == NULL || !table->listed || rocks_table_opens(path, why, sizeof(why)))
+        return true;
+    return store_fail(blaming->error,
+                      "db/%s is damaged: %s. Restore the directory from a copy, or run "
+                      "'dolmen repair %s'",
+                      name, why, blaming->data);
+}
+
+bool look_blame(const char *data, struct store_error *error)
+{
+    struct store_error found = *error;
+    struct blaming blaming = {.data = data, .error = &found};
+    manifest_tables(data, &blaming.list);
+    found.text[0] = 0;
+    bool none = look_for_tables(data, table_opens, &blaming, &found);
+    edits_release(&blaming.list);
+    if (!none)
+        *error = found;
+    return !none;
 }

@@ -15,17 +15,23 @@ struct look {
     char scratch[PATH_MAX]; // a data directory like it
 };
 
-// Makes a directory of a new name, beside a path or (NULL) where temporary files go; and removes
-// one with all that a data directory may hold.
-MUST_CHECK bool look_scratch(const char *beside, char out[PATH_MAX], struct store_error *error);
-void look_remove(const char *scratch);
+// Makes a directory of a new name, which says of what it is unfinished, or (NULL) where temporary
+// files go; and removes one with all that it holds.
+MUST_CHECK bool look_scratch(const char *unfinished, char out[PATH_MAX], struct store_error *error);
+void look_remove(const char *directory);
 
-// Locks the directory and makes the scratch directory, as above. False with the reason, in_use if
-// another process has it open.
-MUST_CHECK bool look_open(struct look *look, const char *data, const char *beside,
+// Locks the directory and makes the scratch directory, of the name that is given or (NULL) where
+// temporary files go. False with the reason, in_use if another process has it open.
+MUST_CHECK bool look_open(struct look *look, const char *data, const char *scratch,
                           struct store_error *error);
 // Removes the scratch directory.
 void look_close(struct look *look);
+
+// About how many bytes the scratch directory and a new one, with all that the original has, take.
+uint64_t look_room(const struct look *look);
+// Copies what belongs to the database and is not in its store, if there is any: the files of
+// buckets and of Kinesis streams.
+MUST_CHECK bool look_copy_rest(const struct look *look, const char *to, struct store_error *error);
 
 // The error's text with the original's name instead of the scratch directory's.
 void look_translate(const struct look *look, struct store_error *error);
@@ -47,6 +53,10 @@ MUST_CHECK bool look_at_tables(const char *data,
 // which fails.
 MUST_CHECK bool look_for_tables(const char *data, bool (*visit)(void *context, const char *path),
                                 void *context, struct store_error *error);
+
+// RocksDB blames its list of tables where it cannot open one of them. True, with an error that
+// names the first such file, if there is one.
+MUST_CHECK bool look_blame(const char *data, struct store_error *error);
 
 // Makes a new MANIFEST out of the table files that can be read, in the db directory of a data
 // directory; those that cannot are set aside in db/lost.

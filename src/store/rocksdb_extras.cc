@@ -56,6 +56,7 @@ struct rocksdb_block_based_table_options_t {
 extern "C" bool rocks_resume(struct rocksdb_t *db, char *text, size_t size);
 extern "C" void rocks_log_to_us(struct rocksdb_options_t *options);
 extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options);
+extern "C" void rocks_give_up(struct rocksdb_options_t *options);
 extern "C" void rocks_tell_damage(struct rocksdb_t *db,
                                   void (*damaged)(void *context, const char *text), void *context);
 extern "C" void rocks_flush_at_once(struct rocksdb_flushoptions_t *options);
@@ -366,6 +367,29 @@ extern "C" void rocks_discard_files(struct rocksdb_t *db, const char *lower, siz
 extern "C" void rocks_errors_can_be_resumed(struct rocksdb_options_t *options)
 {
     options->rep.listeners.push_back(std::make_shared<background_errors>());
+}
+
+namespace
+{
+
+class impatience : public our_listener
+{
+  public:
+    void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status,
+                              bool *recover) override
+    {
+        *recover = false;
+    }
+};
+
+} // namespace
+
+// What finds no room fails. Otherwise RocksDB waits for some, and so does whoever flushes or closes
+// the database: what is in memory is lost by closing, unless it was flushed before.
+extern "C" void rocks_give_up(struct rocksdb_options_t *options)
+{
+    options->rep.avoid_flush_during_shutdown = true;
+    options->rep.listeners.push_back(std::make_shared<impatience>());
 }
 
 // Has damage that a compaction meets told.

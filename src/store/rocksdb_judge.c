@@ -7,6 +7,7 @@
 // in the log or in the tables that it was made of. Any other is kept, as NAME.unlisted.
 #include "store/rocksdb_internal.h"
 
+#include "store/look.h"
 #include "store/manifest.h"
 #include "store/rocksdb_options.h"
 
@@ -22,7 +23,6 @@
 
 enum {
     CACHE_BYTES = 8 << 20,
-    UNLISTED_MAX = 64, // files that are kept
     NAME_BYTES = 64,
 };
 
@@ -48,7 +48,7 @@ bool rocks_open_failed(const struct rocks_store *rocks, char *message, struct st
         (void)data_dir_in_use(rocks->path, error);
     else if (strstr(message, "No space left") != NULL)
         return rocks_fail(rocks, error, "opening", message);
-    else
+    else if (!look_blame(rocks->path, error))
         (void)store_fail(error,
                          "cannot open %s/db: %.400s. Restore it from a copy, or run 'dolmen "
                          "repair %s'",
@@ -168,8 +168,11 @@ struct aside {
 // Whether it is known that nobody needs a table that is not in the list.
 static bool is_leftover(const struct aside *aside, const char *name, uint64_t number)
 {
-    return edits_find(&aside->list, number) != NULL ||
-           is_of_last_run(aside->rocks, name, number, aside->session);
+    struct stat status;
+    const struct edits_table *table = edits_find(&aside->list, number);
+    bool removed = table != NULL && fstatat(aside->rocks->dir.db, name, &status, 0) == 0 &&
+                   (table->bytes == 0 || table->bytes == (uint64_t)status.st_size);
+    return removed || is_of_last_run(aside->rocks, name, number, aside->session);
 }
 
 static bool look_at_file(struct aside *aside, const char *name, struct store_error *error)
@@ -205,45 +208,6 @@ static bool read_names(const struct rocks_store *rocks, struct buf *out, struct 
     return true;
 }
 
-struct kept {
-    struct timespec since;
-    const char *name;
-};
-
-static int compare_kept(const void *a, const void *b)
-{
-    const struct timespec *one = &((const struct kept *)a)->since;
-    const struct timespec *other = &((const struct kept *)b)->since;
-    if (one->tv_sec != other->tv_sec)
-        return one->tv_sec < other->tv_sec ? -1 : 1;
-    return (one->tv_nsec > other->tv_nsec) - (one->tv_nsec < other->tv_nsec);
-}
-
-// The oldest go when there are too many.
-static void limit_kept(const struct rocks_store *rocks, const struct buf *names)
-{
-    struct kept *list = NULL;
-    size_t count = 0;
-    for (size_t at = 0; at < names->len; at += strlen((const char *)names->ptr + at) + 1) {
-        struct stat status;
-        const char *name = (const char *)names->ptr + at;
-        if (!ends_with(name, UNLISTED) ||
-            fstatat(rocks->dir.db, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-            continue;
-        list = realloc(list, (count + 1) * sizeof(*list));
-        ensure_memory(list);
-        list[count++] = (struct kept){status.st_ctim, name};
-    }
-    if (count > UNLISTED_MAX)
-        qsort(list, count, sizeof(*list), compare_kept);
-    for (size_t i = 0; i + UNLISTED_MAX < count; i++) {
-        log_warn("store: %s/db/%s is removed: %d newer files are kept", rocks->path, list[i].name,
-                 UNLISTED_MAX);
-        (void)unlinkat(rocks->dir.db, list[i].name, 0);
-    }
-    free(list);
-}
-
 bool rocks_set_aside(struct rocks_store *rocks, const struct rocks_listed *listed, uint64_t session,
                      struct store_error *error)
 {
@@ -256,10 +220,6 @@ bool rocks_set_aside(struct rocks_store *rocks, const struct rocks_listed *liste
     bool ok = read_names(rocks, &names, error);
     for (size_t at = 0; ok && at < names.len; at += strlen((const char *)names.ptr + at) + 1)
         ok = look_at_file(&aside, (const char *)names.ptr + at, error);
-    buf_clear(&names);
-    ok = ok && read_names(rocks, &names, error);
-    if (ok)
-        limit_kept(rocks, &names);
     if (ok && fsync(rocks->dir.db) != 0)
         ok = store_fail(error, "cannot sync %s/db: %s", rocks->path, strerror(errno));
     edits_release(&aside.list);

@@ -2,6 +2,7 @@
 // tables were found to fit together (ADR 009).
 #include "store/rocksdb_internal.h"
 
+#include "store/look.h"
 #include "store/manifest.h"
 #include "store/rocksdb_options.h"
 #include "store/wal_old.h"

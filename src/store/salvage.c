@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 // rocksdb_tables.cc
@@ -26,8 +27,17 @@ struct rocks_table *rocks_table_open(const char *path);
 rocksdb_iterator_t *rocks_table_iterator(void *table);
 void rocks_table_close(struct rocks_table *table);
 rocksdb_iterator_t *rocks_newest_iterator(rocksdb_t *db);
+// rocksdb_extras.cc
+void rocks_give_up(rocksdb_options_t *options);
+void rocks_flush_at_once(rocksdb_flushoptions_t *options);
 
-enum { PIECE_BYTES = 1 << 20, PIECE_KEYS = 4096, READ_AHEAD = 1 << 20, CACHE_BYTES = 64 << 20 };
+enum {
+    PIECE_BYTES = 1 << 20,
+    PIECE_KEYS = 4096,
+    READ_AHEAD = 1 << 20,
+    CACHE_BYTES = 64 << 20,
+    FLUSH_NAP_NS = 2000000,
+};
 
 struct salvaging {
     const struct look *look;
@@ -55,6 +65,7 @@ static void scratch_path(const struct salvaging *s, const char *part, char out[P
 static bool report_failure(struct salvaging *s, const char *doing, char *message)
 {
     (void)store_fail(s->error, "%s failed: %s", doing, message);
+    s->error->no_room = strstr(message, "No space left") != NULL;
     look_translate(s->look, s->error);
     rocksdb_free(message);
     return false;
@@ -73,12 +84,14 @@ static bool open_tables(struct salvaging *s, struct store_error *error)
         .path = s->look->scratch, .passive = true, .cache_bytes = CACHE_BYTES};
     rocksdb_options_t *set = rocks_options_new(&options);
     rocksdb_options_set_paranoid_checks(set, 0);
+    rocks_give_up(set);
     s->db = rocksdb_open(set, path, &message);
     rocksdb_options_destroy(set);
     if (message == NULL)
         return true;
     s->db = NULL;
     (void)store_fail(error, "%s", message);
+    error->no_room = strstr(message, "No space left") != NULL;
     look_translate(s->look, error);
     rocksdb_free(message);
     return false;
@@ -183,6 +196,10 @@ static bool prepare_tables(struct salvaging *s)
         return false;
     if (usable && open_tables(s, &why))
         return true;
+    if (why.no_room) {
+        *s->error = why;
+        return false;
+    }
     look_translate(s->look, &why);
     s->out->rebuilt = true;
     (void)snprintf(s->out->reason, sizeof(s->out->reason), "%s", why.text);
@@ -239,14 +256,45 @@ static uint64_t read_applied(struct salvaging *s, uint64_t log_first)
     return applied;
 }
 
-static bool flush_tables(struct salvaging *s)
+static uint64_t property(const struct salvaging *s, const char *name)
+{
+    uint64_t value = 0;
+    (void)rocksdb_property_int(s->db, name, &value);
+    return value;
+}
+
+// What stopped the tables from being written is what a write is told then.
+static bool report_stopped(struct salvaging *s)
 {
     char *message = NULL;
+    rocksdb_writebatch_t *nothing = rocksdb_writebatch_create();
+    rocksdb_writebatch_put(nothing, "", 0, "", 0);
+    rocksdb_write(s->db, s->write, nothing, &message);
+    rocksdb_writebatch_destroy(nothing);
+    return message == NULL ? store_fail(s->error, "flushing failed")
+                           : report_failure(s, "flushing", message);
+}
+
+// Whoever lets RocksDB wait for a flush waits for ever if there is no room.
+static bool flush_tables(struct salvaging *s)
+{
+    static const char failures[] = "rocksdb.background-errors";
+    const struct timespec nap = {.tv_nsec = FLUSH_NAP_NS};
+    char *message = NULL;
+    uint64_t before = property(s, failures);
     rocksdb_flushoptions_t *flush = rocksdb_flushoptions_create();
-    rocksdb_flushoptions_set_wait(flush, 1);
+    rocksdb_flushoptions_set_wait(flush, 0);
+    rocks_flush_at_once(flush);
     rocksdb_flush(s->db, flush, &message);
     rocksdb_flushoptions_destroy(flush);
-    return message == NULL || report_failure(s, "flushing", message);
+    if (message != NULL)
+        return report_failure(s, "flushing", message);
+    while (property(s, "rocksdb.num-immutable-mem-table") > 0) {
+        if (property(s, failures) > before)
+            return report_stopped(s);
+        (void)nanosleep(&nap, NULL);
+    }
+    return true;
 }
 
 static bool accept_record(void *context, uint64_t sequence, struct slice payload,
@@ -284,7 +332,7 @@ static bool apply_log(struct salvaging *s)
     out->last = out->applied;
     if (is_old) {
         struct wal_old old;
-        return wal_old_walk(path, &old, apply_record, s, s->error) && flush_tables(s);
+        return wal_old_walk(path, &old, apply_record, s, s->error);
     }
     wal_report_compare(log, out->applied, s->promised);
     bool overlaps = log->damage_count == 0 && log->first > 0 && log->first <= out->applied;
@@ -297,7 +345,7 @@ static bool apply_log(struct salvaging *s)
         out->last = out->applied;
     if (promised > out->last)
         note_gap(out, out->last + 1, promised);
-    return flush_tables(s);
+    return true;
 }
 
 // ---- Reading ------------------------------------------------------------------------------------
@@ -358,6 +406,9 @@ static void note_fault(struct salvaging *s, const char *fault)
     (void)snprintf(name, sizeof(name), "%06llu.sst", number);
     (void)store_fail(&text, "%s", fault);
     look_translate(s->look, &text);
+    // RocksDB tries the name of old first and last, and names that one.
+    for (char *end = text.text; (end = strstr(end, ".ldb")) != NULL; end += 4)
+        memcpy(end, ".sst", 4);
     note_file(s->out, name, text.text);
 }
 
@@ -460,6 +511,8 @@ static bool take_others(struct salvaging *s)
 {
     if (s->out->range_count == 0)
         return true;
+    if (!flush_tables(s))
+        return false;
     close_tables(s);
     if (!set_aside(s) || !look_rebuild(s->look->scratch, s->error) || !open_tables(s, s->error))
         return false;

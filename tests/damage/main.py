@@ -120,7 +120,7 @@ class Damage:
         """The file, or its beginning, once more behind it."""
         with open(path, 'rb') as file:
             whole = file.read()[:used_bytes(path)]
-        again = whole[:self.random.randrange(1, len(whole) + 1) if self.random.random() < 0.5 else len(whole)]
+        again = whole[:self.random.randrange(len(whole) + 1) if self.random.random() < 0.5 else len(whole)]
         with open(path, 'r+b') as file:
             file.seek(len(whole))
             file.write(again)

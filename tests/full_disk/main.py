@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -32,6 +33,8 @@ class Disk:
     def __init__(self, directory):
         self.data = os.path.join(directory, 'data')
         self.other = os.path.join(directory, 'other')
+        self.temporary = tempfile.TemporaryDirectory()
+        self.elsewhere = os.path.join(self.temporary.name, 'data')  # on another disk
         self.tried = 0
         self.items = {}  # acknowledged, by key: the value
 
@@ -294,7 +297,31 @@ def memory_is_used_up(disk):
     disk.verify()
 
 
-TESTS = (filled_by_itself, other_takes_rest, starts_without_room, reserve_is_used_up, memory_is_used_up)
+def repair_without_room(disk):
+    """A repair that finds no room says how much it takes, and leaves nothing; with room it is done."""
+    server = Server(disk.data)
+    api = disk.api(server)
+    disk.create(api)
+    for _ in range(200):
+        disk.put(api)
+    server.kill()
+    shutil.rmtree(os.path.join(disk.data, 'reserve'))
+    new, before = disk.data + '-new', sorted(os.listdir(os.path.dirname(disk.data)))
+    for free in (0, 1 << 20, 8 << 20, 20 << 20, 30 << 20):
+        disk.take_rest()
+        os.truncate(disk.other, os.path.getsize(disk.other) - free)
+        done = subprocess.run([BINARY, 'repair', disk.data, '--to', new], capture_output=True, text=True, timeout=PATIENCE)
+        assert done.returncode == 1 and done.stdout == '', (free, done)
+        assert 'the disk is full: a repair of' in done.stderr and ' takes up to ' in done.stderr, (free, done.stderr)
+        assert sorted(os.listdir(os.path.dirname(disk.data))) == [*before, 'other'], os.listdir(os.path.dirname(disk.data))
+    disk.give_back()
+    shutil.move(disk.data, disk.elsewhere)
+    done = subprocess.run([BINARY, 'repair', disk.elsewhere, '--to', disk.data], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    disk.verify()
+
+
+TESTS = (filled_by_itself, other_takes_rest, starts_without_room, reserve_is_used_up, memory_is_used_up, repair_without_room)
 
 
 def main():

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -121,6 +122,8 @@ def offline_after_stop(directory):
     expect(any(c['Check'] == 'files' for c in report['Checks']), report)
     code, out, errors = dolmen('verify', directory)
     expect(code == 0 and 'ok        index          orders.all: ' in out and errors == '', out, errors)
+    code, out, errors = dolmen('verify', directory, '--table', 'nobody')
+    expect(code == 1 and out == '' and "has no table 'nobody'" in errors, code, out, errors)
 
 
 def offline_after_kill(directory):
@@ -378,6 +381,15 @@ def first_blocks(directory):
     expect_sound(verify(inner))
 
 
+def expect_refused(directory, words):
+    """A server does not start, and names what is wrong."""
+    try:
+        Server(directory).kill()
+        expect(False, 'a server starts on a damaged directory')
+    except RuntimeError as error:
+        expect(words in str(error), error)
+
+
 def repair_list(directory):
     """The list of tables is damaged, cut or missing, or a table file is."""
     inner = os.path.join(directory, 'data')
@@ -398,10 +410,15 @@ def repair_list(directory):
         expect(report['TableListRebuilt'] and os.path.basename(path) in report['TableListRebuilt'], damage, report)
         expect(found == truth, damage)
     table = files_of(inner, 'db', '.sst')[-1]
+    footer = os.path.getsize(table) - 12
+    flip(table, footer)
+    expect_refused(inner, f'db/{os.path.basename(table)} is damaged')
+    flip(table, footer)
     os.remove(table)
+    expect_refused(inner, f'db/{os.path.basename(table)} is missing')
     report, found = repair(inner, 3)
     expect([file['File'] for file in report['DamagedFiles']] == [os.path.basename(table)], report)
-    expect('No such file' in report['DamagedFiles'][0]['What'], report)
+    expect('No such file' in report['DamagedFiles'][0]['What'] and '.ldb' not in report['DamagedFiles'][0]['What'], report)
     expect(report['LostRangeCount'] == 1 and 'TableListRebuilt' not in report, report)
 
 
@@ -485,6 +502,8 @@ def repair_usage(directory):
     for arguments, code, words in (((), 2, 'name the damaged'),
                                    ((directory, '--to', 'x', '--dry-run'), 2, '--to'),
                                    ((directory, '--to', taken), 1, 'exists'),
+                                   ((directory, '--to', os.path.join(directory, 'db', 'new')), 1, 'is inside the damaged'),
+                                   ((directory, '--to', os.path.join(directory, 'new')), 1, 'is inside the damaged'),
                                    ((taken, '--dry-run'), 1, 'not a data directory')):
         got, out, errors = dolmen('repair', *arguments)
         expect(got == code and words in errors and out == '', arguments, got, out, errors)
@@ -507,8 +526,116 @@ def repair_beside(directory):
     expect(code == 1 and 'exists' in errors and '--to' in errors, code, out, errors)
 
 
+def beside(path):
+    """What stands beside a path and begins with its name."""
+    return sorted(name for name in os.listdir(os.path.dirname(path)) if name.startswith(os.path.basename(path)))
+
+
+def repair_ended(directory):
+    """A repair that is ended leaves nothing, and one that is killed nothing that a server takes for a database."""
+    inner, target = os.path.join(directory, 'data'), os.path.join(directory, 'new')
+    compacted(inner)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+        process = subprocess.Popen([BINARY, 'repair', inner, '--to', target], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and not any(os.path.exists(os.path.join(directory, name, 'new', 'FORMAT.unfinished'))
+                                                 for name in beside(target)):
+            pass
+        process.send_signal(number)
+        if process.wait(60) == -number:  # else it was done before
+            expect(not os.path.exists(target), 'an unfinished directory has the name of a finished one')
+            expect(number == signal.SIGKILL or beside(target) == [], number, beside(target))
+        for name in beside(target):
+            for place in (os.path.join(directory, name), os.path.join(directory, name, 'new')):
+                if name != 'new' and os.path.isdir(place):
+                    try:
+                        Server(place).kill()
+                        expect(False, 'a server starts on', place)
+                    except RuntimeError:
+                        pass
+        if number == signal.SIGKILL and beside(target):
+            code, out, errors = dolmen('repair', inner, '--to', target)
+            expect(code in (0, 3) and f'{target}.unfinished-' in errors and 'interrupted' in errors, code, out, errors)
+        for name in beside(target):
+            shutil.rmtree(os.path.join(directory, name))
+
+
+def repair_rest(directory):
+    """What a database has beside its store is copied."""
+    inner = os.path.join(directory, 'data')
+    filled(inner)
+    for place in ('buckets/one/two', 'kinesis'):
+        os.makedirs(os.path.join(inner, place))
+        with open(os.path.join(inner, place, 'file'), 'w', encoding='ascii') as file:
+            file.write(place)
+    before = fingerprint(inner)
+    code, out, errors = dolmen('repair', inner)
+    expect(code == 0, code, out, errors)
+    for place in ('buckets/one/two', 'kinesis'):
+        with open(os.path.join(inner + '-repaired', place, 'file'), encoding='ascii') as file:
+            expect(file.read() == place)
+    expect(fingerprint(inner) == before, 'repair has changed the directory')
+
+
+def restored(server, source, instant):
+    """What a table was at an instant, by key."""
+    api = Api(server.endpoint)
+    api.call('RestoreTableToPointInTime', {'SourceTableName': source, 'TargetTableName': 'restored', 'RestoreDateTime': instant})
+    while api.call('DescribeTable', {'TableName': 'restored'})['Table']['TableStatus'] != 'ACTIVE':
+        time.sleep(0.01)
+    return {item['pk']['S']: item['mark'] for item in api.pages('Scan', {'TableName': 'restored'})}
+
+
+def repair_change_log(directory):
+    """Where entries of a change log are lost, recovery and streams begin behind them, and the report says so."""
+    inner, target = os.path.join(directory, 'data'), os.path.join(directory, 'data-repaired')
+    source = random.Random(7)
+    unique = lambda: source.randbytes(400)
+    binary = lambda value: {'B': base64.b64encode(value).decode()}
+    marks = [{f'{i:03}': unique() for i in range(300)} for _ in range(3)]
+    with Server(inner) as server:
+        api = Api(server.endpoint)
+        api.call('CreateTable', {
+            'TableName': 'stones', 'BillingMode': 'PAY_PER_REQUEST',
+            'AttributeDefinitions': [{'AttributeName': 'pk', 'AttributeType': 'S'}],
+            'KeySchema': [{'AttributeName': 'pk', 'KeyType': 'HASH'}],
+            'StreamSpecification': {'StreamEnabled': True, 'StreamViewType': 'OLD_IMAGE'}})
+        api.call('UpdateContinuousBackups', {'TableName': 'stones', 'PointInTimeRecoverySpecification': {
+            'PointInTimeRecoveryEnabled': True}})
+        instants = []
+        for version in marks:
+            for pk, mark in version.items():
+                api.call('PutItem', {'TableName': 'stones', 'Item': {'pk': text(pk), 'mark': binary(mark)}})
+            instants.append(time.time() + 0.001)
+            while time.time() < instants[-1] + 0.001:  # an instant that no other write has
+                api.call('PutItem', {'TableName': 'stones', 'Item': {'pk': text('last'), 'mark': binary(unique())}})
+    path, = files_of(inner, 'db', '.sst')
+    with open(path, 'rb') as file:
+        place = file.read().find(marks[1]['100'][100:108])  # what was overwritten is in the log alone
+    expect(place > 0)
+    flip(path, place)
+    code, out, errors = dolmen('repair', inner)
+    expect(code == 3 and 'lost: keys of change log stones' in out, code, out, errors)
+    since = re.search(r'^cut: changes of stones before (\S+), .* point-in-time recovery begin there$', out, re.M)
+    expect(since, out)
+    with Server(target) as server:
+        api = Api(server.endpoint)
+        described = api.call('DescribeContinuousBackups', {'TableName': 'stones'})['ContinuousBackupsDescription']
+        earliest = described['PointInTimeRecoveryDescription']['EarliestRestorableDateTime']
+        expect(instants[0] < earliest < instants[2], instants, earliest)
+        try:
+            restored(server, 'stones', instants[0])
+            expect(False, 'a table is restored to an instant that is lost')
+        except ApiError as error:
+            expect(error.name == 'InvalidRestoreTimeException', error)
+        last = restored(server, 'stones', earliest + 0.001)
+        for pk, mark in last.items():
+            expect(pk == 'last' or mark in (binary(marks[1][pk]), binary(marks[2][pk])), pk)
+    expect_sound(verify(target))
+
+
 TESTS = [online, one_run, offline_after_stop, offline_after_kill, damaged_table, usage, repair_sound, repair_log,
-         repair_table, first_blocks, repair_list, repair_list_tail, repair_doubled_list, repair_usage, repair_beside]
+         repair_table, first_blocks, repair_list, repair_list_tail, repair_doubled_list, repair_usage, repair_beside, repair_ended,
+         repair_rest, repair_change_log]
 
 
 def main():

@@ -1,0 +1,24 @@
+// A directory that a command works in, and that is gone when the command ends: as it should, with
+// an error, or by SIGINT, SIGTERM or SIGHUP. What SIGKILL leaves has a name that says what it is
+// (store/look.h).
+#ifndef CLI_SCRATCH_H
+#define CLI_SCRATCH_H
+
+#include "store/look.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+struct scratch {
+    char path[PATH_MAX];
+    sigset_t signals;
+    sigset_t before;
+    pthread_t watcher;
+};
+
+// Makes it, as look_scratch does. To be called before the process has other threads.
+MUST_CHECK bool scratch_begin(struct scratch *scratch, const char *unfinished,
+                              struct store_error *error);
+void scratch_end(struct scratch *scratch);
+
+#endif
