@@ -47,6 +47,20 @@ static inline void temp_dir_remove(const char *path)
     assert_int_equal(nftw(path, temp_dir_unlink, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
+static inline void copy_file(const char *from, const char *to)
+{
+    char bytes[4096];
+    size_t got;
+    FILE *source = fopen(from, "r");
+    FILE *target = fopen(to, "w");
+    assert_non_null(source);
+    assert_non_null(target);
+    while ((got = fread(bytes, 1, sizeof(bytes), source)) > 0)
+        assert_int_equal(fwrite(bytes, 1, got, target), got);
+    assert_int_equal(fclose(source), 0);
+    assert_int_equal(fclose(target), 0);
+}
+
 // xorshift64*: tests replay by seed.
 static inline uint64_t random_next(uint64_t *state)
 {

@@ -3,7 +3,7 @@
 //
 // This executable has its own fdatasync, in front of the C library's: it counts
 // the calls, and can refuse them or hold them back.
-#include "fixture.h"
+#include "directory.h"
 #include "store/rocksdb_internal.h"
 
 #include <dirent.h>
@@ -71,34 +71,6 @@ static int tear_down(void **state)
     temp_dir_remove(*state);
     free(*state);
     return 0;
-}
-
-static void write_file(const char *dir, const char *name, const char *text)
-{
-    char path[512];
-    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-static bool file_exists(const char *dir, const char *name)
-{
-    char path[512];
-    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-    return access(path, F_OK) == 0;
-}
-
-static void expect_refusal(const char *path, const char *text, bool in_use)
-{
-    struct store_error error;
-    struct store_options options = {.path = path};
-    struct store *store = store_open_rocksdb(&options, &error);
-    assert_null(store);
-    if (strstr(error.text, text) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", error.text, text);
-    assert_int_equal(error.in_use, in_use);
 }
 
 // ---- The directory --------------------------------------------------------------
@@ -258,29 +230,6 @@ static void expect_recovery(struct store *store, bool expected)
 
 // ---- Damage ---------------------------------------------------------------------
 
-// The path of the only file in a subdirectory whose name begins like this.
-static void find_file(const char *dir, const char *under, const char *begin, char out[800])
-{
-    char path[512];
-    (void)snprintf(path, sizeof(path), "%s/%s", dir, under);
-    DIR *listing = opendir(path);
-    assert_non_null(listing);
-    out[0] = 0;
-    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
-        if (strncmp(entry->d_name, begin, strlen(begin)) == 0)
-            (void)snprintf(out, 800, "%s/%s", path, entry->d_name);
-    }
-    (void)closedir(listing);
-    assert_true(out[0] != 0);
-}
-
-static off_t size_of(const char *path)
-{
-    struct stat status;
-    assert_int_equal(stat(path, &status), 0);
-    return status.st_size;
-}
-
 static void append_to(const char *path, const char *text)
 {
     FILE *file = fopen(path, "a");
@@ -336,205 +285,6 @@ static void test_missing_log_is_refused(void **state)
     (void)snprintf(segment, sizeof(segment), "%s/log/promise", (char *)*state);
     assert_int_equal(unlink(segment), 0);
     expect_refusal(*state, "the file is missing", false);
-}
-
-// ---- A start that changes nothing, and removes nothing that it does not know ----
-
-static void copy_file(const char *from, const char *to)
-{
-    char command[2000];
-    (void)snprintf(command, sizeof(command), "cp '%s' '%s'", from, to);
-    assert_int_equal(system(command), 0); // NOLINT(cert-env33-c): it is a test
-}
-
-// Names, sizes and times of all that is in a directory.
-static void describe(const char *dir, char out[8000])
-{
-    char command[1000];
-    (void)snprintf(command, sizeof(command),
-                   "cd '%s' && find . -type f -printf '%%p %%s %%T@\n' | sort", dir);
-    FILE *pipe = popen(command, "r"); // NOLINT(cert-env33-c): it is a test
-    assert_non_null(pipe);
-    size_t length = fread(out, 1, 7999, pipe);
-    out[length] = 0;
-    assert_int_equal(pclose(pipe), 0);
-}
-
-static void expect_unchanging_refusal(const char *dir, const char *text)
-{
-    char before[8000];
-    char after[8000];
-    describe(dir, before);
-    expect_refusal(dir, text, false);
-    describe(dir, after);
-    assert_string_equal(before, after);
-}
-
-static void close_with_table(const char *dir)
-{
-    struct store *store = open_rocksdb(dir, STORE_FULL);
-    put_now(store, "key", "value");
-    store_close(store);
-}
-
-static void test_refusal_changes_nothing(void **state)
-{
-    char segment[800];
-    close_with_table(*state);
-    write_file(*state, "FORMAT", "dolmen format 2\n");
-    store_close(open_rocksdb(*state, STORE_FULL)); // there was nothing in the log
-    struct store *store = open_rocksdb(*state, STORE_FULL);
-    put_now(store, "key", "in the log");
-    char kept[800];
-    find_file(*state, "log", "0000", segment);
-    (void)snprintf(kept, sizeof(kept), "%s/kept", (char *)*state);
-    copy_file(segment, kept);
-    store_close(store);
-    find_file(*state, "log", "0000", segment);
-    assert_int_equal(unlink(segment), 0);
-    expect_unchanging_refusal(*state, "the file is missing");
-    // The log as it would be after a kill, of a format that FORMAT does not speak of.
-    (void)snprintf(segment, sizeof(segment), "%s/log/0000000001.log", (char *)*state);
-    copy_file(kept, segment);
-    assert_int_equal(unlink(kept), 0);
-    write_file(*state, "FORMAT", "dolmen format 2\n");
-    expect_unchanging_refusal(*state, "FORMAT is damaged");
-}
-
-// A list of tables from before there were any, and no promise: the table is all there is.
-static void test_old_list_of_tables(void **state)
-{
-    char manifest[800];
-    char kept[800];
-    char table[800];
-    struct store *store = open_rocksdb(*state, STORE_FULL);
-    put_now(store, "key", "value");
-    find_file(*state, "db", "MANIFEST-", manifest);
-    (void)snprintf(kept, sizeof(kept), "%s/kept", (char *)*state);
-    copy_file(manifest, kept);
-    store_close(store);
-    assert_int_equal(rename(kept, manifest), 0);
-    (void)snprintf(kept, sizeof(kept), "%s/log/promise", (char *)*state);
-    assert_int_equal(unlink(kept), 0);
-    expect_unchanging_refusal(*state, "the file is missing");
-    find_file(*state, "db", "0000", table);
-}
-
-static size_t count_names(const char *dir, const char *part)
-{
-    size_t count = 0;
-    char path[512];
-    (void)snprintf(path, sizeof(path), "%s/db", dir);
-    DIR *listing = opendir(path);
-    assert_non_null(listing);
-    for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
-        count += strstr(entry->d_name, part) != NULL;
-    (void)closedir(listing);
-    return count;
-}
-
-// A table that nobody listed is kept under another name, and each time again.
-static void test_unlisted_table_is_kept(void **state)
-{
-    char table[800];
-    char copy[800];
-    close_with_table(*state);
-    find_file(*state, "db", "0000", table);
-    off_t size = size_of(table);
-    for (int i = 0; i < 2; i++) {
-        (void)snprintf(copy, sizeof(copy), "%s/db/000999.sst", (char *)*state);
-        copy_file(table, copy);
-        struct store *store = open_rocksdb(*state, STORE_FULL);
-        expect(store, NULL, "key", "value");
-        store_close(store);
-        assert_false(file_exists(*state, "db/000999.sst"));
-    }
-    assert_true(file_exists(*state, "db/000999.sst.unlisted"));
-    (void)snprintf(copy, sizeof(copy), "%s/db/000999.sst.2.unlisted", (char *)*state);
-    assert_int_equal(size_of(copy), size);
-}
-
-static void test_unlisted_tables_are_limited(void **state)
-{
-    close_with_table(*state);
-    for (int i = 0; i < 80; i++) {
-        char name[64];
-        (void)snprintf(name, sizeof(name), "db/%06d.sst", 5000 + i);
-        write_file(*state, name, "no table");
-    }
-    store_close(open_rocksdb(*state, STORE_FULL));
-    assert_int_equal(count_names(*state, ".unlisted"), 64);
-}
-
-// What is known to be needed by nobody is removed: a table that was never finished, and one that
-// the list says was merged into another.
-static void test_leftovers_are_removed(void **state)
-{
-    char table[800];
-    char kept[800];
-    close_with_table(*state);
-    write_file(*state, "db/000888.sst.new", "half a table");
-    struct store *store = open_rocksdb(*state, STORE_FULL);
-    assert_int_equal(count_names(*state, "000888"), 0);
-    find_file(*state, "db", "0000", table);
-    (void)snprintf(kept, sizeof(kept), "%s/kept", (char *)*state);
-    copy_file(table, kept);
-    char *message = NULL;
-    struct rocks_store *rocks = (struct rocks_store *)store;
-    put_now(store, "key", "new");
-    rocksdb_flush(rocks->db, rocks->flush, &message);
-    assert_null(message);
-    rocksdb_compact_range(rocks->db, NULL, 0, NULL, 0);
-    store_close(store);
-    assert_int_equal(access(table, F_OK), -1); // merged
-    assert_int_equal(rename(kept, table), 0);  // as if there had been no time to remove it
-    store = open_rocksdb(*state, STORE_FULL);
-    expect(store, NULL, "key", "new");
-    store_close(store);
-    assert_int_equal(access(table, F_OK), -1);
-    assert_int_equal(count_names(*state, ".unlisted"), 0);
-}
-
-// What is to be done about it names the directory, however long that name is.
-static void test_long_path(void **state)
-{
-    char path[900];
-    char log[1000];
-    char text[1100];
-    (void)snprintf(path, sizeof(path), "%s/%0200d/%0200d", (char *)*state, 1, 2);
-    close_with_table(path);
-    (void)snprintf(log, sizeof(log), "%s/log/0000000002.log", path);
-    assert_int_equal(unlink(log), 0);
-    (void)snprintf(text, sizeof(text), "run 'dolmen repair %s'", path);
-    expect_refusal(path, text, false);
-}
-
-static void test_what_cannot_be_read(void **state)
-{
-    char path[800];
-    char text[900];
-    (void)snprintf(path, sizeof(path), "%s/log/0000000002.log", (char *)*state);
-    close_with_table(*state);
-    char kept[800];
-    (void)snprintf(kept, sizeof(kept), "%s/kept", (char *)*state);
-    assert_int_equal(rename(path, kept), 0);
-    assert_int_equal(mkdir(path, 0700), 0);
-    (void)snprintf(text, sizeof(text), "cannot read %s: Is a directory.", path);
-    expect_refusal(*state, text, false);
-    assert_int_equal(rmdir(path), 0);
-    assert_int_equal(rename(kept, path), 0);
-    (void)snprintf(path, sizeof(path), "%s/log/promise", (char *)*state);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(mkdir(path, 0700), 0);
-    (void)snprintf(text, sizeof(text), "cannot open %s: Is a directory. Let this user", path);
-    expect_refusal(*state, text, false);
-    char command[900];
-    (void)snprintf(command, sizeof(command), "rm -r '%s/db'", (char *)*state);
-    assert_int_equal(system(command), 0); // NOLINT(cert-env33-c): it is a test
-    write_file(*state, "db", "no directory");
-    (void)snprintf(text, sizeof(text), "cannot read db/CURRENT in %s: Not a directory",
-                   (char *)*state);
-    expect_refusal(*state, text, false);
 }
 
 // The key by which the tables speak of the log is nobody else's.
@@ -911,13 +661,6 @@ int main(void)
         TEST(test_cut_manifest),
         TEST(test_torn_manifest),
         TEST(test_missing_log_is_refused),
-        TEST(test_refusal_changes_nothing),
-        TEST(test_old_list_of_tables),
-        TEST(test_unlisted_table_is_kept),
-        TEST(test_unlisted_tables_are_limited),
-        TEST(test_leftovers_are_removed),
-        TEST(test_long_path),
-        TEST(test_what_cannot_be_read),
         TEST(test_own_key_is_hidden),
         TEST(test_vanished_directory),
         TEST(test_old_format),

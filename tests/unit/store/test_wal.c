@@ -1,66 +1,19 @@
 // The write-ahead log: what is appended and synced comes back, or it is seen that it does not.
-#include "fixture.h"
+#include "log.h"
 
 #include "base/encode.h"
-#include "store/wal.h"
 #include "store/wal_old.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
-
-// This executable has its own fdatasync, fsync and pwritev, in front of the C library's.
-static int promise_faults;   // how many of the next syncs of the promise fail, or -1 for all
-static int directory_faults; // and of a directory
-static int write_faults;     // how many of the next writes do all of their work and then fail
-
-static bool count_down(int *faults)
-{
-    if (*faults == 0)
-        return false;
-    *faults -= *faults > 0;
-    errno = EIO;
-    return true;
-}
-
-static bool is_promise(int fd)
-{
-    char link[64];
-    char name[512] = "";
-    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    return readlink(link, name, sizeof(name) - 1) > 0 && strstr(name, "/promise") != NULL;
-}
-
-int fdatasync(int fd)
-{
-    if (is_promise(fd) && count_down(&promise_faults))
-        return -1;
-    return (int)syscall(SYS_fdatasync, fd);
-}
-
-int fsync(int fd)
-{
-    if (count_down(&directory_faults))
-        return -1;
-    return (int)syscall(SYS_fsync, fd);
-}
-
-ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at)
-{
-    ssize_t done = (ssize_t)syscall(SYS_pwritev, fd, parts, count, at, 0);
-    return count_down(&write_faults) ? -1 : done;
-}
 
 static int set_up(void **state)
 {
     char *path = malloc(256);
     temp_dir_make(path);
-    promise_faults = directory_faults = write_faults = 0;
     *state = path;
     return 0;
 }
@@ -70,150 +23,6 @@ static int tear_down(void **state)
     temp_dir_remove(*state);
     free(*state);
     return 0;
-}
-
-// The records found by an opening, joined by commas.
-struct found {
-    char text[4096];
-    size_t count;
-};
-
-static bool note(void *context, uint64_t sequence, struct slice payload, struct store_error *error)
-{
-    (void)error;
-    (void)sequence;
-    struct found *found = context;
-    size_t used = strlen(found->text);
-    (void)snprintf(found->text + used, sizeof(found->text) - used, "%s%.*s",
-                   found->count == 0 ? "" : ",", SLICE_FMT(payload));
-    found->count++;
-    return true;
-}
-
-// A log with the promise beside it, as the driver has them.
-struct log {
-    struct promise *promise; // the log points to it, wherever this struct goes
-    struct wal *wal;
-    struct found found;
-};
-
-// What an opening would find: the report, compared with the promise and what tables hold.
-static struct wal_report look(const char *directory, uint64_t applied)
-{
-    struct store_error error;
-    struct wal_report report;
-    uint64_t promised[PROMISE_VALUES];
-    promise_read(directory, promised);
-    assert_true(wal_check(directory, promised[PROMISE_SEGMENT], &report, &error));
-    if (report.segment_count > 0 || promised[PROMISE_SEGMENT] > 0)
-        wal_report_compare(&report, applied, promised);
-    return report;
-}
-
-static struct log open_log(const char *directory)
-{
-    struct store_error error;
-    struct log log = {.promise = calloc(1, sizeof(*log.promise))};
-    assert_non_null(log.promise);
-    struct wal_report report = look(directory, 0);
-    if (report.damage_count > 0)
-        fail_msg("%s at %llu: %s", report.damages[0].file, (unsigned long long)report.damages[0].at,
-                 report.damages[0].what);
-    assert_true(promise_open(log.promise, directory, &error));
-    assert_true(wal_walk(directory, 0, report.last, note, &log.found, &error));
-    log.wal = wal_open(directory, &report, 0, log.promise, &error);
-    assert_non_null(log.wal);
-    wal_report_release(&report);
-    return log;
-}
-
-static struct log open_continued(const char *directory)
-{
-    struct log log = open_log(directory);
-    struct store_error error;
-    uint64_t number;
-    assert_true(wal_continue(log.wal, &number, &error));
-    return log;
-}
-
-static void close_log(struct log *log)
-{
-    wal_close(log->wal);
-    promise_close(log->promise);
-    free(log->promise);
-}
-
-static void append(struct log *log, const char *text)
-{
-    struct store_error error;
-    assert_int_equal(wal_append(log->wal, slice_str(text), &error), STORE_DONE);
-}
-
-static void sync_log(struct log *log)
-{
-    struct store_error error;
-    assert_true(wal_sync(log->wal, &error));
-}
-
-static void append_synced(struct log *log, const char *text)
-{
-    append(log, text);
-    sync_log(log);
-}
-
-static uint64_t rotate(struct log *log)
-{
-    struct store_error error;
-    uint64_t number;
-    assert_true(wal_rotate(log->wal, &number, &error));
-    return number;
-}
-
-static void expect_found(const char *directory, const char *records)
-{
-    struct log log = open_log(directory);
-    assert_string_equal(log.found.text, records);
-    close_log(&log);
-}
-
-// The place and the number of records behind it of the first damage.
-static void expect_damage(const char *directory, uint64_t applied, const char *file, uint64_t at,
-                          uint64_t behind, const char *what)
-{
-    struct wal_report report = look(directory, applied);
-    assert_true(report.damage_count > 0);
-    assert_string_equal(report.damages[0].file, file);
-    assert_int_equal(report.damages[0].at, at);
-    assert_int_equal(report.damages[0].behind, behind);
-    assert_string_equal(report.damages[0].what, what);
-    struct store_error error;
-    assert_false(wal_report_fail(&report, "DIR", &error));
-    assert_non_null(strstr(error.text, file));
-    assert_non_null(strstr(error.text, "dolmen repair DIR"));
-    wal_report_release(&report);
-}
-
-static size_t count_files(const char *directory)
-{
-    size_t count = 0;
-    DIR *listing = opendir(directory);
-    assert_non_null(listing);
-    for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
-        count += strstr(entry->d_name, ".log") != NULL;
-    (void)closedir(listing);
-    return count;
-}
-
-static void path_of(char out[600], const char *directory, const char *name)
-{
-    assert_in_range(snprintf(out, 600, "%s/%s", directory, name), 1, 599);
-}
-
-static void remove_file(const char *directory, const char *name)
-{
-    char path[600];
-    path_of(path, directory, name);
-    assert_int_equal(unlink(path), 0);
 }
 
 static void flip(const char *directory, const char *name, off_t at)
@@ -369,85 +178,6 @@ static void test_taken_back(void **state)
     expect_found(*state, "one,two,three");
 }
 
-// ---- Faults ---------------------------------------------------------------------------------
-
-// A segment that could not be begun does not void what goes on in the one before it.
-static void test_failed_rotation(void **state)
-{
-    struct store_error error;
-    uint64_t number;
-    struct log log = open_continued(*state);
-    append_synced(&log, "a");
-    promise_faults = 1;
-    assert_false(wal_rotate(log.wal, &number, &error));
-    assert_false(wal_broken(log.wal));
-    assert_int_equal(count_files(*state), 1);
-    append_synced(&log, "b");
-    append_synced(&log, "c");
-    close_log(&log);
-    expect_found(*state, "a,b,c");
-    struct wal_report report = look(*state, 0);
-    assert_int_equal(report.segments[report.segment_count - 1].number, 1);
-    wal_report_release(&report);
-}
-
-// If it cannot be taken away again, nothing is appended to that one any more.
-static void expect_stopped(const char *directory, int *faults)
-{
-    struct store_error error;
-    uint64_t number;
-    struct log log = open_continued(directory);
-    append_synced(&log, "a");
-    *faults = -1;
-    assert_false(wal_rotate(log.wal, &number, &error));
-    assert_true(wal_broken(log.wal));
-    assert_int_equal(wal_append(log.wal, SLICE_LIT("refused"), &error), STORE_NOT_DONE);
-    *faults = 0;
-    assert_true(wal_restart(log.wal, 1, &error));
-    append_synced(&log, "b");
-    close_log(&log);
-    struct wal_report report = look(directory, 1);
-    assert_int_equal(report.damage_count, 0);
-    assert_int_equal(report.last, 2);
-    wal_report_release(&report);
-}
-
-static void test_failed_promise(void **state)
-{
-    expect_stopped(*state, &promise_faults);
-}
-
-static void test_failed_directory(void **state)
-{
-    expect_stopped(*state, &directory_faults);
-}
-
-// A write that fails may have done all of its work.
-static void test_failed_append(void **state)
-{
-    struct store_error error;
-    struct log log = open_continued(*state);
-    append_synced(&log, "a");
-    write_faults = 1;
-    assert_int_equal(wal_append(log.wal, SLICE_LIT("not done"), &error), STORE_NOT_DONE);
-    assert_non_null(strstr(error.text, "writing the log failed"));
-    assert_false(wal_broken(log.wal));
-    close_log(&log);
-    expect_found(*state, "a");
-    log = open_continued(*state);
-    write_faults = -1;
-    assert_int_equal(wal_append(log.wal, SLICE_LIT("unknown"), &error), STORE_UNKNOWN);
-    assert_true(wal_broken(log.wal));
-    write_faults = 0;
-    assert_true(wal_restart(log.wal, 1, &error));
-    append_synced(&log, "b");
-    close_log(&log);
-    struct wal_report report = look(*state, 1);
-    assert_int_equal(report.damage_count, 0);
-    assert_int_equal(report.last, 2);
-    wal_report_release(&report);
-}
-
 // ---- Damage ---------------------------------------------------------------------------------
 
 static size_t make_three(const char *directory, bool synced)
@@ -546,18 +276,6 @@ static void test_unsynced_hole(void **state)
     wal_report_release(&report);
 }
 
-static void make_segments(const char *directory)
-{
-    struct log log = open_continued(directory);
-    append_synced(&log, "a");
-    append_synced(&log, "b");
-    (void)rotate(&log);
-    append_synced(&log, "c");
-    (void)rotate(&log);
-    append_synced(&log, "d");
-    close_log(&log);
-}
-
 static void test_missing_first_segment(void **state)
 {
     make_segments(*state);
@@ -616,137 +334,6 @@ static void test_copied_segment(void **state)
     struct store_error error;
     assert_true(wal_walk(*state, 0, UINT64_MAX, note, &found, &error));
     assert_string_equal(found.text, "a,b,d");
-}
-
-// ---- Files of another log -------------------------------------------------------------------
-
-static void copy_file(const char *from_directory, const char *from_name, const char *to_directory,
-                      const char *to_name)
-{
-    char command[1400];
-    char from[600];
-    char to[600];
-    path_of(from, from_directory, from_name);
-    path_of(to, to_directory, to_name);
-    (void)snprintf(command, sizeof(command), "cp '%s' '%s'", from, to);
-    assert_int_equal(system(command), 0); // NOLINT(cert-env33-c): it is a test
-}
-
-// Two directories with the same beginning, which then go ways of their own.
-static void make_twins(char ours[600], char theirs[600], const char *directory)
-{
-    path_of(ours, directory, "ours");
-    path_of(theirs, directory, "theirs");
-    assert_int_equal(mkdir(ours, 0700), 0);
-    assert_int_equal(mkdir(theirs, 0700), 0);
-    struct log log = open_continued(ours);
-    append_synced(&log, "a");
-    close_log(&log);
-    copy_file(ours, "0000000001.log", theirs, "");
-    copy_file(ours, "promise", theirs, "");
-    log = open_continued(ours);
-    append_synced(&log, "b");
-    close_log(&log);
-    log = open_continued(theirs);
-    append_synced(&log, "x");
-    append_synced(&log, "y");
-    (void)rotate(&log);
-    append_synced(&log, "z");
-    (void)rotate(&log);
-    append_synced(&log, "z");
-    close_log(&log);
-}
-
-static void expect_foreign(const char *directory, const char *file, const char *records)
-{
-    struct store_error error;
-    struct found found = {.count = 0};
-    expect_damage(directory, 0, file, 0, 0, "the file is of another log");
-    assert_true(wal_walk(directory, 0, UINT64_MAX, note, &found, &error));
-    assert_string_equal(found.text, records);
-}
-
-// In place of the last one: the promise knows it, and without a promise the file before it.
-static void test_foreign_instead(void **state)
-{
-    char ours[600];
-    char theirs[600];
-    make_twins(ours, theirs, *state);
-    copy_file(theirs, "0000000002.log", ours, "");
-    expect_foreign(ours, "0000000002.log", "a");
-    remove_file(ours, "0000000001.log");
-    struct wal_report report = look(ours, 1);
-    assert_int_equal(report.damage_count, 1);
-    assert_string_equal(report.damages[0].what, "the file is of another log");
-    wal_report_release(&report);
-}
-
-// Behind the last one it would void what that one has.
-static void test_foreign_added(void **state)
-{
-    char ours[600];
-    char theirs[600];
-    make_twins(ours, theirs, *state);
-    copy_file(theirs, "0000000003.log", ours, "");
-    expect_foreign(ours, "0000000003.log", "a,b");
-    remove_file(ours, "promise");
-    expect_foreign(ours, "0000000003.log", "a,b");
-    remove_file(ours, "0000000003.log");
-    expect_found(ours, "a,b");
-    // Further behind, where no file before it can say so.
-    copy_file(theirs, "0000000004.log", ours, "");
-    struct wal_report report = look(ours, 0);
-    assert_true(report.damage_count > 0);
-    wal_report_release(&report);
-}
-
-// In place of the first one, whose successor knows it.
-static void test_foreign_before(void **state)
-{
-    char ours[600];
-    char theirs[600];
-    path_of(ours, *state, "ours");
-    path_of(theirs, *state, "theirs");
-    assert_int_equal(mkdir(ours, 0700), 0);
-    assert_int_equal(mkdir(theirs, 0700), 0);
-    make_segments(ours);
-    make_segments(theirs);
-    copy_file(theirs, "0000000001.log", ours, "");
-    struct wal_report report = look(ours, 0);
-    assert_string_equal(report.damages[0].file, "0000000001.log");
-    assert_string_equal(report.damages[0].what, "the file is of another log");
-    wal_report_release(&report);
-}
-
-// The files of format 3 do not know each other, and are continued by those that do.
-static void test_format_3(void **state)
-{
-    char path[600];
-    uint8_t header[32];
-    make_segments(*state);
-    for (int i = 1; i <= 3; i++) {
-        char name[32];
-        (void)snprintf(name, sizeof(name), "%010d.log", i);
-        path_of(path, *state, name);
-        int file = open(path, O_RDWR);
-        assert_int_equal(pread(file, header, sizeof(header), 0), sizeof(header));
-        header[3] = '2';
-        memset(header + 20, 0, 4);
-        uint32_t sum = crc32_of(slice_of(header + 8, sizeof(header) - 8));
-        memcpy(header + 4, &sum, 4);
-        assert_int_equal(pwrite(file, header, sizeof(header), 0), sizeof(header));
-        (void)close(file);
-    }
-    uint64_t nothing = 0;
-    path_of(path, *state, "promise");
-    int file = open(path, O_RDWR);
-    assert_int_equal(pwrite(file, &nothing, sizeof(nothing), PROMISE_SALT * 8), sizeof(nothing));
-    (void)close(file);
-    struct log log = open_continued(*state);
-    assert_string_equal(log.found.text, "a,b,c,d");
-    append_synced(&log, "e");
-    close_log(&log);
-    expect_found(*state, "a,b,c,d,e");
 }
 
 // A segment with a damaged header still gives its records to a repair.
@@ -844,10 +431,6 @@ int main(void)
         TEST(test_broken_log_is_replaced),
         TEST(test_taken_back),
         TEST(test_void_record),
-        TEST(test_failed_rotation),
-        TEST(test_failed_promise),
-        TEST(test_failed_directory),
-        TEST(test_failed_append),
         TEST(test_every_truncation),
         TEST(test_every_torn_tail),
         TEST(test_every_damaged_byte),
@@ -857,10 +440,6 @@ int main(void)
         TEST(test_missing_last_segment),
         TEST(test_missing_log),
         TEST(test_copied_segment),
-        TEST(test_foreign_instead),
-        TEST(test_foreign_added),
-        TEST(test_foreign_before),
-        TEST(test_format_3),
         TEST(test_lost_header),
         TEST(test_unfinished_segment),
         TEST(test_damaged_promise),
