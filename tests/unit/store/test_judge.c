@@ -153,18 +153,6 @@ static void test_unlisted_table_is_kept(void **state)
     assert_int_equal(size_of(copy), size);
 }
 
-static void test_unlisted_tables_are_limited(void **state)
-{
-    close_with_table(*state);
-    for (int i = 0; i < 80; i++) {
-        char name[64];
-        (void)snprintf(name, sizeof(name), "db/%06d.sst", 5000 + i);
-        write_file(*state, name, "no table");
-    }
-    store_close(open_rocksdb(*state, STORE_FULL));
-    assert_int_equal(count_names(*state, ".unlisted"), 64);
-}
-
 // What is known to be needed by nobody is removed: a table that was never finished, and one that
 // the list says was merged into another.
 static void test_leftovers_are_removed(void **state)
@@ -239,9 +227,11 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_refusal_changes_nothing), TEST(test_old_list_of_tables),
-        TEST(test_unlisted_table_is_kept),  TEST(test_unlisted_tables_are_limited),
-        TEST(test_leftovers_are_removed),   TEST(test_long_path),
+        TEST(test_refusal_changes_nothing),
+        TEST(test_old_list_of_tables),
+        TEST(test_unlisted_table_is_kept),
+        TEST(test_leftovers_are_removed),
+        TEST(test_long_path),
         TEST(test_what_cannot_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
