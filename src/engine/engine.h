@@ -179,11 +179,13 @@ struct write_job {
     bool repeated; // out: this token has been executed before; nothing was written
 
     // The engine's own.
-    size_t at;          // actions that are done
-    size_t committed;   // actions that are on disk
-    struct plan *plans; // of the part that follows, once it is begun
-    unsigned tries;     // how often that was put aside
-    uint64_t guarded;   // steps that guards have taken for that
+    size_t at;                  // actions that are done
+    size_t committed;           // actions that are on disk
+    struct plan *plans;         // of the part that follows, once it is begun
+    unsigned tries;             // how often that was put aside
+    uint64_t guarded;           // steps that guards have taken for that
+    struct claimant *claimants; // of that part, and their claims; NULL if there are none
+    struct ledger *ledger;
 };
 
 // Judges the index keys of an item to be put: types, emptiness, sizes. The writer judges again,
