@@ -377,9 +377,9 @@ access ordersOfUser(userId) = Order where SK begins "ORDER#" newest first
 ORDERS = 100000
 
 
-def model_apply(port, binary, directory, index=""):
+def model_apply(port, binary, directory, index="", text=None):
     path = directory / "shop.dolmen"
-    path.write_text(MODEL % index)
+    path.write_text(text or MODEL % index)
     subprocess.run([binary, "apply", path, "--endpoint", f"http://127.0.0.1:{port}", "--rate", "1000000"],
                    check=True, stdout=subprocess.DEVNULL)
 
@@ -416,3 +416,91 @@ def data_apply(attack, where):
     started = time.monotonic()
     model_apply(attack.port, *where, index='GSI1 = "ORDERS", "{orderId:pad(8)}"')
     attack.note("applied", time.monotonic() - started)
+
+
+# ---- Models that are hard to judge -----------------------------------------------------------------
+
+VALUES = 900
+LEVELS = 17
+HOLDERS = 200
+
+UNIQUE_MODEL = "table uniq { key pk }\nentity E {\n pk string\n%s\n}\n" % \
+    "\n".join(f" a{i} string? unique" for i in range(VALUES))
+UNION_MODEL = "table union { key pk }\ntype A = B | C\ntype B { x: A  z: string }\ntype C { x: A? }\n" \
+    "entity E {\n pk string\n n number?\n%s\n}\n" % "\n".join(f" a{i} A?" for i in range(HOLDERS))
+JSON_MODEL = "table anything { key pk }\ntype Json = string | number | boolean | null | Json[] | Record<string, Json>\n" \
+    "entity E { pk string  n number?  l Json? }\n"
+
+
+def hard_apply(scene, text):
+    model_apply(scene.server.port, scene.bench.dolmen_path, scene.bench.work, text=text)
+
+
+def uniq(scene):
+    """A table whose items have 900 values that no other item may have."""
+    hard_apply(scene, UNIQUE_MODEL)
+
+
+def put_uniq(turn, count):
+    puts = ('{"Put":{"TableName":"uniq","Item":{"pk":{"S":"%08d"},%s}}}' % (
+        n, ",".join('"a%d":{"S":"%d.%d"}' % (i, turn, n) for i in range(VALUES))) for n in range(count))
+    return request("TransactWriteItems", '{"TransactItems":[%s]}' % ",".join(puts))
+
+
+def delete_uniq(count):
+    return request("TransactWriteItems", {"TransactItems": [{"Delete": {"TableName": "uniq", "Key": key(n)}} for n in range(count)]})
+
+
+@row("unique-put", "TransactWriteItems: 5 Puts that give back 900 unique values each, and take as many others", "unique", uniq)
+def unique_put(attack):
+    attack.repeat(put_uniq(0, 5), put_uniq(1, 5), connections=1)
+
+
+@row("unique-delete", "TransactWriteItems: 11 Puts of 900 unique values each, and 11 Deletes", "unique", uniq)
+def unique_delete(attack):
+    attack.repeat(delete_uniq(11), put_uniq(0, 11), connections=1)
+
+
+@row("unique-most", "TransactWriteItems: 100 Puts of 900 unique values each, which are too many", "unique", uniq)
+def unique_most(attack):
+    attack.repeat(put_uniq(2, 100), connections=1)
+
+
+def put_unions():
+    value = '{"M":{}}'
+    for _ in range(LEVELS):
+        value = '{"M":{"x":%s}}' % value
+    return request("PutItem", '{"TableName":"union","Item":{"pk":{"S":"00000000"},%s}}' % ",".join(
+        '"a%d":%s' % (i, value) for i in range(HOLDERS)))
+
+
+def unions(scene):
+    """An item of 200 attributes, each of 17 levels of a union of two types that hold each other."""
+    hard_apply(scene, UNION_MODEL)
+    if scene.connect().ask(put_unions()).status != 200:
+        raise RuntimeError("union")
+
+
+@row("union-update", "UpdateItem of an item with 200 attributes of 17 levels of a recursive union", "union", unions)
+def union_update(attack):
+    attack.repeat(*[request("UpdateItem", {"TableName": "union", "Key": key(0), "UpdateExpression": "SET n = :n",
+                                           "ExpressionAttributeValues": {":n": {"N": str(n)}}}) for n in range(2)])
+
+
+@row("union-put", "PutItem of such an item", "union", unions)
+def union_put(attack):
+    attack.repeat(put_unions())
+
+
+def anything(scene):
+    """10 items, each a list of 190,000, of the type Json of the manual."""
+    hard_apply(scene, JSON_MODEL)
+    put_all(scene, "anything", 10, '"l":{"L":[%s]}' % ",".join(['{"NULL":true}'] * 190000))
+
+
+@row("json-update", "TransactWriteItems: 10 updates of items with lists of 190,000, of the type Json", "anything", anything)
+def json_update(attack):
+    attack.repeat(*[request("TransactWriteItems", {"TransactItems": [
+        {"Update": {"TableName": "anything", "Key": key(n), "UpdateExpression": "SET n = :n",
+                    "ExpressionAttributeValues": {":n": {"N": str(value)}}}} for n in range(10)]})
+        for value in range(2)], connections=1)

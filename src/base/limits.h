@@ -68,9 +68,12 @@ enum {
     LIMIT_ITEM_BYTES = 4 << 20,
     LIMIT_ITEM_JSON = 32 << 20,
     LIMIT_CHANGE_JSON = 2 * LIMIT_ITEM_JSON,
-    LIMIT_INLINE_STEPS = 50000,   // of guards, which count steps (see below): also 200 µs
-    LIMIT_INDEX_COPY = 2 << 10,   // a larger index entry refers to its item (ADR 014)
-    LIMIT_GROUP_BYTES = 1 << 20,  // bytes one group commit gathers before it goes to disk
+    LIMIT_INLINE_STEPS = 50000,  // of guards, which count steps (see below): also 200 µs
+    LIMIT_INDEX_COPY = 2 << 10,  // a larger index entry refers to its item (ADR 014)
+    LIMIT_GROUP_BYTES = 1 << 20, // bytes one group commit gathers before it goes to disk
+    // Unique values that one transaction takes or gives back: each is a record, and all of them are
+    // one commit. 100 for each of its items; the writer takes 10 to 20 ms for it.
+    LIMIT_TRANSACT_CLAIMS = 10000,
     LIMIT_SMALL_WRITE = 64 << 10, // bytes that a request reads and writes ahead of larger ones
 
     // Work (ours), in steps of about 4 ns: see steps.h.

@@ -28,6 +28,7 @@ struct engine *engine_open(struct store *store, struct env env, const struct gua
     engine->store = store;
     engine->env = env;
     engine->index_copy_max = LIMIT_INDEX_COPY;
+    engine->claims.seed = (uint64_t)(uintptr_t)engine; // clients do not know it
     ensure(pthread_rwlock_init(&engine->catalog.lock, NULL) == 0);
     health_init(engine);
     if (!catalog_load(engine, error) || !log_load(engine, error)) {

@@ -192,12 +192,14 @@ struct write_job {
     bool (*room)(struct write_job *request, struct write_action *action, struct error *error);
 
     // The engine's own.
-    size_t at;          // actions that are done
-    size_t committed;   // actions that are on disk
-    struct plan *plans; // of the part that follows, once it is begun
-    unsigned tries;     // how often that was put aside
-    bool refused;       // nothing more of it is done, because the engine is to stop
-    uint64_t guarded;   // steps that guards have taken for that
+    size_t at;                  // actions that are done
+    size_t committed;           // actions that are on disk
+    struct plan *plans;         // of the part that follows, once it is begun
+    unsigned tries;             // how often that was put aside
+    uint64_t guarded;           // steps that guards have taken for that
+    struct claimant *claimants; // of that part, and their claims; NULL if there are none
+    struct ledger *ledger;
+    bool refused; // nothing more of it is done, because the engine is to stop
 };
 
 // Judges the index keys of an item to be put: types, emptiness, sizes. The writer judges again,

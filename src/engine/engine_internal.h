@@ -92,6 +92,15 @@ struct change_log {
     _Atomic int64_t promised;     // the latest time that was told as a moment
 };
 
+// The last claims that were changed, as hashes: the writer's. See claims.c.
+enum { CLAIM_NOTES = 1 << 14 };
+struct claim_notes {
+    uint64_t seed;
+    uint64_t count;           // that were ever noted
+    _Atomic uint64_t settled; // of them not in the batch at hand
+    uint64_t hashes[CLAIM_NOTES];
+};
+
 // Plans what takes long beside the writer; see judge.c.
 enum { DESK_QUICK, DESK_SLOW, DESKS };
 struct desk {
@@ -116,6 +125,7 @@ struct engine {
     struct queue queue;
     struct writer_counts counts;
     struct change_log log;
+    struct claim_notes claims;
     struct keeper keeper;
     _Atomic int64_t freed; // bytes that were deleted since the store was last asked to reclaim them
     size_t index_copy_max; // see engine_index_copy_max
@@ -289,8 +299,8 @@ struct claims {
     struct guard_claim *list;
     size_t release_count;
     struct guard_claim *releases;
-    bool *held;  // by position in list: the item has it already
-    bool *owned; // by position in releases: the item has it, and gives it back
+    struct claim_row **rows;  // by position in list, once they are in a ledger
+    struct claim_row **given; // by position in releases; NULL for what is claimed again
 };
 
 // What an action comes to: the item that it found, and the one that it makes of it.
@@ -328,7 +338,8 @@ MUST_CHECK bool plan_read(struct txn *txn, struct write_job *request,
 MUST_CHECK bool image_copy(struct arena *arena, struct slice item, struct slice *out,
                            struct error *error);
 
-// ---- Guards (guard.c) ---------------------------------------------------------------------
+// ---- Guards (guard.c, claims.c)
+// ---------------------------------------------------------------------
 
 // Has the table's guard complete and judge the new image. `claims` is what came out.
 MUST_CHECK bool guard_judge(struct txn *txn, struct write_job *request, struct write_action *action,
@@ -341,9 +352,21 @@ struct claimant {
     struct slice key; // the item's tree key
     struct claims *claims;
 };
-// Judges the claims of one action beside those of all others in its request.
-MUST_CHECK bool claims_judge(struct txn *txn, struct arena *arena, const struct claimant *all,
-                             size_t count, size_t which, struct error *error);
+// All claims of a part of a request, in the arena; NULL if that is used up. The claimants must stay
+// where they are.
+MUST_CHECK struct ledger *ledger_new(const struct engine *engine, struct arena *arena,
+                                     const struct claimant *all, size_t count);
+// Looks up who has the values; what is not looked up here is when it is judged.
+MUST_CHECK bool ledger_read(struct txn *txn, struct ledger *ledger, struct arena *arena,
+                            struct error *error);
+// The writer forgets what has changed since the judge looked it up; false if that is not known any
+// more.
+MUST_CHECK bool ledger_catch_up(const struct engine *engine, struct ledger *ledger);
+// Judges the claims of one action beside those of all others in its ledger.
+MUST_CHECK bool claims_judge(struct txn *txn, struct arena *arena, const struct claimant *self,
+                             struct error *error);
+// What the batch has changed of claims is committed, or will not be.
+void claims_settled(struct engine *engine);
 // Brings the table's claims up to date: first for all actions what is given back, then what is
 // claimed.
 void claims_release(struct txn *txn, const struct claimant *claimant);

@@ -57,7 +57,7 @@ struct guard_ops {
 struct guard {
     const struct guard_ops *ops;
     _Atomic unsigned references;
-    bool claims; // some writes claim values
+    size_t claims; // the most values that an item claims
 };
 
 static inline struct guard *guard_hold(struct guard *guard)

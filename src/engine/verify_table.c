@@ -83,9 +83,7 @@ static void imply_claims(struct verifier *v, const struct view *view, struct sli
     if (!guard->ops->write(guard, &write, &error) || write.claim_count == 0)
         return;
     struct claims claims = {.count = write.claim_count, .list = write.claims};
-    claims.held = arena_zalloc(&v->arena, claims.count, sizeof(*claims.held));
-    if (claims.held != NULL)
-        claims_take(&v->txn, &(struct claimant){view->table, tree_key, &claims});
+    claims_take(&v->txn, &(struct claimant){view->table, tree_key, &claims});
 }
 
 // Everything that is made of the item, in the batch and in the counters of the transaction. Returns

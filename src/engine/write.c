@@ -157,7 +157,7 @@ struct part {
     size_t count;
 };
 
-enum { PART_ACTIONS = 256, PART_BYTES = LIMIT_GROUP_BYTES / 2 };
+enum { PART_ACTIONS = 256, PART_BYTES = LIMIT_GROUP_BYTES / 2, PART_CLAIMS = 4096 };
 
 static bool repeats(const struct write_action *actions, size_t at)
 {
@@ -176,10 +176,13 @@ static size_t part_count(const struct write_job *request)
         return left;
     size_t most = request->each ? 1 : PART_ACTIONS;
     size_t bytes = 0;
+    size_t claims = 0;
     size_t count = 0;
     while (count < left && count < most) {
+        const struct guard *guard = actions[count].table->guard;
         bytes += actions[count].item.len * (1 + actions[count].table->index_count);
-        if (count > 0 && (bytes > PART_BYTES || repeats(actions, count)))
+        claims += guard == NULL ? 0 : 2 * guard->claims; // taken and given back
+        if (count > 0 && (bytes > PART_BYTES || claims > PART_CLAIMS || repeats(actions, count)))
             break;
         count++;
     }
@@ -206,14 +209,23 @@ static bool part_begin(struct write_job *request, struct part *part)
     return true;
 }
 
+static void forget_claims(struct write_job *request)
+{
+    request->claimants = NULL;
+    request->ledger = NULL;
+}
+
 static void part_end(struct txn *txn, struct write_job *request, const struct part *part)
 {
     for (size_t i = 0; i < part->count; i++)
         plan_drop(txn, &part->plans[i]);
     request->plans = NULL;
+    forget_claims(request);
 }
 
 // ---- Planning ------------------------------------------------------------------------
+
+enum { STEPS_CLAIM = 250 }; // a look-up in the store
 
 enum planned {
     PLANNED,
@@ -221,6 +233,7 @@ enum planned {
                     // plans it
     PLANNED_BEHIND, // it is large: small requests go first
     PLANNED_NEVER,  // the transaction is too large
+    PLANNED_CLAIMS, // it takes and gives back too many values
 };
 
 // The writer looks at what the judge has planned: it holds unless the item is another one by now.
@@ -268,6 +281,62 @@ static enum planned open_part(struct txn *txn, struct write_job *request, const 
     return small || request->job.large || txn->aside ? PLANNED : PLANNED_BEHIND;
 }
 
+// Gathers the values that the part claims or gives back: one action may give back what another
+// takes, so all of them are judged together.
+static bool gather_claims(struct txn *txn, struct write_job *request, const struct part *part,
+                          struct error *error)
+{
+    struct claimant *all = arena_zalloc(request->arena, part->count, sizeof(*all));
+    if (all == NULL)
+        return error_budget(error);
+    for (size_t i = 0; i < part->count; i++)
+        all[i] =
+            (struct claimant){part->plans[i].table, part->actions[i].key, &part->plans[i].claims};
+    request->claimants = all;
+    request->ledger = ledger_new(txn->engine, request->arena, all, part->count);
+    return request->ledger != NULL || error_budget(error);
+}
+
+static size_t count_claims(const struct part *part)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < part->count; i++)
+        count += part->plans[i].claims.count + part->plans[i].claims.release_count;
+    return count;
+}
+
+// On the judge's thread: looks up who has the values, so that the writer only has to look at what
+// has changed since.
+static void read_claims(struct txn *txn, struct write_job *request, const struct part *part)
+{
+    struct error error;
+    error_init(&error, request->arena);
+    if (!gather_claims(txn, request, part, &error) ||
+        !ledger_read(txn, request->ledger, request->arena, &error))
+        forget_claims(request); // the writer will meet it, too, and say so
+}
+
+// The writer looks up few values, and leaves many to the judge.
+static enum planned plan_claims(struct txn *txn, struct write_job *request, const struct part *part)
+{
+    size_t count = count_claims(part);
+    if (request->transaction && count > LIMIT_TRANSACT_CLAIMS)
+        return PLANNED_CLAIMS;
+    if (request->ledger != NULL && !txn->aside) {
+        if (ledger_catch_up(txn->engine, request->ledger))
+            return PLANNED;
+        if (request->tries < LIMIT_PLAN_TRIES)
+            return PLANNED_LATER;
+    }
+    forget_claims(request);
+    steps_add(&txn->steps, count * STEPS_CLAIM);
+    if (steps_over(&txn->steps) && (txn->aside || request->tries == 0))
+        return PLANNED_LATER;
+    if (txn->aside && count > 0)
+        read_claims(txn, request, part);
+    return PLANNED;
+}
+
 // Plans every action, so that all reasons to cancel a transaction are known. The writer gives up
 // after some steps; the judge does not.
 static enum planned plan_part(struct txn *txn, struct write_job *request, const struct part *part)
@@ -285,7 +354,7 @@ static enum planned plan_part(struct txn *txn, struct write_job *request, const 
         if (!still_fits(request, part, i, &bytes))
             return PLANNED_NEVER;
     }
-    return PLANNED;
+    return plan_claims(txn, request, part);
 }
 
 static void drop_plans(struct txn *txn, const struct part *part, bool aside)
@@ -305,6 +374,7 @@ static bool plan_aside(struct job *job, struct txn *txn)
     if (!part_begin(request, &part) || plan_part(txn, request, &part) != PLANNED_LATER)
         return true;
     drop_plans(txn, &part, true);
+    forget_claims(request);
     request->refused = steps_stopped(&txn->steps);
     return request->refused;
 }
@@ -345,37 +415,24 @@ static bool note_failure(struct write_job *request, struct write_action *action,
     return true;
 }
 
-// The values that items claim are judged when all of the part is known: one action may give back
-// what another takes.
-static bool judge_claims(struct txn *txn, struct write_job *request, const struct part *part,
-                         struct claimant **out)
+static bool judge_claims(struct txn *txn, struct write_job *request, const struct part *part)
 {
-    size_t wanted = 0;
-    for (size_t i = 0; i < part->count; i++)
-        wanted += part->plans[i].claims.count + part->plans[i].claims.release_count;
-    *out = NULL;
-    if (wanted == 0)
+    if (count_claims(part) == 0)
         return true;
-    struct claimant *all = arena_zalloc(request->arena, part->count, sizeof(*all));
-    if (all == NULL)
-        return error_budget(request->job.error);
-    for (size_t i = 0; i < part->count; i++)
-        all[i] =
-            (struct claimant){part->plans[i].table, part->actions[i].key, &part->plans[i].claims};
+    if (request->ledger == NULL && !gather_claims(txn, request, part, request->job.error))
+        return false;
     for (size_t i = 0; i < part->count; i++) {
         struct error error;
         error_init(&error, request->arena);
-        if (!claims_judge(txn, request->arena, all, part->count, i, &error) &&
+        if (!claims_judge(txn, request->arena, &request->claimants[i], &error) &&
             !note_failure(request, &part->actions[i], &error))
             return false;
     }
-    *out = all;
     return true;
 }
 
 // What only the writer can judge, because it depends on more than the item.
-static bool judge_part(struct txn *txn, struct write_job *request, const struct part *part,
-                       struct claimant **claimants)
+static bool judge_part(struct txn *txn, struct write_job *request, const struct part *part)
 {
     for (size_t i = 0; i < part->count; i++) {
         struct write_action *action = &part->actions[i];
@@ -391,7 +448,7 @@ static bool judge_part(struct txn *txn, struct write_job *request, const struct 
         if (!note_failure(request, action, &plan->error))
             return false;
     }
-    if (!judge_claims(txn, request, part, claimants))
+    if (!judge_claims(txn, request, part))
         return false;
     for (size_t i = 0; i < part->count; i++) {
         if (part->actions[i].failure != ERR_NONE)
@@ -413,6 +470,16 @@ static void apply_part(struct txn *txn, const struct part *part, const struct cl
     }
 }
 
+static bool refuse_part(const struct write_job *request, enum planned planned)
+{
+    if (planned == PLANNED_NEVER)
+        return error_validation(request->job.error,
+                                "Transaction request size exceeded the 4MB limit");
+    return error_validation(request->job.error,
+                            "Transaction request takes or gives back more than %d unique values",
+                            LIMIT_TRANSACT_CLAIMS);
+}
+
 // Plans, judges and applies the part that the request has come to; job.turn tells whether it was
 // put off instead.
 static bool run_part(struct txn *txn, struct write_job *request)
@@ -425,13 +492,9 @@ static bool run_part(struct txn *txn, struct write_job *request)
         put_off(txn, request, &part, planned == PLANNED_LATER ? JOB_ASIDE : JOB_BEHIND);
         return true;
     }
-    struct claimant *claimants = NULL;
-    bool ok = planned == PLANNED ? judge_part(txn, request, &part, &claimants)
-                                 : error_validation(request->job.error,
-                                                    "Transaction request size exceeded the 4MB "
-                                                    "limit");
+    bool ok = planned == PLANNED ? judge_part(txn, request, &part) : refuse_part(request, planned);
     if (ok)
-        apply_part(txn, &part, claimants);
+        apply_part(txn, &part, request->claimants);
     part_end(txn, request, &part);
     request->at += part.count;
     return ok || request->each;

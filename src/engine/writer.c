@@ -450,6 +450,7 @@ static struct finished commit_group(struct txn *txn, const struct group *group)
     bool committed = end == STORE_DONE;
     settle_counters(txn, committed);
     log_after_commit(txn->engine, committed);
+    claims_settled(txn->engine);
     store_batch_clear(txn->batch);
     struct finished finished = {0, 0};
     struct job *job = group->first;

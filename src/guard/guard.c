@@ -378,7 +378,7 @@ static bool make_claims(const struct guard_work *work, const struct slice *value
 static bool release_all(const struct model_guard *guard, struct guard_write *write,
                         struct model_check *check, struct error *error)
 {
-    if (!guard->guard.claims || write->before.len == 0)
+    if (guard->guard.claims == 0 || write->before.len == 0)
         return true;
     struct model_recognition recognition =
         model_recognise_within(check, guard->table, write->before);
@@ -398,7 +398,7 @@ static bool release_all(const struct model_guard *guard, struct guard_write *wri
 static bool claim_values(const struct model_guard *guard, struct guard_write *write,
                          const struct guard_work *work, struct error *error)
 {
-    if (!guard->guard.claims)
+    if (guard->guard.claims == 0)
         return true;
     if (work->fresh)
         return make_claims(work, work->values, NULL, &write->claim_count, &write->claims, error) &&
@@ -650,7 +650,8 @@ struct guard *model_guard_new(struct model *model, const struct model_table *tab
     bool made = entities != NULL;
     for (size_t i = 0; made && i < table->entity_count; i++) {
         made = guard_compile(&guard->arena, &table->entities[i], &entities[i]);
-        guard->guard.claims = guard->guard.claims || entities[i].unique_count > 0;
+        if (entities[i].unique_count > guard->guard.claims)
+            guard->guard.claims = entities[i].unique_count;
     }
     guard->entities = entities;
     if (!made) {

@@ -351,7 +351,8 @@ bool model_type_fits(struct model_check *check, const struct model_type *type, s
     case VALUE_TAG_S:
     case VALUE_TAG_N:
     case VALUE_TAG_B:
-        count_text(check, type, value.len);
+        if (value.len > STEPS_BYTES)
+            count_text(check, type, value.len);
         return scalar_fits(type, (enum value_tag)value.ptr[0], value_bytes(value));
     default:
         return scalar_fits(type, (enum value_tag)value.ptr[0], VALUE_NONE);

@@ -14,6 +14,7 @@
 #include "store/store_driver.h"
 
 #include "base/arena.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 
@@ -84,29 +85,10 @@ void store_batch_clear(struct store_batch *batch)
     arena_reset(&batch->arena);
 }
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    unsigned __int128 product = (unsigned __int128)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-// Eight bytes at a time through a widening multiplication. The batch's address is the seed:
-// keys come from clients, who should not be able to choose them so that they collide.
+// The batch's address is the seed.
 static uint32_t key_hash(const struct store_batch *batch, struct slice key)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)batch ^ key.len * 0x9e3779b97f4a7c15u;
-    uint64_t word;
-    const uint8_t *at = key.ptr;
-    size_t left = key.len;
-    for (; left >= 8; at += 8, left -= 8) {
-        memcpy(&word, at, 8);
-        hash = mix(hash ^ word, 0xd6e8feb86659fd93u) + 0xa0761d6478bd642fu;
-    }
-    word = 0;
-    if (left > 0)
-        memcpy(&word, at, left);
-    hash = mix(hash ^ word, 0xe7037ed1a0b428dbu) + 0x8ebc6af09c88c6e3u;
-    return (uint32_t)mix(hash, 0x9e3779b97f4a7c15u);
+    return (uint32_t)hash_of((uint64_t)(uintptr_t)batch, key);
 }
 
 // The slot that has the key, or the free one where it belongs.

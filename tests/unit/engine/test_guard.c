@@ -1,9 +1,13 @@
 // Tables with a guard: a small one that keeps `copy` the same as `name`, wants an `email` to be
-// unique, refuses items that are `bad`, and takes long for those that are `slow`.
+// unique, refuses items that are `bad`, and takes long for those that are `slow`. Items with `many`
+// claim so many values, from the one whose number is in `base` on.
 #include "support.h"
 
+#include "engine/engine_internal.h"
 #include "engine/record.h"
 #include "value/digest.h"
+
+#include <semaphore.h>
 
 static struct slice with_copy(struct arena *arena, struct slice item)
 {
@@ -42,13 +46,32 @@ static size_t claim_email(struct arena *arena, struct slice item, struct guard_c
     return 1;
 }
 
+static int64_t number_in(struct slice item, struct slice name)
+{
+    struct slice value = item.len == 0 ? VALUE_NONE : value_get(item, name);
+    int64_t number = 0;
+    assert_true(value.len == 0 || number_to_i64(value_bytes(value), &number));
+    return number;
+}
+
+static size_t claim_all(struct arena *arena, struct slice item, struct guard_claim **out)
+{
+    int64_t many = number_in(item, SLICE_LIT("many"));
+    int64_t base = number_in(item, SLICE_LIT("base"));
+    if (many == 0)
+        return claim_email(arena, item, out);
+    *out = arena_zalloc(arena, (size_t)many, sizeof(**out));
+    for (int64_t i = 0; i < many; i++) {
+        char *name = arena_printf(arena, "%lld", (long long)(base + i));
+        (*out)[i] = (struct guard_claim){slice_str(name), SLICE_LIT("one of many"), VALUE_NONE};
+    }
+    return (size_t)many;
+}
+
 // A slow item has the number of its steps.
 static bool take_steps(struct guard_write *write)
 {
-    struct slice slow = value_get(write->after, SLICE_LIT("slow"));
-    int64_t steps = 1;
-    assert_true(slow.len == 0 || number_to_i64(value_bytes(slow), &steps));
-    steps_add(write->steps, (size_t)steps);
+    steps_add(write->steps, (size_t)number_in(write->after, SLICE_LIT("slow")));
     return !steps_over(write->steps);
 }
 
@@ -61,8 +84,8 @@ static bool small_write(const struct guard *guard, struct guard_write *write, st
         return false;
     if (write->after.len > 0)
         write->after = with_copy(write->arena, write->after);
-    write->claim_count = claim_email(write->arena, write->after, &write->claims);
-    write->release_count = claim_email(write->arena, write->before, &write->releases);
+    write->claim_count = claim_all(write->arena, write->after, &write->claims);
+    write->release_count = claim_all(write->arena, write->before, &write->releases);
     return true;
 }
 
@@ -82,7 +105,7 @@ static struct guard *small_guard(void *context, struct engine *engine, const str
     assert_non_null(guard);
     guard->ops = &small_ops;
     guard->references = 1;
-    guard->claims = true;
+    guard->claims = 1;
     return guard;
 }
 
@@ -205,21 +228,36 @@ static void transactions_hand_over(void **state)
 struct watched {
     struct write_job write; // first
     bool (*plan)(struct job *job, struct txn *txn);
+    sem_t end;
     unsigned planned;
+    struct world *world;
+    void (*meanwhile)(struct world *w); // is done when it was planned for the first time; or NULL
 };
 
 static bool plan_watched(struct job *job, struct txn *txn)
 {
     struct watched *own = (struct watched *)job;
-    own->planned++;
-    return own->plan(job, txn);
+    if (!own->plan(job, txn))
+        return false;
+    if (own->planned++ > 0 || own->meanwhile == NULL)
+        return true;
+    struct world other = {.engine = own->world->engine};
+    arena_init(&other.arena, LIMIT_REQUEST_MEMORY);
+    own->meanwhile(&other);
+    arena_release(&other.arena);
+    return true;
 }
 
-static bool run_watched(struct world *w, struct write_action *actions, size_t count,
-                        bool transaction, unsigned *planned)
+static void wake_watched(struct job *job)
+{
+    assert_int_equal(sem_post(&((struct watched *)job)->end), 0);
+}
+
+static bool run_disturbed(struct world *w, struct write_action *actions, size_t count,
+                          bool transaction, void (*meanwhile)(struct world *w), unsigned *planned)
 {
     struct table *table = engine_table(w->engine, SLICE_LIT("t"));
-    struct watched job = {.planned = 0};
+    struct watched job = {.world = w, .meanwhile = meanwhile};
     error_init(&w->error, &w->arena);
     write_job_init(&job.write, w->engine, &w->arena, &w->error);
     job.write.count = count;
@@ -227,15 +265,25 @@ static bool run_watched(struct world *w, struct write_action *actions, size_t co
     job.write.transaction = transaction;
     job.plan = job.write.job.plan;
     job.write.job.plan = plan_watched;
+    job.write.job.done = wake_watched;
+    assert_int_equal(sem_init(&job.end, 0, 0), 0);
     for (size_t i = 0; i < count; i++) {
         actions[i].table = table;
         actions[i].key = tree_key(w, table, actions[i].item);
     }
-    bool ok = engine_run(w->engine, &job.write.job);
+    assert_true(engine_submit(w->engine, &job.write.job));
+    assert_int_equal(sem_wait(&job.end), 0);
+    assert_int_equal(sem_destroy(&job.end), 0);
     *planned = job.planned;
     write_job_release(&job.write);
     table_release(table);
-    return ok;
+    return !job.write.job.failed;
+}
+
+static bool run_watched(struct world *w, struct write_action *actions, size_t count,
+                        bool transaction, unsigned *planned)
+{
+    return run_disturbed(w, actions, count, transaction, NULL, planned);
 }
 
 static struct slice slow_item(struct world *w, const char *pk, unsigned steps)
@@ -290,6 +338,124 @@ static void slow_transaction(void **state)
                                 "The items of the transaction take too much work to check against "
                                 "the model of their table: write fewer at once");
         }
+    }
+    world_close(&w);
+}
+
+// ---- Many values --------------------------------------------------------------------------------
+
+enum { MANY = 300 }; // more than half of what the writer looks up
+
+static struct write_action put_many(struct world *w, const char *pk, unsigned base, unsigned many)
+{
+    char bases[32];
+    char manys[32];
+    (void)snprintf(bases, sizeof(bases), "base=#%u", base);
+    (void)snprintf(manys, sizeof(manys), "many=#%u", many);
+    return (struct write_action){.kind = WRITE_PUT,
+                                 .item = item_of(w, bases, manys, pk, "sk=1", NULL)};
+}
+
+static bool put_one(struct world *w, const char *pk, unsigned value)
+{
+    return put_item(w, "t", put_many(w, pk, value, 1).item);
+}
+
+// Whoever claims many values has the judge look them up.
+static void many_are_aside(void **state)
+{
+    (void)state;
+    struct world w;
+    unsigned planned;
+    guarded_open(&w);
+    struct write_action few = put_many(&w, "pk=z", 9000, MANY);
+    assert_true(run_watched(&w, &few, 1, false, &planned));
+    assert_int_equal(planned, 0);
+    struct write_action two[2] = {put_many(&w, "pk=a", 0, MANY), put_many(&w, "pk=b", MANY, MANY)};
+    assert_true(run_watched(&w, two, COUNT_OF(two), true, &planned));
+    assert_int_equal(planned, 1);
+    assert_false(put_one(&w, "pk=c", 0));
+    assert_false(put_one(&w, "pk=c", 2 * MANY - 1));
+    // One that takes what another one has, and what another one takes.
+    struct write_action wrong[2] = {put_many(&w, "pk=c", 2 * MANY - 1, MANY),
+                                    put_many(&w, "pk=d", 3 * MANY - 2, MANY)};
+    assert_false(run_watched(&w, wrong, COUNT_OF(wrong), true, &planned));
+    assert_int_equal(planned, 1);
+    assert_int_equal(wrong[0].failure, ERR_VALIDATION);
+    assert_int_equal(wrong[1].failure, ERR_VALIDATION);
+    // They are handed over, and some of them are let go.
+    struct write_action turned[2] = {put_many(&w, "pk=a", MANY + 10, MANY - 10),
+                                     put_many(&w, "pk=b", 10, MANY)};
+    assert_true(run_watched(&w, turned, COUNT_OF(turned), true, &planned));
+    assert_true(put_one(&w, "pk=c", 9));
+    assert_true(put_one(&w, "pk=d", 0));
+    assert_false(put_one(&w, "pk=e", 10));
+    assert_false(put_one(&w, "pk=e", MANY + 10));
+    assert_false(put_one(&w, "pk=e", 2 * MANY - 1));
+    struct write_action gone[2] = {
+        {.kind = WRITE_DELETE, .item = item_of(&w, "pk=a", "sk=1", NULL)},
+        {.kind = WRITE_DELETE, .item = item_of(&w, "pk=b", "sk=1", NULL)}};
+    assert_true(run_watched(&w, gone, COUNT_OF(gone), true, &planned));
+    assert_int_equal(planned, 1);
+    assert_true(put_one(&w, "pk=e", 10));
+    assert_true(put_one(&w, "pk=f", 2 * MANY - 1));
+    world_close(&w);
+}
+
+static void take_one(struct world *w)
+{
+    assert_true(put_one(w, "pk=z", MANY + 7));
+}
+
+static void give_one(struct world *w)
+{
+    assert_true(delete_item(w, "t", item_of(w, "pk=z", "sk=1", NULL)));
+}
+
+// In writes that are small enough for the writer itself: the judge is busy.
+static void change_more_than_is_noted(struct world *w)
+{
+    for (unsigned i = 0; i <= CLAIM_NOTES / (MANY / 2); i++)
+        assert_true(
+            put_item(w, "t", put_many(w, "pk=y", i % 2 == 0 ? 50000 : 60000, MANY / 2).item));
+}
+
+// What others take or give back while many values are looked up counts.
+static void many_are_looked_up_again(void **state)
+{
+    (void)state;
+    struct world w;
+    unsigned planned;
+    guarded_open(&w);
+    struct write_action two[2] = {put_many(&w, "pk=a", 0, MANY), put_many(&w, "pk=b", MANY, MANY)};
+    assert_false(run_disturbed(&w, two, COUNT_OF(two), true, take_one, &planned));
+    assert_int_equal(planned, 1);
+    assert_int_equal(two[0].failure, ERR_NONE);
+    assert_int_equal(two[1].failure, ERR_VALIDATION);
+    assert_true(run_disturbed(&w, two, COUNT_OF(two), true, give_one, &planned));
+    assert_int_equal(planned, 1);
+    assert_false(put_one(&w, "pk=z", MANY + 7));
+    // If it is not known any more what has changed, everything is looked up anew.
+    struct write_action more[2] = {put_many(&w, "pk=c", 2 * MANY, MANY),
+                                   put_many(&w, "pk=d", 3 * MANY, MANY)};
+    assert_true(run_disturbed(&w, more, COUNT_OF(more), true, change_more_than_is_noted, &planned));
+    assert_int_equal(planned, 2);
+    world_close(&w);
+}
+
+static void too_many(void **state)
+{
+    (void)state;
+    struct world w;
+    unsigned planned;
+    guarded_open(&w);
+    for (int transaction = 1; transaction >= 0; transaction--) {
+        struct write_action two[2] = {put_many(&w, "pk=a", 0, LIMIT_TRANSACT_CLAIMS),
+                                      put_many(&w, "pk=b", LIMIT_TRANSACT_CLAIMS, 1)};
+        assert_int_equal(run_watched(&w, two, COUNT_OF(two), transaction, &planned), !transaction);
+        if (transaction)
+            assert_string_equal(w.error.message, "Transaction request takes or gives back more "
+                                                 "than 10000 unique values");
     }
     world_close(&w);
 }
@@ -363,10 +529,17 @@ static void needs_its_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(completes_and_refuses),  cmocka_unit_test(keeps_values_unique),
-        cmocka_unit_test(transactions_hand_over), cmocka_unit_test(touches),
-        cmocka_unit_test(matches_digests),        cmocka_unit_test(needs_its_model),
-        cmocka_unit_test(slow_is_aside),          cmocka_unit_test(slow_transaction),
+        cmocka_unit_test(completes_and_refuses),
+        cmocka_unit_test(keeps_values_unique),
+        cmocka_unit_test(transactions_hand_over),
+        cmocka_unit_test(touches),
+        cmocka_unit_test(matches_digests),
+        cmocka_unit_test(needs_its_model),
+        cmocka_unit_test(slow_is_aside),
+        cmocka_unit_test(slow_transaction),
+        cmocka_unit_test(many_are_aside),
+        cmocka_unit_test(many_are_looked_up_again),
+        cmocka_unit_test(too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

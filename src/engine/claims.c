@@ -1,0 +1,271 @@
+// Values that only one item of a table may have.
+//
+// Claims are records in a tree of their own: the value's name to the tree key of the item that has
+// it. They are written in the batch of the item, so that after a crash they say the same as the
+// items.
+//
+// A part of a request may claim very many values, and give as many back. All of them go into one
+// hash table, a row for each value, which knows who of the part wants it and who gives it back; so
+// judging takes a look at each, and one look-up in the store.
+//
+// If there are many, the judge does the look-ups (judge.c), before the writer. That notes which
+// claims it changes, in a ring of hashes; what has changed since the judge looked is looked up
+// again.
+#include "engine/engine_internal.h"
+
+#include "base/encode.h"
+#include "base/hash.h"
+
+enum { CLAIM_NAME_MAX = 512 };
+
+// An action that gives a value back and does not claim it again.
+struct giver {
+    struct giver *next;
+    const struct claimant *claimant;
+};
+
+struct claim_row {
+    const struct table *table;
+    uint64_t hash;
+    struct slice name;
+    const struct claimant *first; // that claims it, in the order of the request; NULL for none
+    const struct claimant *last;
+    struct giver *givers;
+    bool read;          // the owner is known
+    struct slice owner; // the tree key of the item that has it; empty if none does
+};
+
+struct ledger {
+    uint64_t seen;   // claims noted before the owners were read
+    size_t mask;     // slots - 1
+    uint32_t *slots; // row + 1, or 0: at most half are taken
+    size_t count;
+    struct claim_row *rows;
+};
+
+static uint64_t claim_hash(const struct engine *engine, const struct table *table,
+                           struct slice name)
+{
+    return hash_of(engine->claims.seed ^ table->claims, name);
+}
+
+// ---- The ledger -------------------------------------------------------------------------------
+
+static struct claim_row *row_of(struct ledger *ledger, const struct engine *engine,
+                                const struct table *table, struct slice name)
+{
+    uint64_t hash = claim_hash(engine, table, name);
+    size_t slot = hash & ledger->mask;
+    for (; ledger->slots[slot] != 0; slot = (slot + 1) & ledger->mask) {
+        struct claim_row *row = &ledger->rows[ledger->slots[slot] - 1];
+        if (row->hash == hash && row->table == table && slice_equal(row->name, name))
+            return row;
+    }
+    struct claim_row *row = &ledger->rows[ledger->count++];
+    *row = (struct claim_row){.table = table, .hash = hash, .name = name};
+    ledger->slots[slot] = (uint32_t)ledger->count;
+    return row;
+}
+
+static bool ledger_init(struct ledger *ledger, struct arena *arena, size_t most)
+{
+    size_t slots = 16;
+    while (slots < 2 * most)
+        slots *= 2;
+    *ledger = (struct ledger){.mask = slots - 1};
+    ledger->slots = arena_zalloc(arena, slots, sizeof(*ledger->slots));
+    ledger->rows = arena_alloc(arena, most * sizeof(*ledger->rows));
+    return ledger->slots != NULL && ledger->rows != NULL;
+}
+
+static bool enter(struct ledger *ledger, const struct engine *engine, struct arena *arena,
+                  const struct claimant *claimant)
+{
+    struct claims *claims = claimant->claims;
+    claims->rows = arena_alloc(arena, (claims->count + 1) * sizeof(struct claim_row *));
+    claims->given = arena_alloc(arena, (claims->release_count + 1) * sizeof(struct claim_row *));
+    struct giver *givers = arena_alloc(arena, (claims->release_count + 1) * sizeof(*givers));
+    if (claims->rows == NULL || claims->given == NULL || givers == NULL)
+        return false;
+    for (size_t i = 0; i < claims->count; i++) {
+        struct claim_row *row = row_of(ledger, engine, claimant->table, claims->list[i].name);
+        row->first = row->first == NULL ? claimant : row->first;
+        row->last = claimant;
+        claims->rows[i] = row;
+    }
+    for (size_t i = 0; i < claims->release_count; i++) {
+        struct claim_row *row = row_of(ledger, engine, claimant->table, claims->releases[i].name);
+        bool kept = row->last == claimant;
+        claims->given[i] = kept ? NULL : row;
+        if (kept)
+            continue;
+        givers[i] = (struct giver){row->givers, claimant};
+        row->givers = &givers[i];
+    }
+    return true;
+}
+
+struct ledger *ledger_new(const struct engine *engine, struct arena *arena,
+                          const struct claimant *all, size_t count)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < count; i++)
+        most += all[i].claims->count + all[i].claims->release_count;
+    struct ledger *ledger = arena_alloc(arena, sizeof(*ledger));
+    if (ledger == NULL || !ledger_init(ledger, arena, most))
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!enter(ledger, engine, arena, &all[i]))
+            return NULL;
+    }
+    ledger->seen = atomic_load_explicit(&engine->claims.settled, memory_order_acquire);
+    return ledger;
+}
+
+// ---- Owners -----------------------------------------------------------------------------------
+
+// The key of a claim, in txn->key: a long name is represented by its digest.
+static void claim_key(struct txn *txn, const struct table *table, struct slice name)
+{
+    uint8_t tree[4];
+    uint8_t digest[32];
+    be32_put(tree, table->claims);
+    buf_clear(&txn->key);
+    buf_add(&txn->key, tree, sizeof(tree));
+    if (name.len > CLAIM_NAME_MAX) {
+        sha256_of(name, digest);
+        name = slice_of(digest, sizeof(digest));
+    }
+    buf_slice(&txn->key, name);
+}
+
+// Who has it, in the arena; empty if nobody has.
+static bool read_owner(struct txn *txn, struct claim_row *row, struct arena *arena,
+                       struct error *error)
+{
+    if (row->read)
+        return true;
+    row->owner = slice_of(NULL, 0);
+    struct store_value value;
+    bool found;
+    claim_key(txn, row->table, row->name);
+    if (!txn_get(txn, buf_view(&txn->key), arena, &value, &found, error))
+        return false;
+    if (found)
+        row->owner = arena_copy(arena, value.bytes);
+    store_value_release(txn->engine->store, &value);
+    row->read = !found || row->owner.ptr != NULL || error_budget(error);
+    return row->read;
+}
+
+bool ledger_read(struct txn *txn, struct ledger *ledger, struct arena *arena, struct error *error)
+{
+    for (size_t i = 0; i < ledger->count; i++) {
+        if (!read_owner(txn, &ledger->rows[i], arena, error))
+            return false;
+    }
+    return true;
+}
+
+// ---- What changes meanwhile -------------------------------------------------------------------
+
+// Notes that the claim in txn->key is changed by the batch.
+static void note(struct txn *txn, const struct table *table, struct slice name)
+{
+    struct claim_notes *notes = &txn->engine->claims;
+    notes->hashes[notes->count++ % CLAIM_NOTES] = claim_hash(txn->engine, table, name);
+}
+
+void claims_settled(struct engine *engine)
+{
+    atomic_store_explicit(&engine->claims.settled, engine->claims.count, memory_order_release);
+}
+
+bool ledger_catch_up(const struct engine *engine, struct ledger *ledger)
+{
+    const struct claim_notes *notes = &engine->claims;
+    if (notes->count - ledger->seen > CLAIM_NOTES)
+        return false;
+    for (; ledger->seen < notes->count; ledger->seen++) {
+        uint64_t hash = notes->hashes[ledger->seen % CLAIM_NOTES];
+        size_t slot = hash & ledger->mask;
+        for (; ledger->slots[slot] != 0; slot = (slot + 1) & ledger->mask) {
+            struct claim_row *row = &ledger->rows[ledger->slots[slot] - 1];
+            row->read = row->read && row->hash != hash;
+        }
+    }
+    return true;
+}
+
+// ---- Judging ----------------------------------------------------------------------------------
+
+// Whether an action of the request that has the value gives it back.
+static bool given_back(const struct claim_row *row)
+{
+    const struct giver *giver = row->givers;
+    while (giver != NULL && !slice_equal(giver->claimant->key, row->owner))
+        giver = giver->next;
+    return giver != NULL;
+}
+
+static bool taken(const struct table *table, const struct guard_claim *claim, struct error *error)
+{
+    if (table->guard->ops->taken != NULL)
+        return table->guard->ops->taken(table->guard, claim, error);
+    return error_validation(error, "%.*s: another item has this value", SLICE_FMT(claim->what));
+}
+
+static bool judge_claim(struct txn *txn, struct arena *arena, const struct claimant *self,
+                        size_t position, struct error *error)
+{
+    struct claim_row *row = self->claims->rows[position];
+    if (row->first == self) {
+        if (!read_owner(txn, row, arena, error))
+            return false;
+        if (row->owner.len == 0 || slice_equal(row->owner, self->key) || given_back(row))
+            return true;
+    }
+    return taken(self->table, &self->claims->list[position], error);
+}
+
+bool claims_judge(struct txn *txn, struct arena *arena, const struct claimant *self,
+                  struct error *error)
+{
+    const struct claims *claims = self->claims;
+    for (size_t i = 0; i < claims->count; i++) {
+        if (!judge_claim(txn, arena, self, i, error))
+            return false;
+    }
+    for (size_t i = 0; i < claims->release_count; i++) {
+        if (claims->given[i] != NULL && !read_owner(txn, claims->given[i], arena, error))
+            return false;
+    }
+    return true;
+}
+
+// ---- Writing ----------------------------------------------------------------------------------
+
+void claims_release(struct txn *txn, const struct claimant *claimant)
+{
+    const struct claims *claims = claimant->claims;
+    for (size_t i = 0; i < claims->release_count; i++) {
+        const struct claim_row *row = claims->given[i];
+        if (row == NULL || !slice_equal(row->owner, claimant->key))
+            continue;
+        claim_key(txn, claimant->table, row->name);
+        store_batch_delete(txn->batch, buf_view(&txn->key));
+        note(txn, claimant->table, row->name);
+    }
+}
+
+void claims_take(struct txn *txn, const struct claimant *claimant)
+{
+    const struct claims *claims = claimant->claims;
+    for (size_t i = 0; i < claims->count; i++) {
+        if (claims->rows != NULL && slice_equal(claims->rows[i]->owner, claimant->key))
+            continue;
+        claim_key(txn, claimant->table, claims->list[i].name);
+        store_batch_put(txn->batch, buf_view(&txn->key), claimant->key);
+        note(txn, claimant->table, claims->list[i].name);
+    }
+}
