@@ -80,13 +80,14 @@ class ApiError(Exception):
 class Api:
     """One keep-alive connection; not for several threads."""
 
-    def __init__(self, endpoint, timeout=60):
+    def __init__(self, endpoint, timeout=60, service='DynamoDB_20120810.'):
+        self.service = service
         parts = urlsplit(endpoint)
         self.connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)
 
     def call(self, operation, request):
         self.connection.request('POST', '/', json.dumps(request), {
-            'X-Amz-Target': 'DynamoDB_20120810.' + operation,
+            'X-Amz-Target': self.service + operation,
             'Content-Type': 'application/x-amz-json-1.0',
             'X-Amz-Date': '20260101T000000Z',
             'Authorization': AUTHORIZATION,

@@ -627,6 +627,20 @@ def repair_change_log(directory):
             expect(False, 'a table is restored to an instant that is lost')
         except ApiError as error:
             expect(error.name == 'InvalidRestoreTimeException', error)
+        streams = Api(server.endpoint, service='DynamoDBStreams_20120810.')
+        stream = streams.call('ListStreams', {'TableName': 'stones'})['Streams'][0]['StreamArn']
+        shards = streams.call('DescribeStream', {'StreamArn': stream})['StreamDescription']['Shards']
+        iterator = streams.call('GetShardIterator', {'StreamArn': stream, 'ShardId': shards[0]['ShardId'],
+                                                     'ShardIteratorType': 'TRIM_HORIZON'})['ShardIterator']
+        first = streams.call('GetRecords', {'ShardIterator': iterator})['Records'][0]['dynamodb']
+        expect(first['ApproximateCreationDateTime'] >= int(earliest), first, earliest)
+        try:
+            streams.call('GetShardIterator', {
+                'StreamArn': stream, 'ShardId': shards[0]['ShardId'], 'ShardIteratorType': 'AT_SEQUENCE_NUMBER',
+                'SequenceNumber': shards[0]['SequenceNumberRange']['StartingSequenceNumber']})
+            expect(False, 'a stream begins where it is lost')
+        except ApiError as error:
+            expect(error.name == 'TrimmedDataAccessException', error)
         last = restored(server, 'stones', earliest + 0.001)
         for pk, mark in last.items():
             expect(pk == 'last' or mark in (binary(marks[1][pk]), binary(marks[2][pk])), pk)
