@@ -381,7 +381,7 @@ static void test_sets_count(void **state)
     value_open_set(&builder, VALUE_SS);
     enum { MEMBERS = 1000 };
     for (int i = 0; i < MEMBERS; i++) {
-        char member[8];
+        char member[16];
         (void)snprintf(member, sizeof(member), "%d", i);
         value_member(&builder, slice_str(member));
     }
