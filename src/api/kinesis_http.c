@@ -166,9 +166,11 @@ static struct lookup *look_up(struct kinesis_http *http)
 {
     if (http->lookup == NULL)
         http->lookup = lookup_start(http);
+    eventfd_t count;
     if (http->lookup == NULL || !wait_for(http, http->lookup->done, POLLIN))
         return NULL;
     struct lookup *lookup = http->lookup;
+    ensure(eventfd_read(lookup->done, &count) == 0);
     http->lookup = NULL;
     return lookup;
 }

@@ -13,8 +13,9 @@
 struct server {
     struct dynamo dynamo;
     struct http_server *http;
-    uint64_t given;   // by the budget, a second ago
-    uint64_t trimmed; // when the allocator last gave its free memory back
+    const struct budget *budget; // which outlives the api, as the ticker does
+    uint64_t given;              // by the budget, a second ago
+    uint64_t trimmed;            // when the allocator last gave its free memory back
 };
 
 // What large requests have freed stays with the allocator, which is good for the next ones. When
@@ -22,7 +23,7 @@ struct server {
 static void trim(struct server *server)
 {
     enum { WORTH = 32 << 20, QUIET = 8 << 20 };
-    uint64_t given = budget_given(api_budget(server->dynamo.api));
+    uint64_t given = budget_given(server->budget);
     bool quiet = given - server->given < QUIET;
     server->given = given;
     if (!quiet || given - server->trimmed < WORTH)
@@ -78,6 +79,7 @@ struct server *server_start(const struct server_options *options, char *error, s
         (void)snprintf(error, error_size, "out of memory");
         return NULL;
     }
+    server->budget = api_budget(options->api);
     unsigned loops = options->threads == 0 ? uv_available_parallelism() : options->threads;
     server->dynamo = (struct dynamo){
         .api = options->api,
