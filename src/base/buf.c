@@ -26,8 +26,12 @@ static size_t counted(size_t cap)
 
 void buf_release(struct buf *buf)
 {
-    budget_free(buf->account, buf->kind, buf->ptr, buf->cap, counted(buf->cap));
-    buf_init_counted(buf, buf->max, buf->account, buf->kind);
+    if (buf->ptr != NULL)
+        budget_free(buf->account, buf->kind, buf->ptr, buf->cap, counted(buf->cap));
+    buf->ptr = NULL;
+    buf->len = 0;
+    buf->cap = 0;
+    buf->failed = false;
 }
 
 // Old and new memory are both there for a moment if it has to move; large memory does not move.

@@ -32,7 +32,11 @@ SHORT = (0, 1, 3)
 KINDS = {'log': 6, 'table': 6, 'MANIFEST': 3, 'promise': 2, 'CURRENT': 1, 'FORMAT': 1, 'other': 1}  # how often
 BINARY = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
 WHOLE_REPAIRED = 4  # one in so many of those that open is repaired too
+<<<<<<< HEAD
 WAYS = ('bit', 'head', 'bytes', 'zeros', 'cut', 'missing', 'swapped', 'copied', 'doubled')
+=======
+WAYS = ('bit', 'head', 'bytes', 'zeros', 'cut', 'missing', 'swapped', 'copied', 'foreign')
+>>>>>>> fix-d
 
 
 def kind_of(path):
@@ -92,9 +96,12 @@ class Damage:
         self.kind = self.random.choices(kinds, [KINDS[kind] for kind in kinds])[0]
         paths = found[self.kind]
         self.path = self.random.choice(paths)
-        ways = [way for way in WAYS if len(paths) > 1 or way not in ('swapped', 'copied')]
+        others = [os.path.join(scene.data, self.path) for scene in scenes if scene is not self.scene]
+        others = [path for path in others if self.kind in ('log', 'table') and os.path.exists(path)]
+        ways = [way for way in WAYS if (len(paths) > 1 or way not in ('swapped', 'copied')) and (others or way != 'foreign')]
         self.way = self.random.choice(ways)
         self.other = self.random.choice([path for path in paths if path != self.path] or [None])
+        self.foreign = self.random.choice(others or [None])
         self.text = ''
 
     def inflict(self, directory):
@@ -112,6 +119,10 @@ class Damage:
             os.unlink(path)
             shutil.copyfile(other, path)
             self.text += f' from {self.other}'
+        elif self.way == 'foreign':
+            os.unlink(path)
+            shutil.copyfile(self.foreign, path)
+            self.text += ' from another directory'
         else:
             own(path)
             (self.double if self.way == 'doubled' else self.change)(path)
