@@ -32,11 +32,7 @@ SHORT = (0, 1, 3)
 KINDS = {'log': 6, 'table': 6, 'MANIFEST': 3, 'promise': 2, 'CURRENT': 1, 'FORMAT': 1, 'other': 1}  # how often
 BINARY = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
 WHOLE_REPAIRED = 4  # one in so many of those that open is repaired too
-<<<<<<< HEAD
-WAYS = ('bit', 'head', 'bytes', 'zeros', 'cut', 'missing', 'swapped', 'copied', 'doubled')
-=======
-WAYS = ('bit', 'head', 'bytes', 'zeros', 'cut', 'missing', 'swapped', 'copied', 'foreign')
->>>>>>> fix-d
+WAYS = ('bit', 'head', 'bytes', 'zeros', 'cut', 'missing', 'swapped', 'copied', 'doubled', 'foreign')
 
 
 def kind_of(path):
