@@ -509,8 +509,11 @@ static bool choose_time(struct api_call *call,
     if (!request->restore_date_time.set)
         return error_validation(&call->error, INVALID "Either RestoreDateTime or "
                                                       "UseLatestRestorableTime must be specified");
+    // Many clients send whole seconds: the one in which the past begins is meant as its beginning.
     double wanted = round(request->restore_date_time.value * 1000);
-    if (!(wanted >= (double)(earliest / 1000 * 1000)) || wanted > (double)now_ms)
+    bool whole = fmod(wanted, 1000) == 0;
+    double least = (double)(whole ? earliest / 1000 * 1000 : earliest);
+    if (!(wanted >= least) || wanted > (double)now_ms)
         return error_set(&call->error, ERR_INVALID_RESTORE_TIME,
                          "The restore time must be between EarliestRestorableDateTime and "
                          "LatestRestorableDateTime");

@@ -66,7 +66,7 @@ static bool read_applied(const struct rocks_store *rocks, rocksdb_t *db, uint64_
     char *value = rocksdb_get(db, once, "", 0, &length, &message);
     rocksdb_readoptions_destroy(once);
     if (message != NULL)
-        return rocks_fail(rocks, error, "reading", message);
+        return rocks_open_failed(rocks, message, error);
     *out = 0;
     if (length == sizeof(*out))
         memcpy(out, value, sizeof(*out));
