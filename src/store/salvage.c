@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 // rocksdb_tables.cc
+bool rocks_table_origin(const char *path, char *out, size_t size);
 struct rocks_table;
 struct rocks_table *rocks_table_open(const char *path);
 rocksdb_iterator_t *rocks_table_iterator(void *table);
@@ -155,6 +156,15 @@ struct sorting {
     char lost[PATH_MAX + 16];
 };
 
+// The number that a table was made under, whatever its file is called.
+static uint64_t number_made(const char *path, uint64_t named)
+{
+    char origin[128];
+    const char *space =
+        rocks_table_origin(path, origin, sizeof(origin)) ? strchr(origin, ' ') : NULL;
+    return space == NULL ? named : strtoull(space + 1, NULL, 10);
+}
+
 // A table that the list does not name is set aside, or RocksDB would remove it: it may have what
 // another one has lost. If the list is to be made anew, a table that was merged into others is no
 // part of it, or what was deleted then would come back. It is the table that the list speaks of if
@@ -168,8 +178,9 @@ static bool sort_table(void *context, const char *path)
     bool listed = table != NULL && table->listed;
     if (sorting->by_list)
         return listed || move_to(sorting->s, sorting->lost, path);
-    bool removed = table != NULL && !listed && table->bytes > 0 && stat(path, &status) == 0 &&
-                   (uint64_t)status.st_size == table->bytes;
+    const struct edits_table *made = edits_find(&sorting->list, number_made(path, number));
+    bool removed = made != NULL && !made->listed && made->bytes > 0 && stat(path, &status) == 0 &&
+                   (uint64_t)status.st_size == made->bytes;
     return !removed || unlink(path) == 0 ||
            store_fail(sorting->s->error, "cannot leave out %s: %s", path, strerror(errno));
 }
