@@ -1,73 +1,129 @@
 // The life of a call: decode by shape, start, perhaps wait for the writer, finish, reset.
 #include "api/api_internal.h"
 
-#include "api/backup.h"
 #include "api/insights.h"
-#include "api/janitor.h"
-#include "api/kinesis.h"
-#include "api/model.h"
 #include "api/shapes.h"
-#include "api/stream.h"
-#include "api/sweeper.h"
 #include "api/verify.h"
+#include "backup/backup.h"
 #include "base/limits.h"
+#include "capture/kinesis.h"
+#include "change/model.h"
+#include "exchange/exchange.h"
+#include "expire/sweeper.h"
+#include "stream/stream.h"
+#include "tables/names.h"
+#include "work/janitor.h"
 
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 
+// What has to be done now and then without being asked for.
+static const struct chore chores[] = {
+    {streams_roll_due, 5000},
+    {streams_trim, 60000},
+    {backup_expire, 60000},
+};
+
 struct api *api_open(const struct api_options *options, struct store_error *error)
 {
     struct api *api = calloc(1, sizeof(*api));
     ensure_memory(api);
+    struct workshop *shop = &api->shop;
+    struct guard_maker maker = {options->budget, guard_make};
     api->env = options->env;
-    api->budget = options->budget;
-    struct guard_maker maker = {api, guard_make};
-    api->engine = engine_open(options->store, clock_env(api), &maker, error);
-    if (api->engine == NULL) {
+    shop->budget = options->budget;
+    shop->engine = engine_open(options->store, clock_env(api), &maker, error);
+    if (shop->engine == NULL) {
         free(api);
         return NULL;
     }
-    api->background = background_new();
+    shop->lanes = lanes_new();
+    shop->stream_counts = stream_counts_new();
     api->verification = verification_new();
-    backup_resume(api);
-    restore_resume(api);
-    api->sweeper = sweeper_new(api);
+    backup_resume(shop);
+    restore_resume(shop);
+    api->sweeper = sweeper_new(shop, API_TTL_RATE);
     api->pool = pool_new(0);
     api->insights = insights_new(api);
-    api->stream_counts = stream_counts_new();
-    janitor_start(api);
-    model_resume(api);
+    api->janitor = janitor_new(shop, chores, COUNT_OF(chores));
+    model_resume(shop);
     return api;
-}
-
-void api_index_copy_max(struct api *api, size_t bytes)
-{
-    engine_index_copy_max(api->engine, bytes);
 }
 
 void api_close(struct api *api)
 {
-    background_stop(api);
+    struct workshop *shop = &api->shop;
+    lanes_stop(shop);
     kinesis_free(api->kinesis);
     sweeper_free(api->sweeper);
-    janitor_stop(api);
-    background_free(api);
+    janitor_free(api->janitor);
+    lanes_free(shop);
     verification_free(api->verification);
     pool_free(api->pool);
-    engine_close(api->engine);
+    engine_close(shop->engine);
     throttle_free(api->throttle);
-    free(api->bucket_root);
+    free(shop->bucket_root);
     insights_free(api->insights);
-    stream_counts_free(api->stream_counts);
+    stream_counts_free(shop->stream_counts);
     free(api);
 }
+
+// ---- Settings, before the first call ----------------------------------------------------------
+
+void api_index_copy_max(struct api *api, size_t bytes)
+{
+    engine_index_copy_max(api->shop.engine, bytes);
+}
+
+void api_buckets(struct api *api, const char *root, const char *data)
+{
+    exchange_open(&api->shop, root, data);
+}
+
+bool api_kinesis(struct api *api, const char *root, const char *data, const char *endpoint,
+                 char *error, size_t error_size)
+{
+    return kinesis_new(&api->shop, &(struct kinesis_place){root, data, endpoint}, &api->kinesis,
+                       error, error_size);
+}
+
+// ---- While it runs ----------------------------------------------------------------------------
+
+void api_hurry(struct api *api)
+{
+    work_hurry(&api->shop);
+}
+
+void api_ttl(struct api *api, struct api_ttl *out)
+{
+    struct sweeper_state state;
+    sweeper_state(api->sweeper, &state);
+    *out = (struct api_ttl){state.running, state.sweeps, state.deleted};
+}
+
+void api_ttl_sweep(struct api *api)
+{
+    sweeper_ask(api->sweeper);
+}
+
+void api_ttl_rate(struct api *api, uint64_t rate)
+{
+    sweeper_rate(api->sweeper, rate);
+}
+
+bool api_streams_roll(struct api *api, struct slice table_name, bool split)
+{
+    return streams_roll(api->shop.engine, table_name, split);
+}
+
+// ---- Calls ------------------------------------------------------------------------------------
 
 void api_call_init(struct api_call *call, struct api *api)
 {
     *call = (struct api_call){.api = api, .region = SLICE_LIT("us-east-1")};
     call->usage.operation = API_NO_OPERATION;
-    call->account.budget = api->budget;
+    call->account.budget = api->shop.budget;
     arena_init_counted(&call->arena, LIMIT_REQUEST_MEMORY, &call->account, BUDGET_CALLS);
     error_init(&call->error, &call->arena);
     buf_init_counted(&call->response, LIMIT_RESPONSE, &call->account, BUDGET_ANSWERS);
@@ -233,7 +289,7 @@ static bool error_shows(const struct api_call *call)
     for (size_t i = 0; i < job->count; i++)
         room += json_item_room(job->actions[i].old_item);
     return room > 0 && room + ANSWER_FRAME <= call->response.max &&
-           budget_ever(call->api->budget, room + ANSWER_FRAME);
+           budget_ever(call->api->shop.budget, room + ANSWER_FRAME);
 }
 
 // A response that has failed or is too large has taken in vain what others may need.
@@ -273,7 +329,7 @@ void api_call_fail(struct api_call *call, enum error_code code, const char *mess
 bool call_reserve(struct api_call *call, size_t bytes, struct error *error)
 {
     size_t room = bytes + ANSWER_FRAME;
-    if (room > call->response.max || !budget_ever(call->api->budget, room))
+    if (room > call->response.max || !budget_ever(call->api->shop.budget, room))
         return error_validation(
             error, "The response would be larger than this server can return: %zu MB of JSON",
             bytes >> 20);
@@ -327,7 +383,7 @@ static bool may_go_on(struct api_call *call)
         call->api->canceled++;
         return error_set(&call->error, ERR_UNAVAILABLE, "The client has hung up");
     }
-    return !background_hurried(call->api) ||
+    return !work_hurried(call_shop(call)) ||
            error_set(&call->error, ERR_UNAVAILABLE, "The server is stopping");
 }
 
@@ -592,7 +648,7 @@ void api_call_conflict(struct api_call *call)
 
 struct budget *api_budget(const struct api *api)
 {
-    return api->budget;
+    return api->shop.budget;
 }
 
 // ---- Looking at it --------------------------------------------------------------------------
@@ -600,7 +656,7 @@ struct budget *api_budget(const struct api *api)
 void api_health(struct api *api, struct api_health *out)
 {
     struct engine_health health;
-    engine_health(api->engine, &health);
+    engine_health(api->shop.engine, &health);
     *out = (struct api_health){
         .writable = health.writable,
         .since_ms = health.since_ms,
@@ -609,7 +665,7 @@ void api_health(struct api *api, struct api_health *out)
         .unreadable = health.unreadable,
         .unread_ms = health.unread_ms,
         .unreads = health.unreads,
-        .tables = engine_table_count(api->engine),
+        .tables = engine_table_count(api->shop.engine),
     };
     memcpy(out->reason, health.reason, sizeof(out->reason));
     memcpy(out->damage, health.damage, sizeof(out->damage));
@@ -620,7 +676,7 @@ void api_stats(struct api *api, struct api_stats *out)
 {
     struct engine_stats stats;
     struct pool_stats pool;
-    engine_stats(api->engine, &stats);
+    engine_stats(api->shop.engine, &stats);
     pool_stats(api->pool, &pool);
     *out = (struct api_stats){
         .commits = stats.commits,
@@ -638,4 +694,18 @@ void api_stats(struct api *api, struct api_stats *out)
 struct pool *api_pool(struct api *api)
 {
     return api->pool;
+}
+
+struct model *api_table_model(struct api *api, struct slice table_name,
+                              const struct model_table **out)
+{
+    struct table *table =
+        table_name_hidden(table_name) ? NULL : engine_table(api->shop.engine, table_name);
+    struct model *model = NULL;
+    if (table != NULL && table->guard != NULL) {
+        *out = model_guard_table(table->guard);
+        model = model_hold((struct model *)(*out)->model);
+    }
+    table_release(table);
+    return model;
 }

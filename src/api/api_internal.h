@@ -8,39 +8,33 @@
 #define API_INTERNAL_H
 
 #include "api/api.h"
-#include "api/background.h"
 #include "api/operation_list.h"
 #include "api/requests.h"
 #include "engine/engine.h"
 #include "engine/record.h"
+#include "work/lanes.h"
+#include "work/workshop.h"
 #include "json/writer.h"
 
 struct throttle;
 struct insights;
 struct kinesis;
 struct janitor;
-struct stream_counts;
+struct sweeper;
 struct verification;
 
 struct api {
-    struct engine *engine;
+    struct workshop shop;         // what work beside requests stands on, and all else
     struct throttle *throttle;    // NULL if throughput is not enforced
     struct env env;               // as given
-    struct budget *budget;        // that calls are counted in, or NULL
     _Atomic int64_t clock_offset; // milliseconds that the engine's clock is ahead of it
-    struct background *background;
-    char *bucket_root; // NULL if there is none: see transfer.h
+    struct pool *pool;            // threads for long calls
+    _Atomic uint64_t canceled;    // calls
+    struct insights *insights;
     struct sweeper *sweeper;
-    struct insights *insights; // see insights.h
-    struct kinesis *kinesis;   // NULL without a destination: see kinesis.h
-    struct pool *pool;         // threads for long calls
-    _Atomic uint64_t canceled; // calls
-    struct janitor *janitor;   // see janitor.h
-    struct stream_counts *stream_counts;
-    size_t work_bytes;                 // memory of a task's notes; 0 for what is usual. For tests.
-    struct verification *verification; // see verify.h
-    _Atomic int64_t look_done;         // items that DiffModel or ApplyModel has looked at, of:
-    _Atomic int64_t look_total;
+    struct janitor *janitor;
+    struct kinesis *kinesis; // NULL without a destination
+    struct verification *verification;
 };
 
 // throttle.c. Without --enforce-capacity, which api->throttle stands for, everything is let in.
@@ -124,7 +118,12 @@ struct api_state {
 
 static inline struct engine *call_engine(const struct api_call *call)
 {
-    return call->api->engine;
+    return call->api->shop.engine;
+}
+
+static inline struct workshop *call_shop(const struct api_call *call)
+{
+    return &call->api->shop;
 }
 
 // Zeroed memory of the call, or NULL with the error set.
@@ -165,9 +164,6 @@ MUST_CHECK bool call_action_key(struct api_call *call, struct write_action *acti
 struct steps *call_guard_steps(struct api_call *call);
 // A guard has failed: if it gave up, says so, or has the call begun anew in the pool. Always false.
 bool call_guard_over(struct api_call *call);
-// Emptiness and size of one key value; `hash` tells which limit.
-MUST_CHECK bool key_value_check(const struct key_part *part, bool hash, struct slice value,
-                                struct error *error);
 
 // ---- Expression parameters (params.c) -----------------------------------------------
 

@@ -1,82 +1,11 @@
 // CreateBackup, DescribeBackup, ListBackups, DeleteBackup. A backup's items are a hidden table, so
 // that making one is copying a table (from a snapshot, beside the requests), and restoring one is
 // copying it back. What the table was is kept in the record "backup/<id>".
-#include "api/backup.h"
+#include "api/backup_call.h"
 
 #include "api/requests_backup.h"
-#include "base/encode.h"
-#include "base/log.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-static const int64_t system_backup_ms = 35LL * 24 * 3600 * 1000;
-
-static const char record_prefix[] = "backup/";
-
-// ---- Names ------------------------------------------------------------------------------
-
-struct slice backup_id_new(struct api *api, struct arena *arena, int64_t now_ms)
-{
-    uint8_t chance[4];
-    char text[BACKUP_ID_MAX];
-    api->env.random(api->env.context, chance, sizeof(chance));
-    int len = snprintf(text, sizeof(text), "%014lld-%08x", (long long)now_ms, be32_get(chance));
-    ensure(len > 0 && (size_t)len < sizeof(text));
-    return arena_copy(arena, slice_of(text, (size_t)len));
-}
-
-static struct slice prefixed(struct arena *arena, const char *prefix, struct slice id)
-{
-    size_t len = strlen(prefix);
-    uint8_t *text = arena_alloc(arena, len + id.len);
-    if (text == NULL)
-        return slice_of(NULL, 0);
-    memcpy(text, prefix, len);
-    memcpy(text + len, id.ptr, id.len);
-    return slice_of(text, len + id.len);
-}
-
-struct slice backup_data_name(struct arena *arena, struct slice id)
-{
-    static const char hidden[] = {TABLE_HIDDEN, 'b', 'a', 'c', 'k', 'u', 'p', '/', 0};
-    return prefixed(arena, hidden, id);
-}
-
-struct slice backup_record_name(struct arena *arena, struct slice id)
-{
-    return prefixed(arena, record_prefix, id);
-}
-
-// ---- Records ----------------------------------------------------------------------------
-
-static const struct map_row backup_rows[] = {
-    MAP_SAME(backup, TEXT, id),
-    MAP_SAME(backup, TEXT, name),
-    MAP_SAME(backup, TEXT, table),
-    MAP_SAME(backup, SMALL, status),
-    MAP_SAME(backup, FLAG, system),
-    MAP_ROW(backup, INTEGER, created_ms, "created"),
-    MAP_ROW(backup, INTEGER, expiry_ms, "expiry"),
-    MAP_SAME(backup, INTEGER, size),
-    MAP_SAME(backup, INTEGER, items),
-    MAP_SAME(backup, TEXT, failure),
-    MAP_SAME(backup, VALUE, source),
-};
-
-struct slice backup_encode(const struct backup *backup, struct arena *arena, struct error *error)
-{
-    struct map_maker maker;
-    map_begin(&maker);
-    map_put_rows(&maker.b, backup_rows, COUNT_OF(backup_rows), backup);
-    return map_end(&maker, arena, error);
-}
-
-void backup_decode(struct slice record, struct backup *out)
-{
-    *out = (struct backup){.size = 0};
-    map_get_rows(record, backup_rows, COUNT_OF(backup_rows), out);
-}
+// ---- Finding one ------------------------------------------------------------------------
 
 static bool not_found(struct api_call *call, struct slice arn)
 {
@@ -103,7 +32,7 @@ static bool arn_parse(struct slice text, struct slice *table, struct slice *id)
     return false;
 }
 
-bool backup_find(struct api_call *call, struct slice arn, struct backup *out)
+bool call_backup(struct api_call *call, struct slice arn, struct backup *out)
 {
     struct slice table;
     struct slice id;
@@ -121,89 +50,10 @@ bool backup_find(struct api_call *call, struct slice arn, struct backup *out)
     return slice_equal(out->table, table) || not_found(call, arn);
 }
 
-// ---- Making -----------------------------------------------------------------------------
-
-struct table *backup_data_table(const struct table *source, struct slice name)
-{
-    struct table *table = table_clone(source);
-    if (table == NULL)
-        return NULL;
-    for (size_t i = 0; i < table->index_count; i++)
-        tree_stats_release(table->indexes[i].stats);
-    table->index_count = 0;
-    table_forget_trees(table);
-    table->vector_count = 0;
-    table->ttl = (struct table_ttl){.tree = 0};
-    table->log_images = 0;
-    table->status = TABLE_ACTIVE;
-    table->settings = value_empty_map();
-    table->name = arena_copy(&table->arena, name);
-    if (table->name.ptr == NULL) {
-        table_release(table);
-        return NULL;
-    }
-    return table;
-}
-
-struct slice backup_source_record(const struct table *table, struct arena *arena)
-{
-    struct buf record;
-    buf_init(&record, 1 << 24);
-    table_encode(table, &record);
-    struct slice copy = record.failed ? VALUE_NONE : arena_copy(arena, buf_view(&record));
-    buf_release(&record);
-    return copy;
-}
-
-bool backup_of_deleted(struct api *api, struct arena *arena, struct table *current,
-                       struct table **next, struct record_write *record, struct error *error)
-{
-    int64_t now_ms = env_now(engine_env(api->engine));
-    struct buf name;
-    buf_init(&name, 1024);
-    buf_slice(&name, current->name);
-    buf_text(&name, "$DeletedTableBackup");
-    struct backup backup = {
-        .id = backup_id_new(api, arena, now_ms),
-        .name = arena_copy(arena, buf_view(&name)),
-        .table = current->name,
-        .status = BACKUP_AVAILABLE,
-        .system = true,
-        .created_ms = now_ms,
-        .expiry_ms = now_ms + system_backup_ms,
-        .size = current->stats->bytes,
-        .items = current->stats->items,
-        .source = backup_source_record(current, arena),
-    };
-    buf_release(&name);
-    if (backup.id.ptr == NULL || backup.name.ptr == NULL || backup.source.ptr == NULL)
-        return error_budget(error);
-    record->name = backup_record_name(arena, backup.id);
-    record->value = backup_encode(&backup, arena, error);
-    struct slice data = backup_data_name(arena, backup.id);
-    if (record->name.ptr == NULL || record->value.ptr == NULL || data.ptr == NULL)
-        return error_budget(error);
-    struct table *hidden = backup_data_table(current, data);
-    if (hidden == NULL)
-        return error_budget(error);
-    // The items stay where they are; only the table goes.
-    hidden->tree = current->tree;
-    hidden->uuid = arena_copy(&hidden->arena, current->uuid);
-    hidden->stats = tree_stats_hold(current->stats);
-    if (hidden->uuid.ptr == NULL) {
-        table_release(hidden);
-        return error_budget(error);
-    }
-    *next = hidden;
-    return true;
-}
-
-// ---- Copying beside the requests --------------------------------------------------------------
-
 // ---- CreateBackup -------------------------------------------------------------------------------
 
 struct creation {
-    struct api *api;
+    struct engine *engine;
     struct table *source;
     struct backup backup;
     struct slice data_name;
@@ -215,7 +65,7 @@ static bool create_alter(void *context, struct table *current, struct table **ne
     const struct creation *creation = context;
     ensure(current == NULL);
     // Once the record is there, the table cannot be deleted; before, it may have been.
-    struct table *source = engine_table(creation->api->engine, creation->source->name);
+    struct table *source = engine_table(creation->engine, creation->source->name);
     bool stands = source != NULL && source->tree == creation->source->tree;
     table_release(source);
     if (!stands)
@@ -233,7 +83,7 @@ enum step create_backup_start(struct api_call *call, const void *decoded)
     struct record_write *record = call_alloc(call, 1, sizeof(*record));
     if (creation == NULL || record == NULL)
         return STEP_FAILED;
-    creation->api = call->api;
+    creation->engine = call_engine(call);
     creation->source = call_any_table(call, name);
     if (creation->source == NULL) {
         error_init(&call->error, &call->arena);
@@ -248,7 +98,7 @@ enum step create_backup_start(struct api_call *call, const void *decoded)
     }
     int64_t now_ms = env_now(engine_env(call_engine(call)));
     creation->backup = (struct backup){
-        .id = backup_id_new(call->api, &call->arena, now_ms),
+        .id = backup_id_new(engine_env(call_engine(call)), &call->arena, now_ms),
         .name = request->backup_name,
         .table = creation->source->name,
         .status = BACKUP_CREATING,
@@ -304,13 +154,12 @@ void create_backup_finish(struct api_call *call, const void *request)
     (void)request;
     const struct creation *creation = call->state->own;
     struct history *history = NULL;
-    if (background_idle(call->api, LANE_BACKUP)) {
+    if (lane_idle(call_shop(call), LANE_BACKUP)) {
         history =
             history_open(call_engine(call), creation->source, HISTORY_NOW, NULL, &call->error);
         error_init(&call->error, &call->arena); // then it is for the task to try, and to tell
     }
-    // If the api is closing, the next one finds the record.
-    (void)!backup_begin(call->api, creation->backup.id, history);
+    backup_begin(call_shop(call), creation->backup.id, history);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     json_put_object(&w, "BackupDetails");
@@ -416,7 +265,7 @@ enum step describe_backup_start(struct api_call *call, const void *request)
 {
     const struct backup_arn_request *describe = request;
     struct backup backup;
-    if (!backup_find(call, describe->backup_arn, &backup))
+    if (!call_backup(call, describe->backup_arn, &backup))
         return STEP_FAILED;
     write_description(call, &backup, status_name(&backup));
     return STEP_READY;
@@ -507,7 +356,7 @@ enum step list_backups_start(struct api_call *call, const void *decoded)
     };
     json_open_object(&listing.w);
     json_put_array(&listing.w, "BackupSummaries");
-    if (!engine_records(call_engine(call), slice_str(record_prefix), after, list_one, &listing,
+    if (!engine_records(call_engine(call), SLICE_LIT(BACKUP_RECORDS), after, list_one, &listing,
                         &call->error))
         return STEP_FAILED;
     json_close_array(&listing.w);
@@ -531,7 +380,7 @@ static bool delete_alter(void *context, struct table *current, struct table **ne
     if (current == NULL)
         return error_set(error, ERR_BACKUP_NOT_FOUND, "Backup not found: %.*s",
                          SLICE_FMT(request->backup_arn));
-    return !restore_reads(call->api, backup->id) ||
+    return !restore_reads(call_engine(call), backup->id) ||
            error_set(error, ERR_BACKUP_IN_USE, "Backup is being restored: %.*s",
                      SLICE_FMT(request->backup_arn));
 }
@@ -541,7 +390,7 @@ enum step delete_backup_start(struct api_call *call, const void *decoded)
     const struct backup_arn_request *request = decoded;
     struct backup *backup = call_alloc(call, 1, sizeof(*backup));
     struct record_write *record = call_alloc(call, 1, sizeof(*record));
-    if (backup == NULL || record == NULL || !backup_find(call, request->backup_arn, backup))
+    if (backup == NULL || record == NULL || !call_backup(call, request->backup_arn, backup))
         return STEP_FAILED;
     if (backup->status == BACKUP_CREATING) {
         (void)error_set(&call->error, ERR_BACKUP_IN_USE, "Backup is being created: %.*s",

@@ -1,64 +1,24 @@
 // StartBulkPutItems, DescribeBulkOperation, ListBulkOperations and CancelBulkOperation: the records
 // of bulk operations. The work is in bulk_run.c.
-#include "api/bulk.h"
+#include "api/exchange_call.h"
 
 enum { PAGE_DEFAULT = 10, ID_LEN = 14 + 1 + 8 };
 
-// ---- Records ---------------------------------------------------------------------------------
-
-static const struct map_row bulk_rows[] = {
-    MAP_SAME(bulk_work, FLAG, cancel),
-    MAP_SAME(bulk_work, TEXT, format),
-    MAP_SAME(bulk_work, TEXT, compression),
-    MAP_SAME(bulk_work, TEXT, out_bucket),
-    MAP_SAME(bulk_work, TEXT, out_owner),
-    MAP_SAME(bulk_work, TEXT, out_prefix),
-    MAP_SAME(bulk_work, TEXT, sse_algorithm),
-    MAP_SAME(bulk_work, TEXT, sse_key),
-    MAP_SAME(bulk_work, FLAG, report_errors),
-    MAP_SAME(bulk_work, FLAG, report_conditions),
-    MAP_SAME(bulk_work, TEXT, tier),
-    MAP_SAME(bulk_work, INTEGER, max_units),
-    MAP_ROW(bulk_work, INTEGER, processed_items, "processed"),
-    MAP_ROW(bulk_work, INTEGER, failed_items, "failed"),
-    MAP_ROW(bulk_work, INTEGER, processed_bytes, "bytes"),
-    MAP_ROW(bulk_work, INTEGER, total_bytes, "total"),
-    MAP_ROW(bulk_work, INTEGER, written_bytes, "written"),
-};
-
-struct slice bulk_encode(const struct bulk_work *bulk, struct arena *arena, struct error *error)
-{
-    struct work work = bulk->work;
-    struct map_maker maker;
-    work.status = (enum work_status)bulk->status; // 0 is "in progress" to both
-    map_begin(&maker);
-    work_put(&maker, &work);
-    map_put_rows(&maker.b, bulk_rows, COUNT_OF(bulk_rows), bulk);
-    return map_end(&maker, arena, error);
-}
-
-void bulk_decode(struct slice record, struct bulk_work *out)
-{
-    *out = (struct bulk_work){.status = (enum bulk_status)map_integer(record, "status")};
-    map_get_rows(record, bulk_rows, COUNT_OF(bulk_rows), out);
-    work_get(record, &out->work);
-}
-
 // ---- Descriptions ----------------------------------------------------------------------------
 
-static const char *status_name(const struct bulk_work *bulk)
+static const char *status_name(const struct bulk_record *bulk)
 {
     static const char *const names[] = {"IN_PROGRESS", "COMPLETED", "COMPLETED_WITH_ERRORS",
                                         "CANCELLED", "FAILED"};
     return bulk->status == BULK_IN_PROGRESS && bulk->cancel ? "CANCELLING" : names[bulk->status];
 }
 
-static void member_places(struct json_writer *w, const struct bulk_work *bulk)
+static void member_places(struct json_writer *w, const struct bulk_record *bulk)
 {
     json_put_object(w, "InputS3Configuration");
-    json_put_given(w, "S3BucketOwner", bulk->work.owner);
-    json_put_string(w, "S3Bucket", bulk->work.bucket);
-    json_put_given(w, "S3KeyPrefix", bulk->work.prefix);
+    json_put_given(w, "S3BucketOwner", bulk->base.owner);
+    json_put_string(w, "S3Bucket", bulk->base.bucket);
+    json_put_given(w, "S3KeyPrefix", bulk->base.prefix);
     json_put_string(w, "InputFormat", bulk->format);
     json_put_string(w, "InputCompressionType",
                     bulk->compression.len > 0 ? bulk->compression : SLICE_LIT("NONE"));
@@ -78,11 +38,11 @@ static void member_places(struct json_writer *w, const struct bulk_work *bulk)
     json_close_object(w);
 }
 
-static void member_usage(struct json_writer *w, const struct bulk_work *bulk)
+static void member_usage(struct json_writer *w, const struct bulk_record *bulk)
 {
     json_put_array(w, "BulkOperationUsage");
     json_open_object(w);
-    json_put_string(w, "TableName", bulk->work.table);
+    json_put_string(w, "TableName", bulk->base.table);
     json_put_integer(w, "BulkPutBytes", bulk->written_bytes);
     json_put_object(w, "Table");
     json_put_integer(w, "BulkPutBytes", bulk->written_bytes);
@@ -91,37 +51,37 @@ static void member_usage(struct json_writer *w, const struct bulk_work *bulk)
     json_close_array(w);
 }
 
-static void describe(struct json_writer *w, struct arena *arena, const struct bulk_work *bulk)
+static void describe(struct json_writer *w, struct arena *arena, const struct bulk_record *bulk)
 {
-    const struct work *work = &bulk->work;
+    const struct exchange *base = &bulk->base;
     json_open_object(w);
-    json_put_string(w, "BulkOperationArn", work_arn(arena, work, "bulk"));
+    json_put_string(w, "BulkOperationArn", exchange_arn(arena, base, "bulk"));
     json_put_text(w, "BulkOperationStatus", status_name(bulk));
     json_put_array(w, "TableDetails");
     json_open_object(w);
-    json_put_string(w, "TableName", work->table);
-    json_put_string(w, "TableId", work->table_id);
+    json_put_string(w, "TableName", base->table);
+    json_put_string(w, "TableId", base->table_id);
     json_close_object(w);
     json_close_array(w);
-    json_put_given(w, "ClientToken", work->token);
+    json_put_given(w, "ClientToken", base->token);
     member_places(w, bulk);
-    json_put_given_time(w, "StartTime", work->started_ms);
-    json_put_given_time(w, "EndTime", work->ended_ms);
+    json_put_given_time(w, "StartTime", base->started_ms);
+    json_put_given_time(w, "EndTime", base->ended_ms);
     json_put_integer(w, "ProcessedItemCount", bulk->processed_items);
     json_put_integer(w, "ProcessedInputBytes", bulk->processed_bytes);
     if (bulk->total_bytes > 0 || bulk->status != BULK_IN_PROGRESS)
         json_put_integer(w, "TotalInputBytes", bulk->total_bytes);
     member_usage(w, bulk);
     json_put_integer(w, "FailedItemCount", bulk->failed_items);
-    json_put_given(w, "FailureCode", work->failure_code);
-    json_put_given(w, "FailureMessage", work->failure_message);
+    json_put_given(w, "FailureCode", base->failure_code);
+    json_put_given(w, "FailureMessage", base->failure_message);
     if (bulk->max_units > 0)
         json_put_integer(w, "MaxWriteRequestUnits", bulk->max_units);
     json_put_string(w, "PerformanceTier", bulk->tier.len > 0 ? bulk->tier : SLICE_LIT("STANDARD"));
     json_close_object(w);
 }
 
-static void respond(struct api_call *call, const struct bulk_work *bulk)
+static void respond(struct api_call *call, const struct bulk_record *bulk)
 {
     struct json_writer w = call_writer(call);
     json_open_object(&w);
@@ -135,7 +95,7 @@ static bool find(struct api_call *call, struct slice arn, struct slice *record)
     struct arn parts;
     if (!arn_split(arn, &parts) || !slice_is(parts.service, "dynamodb"))
         return error_validation(&call->error, "Invalid BulkOperationArn: %.*s", SLICE_FMT(arn));
-    if (!work_find(call, "bulk", arn, record))
+    if (!call_exchange(call, "bulk", arn, record))
         return false;
     return record->len > 0 ||
            error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
@@ -146,7 +106,7 @@ enum step describe_bulk_operation_start(struct api_call *call, const void *decod
 {
     const struct bulk_operation_request *request = decoded;
     struct slice record;
-    struct bulk_work bulk;
+    struct bulk_record bulk;
     if (!find(call, request->bulk_operation_arn, &record))
         return STEP_FAILED;
     bulk_decode(record, &bulk);
@@ -169,7 +129,7 @@ static bool list_one(void *context, struct slice name, struct slice record)
 {
     struct listing *listing = context;
     struct json_writer *w = &listing->w;
-    struct bulk_work bulk;
+    struct bulk_record bulk;
     (void)name;
     bulk_decode(record, &bulk);
     if (listing->count == listing->limit) {
@@ -178,14 +138,14 @@ static bool list_one(void *context, struct slice name, struct slice record)
     }
     listing->count++;
     json_open_object(w);
-    json_put_string(w, "BulkOperationArn", work_arn(listing->arena, &bulk.work, "bulk"));
+    json_put_string(w, "BulkOperationArn", exchange_arn(listing->arena, &bulk.base, "bulk"));
     json_put_text(w, "BulkOperationStatus", status_name(&bulk));
-    json_put_given_time(w, "StartTime", bulk.work.started_ms);
-    json_put_given_time(w, "EndTime", bulk.work.ended_ms);
+    json_put_given_time(w, "StartTime", bulk.base.started_ms);
+    json_put_given_time(w, "EndTime", bulk.base.ended_ms);
     json_close_object(w);
-    ensure(bulk.work.id.len < sizeof(listing->last));
-    memcpy(listing->last, bulk.work.id.ptr, bulk.work.id.len);
-    listing->last[bulk.work.id.len] = 0;
+    ensure(bulk.base.id.len < sizeof(listing->last));
+    memcpy(listing->last, bulk.base.id.ptr, bulk.base.id.len);
+    listing->last[bulk.base.id.len] = 0;
     return true;
 }
 
@@ -210,7 +170,7 @@ enum step list_bulk_operations_start(struct api_call *call, const void *decoded)
                                    SLICE_FMT(request->next_token));
             return STEP_FAILED;
         }
-        after = work_name(&call->arena, "bulk", request->next_token);
+        after = exchange_name(&call->arena, "bulk", request->next_token);
     }
     struct listing listing = {
         .w = call_writer(call),
@@ -236,7 +196,7 @@ static bool cancel_decide(struct record_job *job, struct engine *engine)
 {
     struct api_call *call = job->context;
     struct slice record;
-    struct bulk_work bulk;
+    struct bulk_record bulk;
     if (!engine_record(engine, job->writes[0].name, &call->arena, &record, &call->error))
         return false;
     bulk_decode(record, &bulk);
@@ -258,7 +218,7 @@ enum step cancel_bulk_operation_start(struct api_call *call, const void *decoded
     struct record_job *job = call_record_job(call, 1);
     if (job == NULL)
         return STEP_FAILED;
-    job->writes[0].name = work_name(&call->arena, "bulk", map_text(record, "id"));
+    job->writes[0].name = exchange_name(&call->arena, "bulk", map_text(record, "id"));
     if (job->writes[0].name.ptr == NULL) {
         (void)error_budget(&call->error);
         return STEP_FAILED;
@@ -282,11 +242,11 @@ void cancel_bulk_operation_finish(struct api_call *call, const void *decoded)
 
 struct starting {
     struct api_call *call;
-    struct bulk_work bulk;
+    struct bulk_record bulk;
     bool repeated;
 };
 
-static void note_outputs(const struct bulk_output *output, struct bulk_work *bulk)
+static void note_outputs(const struct bulk_output *output, struct bulk_record *bulk)
 {
     const struct slice *types = output->types.items;
     for (size_t i = 0; i < output->types.count; i++) {
@@ -298,14 +258,14 @@ static void note_outputs(const struct bulk_output *output, struct bulk_work *bul
 }
 
 static bool fill(struct api_call *call, const struct start_bulk_put_items_request *request,
-                 const struct table *table, struct bulk_work *bulk)
+                 const struct table *table, struct bulk_record *bulk)
 {
     const struct bulk_input *in = request->input;
     const struct bulk_output *out = request->output;
     int64_t now_ms = env_now(engine_env(call_engine(call)));
     char id[EXPORT_ID_MAX];
     export_id(engine_env(call_engine(call)), now_ms, id);
-    *bulk = (struct bulk_work){
+    *bulk = (struct bulk_record){
         .format = in->format,
         .compression = in->compression,
         .out_bucket = out->bucket,
@@ -327,19 +287,19 @@ static bool fill(struct api_call *call, const struct start_bulk_put_items_reques
         in->compression, out->bucket, out->bucket_owner, out->key_prefix, out->sse_algorithm,
         out->sse_key,    bulk->tier,  slice_str(rest),
     };
-    bulk->work = (struct work){
+    bulk->base = (struct exchange){
         .id = arena_copy(&call->arena, slice_str(id)),
         .table = table->name,
         .table_id = table->uuid,
         .region = call->region,
         .token = request->client_token,
-        .digest = work_digest(&call->arena, parts, COUNT_OF(parts)),
+        .digest = exchange_digest(&call->arena, parts, COUNT_OF(parts)),
         .started_ms = now_ms,
         .bucket = in->bucket,
         .owner = in->bucket_owner,
         .prefix = in->key_prefix,
     };
-    return (bulk->work.id.ptr != NULL && bulk->work.digest.ptr != NULL) ||
+    return (bulk->base.id.ptr != NULL && bulk->base.digest.ptr != NULL) ||
            error_budget(&call->error);
 }
 
@@ -349,17 +309,17 @@ static bool start_decide(struct record_job *job, struct engine *engine)
 {
     struct starting *starting = job->context;
     struct api_call *call = starting->call;
-    struct work *work = &starting->bulk.work;
+    struct exchange *base = &starting->bulk.base;
     struct slice found;
-    if (!work_by_token(engine, "bulk", work->token, work->started_ms, &call->arena, &found,
-                       &call->error))
+    if (!exchange_by_token(engine, "bulk", base->token, base->started_ms, &call->arena, &found,
+                           &call->error))
         return false;
     if (found.len == 0)
         return true;
-    if (!slice_equal(map_text(found, "digest"), work->digest))
+    if (!slice_equal(map_text(found, "digest"), base->digest))
         return error_set(&call->error, ERR_IDEMPOTENT_MISMATCH,
                          "The ClientToken was used before with other parameters: %.*s",
-                         SLICE_FMT(work->token));
+                         SLICE_FMT(base->token));
     bulk_decode(found, &starting->bulk);
     starting->repeated = true;
     job->count = 0;
@@ -382,15 +342,15 @@ enum step start_bulk_put_items_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     struct starting *starting = call_alloc(call, 1, sizeof(*starting));
     if (starting == NULL || !check_outputs(call, request->output) ||
-        !work_check_place(call, slice_of(NULL, 0)) ||
-        !work_check_place(call, request->output->key_prefix) ||
+        !call_check_place(call, slice_of(NULL, 0)) ||
+        !call_check_place(call, request->output->key_prefix) ||
         !fill(call, request, table, &starting->bulk))
         return STEP_FAILED;
     starting->call = call;
     struct record_job *job = call_record_job(call, 1);
     if (job == NULL)
         return STEP_FAILED;
-    job->writes[0].name = work_name(&call->arena, "bulk", starting->bulk.work.id);
+    job->writes[0].name = exchange_name(&call->arena, "bulk", starting->bulk.base.id);
     job->writes[0].value = bulk_encode(&starting->bulk, &call->arena, &call->error);
     if (job->writes[0].name.ptr == NULL || job->writes[0].value.len == 0) {
         (void)error_budget(&call->error);
@@ -406,8 +366,8 @@ void start_bulk_put_items_finish(struct api_call *call, const void *request)
 {
     (void)request;
     const struct starting *starting = call->state->own;
-    // If the api is closing, the next one finds the record.
+    // If the end has come, the next process finds the record.
     if (!starting->repeated)
-        (void)!bulk_begin(call->api, starting->bulk.work.id);
+        (void)!run_begin(call_shop(call), &bulk_kind, starting->bulk.base.id);
     respond(call, &starting->bulk);
 }

@@ -2,7 +2,7 @@
 // engine gets an env whose context is the api, so a test that moves the clock moves it for
 // everything that is timed: creation times, tokens, throughput.
 #include "api/api_internal.h"
-#include "api/janitor.h"
+#include "work/janitor.h"
 
 #include <stdatomic.h>
 
@@ -19,7 +19,7 @@ int64_t api_clock_offset(struct api *api)
 void api_clock_move(struct api *api, int64_t offset_ms)
 {
     atomic_store_explicit(&api->clock_offset, offset_ms, memory_order_relaxed);
-    janitor_wake(api);
+    janitor_wake(api->janitor);
 }
 
 static int64_t moved_now(void *context)

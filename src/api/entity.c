@@ -3,9 +3,9 @@
 #include "api/entity.h"
 
 #include "api/insights.h"
-#include "api/model_attach.h"
 #include "api/shapes_internal.h"
 #include "base/log.h"
+#include "guard/attach.h"
 
 #include <stddef.h>
 
@@ -15,7 +15,7 @@
 
 void api_tables(struct api *api, bool (*visit)(void *context, struct slice name), void *context)
 {
-    engine_tables(api->engine, slice_of(NULL, 0), visit, context);
+    engine_tables(api->shop.engine, slice_of(NULL, 0), visit, context);
 }
 
 // ---- The secret -----------------------------------------------------------------------------
@@ -58,7 +58,7 @@ static bool secret_make(struct api *api, struct arena *arena, struct error *erro
     };
     record_job_init(&secret.job, error);
     secret.job.decide = secret_decide;
-    bool made = !value.failed && engine_run(api->engine, &secret.job.job);
+    bool made = !value.failed && engine_run(api->shop.engine, &secret.job.job);
     value_builder_release(&builder);
     buf_release(&value);
     return made;
@@ -68,7 +68,7 @@ static bool secret_read(struct api *api, struct arena *arena, struct error *erro
                         uint8_t out[API_SECRET])
 {
     struct slice record;
-    if (!engine_record(api->engine, SLICE_LIT(SECRET_NAME), arena, &record, error) ||
+    if (!engine_record(api->shop.engine, SLICE_LIT(SECRET_NAME), arena, &record, error) ||
         record.len == 0)
         return false;
     struct slice secret = value_get(record, SLICE_LIT("secret"));

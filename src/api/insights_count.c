@@ -275,14 +275,14 @@ struct insights *insights_new(struct api *api)
     ensure_memory(insights);
     for (size_t i = 0; i < LOCKS; i++)
         ensure(pthread_mutex_init(&insights->locks[i], NULL) == 0);
-    insights->engine = api->engine;
-    sketch_memory_init(&insights->memory, api->budget);
+    insights->engine = api->shop.engine;
+    sketch_memory_init(&insights->memory, api->shop.budget);
     api->insights = insights;
     struct table_names names;
     struct slice name;
-    table_names_init(&names, api->engine, slice_of(NULL, 0));
+    table_names_init(&names, api->shop.engine, slice_of(NULL, 0));
     while (table_names_next(&names, &name)) {
-        struct table *table = engine_table(api->engine, name);
+        struct table *table = engine_table(api->shop.engine, name);
         if (table == NULL)
             continue;
         follow(insights, table->tree, table);

@@ -1,8 +1,10 @@
 // Finding tables and judging keys, with DynamoDB's messages.
-#include "api/model_attach.h"
+#include "api/api_internal.h"
 
 #include "api/shapes.h"
 #include "engine/layout.h"
+#include "guard/attach.h"
+#include "tables/arn.h"
 
 struct table *call_any_table(struct api_call *call, struct slice name_or_arn)
 {
@@ -33,18 +35,6 @@ struct table *call_table(struct api_call *call, struct slice name_or_arn)
         return table;
     (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
     return NULL;
-}
-
-bool key_value_check(const struct key_part *part, bool hash, struct slice value,
-                     struct error *error)
-{
-    size_t len = value_bytes(value).len;
-    if (len == 0)
-        return error_set(error, ERR_EMPTY_KEY,
-                         "One or more parameter values are not valid. The AttributeValue for "
-                         "a key attribute cannot contain an empty %s value. Key: %.*s",
-                         part->type == VALUE_S ? "string" : "binary", SLICE_FMT(part->name));
-    return key_size_check(hash, len, error);
 }
 
 // The key of an item with these values of its key attributes, in the order of the schema.
@@ -128,8 +118,8 @@ bool call_action_key(struct api_call *call, struct write_action *action)
 {
     if (action->kind != WRITE_PUT)
         return call_key(call, action->table, action->item, &action->key);
-    if (!guard_prepare(call->api, action->table, &call->arena, call_guard_steps(call), action,
-                       &call->error))
+    if (!guard_prepare(engine_env(call_engine(call)), action->table, &call->arena,
+                       call_guard_steps(call), action, &call->error))
         return call_guard_over(call);
     return call_item_key(call, action->table, action->item, &action->key);
 }

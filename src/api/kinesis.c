@@ -4,31 +4,11 @@
 //
 // As in the service a table has one active destination at a time, and disabled ones stay listed.
 // Changes are answered with ENABLING, DISABLING and UPDATING, and have happened by then.
-#include "api/kinesis.h"
+#include "capture/kinesis.h"
+#include "api/table_ops.h"
 
 static const char no_delivery[] = "Records are not delivered: the server was started without "
                                   "--kinesis-root and --kinesis-endpoint";
-
-bool kinesis_stream_name(struct slice text, struct slice *name)
-{
-    struct slice prefix = SLICE_LIT("stream/");
-    struct arn arn;
-    if (!arn_split(text, &arn) || !slice_is(arn.service, "kinesis") || arn.region.len == 0 ||
-        arn.account.len == 0 || !slice_begins(arn.rest, prefix))
-        return false;
-    struct slice rest = slice_of(arn.rest.ptr + prefix.len, arn.rest.len - prefix.len);
-    for (size_t i = 0; i < rest.len; i++) {
-        uint8_t c = rest.ptr[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     c == '_' || c == '.' || c == '-';
-        if (!plain)
-            return false;
-    }
-    if (rest.len == 0 || rest.len > 128 || rest.ptr[0] == '.')
-        return false;
-    *name = rest;
-    return true;
-}
 
 // ---- Changing -----------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 // DescribeModel, ListModels and ListModelVersions.
-#include "api/model.h"
+#include "api/model_call.h"
 
 static const char *const statuses[] = {"ACTIVE", "APPLYING", "FAILED"};
 static const char *const phases[] = {"INDEXES", "ITEMS", "DONE"};
@@ -95,8 +95,8 @@ enum step describe_model_start(struct api_call *call, const void *decoded)
                         SLICE_FMT(table->name));
         return STEP_FAILED;
     }
-    if (!model_version_last(call->api, table, &call->arena, &version, &call->error) ||
-        !model_work_read(call->api, table, &call->arena, &work, &call->error))
+    if (!model_version_last(call_engine(call), table, &call->arena, &version, &call->error) ||
+        !model_work_read(call_engine(call), table, &call->arena, &work, &call->error))
         return STEP_FAILED;
     describe(call, table, &version, &work);
     return STEP_READY;
@@ -108,8 +108,8 @@ static bool list_one(struct api_call *call, struct json_writer *w, const struct 
 {
     struct model_version version;
     struct model_work work;
-    if (!model_version_last(call->api, table, &call->arena, &version, &call->error) ||
-        !model_work_read(call->api, table, &call->arena, &work, &call->error))
+    if (!model_version_last(call_engine(call), table, &call->arena, &version, &call->error) ||
+        !model_work_read(call_engine(call), table, &call->arena, &work, &call->error))
         return false;
     json_open_object(w);
     json_put_string(w, "TableName", table->name);
@@ -142,10 +142,10 @@ enum step list_models_start(struct api_call *call, const void *decoded)
     }
     table_names_release(&names);
     json_close_array(&w);
-    int64_t total = call->api->look_total;
+    int64_t total = call->api->shop.look_total;
     if (total > 0) {
         json_put_object(&w, "Looking");
-        json_put_integer(&w, "Done", call->api->look_done);
+        json_put_integer(&w, "Done", call->api->shop.look_done);
         json_put_integer(&w, "Total", total);
         json_close_object(&w);
     }
@@ -181,7 +181,7 @@ enum step list_model_versions_start(struct api_call *call, const void *decoded)
     json_open_object(&w);
     json_put_string(&w, "TableName", table->name);
     json_put_array(&w, "Versions");
-    bool ok = model_versions(call->api, table, version_json, &w, &call->error);
+    bool ok = model_versions(call_engine(call), table, version_json, &w, &call->error);
     json_close_array(&w);
     json_close_object(&w);
     return ok ? STEP_READY : STEP_FAILED;

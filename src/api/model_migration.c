@@ -1,5 +1,5 @@
-// ApplyMigration, DescribeMigration, ListMigrations, and the record of a migration.
-#include "api/model_migration.h"
+// ApplyMigration, DescribeMigration and ListMigrations.
+#include "api/model_call.h"
 
 #include "base/limits.h"
 
@@ -9,122 +9,7 @@ enum { MIGRATION_TEXT_MAX = 512 << 10, OPEN_MEMORY = 64 << 20, ITEM_MEMORY = 64 
 
 static const char *const statuses[] = {"DONE", "RUNNING", "FAILED"};
 
-// ---- Records ----------------------------------------------------------------------------------
-
-struct slice migration_record_name(struct arena *arena, struct slice table, struct slice name)
-{
-    char *text =
-        arena_printf(arena, "model/migration/%.*s/%.*s", SLICE_FMT(table), SLICE_FMT(name));
-    return text == NULL ? slice_of(NULL, 0) : slice_str(text);
-}
-
-static const struct map_row work_rows[] = {
-    MAP_ROW(migration_work, TEXT, table_id, "tableId"),
-    MAP_SAME(migration_work, TEXT, name),
-    MAP_SAME(migration_work, TEXT, file),
-    MAP_SAME(migration_work, TEXT, text),
-    MAP_SAME(migration_work, SMALL, status),
-    MAP_SAME(migration_work, FLAG, applied),
-    MAP_SAME(migration_work, FLAG, down),
-    MAP_SAME(migration_work, INTEGER, step),
-    MAP_SAME(migration_work, INTEGER, matched),
-    MAP_SAME(migration_work, INTEGER, made),
-    MAP_SAME(migration_work, INTEGER, removed),
-    MAP_SAME(migration_work, INTEGER, failed),
-};
-
-struct slice migration_work_encode(const struct migration_work *work, struct arena *arena,
-                                   struct error *error)
-{
-    struct map_maker maker;
-    map_begin(&maker);
-    map_put_rows(&maker.b, work_rows, COUNT_OF(work_rows), work);
-    model_progress_encode(&maker, &work->progress);
-    return map_end(&maker, arena, error);
-}
-
-void migration_work_decode(struct slice record, struct migration_work *out)
-{
-    *out = (struct migration_work){.step = 0};
-    map_get_rows(record, work_rows, COUNT_OF(work_rows), out);
-    model_progress_decode(record, &out->progress);
-}
-
-bool migration_work_read(struct api *api, const struct table *table, struct slice name,
-                         struct arena *arena, struct migration_work *out, struct error *error)
-{
-    struct slice record;
-    struct slice path = migration_record_name(arena, table->name, name);
-    *out = (struct migration_work){.status = MIGRATION_DONE};
-    if (path.ptr == NULL)
-        return error_budget(error);
-    if (!engine_record(api->engine, path, arena, &record, error))
-        return false;
-    if (record.len > 0)
-        migration_work_decode(record, out);
-    if (!slice_equal(out->table_id, table->uuid))
-        *out = (struct migration_work){.status = MIGRATION_DONE};
-    return true;
-}
-
-// ---- Opening ----------------------------------------------------------------------------------
-
-static bool check_keys(const struct migration_shape *shape, const struct table *table,
-                       struct diagnostics *found)
-{
-    for (size_t i = 0; i < shape->key_count; i++) {
-        if (!key_schema_has(&table->keys, shape->key_names[i]))
-            return diagnostic_error(found, shape->at, "\"%.*s\" is no key of table %.*s",
-                                    SLICE_FMT(shape->key_names[i]), SLICE_FMT(table->name));
-    }
-    return true;
-}
-
-static bool check_way(const struct migration_way *way, const struct table *table,
-                      struct diagnostics *found)
-{
-    bool ok = true;
-    for (size_t i = 0; i < way->count; i++) {
-        ok &= check_keys(&way->steps[i].shape, table, found);
-        for (size_t j = 0; j < way->steps[i].with_count; j++)
-            ok &= check_keys(&way->steps[i].withs[j].shape, table, found);
-    }
-    return ok;
-}
-
-static struct migration *open_failed(struct diagnostics *found, struct slice file,
-                                     struct slice text, struct error *error)
-{
-    struct buf shown;
-    buf_init(&shown, 1 << 20);
-    diagnostics_show(found, file, text, &shown);
-    (void)error_validation(error, "The migration has errors:\n%.*s", SLICE_FMT(buf_view(&shown)));
-    buf_release(&shown);
-    return NULL;
-}
-
-struct migration *migration_open(struct slice file, struct slice text, bool down,
-                                 const struct table *table, struct arena *arena,
-                                 struct error *error)
-{
-    struct diagnostics *found = arena_alloc(arena, sizeof(*found));
-    if (found == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
-    diagnostics_init(found, arena);
-    struct migration *migration = migration_parse(text, arena, found);
-    if (migration == NULL)
-        return open_failed(found, file, text, error);
-    struct migration_way *way = down ? &migration->down : &migration->up;
-    const struct model_table *model = table->guard == NULL ? NULL : model_guard_table(table->guard);
-    if (!way->stated)
-        (void)diagnostic_error(found, migration->at, "the migration has no way %s",
-                               down ? "down" : "up");
-    if (!migration_resolve(way, model, found) || !check_way(way, table, found) || !way->stated)
-        return open_failed(found, file, text, error);
-    return migration;
-}
+// ---- Finding the table ----------------------------------------------------------------------
 
 // The table that a migration is for, held until the call ends.
 static struct table *table_of(struct api_call *call, const struct apply_migration_request *request,
@@ -139,8 +24,8 @@ static struct table *table_of(struct api_call *call, const struct apply_migratio
     diagnostics_init(found, arena);
     struct migration *migration = migration_parse(request->migration, arena, found);
     if (migration == NULL) {
-        (void)open_failed(found, file.len > 0 ? file : SLICE_LIT("migration"), request->migration,
-                          &call->error);
+        (void)migration_failed(found, file.len > 0 ? file : SLICE_LIT("migration"),
+                               request->migration, &call->error);
         return NULL;
     }
     *name = migration->name;
@@ -174,7 +59,7 @@ static struct slice completed(struct dry_run *dry, struct slice item)
     const struct guard *guard = dry->migrator.table->guard;
     struct model_touch touch;
     if (guard == NULL ||
-        !model_touch(guard, engine_env(dry->call->api->engine), &dry->item, item, &touch))
+        !model_touch(guard, engine_env(call_engine(dry->call)), &dry->item, item, &touch))
         return item;
     return touch.after;
 }
@@ -198,7 +83,7 @@ static bool dry_visit(void *context, struct slice item)
     struct error error;
     arena_reset(&dry->item);
     error_init(&error, &dry->item);
-    if (background_hurried(dry->call->api))
+    if (work_hurried(call_shop(dry->call)))
         return error_set(dry->error, ERR_UNAVAILABLE, "The server is stopping.");
     dry->examined++;
     if (!migration_plan(&dry->migrator, item, &dry->plan, &error)) {
@@ -229,7 +114,7 @@ static bool dry_step(struct dry_run *dry, uint64_t most)
     uint64_t before = dry->examined;
     buf_init(&after, STORE_KEY_MAX);
     while (ok && !ended && (most == 0 || dry->examined - before < most))
-        ok = model_walk(dry->call->api, dry->migrator.table, &after,
+        ok = model_walk(call_engine(dry->call), dry->migrator.table, &after,
                         most == 0 ? 0 : most - (dry->examined - before), dry_visit, dry, &ended,
                         dry->error);
     buf_release(&after);
@@ -248,7 +133,8 @@ static void run_dry(struct api_call *call, const struct apply_migration_request 
     dry->w = &w;
     dry->error = &call->error;
     arena_init(&dry->item, ITEM_MEMORY);
-    dry->migrator = (struct migrator){.api = call->api, .table = table, .arena = &dry->item};
+    dry->migrator =
+        (struct migrator){.engine = call_engine(call), .table = table, .arena = &dry->item};
     dry->migrator.absent = migration_absent(table, &call->arena, &call->error);
     json_open_object(&w);
     json_put_string(&w, "TableName", table->name);
@@ -296,7 +182,6 @@ static bool save_new(struct api_call *call, const struct apply_migration_request
                      const struct table *table, const struct migration_work *last,
                      struct slice name)
 {
-    struct record_job job;
     struct migration_work work = {
         .table_id = table->uuid,
         .name = name,
@@ -315,16 +200,11 @@ static bool save_new(struct api_call *call, const struct apply_migration_request
     };
     if (write.name.ptr == NULL || write.value.len == 0)
         return error_budget(&call->error);
-    bool ok;
-    struct background_patience patience = {.tries = 0};
-    do {
-        record_job_init(&job, &call->error);
-        job.count = 1;
-        job.writes = &write;
-        ok = engine_run(call_engine(call), &job.job);
-    } while (!ok && background_retry(call->api, &patience, &call->error));
-    return ok && (migration_begin(call->api, table->name, name) ||
-                  error_set(&call->error, ERR_UNAVAILABLE, "The server is stopping."));
+    struct record_edit edit = {.count = 1, .writes = &write};
+    if (!work_edit_records(call_shop(call), &edit, &call->error))
+        return false;
+    migration_begin(call_shop(call), table->name, name);
+    return true;
 }
 
 static void answer(struct api_call *call, const struct table *table, struct slice name,
@@ -355,7 +235,7 @@ static void run_apply(struct api_call *call, const void *decoded)
     if (migration != NULL && request->dry_run.value) {
         run_dry(call, request, table, migration);
     } else if (migration != NULL &&
-               migration_work_read(call->api, table, name, &arena, &last, &call->error) &&
+               migration_work_read(call_engine(call), table, name, &arena, &last, &call->error) &&
                may_run(call, request, &last, name, &nothing) &&
                (nothing || save_new(call, request, table, &last, name))) {
         answer(call, table, name, nothing ? "UNCHANGED" : "STARTED");
@@ -402,7 +282,7 @@ enum step describe_migration_start(struct api_call *call, const void *decoded)
     const struct describe_migration_request *request = decoded;
     struct migration_work work;
     struct table *table = call_own_table(call, request->table_name);
-    if (table == NULL || !migration_work_read(call->api, table, request->migration_name,
+    if (table == NULL || !migration_work_read(call_engine(call), table, request->migration_name,
                                               &call->arena, &work, &call->error))
         return STEP_FAILED;
     if (work.text.len == 0) {

@@ -1,5 +1,5 @@
 // A plan as JSON: the answers of DiffModel and ApplyModel.
-#include "api/model.h"
+#include "api/model_call.h"
 
 enum { TEXT_MAX = 16384 };
 

@@ -1,183 +1,19 @@
 // RestoreTableFromBackup and RestoreTableToPointInTime: a new table with the keys and indexes of
-// the source, filled beside the requests from a backup's data or from the source's past. Until it
-// is full the table is CREATING, and item operations do not find it. If the process dies in
-// between, the copy is made again from the start: it comes out the same.
-#include "api/backup.h"
+// the source, which src/backup then fills.
+#include "api/backup_call.h"
 
 #include "api/requests_backup.h"
 #include "base/limits.h"
-#include "base/log.h"
 #include "engine/log.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define INVALID "One or more parameter values were invalid: "
-
-// ---- Filling the table ------------------------------------------------------------------------
-
-struct restore_task {
-    struct task task;        // first
-    struct history *history; // what the table is filled with, or NULL: it had to wait
-    struct table *target;
-};
-
-static bool activate_alter(void *context, struct table *current, struct table **next,
-                           struct error *error)
-{
-    const struct table *target = context;
-    // Somebody may have deleted it, and even made another one of that name.
-    if (current == NULL || current->tree != target->tree)
-        return error_set(error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
-    *next = table_clone(current);
-    if (*next == NULL)
-        return error_budget(error);
-    (*next)->status = TABLE_ACTIVE;
-    return true;
-}
-
-static bool activate(struct api *api, struct table *target, struct error *error)
-{
-    bool ok;
-    struct background_patience patience = {.tries = 0};
-    do {
-        struct table_change change;
-        table_change_init(&change, api->engine, error);
-        change.name = target->name;
-        change.alter = activate_alter;
-        change.context = target;
-        ok = engine_run(api->engine, &change.job);
-        table_change_release(&change);
-    } while (!ok && background_retry(api, &patience, error));
-    return ok;
-}
-
-static bool abandon_alter(void *context, struct table *current, struct table **next,
-                          struct error *error)
-{
-    const struct table *target = context;
-    (void)next;
-    return (current != NULL && current->tree == target->tree) ||
-           error_set(error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
-}
-
-// Whether a table still has the past that a restore to that instant needs. A later table of the
-// same name has not.
-static bool has_past(struct api *api, const struct table *table, int64_t at_ms)
-{
-    struct table_settings settings;
-    table_settings_read(table, &settings);
-    return pitr_has(&settings, at_ms, engine_log_time(api->engine));
-}
-
-// The items that the table is to be filled with.
-static struct history *open_source(struct api *api, const struct table *target, struct arena *arena,
-                                   struct error *error)
-{
-    struct table_settings settings;
-    table_settings_read(target, &settings);
-    bool backup = settings.restore_backup.len > 0;
-    struct slice name =
-        backup ? backup_data_name(arena, settings.restore_backup) : settings.restore_table;
-    struct table *source = engine_table(api->engine, name);
-    if (source == NULL || (!backup && !has_past(api, source, settings.restore_ms))) {
-        table_release(source);
-        (void)error_set(error, ERR_TABLE_NOT_FOUND, "its source is gone");
-        return NULL;
-    }
-    struct history_limits limits = {api->work_bytes, background_stops, api};
-    struct history *history = history_open(
-        api->engine, source, backup ? HISTORY_NOW : settings.restore_ms, &limits, error);
-    table_release(source);
-    return history;
-}
-
-// Each try opens the source, but for the first one of a task that could run at once.
-static bool fill(struct api *api, struct restore_task *restore, struct arena *arena,
-                 struct error *error)
-{
-    if (restore->history == NULL)
-        restore->history = open_source(api, restore->target, arena, error);
-    if (restore->history == NULL)
-        return false;
-    bool ok = copy_items(api, restore->history, restore->target, error) &&
-              activate(api, restore->target, error);
-    history_close(restore->history);
-    restore->history = NULL;
-    return ok;
-}
-
-// A table that can never be filled goes: nobody could delete it while it is CREATING.
-static void abandon(struct api *api, struct table *target, const char *why, struct arena *arena)
-{
-    struct background_patience patience = {.tries = 0};
-    struct error error;
-    bool ok;
-    log_error("the restore of table %.*s failed, the table is removed: %s", SLICE_FMT(target->name),
-              why);
-    error_init(&error, arena);
-    do {
-        struct table_change change;
-        table_change_init(&change, api->engine, &error);
-        change.name = target->name;
-        change.alter = abandon_alter;
-        change.context = target;
-        ok = engine_run(api->engine, &change.job);
-        table_change_release(&change);
-    } while (!ok && background_retry(api, &patience, &error));
-    if (!ok)
-        log_error("table %.*s could not be removed: %s", SLICE_FMT(target->name), error.message);
-}
-
-static void run_restore(struct task *task, struct api *api)
-{
-    struct restore_task *restore = (struct restore_task *)task;
-    struct background_patience patience = {.tries = 0};
-    struct arena arena;
-    struct error error;
-    bool ok;
-    arena_init(&arena, 1 << 20);
-    error_init(&error, &arena);
-    do {
-        ok = background_stopping(api) || fill(api, restore, &arena, &error);
-    } while (!ok && background_retry(api, &patience, &error));
-    // Interrupted work is begun again by the next api; ERR_RESOURCE_NOT_FOUND is the target's.
-    if (!ok && !background_stopping(api) && error.code != ERR_RESOURCE_NOT_FOUND)
-        abandon(api, restore->target, error.message, &arena);
-    if (restore->history != NULL)
-        history_close(restore->history);
-    table_release(restore->target);
-    arena_release(&arena);
-    free(restore);
-}
-
-// If the api is closing, the next one finds the table.
-static void begin_restore(struct api *api, struct table *target)
-{
-    struct restore_task *task = calloc(1, sizeof(*task));
-    struct arena arena;
-    struct error error;
-    ensure_memory(task);
-    task->task.run = run_restore;
-    task->task.lane = LANE_RESTORE;
-    task->target = table_hold(target);
-    arena_init(&arena, 1 << 20);
-    error_init(&error, &arena); // what fails here the task tries again, and tells
-    if (background_idle(api, LANE_RESTORE))
-        task->history = open_source(api, target, &arena, &error);
-    arena_release(&arena);
-    if (background_submit(api, &task->task))
-        return;
-    if (task->history != NULL)
-        history_close(task->history);
-    table_release(target);
-    free(task);
-}
 
 // ---- The new table ----------------------------------------------------------------------------
 
 struct restore {
-    struct api *api;
+    struct engine *engine;
     struct slice target;
     struct table *source; // what the new table is like; a reference
     const struct restore_overrides *overrides;
@@ -386,9 +222,10 @@ static bool source_stands(const struct restore *restore, struct error *error)
     bool backup = restore->backup.len > 0;
     arena_init(&arena, 1 << 16);
     struct slice name = backup ? backup_data_name(&arena, restore->backup) : restore->source->name;
-    struct table *source = name.ptr == NULL ? NULL : engine_table(restore->api->engine, name);
-    bool stands = source != NULL && (backup || (source->tree == restore->source->tree &&
-                                                has_past(restore->api, source, restore->at_ms)));
+    struct table *source = name.ptr == NULL ? NULL : engine_table(restore->engine, name);
+    bool stands =
+        source != NULL && (backup || (source->tree == restore->source->tree &&
+                                      restore_has_past(restore->engine, source, restore->at_ms)));
     table_release(source);
     arena_release(&arena);
     if (stands)
@@ -409,7 +246,7 @@ static bool restore_alter(void *context, struct table *current, struct table **n
                          SLICE_FMT(restore->target));
     if (!source_stands(restore, error))
         return false;
-    *next = make_target(restore, env_now(engine_env(restore->api->engine)));
+    *next = make_target(restore, env_now(engine_env(restore->engine)));
     return *next != NULL || error_budget(error);
 }
 
@@ -432,13 +269,13 @@ static enum step start_restore(struct api_call *call, struct restore *restore)
                         LIMIT_TABLES);
         return STEP_FAILED;
     }
-    restore->api = call->api;
+    restore->engine = call_engine(call);
     return call_alter(call, restore->target, restore_alter, restore);
 }
 
 static void finish_restore(struct api_call *call)
 {
-    begin_restore(call->api, call->state->change->after);
+    restore_begin(call_shop(call), call->state->change->after);
     call_write_change(call, DESCRIBE_CREATED);
 }
 
@@ -462,7 +299,7 @@ enum step restore_table_from_backup_start(struct api_call *call, const void *dec
     const struct restore_table_from_backup_request *request = decoded;
     struct restore *restore = call_alloc(call, 1, sizeof(*restore));
     struct backup backup;
-    if (restore == NULL || !backup_find(call, request->backup_arn, &backup))
+    if (restore == NULL || !call_backup(call, request->backup_arn, &backup))
         return STEP_FAILED;
     if (backup.status == BACKUP_FAILED) {
         (void)error_set(&call->error, ERR_BACKUP_NOT_FOUND, "Backup not found: %.*s",
@@ -562,61 +399,4 @@ void restore_table_to_point_in_time_finish(struct api_call *call, const void *re
 {
     (void)request;
     finish_restore(call);
-}
-
-// ---- After a restart --------------------------------------------------------------
-
-// Whether a table is being restored from the backup, or else from the table.
-static bool is_read(struct api *api, struct slice backup, struct slice source)
-{
-    struct table_names names;
-    struct slice name;
-    bool reads = false;
-    table_names_init(&names, api->engine, slice_of(NULL, 0));
-    while (!reads && table_names_next(&names, &name)) {
-        struct table_settings settings;
-        struct table *table = engine_table(api->engine, name);
-        if (table != NULL && table->status == TABLE_CREATING) {
-            table_settings_read(table, &settings);
-            reads = settings.restore_ms != 0 && slice_equal(settings.restore_backup, backup) &&
-                    (backup.len > 0 || slice_equal(settings.restore_table, source));
-        }
-        table_release(table);
-    }
-    table_names_release(&names);
-    return reads;
-}
-
-bool restore_reads(struct api *api, struct slice id)
-{
-    return is_read(api, id, slice_of(NULL, 0));
-}
-
-bool restore_check_idle(struct api *api, const struct table *table, struct error *error)
-{
-    struct table_settings settings;
-    table_settings_read(table, &settings);
-    return settings.pitr_days == 0 || !is_read(api, slice_of(NULL, 0), table->name) ||
-           error_set(error, ERR_RESOURCE_IN_USE,
-                     "Attempt to change a resource which is still in use: Table is being restored "
-                     "from: %.*s",
-                     SLICE_FMT(table->name));
-}
-
-void restore_resume(struct api *api)
-{
-    struct table_names names;
-    struct slice name;
-    table_names_init(&names, api->engine, slice_of(NULL, 0));
-    while (table_names_next(&names, &name)) {
-        struct table_settings settings;
-        struct table *table = engine_table(api->engine, name);
-        if (table != NULL && table->status == TABLE_CREATING) {
-            table_settings_read(table, &settings);
-            if (settings.restore_ms != 0)
-                begin_restore(api, table);
-        }
-        table_release(table);
-    }
-    table_names_release(&names);
 }

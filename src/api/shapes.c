@@ -5,75 +5,28 @@
 #include "api/shapes_internal.h"
 
 #include "base/limits.h"
+#include "tables/arn.h"
 
 enum { TABLE_ARN_MAX = 1024 };
 
 static const char name_pattern[] = "[a-zA-Z0-9_.-]+";
 
-static const bool name_bytes[256] = {
-    ['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true,
-    ['_'] = true,         ['.'] = true,         ['-'] = true,
-};
-
-static bool name_matches(struct slice text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if (!name_bytes[text.ptr[i]])
-            return false;
-    return text.len > 0;
-}
-
-// Takes what stands before the next colon. Whether it was not empty.
-static bool arn_part(struct slice *rest, struct slice *part)
-{
-    const uint8_t *colon = rest->len == 0 ? NULL : memchr(rest->ptr, ':', rest->len);
-    if (colon == NULL)
-        return false;
-    *part = slice_of(rest->ptr, (size_t)(colon - rest->ptr));
-    *rest = slice_of(colon + 1, rest->len - part->len - 1);
-    return part->len > 0;
-}
-
-// arn:partition:dynamodb:region:account:table/name, with the name alone behind the slash.
-static bool arn_parse(struct slice text, struct slice *name)
-{
-    struct slice scheme, partition, service, region, account;
-    if (!arn_part(&text, &scheme) || !arn_part(&text, &partition) || !arn_part(&text, &service) ||
-        !arn_part(&text, &region) || !arn_part(&text, &account))
-        return false;
-    struct slice prefix = SLICE_LIT("table/");
-    if (!slice_is(scheme, "arn") || !slice_begins(partition, SLICE_LIT("aws")) ||
-        !slice_is(service, "dynamodb") || !slice_begins(text, prefix))
-        return false;
-    struct slice rest = slice_of(text.ptr + prefix.len, text.len - prefix.len);
-    if (rest.len < LIMIT_TABLE_NAME_MIN || rest.len > LIMIT_TABLE_NAME_MAX || !name_matches(rest))
-        return false;
-    *name = rest;
-    return true;
-}
-
 static bool is_table_arn(struct slice text)
 {
     struct slice name;
-    return text.len <= TABLE_ARN_MAX && arn_parse(text, &name);
-}
-
-struct slice table_name_plain(struct slice name_or_arn)
-{
-    struct slice name;
-    return arn_parse(name_or_arn, &name) ? name : name_or_arn;
+    return text.len <= TABLE_ARN_MAX && arn_of_table(text, &name);
 }
 
 #define NAME_LENGTH                                                                                \
     .kind = SHAPE_STRING, .has_min = true, .min = LIMIT_TABLE_NAME_MIN, .has_max = true,           \
     .max = LIMIT_TABLE_NAME_MAX
-#define NAME_PATTERN .pattern = name_pattern, .matches = name_matches
+#define NAME_PATTERN .pattern = name_pattern, .matches = table_name_matches
 
 // Item operations take a name or an ARN: the service's reference gives them 1 to 1024
 // characters. A name that no table can have is then simply not found.
 static bool is_empty_or_name(struct slice text)
 {
-    return text.len == 0 || name_matches(text);
+    return text.len == 0 || table_name_matches(text);
 }
 
 const struct shape shape_table_name = {

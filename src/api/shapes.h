@@ -47,8 +47,4 @@ extern const struct shape shape_transact_write_items_request;
 MUST_CHECK bool request_decode(const struct shape *shape, struct slice json, void *out,
                                struct arena *arena, struct error *error);
 
-// A TableName may be the table's ARN. The name in it, or the slice itself if it is
-// no ARN; a name that passed request_decode() gives a valid table name.
-struct slice table_name_plain(struct slice name_or_arn);
-
 #endif

@@ -8,7 +8,7 @@
 // order. A shard that is still open there can only be closed behind that sequence, so nothing is
 // read that belongs to the shard's children; and what the record does not say to be trimmed is in
 // the snapshot.
-#include "api/stream.h"
+#include "api/stream_call.h"
 
 #include "engine/log.h"
 
@@ -88,7 +88,7 @@ static bool iterator_decode(struct api_call *call, struct slice text, struct ite
         .made_ms = (int64_t)be64_get(body.ptr + 4),
         .position = be64_get(body.ptr + 12),
     };
-    return stream_parse_arn(call, arn, &out->name);
+    return stream_parse_arn(arn, &call->arena, &out->name, &call->error);
 }
 
 static bool iterator_read(struct api_call *call, struct slice text, struct iterator *out)
@@ -148,7 +148,8 @@ enum step get_shard_iterator_start(struct api_call *call, const void *request)
     struct stream stream;
     struct iterator iterator = {.made_ms = api_clock_now(call->api)};
     uint64_t newest = engine_sequence(call_engine(call));
-    if (!stream_find(call, get->stream_arn, &stream) || !stream_arn(call, &stream, &iterator.arn))
+    if (!stream_find(call_engine(call), get->stream_arn, &call->arena, &stream, &call->error) ||
+        !call_stream_arn(call, &stream, &iterator.arn))
         return STEP_FAILED;
     const struct stream_shard *shard = stream_shard(&stream, get->shard_id);
     if (shard == NULL) {
@@ -337,7 +338,8 @@ static bool open_reading(struct reading *reading, const struct get_records_reque
 {
     struct api_call *call = reading->call;
     if (!iterator_read(call, get->shard_iterator, &reading->from) ||
-        !stream_find(call, reading->from.arn, &reading->stream))
+        !stream_find(call_engine(call), reading->from.arn, &call->arena, &reading->stream,
+                     &call->error))
         return false;
     const struct stream_shard *shard = stream_shard(&reading->stream, reading->from.shard);
     if (shard == NULL || reading->from.position < shard->trim)

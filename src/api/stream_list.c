@@ -1,5 +1,12 @@
 // ListStreams and DescribeStream.
-#include "api/stream.h"
+#include "api/stream_call.h"
+
+bool call_stream_arn(struct api_call *call, const struct stream *stream, struct slice *out)
+{
+    *out = arn_make(&call->arena,
+                    &(struct table_arn){call->region, stream->table, "stream", stream->label});
+    return out->ptr != NULL || error_budget(&call->error);
+}
 
 #define INVALID "One or more parameter values were invalid: "
 
@@ -16,7 +23,7 @@ static bool check_limit(struct api_call *call, struct field_int limit, const cha
 static bool write_stream(struct api_call *call, struct json_writer *w, const struct stream *stream,
                          struct slice *arn)
 {
-    if (!stream_arn(call, stream, arn))
+    if (!call_stream_arn(call, stream, arn))
         return false;
     json_open_object(w);
     json_put_string(w, "StreamArn", *arn);
@@ -38,7 +45,8 @@ static bool write_streams(struct api_call *call, struct json_writer *w,
         bool found;
         if (after.len > 0 && slice_compare(names->names[i], after) <= 0)
             continue;
-        if (!stream_read(call->api, names->names[i], &call->arena, &stream, &found, &call->error))
+        if (!stream_read(call_engine(call), names->names[i], &call->arena, &stream, &found,
+                         &call->error))
             return false;
         if (!found)
             continue;
@@ -62,7 +70,7 @@ enum step list_streams_start(struct api_call *call, const void *request)
     if (!check_limit(call, list->limit, "Limit cannot be greater than the maximum allowed size"))
         return STEP_FAILED;
     if (list->exclusive_start_stream_arn.ptr != NULL &&
-        !stream_parse_arn(call, list->exclusive_start_stream_arn, &after))
+        !stream_parse_arn(list->exclusive_start_stream_arn, &call->arena, &after, &call->error))
         return STEP_FAILED;
     if (!stream_names(call_engine(call), list->table_name, &call->arena, &names, &call->error))
         return STEP_FAILED;
@@ -173,7 +181,9 @@ enum step describe_stream_start(struct api_call *call, const void *request)
                                "failed to satisfy constraint: Member must be CHILD_SHARDS");
         return STEP_FAILED;
     }
-    if (!stream_find(call, describe->stream_arn, &stream) || !stream_arn(call, &stream, &arn))
+    if (!stream_find(call_engine(call), describe->stream_arn, &call->arena, &stream,
+                     &call->error) ||
+        !call_stream_arn(call, &stream, &arn))
         return STEP_FAILED;
     struct json_writer w = call_writer(call);
     json_open_object(&w);

@@ -5,6 +5,7 @@
 
 #include "api/api_internal.h"
 #include "api/shapes.h"
+#include "change/acts.h"
 #include "tables/arn.h"
 #include "tables/change.h"
 #include "tables/describe.h"
@@ -22,6 +23,9 @@ enum step call_alter(struct api_call *call, struct slice name,
                      bool (*alter)(void *context, struct table *current, struct table **next,
                                    struct error *error),
                      void *context);
+
+// The same for an act, which is the call's.
+enum step call_act(struct api_call *call, struct table_act *act);
 
 // ---- Describing -----------------------------------------------------------------------
 

@@ -1,37 +1,16 @@
-// Time to live: which attribute says when an item expires. It is kept with the table's settings.
+// UpdateTimeToLive and DescribeTimeToLive: which attribute says when an item expires.
 #include "api/table_ops.h"
-
-static bool ttl_alter(void *context, struct table *current, struct table **next,
-                      struct error *error)
-{
-    const struct update_time_to_live_request *request = context;
-    const struct time_to_live_specification *wanted = request->time_to_live_specification;
-    struct table_settings settings;
-    if (current == NULL)
-        return table_not_found(error, table_name_plain(request->table_name));
-    if (!table_check_ready(current, error))
-        return false;
-    table_settings_read(current, &settings);
-    bool enabled = settings.ttl_attribute.len > 0;
-    if (enabled && !slice_equal(settings.ttl_attribute, wanted->attribute_name))
-        return error_validation(error,
-                                "TimeToLive is active on a different AttributeName: current "
-                                "AttributeName is %.*s",
-                                SLICE_FMT(settings.ttl_attribute));
-    if (enabled == wanted->enabled.value)
-        return error_validation(error, "TimeToLive is already %s",
-                                enabled ? "enabled" : "disabled");
-    struct table *table = table_begin(current, &settings, error);
-    if (table == NULL)
-        return false;
-    settings.ttl_attribute = enabled ? slice_of(NULL, 0) : wanted->attribute_name;
-    return table_end(table, &settings, next, error);
-}
 
 enum step update_time_to_live_start(struct api_call *call, const void *request)
 {
     const struct update_time_to_live_request *update = request;
-    return call_alter(call, table_name_plain(update->table_name), ttl_alter, call->state->request);
+    const struct time_to_live_specification *wanted = update->time_to_live_specification;
+    struct table_act *act = call_alloc(call, 1, sizeof(*act));
+    if (act == NULL)
+        return STEP_FAILED;
+    act_time_to_live(act, call_engine(call), update->table_name, wanted->attribute_name,
+                     wanted->enabled.value);
+    return call_act(call, act);
 }
 
 void update_time_to_live_finish(struct api_call *call, const void *request)

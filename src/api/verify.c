@@ -56,7 +56,7 @@ static int64_t now_ms(void)
 
 struct verify_task {
     struct task task; // first
-    struct api *api;
+    struct workshop *shop;
     struct verification *run;
 };
 
@@ -92,10 +92,10 @@ static bool note_progress(void *context, const struct verify_progress *progress)
     if (nap > 0)
         (void)nanosleep(&(struct timespec){.tv_nsec = nap * 1000000}, NULL);
     run->slice_ms = now_ms();
-    return wanted && !background_hurried(task->api);
+    return wanted && !work_hurried(task->shop);
 }
 
-static void run_verification(struct task *base, struct api *api)
+static void run_verification(struct task *base, struct workshop *shop)
 {
     struct verify_task *task = (struct verify_task *)base;
     struct verification *run = task->run;
@@ -103,7 +103,7 @@ static void run_verification(struct task *base, struct api *api)
     const struct verify_options options = {
         .table = slice_str(run->table), .knowledge = &verify_knowledge, .watcher = &watcher};
     run->slice_ms = now_ms();
-    bool whole = engine_verify(api->engine, &options);
+    bool whole = engine_verify(shop->engine, &options);
     ensure(pthread_mutex_lock(&run->lock) == 0);
     run->status = whole ? RUN_COMPLETE : RUN_STOPPED;
     ensure(pthread_mutex_unlock(&run->lock) == 0);
@@ -125,7 +125,7 @@ static bool begin(struct api_call *call, struct verification *run, struct slice 
     struct verify_task *task = calloc(1, sizeof(*task));
     ensure(task != NULL);
     *task = (struct verify_task){
-        .task = {.lane = LANE_VERIFY, .run = run_verification}, .api = api, .run = run};
+        .task = {.lane = LANE_VERIFY, .run = run_verification}, .shop = &api->shop, .run = run};
     if (run->exists)
         verify_report_release(&run->report);
     run->exists = true;
@@ -137,7 +137,7 @@ static bool begin(struct api_call *call, struct verification *run, struct slice 
     verify_report_init(&run->report,
                        request->limit.set ? (uint64_t)request->limit.value : DIFFERENCES);
     // The lane takes the lock later than this.
-    if (background_submit(api, &task->task))
+    if (lane_submit(&api->shop, &task->task))
         return true;
     free(task);
     run->status = RUN_STOPPED;

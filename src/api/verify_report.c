@@ -2,8 +2,8 @@
 // API knows of its records.
 #include "api/verify.h"
 
-#include "api/model.h"
-#include "api/stream.h"
+#include "change/model.h"
+#include "stream/stream.h"
 
 enum { REPORT_BYTES = 6 << 20 }; // of each array: a response holds both
 

@@ -10,6 +10,7 @@
 #include "api/shapes.h"
 #include "base/arena.h"
 #include "base/limits.h"
+#include "tables/arn.h"
 
 // ---- The vocabulary of the messages -----------------------------------------------------
 
