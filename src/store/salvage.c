@@ -445,8 +445,8 @@ static rocksdb_iterator_t *make_iterator(void *context)
     return s->out->rebuilt ? rocks_newest_iterator(s->db) : rocksdb_create_iterator(s->db, s->walk);
 }
 
-// Tables whose list was made anew may be of before and after a merge: they have the same versions of
-// the same keys, which RocksDB's own iterator takes for impossible, and ends the process.
+// Tables whose list was made anew may be of before and after a merge: they have the same versions
+// of the same keys, which RocksDB's own iterator takes for impossible, and ends the process.
 static rocksdb_iterator_t *make_newest_iterator(void *context)
 {
     struct salvaging *s = context;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "api/shapes.h"
+#include "requests/shapes.h"
 #include "base/arena.h"
 #include "base/limits.h"
 #include "tables/arn.h"

@@ -1,6 +1,7 @@
 // Streams over time: shards that close by age, by changes and by hand, what is forgotten after a
 // day, and logs that outlive their tables.
-#include "api/api_internal.h"
+#include "api/api.h"
+#include "call/operation.h"
 #include "work/janitor.h"
 #include "stream/stream.h"
 #include "engine/log.h"
