@@ -6,13 +6,13 @@
 
 #include "api/verify.h"
 #include "base/limits.h"
+#include "base/wait.h"
 #include "store/data_dir.h"
 #include "store/look.h"
 #include "store/wal_check.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { POLL_MS = 200, ANSWER_MEMORY = 256 << 20, LIMIT_DEFAULT = 100, LIMIT_MAX = 10000 };
 
@@ -258,7 +258,6 @@ static bool ask(struct target *target, const char *member, struct slice value, u
 
 static int verify_server(const struct cli_input *input, struct target *target, unsigned limit)
 {
-    const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
     struct progress bar;
     struct arena arena;
     arena_init(&arena, ANSWER_MEMORY);
@@ -275,7 +274,7 @@ static int verify_server(const struct cli_input *input, struct target *target, u
         uint64_t done = (uint64_t)change_number(progress, "Done", &turn);
         bar.total = (uint64_t)change_number(progress, "Total", &turn);
         progress_show(&bar, done, done);
-        (void)nanosleep(&pause, NULL);
+        sleep_ms(POLL_MS);
         arena_reset(&turn);
         ok = ask(target, "RunId", id, 0);
     }

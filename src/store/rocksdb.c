@@ -37,7 +37,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum {
     FLUSH_WAIT_MS = 10000,
@@ -282,7 +281,7 @@ static bool flush_done(struct rocks_store *rocks, uint64_t errors_before)
             return true;
         if (rocks_property(rocks, "rocksdb.background-errors") != errors_before)
             return false;
-        (void)usleep(1000);
+        sleep_ms(1);
     }
     return false;
 }
@@ -337,7 +336,7 @@ static bool flushes_ended(struct rocks_store *rocks, struct store_error *error)
     for (int i = 0; i < FLUSH_WAIT_MS; i++) {
         if (rocks_property(rocks, "rocksdb.num-running-flushes") == 0)
             return true;
-        (void)usleep(1000);
+        sleep_ms(1);
     }
     return store_fail(error, "a flush did not come to an end");
 }
@@ -721,7 +720,7 @@ static bool rocks_settle(struct store *store, unsigned timeout_ms)
     for (unsigned i = 0; i < timeout_ms; i++) {
         if (is_quiet(rocks_of(store)))
             return true;
-        (void)usleep(1000);
+        sleep_ms(1);
     }
     return false;
 }

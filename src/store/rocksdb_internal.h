@@ -4,13 +4,13 @@
 #define STORE_ROCKSDB_INTERNAL_H
 
 #include "base/buf.h"
+#include "base/worker.h"
 #include "store/data_dir.h"
 #include "store/disk.h"
 #include "store/log_payload.h"
 #include "store/promise.h"
 #include "store/store_driver.h"
 #include "store/wal.h"
-#include "store/worker.h"
 
 #include <limits.h>
 #include <rocksdb/c.h>

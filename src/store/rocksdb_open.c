@@ -300,6 +300,23 @@ static void make_objects(struct rocks_store *rocks)
     log_packer_init(&rocks->packer);
 }
 
+// What was replayed is not in tables yet: that is the flusher's first work.
+static void start_workers(struct rocks_store *rocks)
+{
+    worker_start(&rocks->flusher, &(struct worker_plan){.work = rocks_flush_and_drop,
+                                                        .context = rocks,
+                                                        .asked = rocks->applied != rocks->noted,
+                                                        .drains = true});
+    rocks_look_at_disk(rocks); // which may ask the flusher
+    worker_start(&rocks->watcher,
+                 &(struct worker_plan){.work = rocks_watch, .context = rocks, .every_ms = LOOK_MS});
+    if (rocks->durability == STORE_RELAXED)
+        worker_start(&rocks->syncer, &(struct worker_plan){.work = rocks_sync_log,
+                                                           .context = rocks,
+                                                           .delay_ms = SYNC_DELAY_MS,
+                                                           .drains = true});
+}
+
 struct store *store_open_rocksdb(const struct store_options *options, struct store_error *error)
 {
     *error = (struct store_error){0};
@@ -325,12 +342,6 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
     }
     rocks->open = true;
     rocks_tell_damage(rocks->db, rocks_damage_found, rocks);
-    worker_start(&rocks->flusher, 0, rocks_flush_and_drop, rocks);
-    rocks_look_at_disk(rocks);
-    worker_repeat(&rocks->watcher, LOOK_MS, rocks_watch, rocks);
-    if (rocks->applied != rocks->noted)
-        worker_ask(&rocks->flusher);
-    if (rocks->durability == STORE_RELAXED)
-        worker_start(&rocks->syncer, SYNC_DELAY_MS, rocks_sync_log, rocks);
+    start_workers(rocks);
     return &rocks->base;
 }

@@ -7,13 +7,13 @@
 
 #include "store/rocksdb_options.h"
 
-#include <unistd.h>
+#include "base/wait.h"
 
 enum {
     FLUSH_SLACK = 2 << 20,  // room that a flush takes besides what is in memory
     MERGE_SLACK = 1 << 20,  // and of that what merging leaves
     OPEN_SLACK = 256 << 20, // what is being replayed, and its tables, may take as much
-    ROOM_WAIT_US = 100000,  // between two looks for room of a flush that has none
+    ROOM_WAIT_MS = 100,     // between two looks for room of a flush that has none
 };
 
 uint64_t rocks_property(struct rocks_store *rocks, const char *name)
@@ -77,7 +77,7 @@ void rocks_wait_for_room(struct rocks_store *rocks, uint64_t written)
         disk_is_full(&rocks->disk);
         if (rocks->hurried || rocks_property(rocks, "rocksdb.is-write-stopped") != 0)
             return;
-        (void)usleep(ROOM_WAIT_US);
+        sleep_ms(ROOM_WAIT_MS);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "store/salvage.h"
 
 #include "base/buf.h"
+#include "base/wait.h"
 #include "store/data_dir.h"
 #include "store/log_payload.h"
 #include "store/manifest.h"
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 // rocksdb_tables.cc
@@ -37,7 +37,7 @@ enum {
     PIECE_KEYS = 4096,
     READ_AHEAD = 1 << 20,
     CACHE_BYTES = 64 << 20,
-    FLUSH_NAP_NS = 2000000,
+    FLUSH_NAP_MS = 2,
 };
 
 struct salvaging {
@@ -290,7 +290,6 @@ static bool report_stopped(struct salvaging *s)
 static bool flush_tables(struct salvaging *s)
 {
     static const char failures[] = "rocksdb.background-errors";
-    const struct timespec nap = {.tv_nsec = FLUSH_NAP_NS};
     char *message = NULL;
     uint64_t before = property(s, failures);
     rocksdb_flushoptions_t *flush = rocksdb_flushoptions_create();
@@ -303,7 +302,7 @@ static bool flush_tables(struct salvaging *s)
     while (property(s, "rocksdb.num-immutable-mem-table") > 0) {
         if (property(s, failures) > before)
             return report_stopped(s);
-        (void)nanosleep(&nap, NULL);
+        sleep_ms(FLUSH_NAP_MS);
     }
     return true;
 }
