@@ -5,7 +5,7 @@ if(NOT TARGET dolmen_api)
 endif()
 
 set(objects)
-foreach(name base value json expr store engine model guard tables partiql transfer api)
+foreach(name base value store json expr wal engine rocks model guard tables partiql transfer api)
   if(TARGET dolmen_${name})
     list(APPEND objects $<TARGET_OBJECTS:dolmen_${name}>)
   endif()

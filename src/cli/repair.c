@@ -1,5 +1,5 @@
 // `dolmen repair`: a sound directory out of a damaged one, and exactly what was lost. What can be
-// read is taken over (store/salvage.h); then whatever does not fit together any more is mended
+// read is taken over (salvage/salvage.h); then whatever does not fit together any more is mended
 // (engine/verify.h).
 #include "cli/change.h"
 #include "cli/scratch.h"
@@ -8,7 +8,8 @@
 #include "base/encode.h"
 #include "base/limits.h"
 #include "engine/layout.h"
-#include "store/salvage.h"
+#include "rocks/rocks.h"
+#include "salvage/salvage.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,6 +19,14 @@ bool store_fail(struct store_error *error, const char *format, ...)
     error->damaged = false;
     error->no_room = false;
     error->cold = false;
+    return false;
+}
+
+bool store_fail_errno(struct store_error *error, const char *doing, const char *path)
+{
+    bool no_room = errno == ENOSPC || errno == EDQUOT;
+    (void)store_fail(error, "cannot %s %s: %s", doing, path, strerror(errno));
+    error->no_room = no_room;
     return false;
 }
 
@@ -66,11 +75,25 @@ static bool key_fits(struct slice key)
     return key.len > 0 && key.len <= STORE_KEY_MAX;
 }
 
-void store_tables(struct store *store, bool (*visit)(void *context, const char *path),
-                  void *context)
+// Each thread's own: a loop that must not wait stands beside others that may.
+static _Thread_local bool must_not_wait;
+
+void store_wait_for_disk(bool wait)
 {
-    if (store->driver->tables != NULL)
-        store->driver->tables(store, visit, context);
+    must_not_wait = !wait;
+}
+
+bool store_waits_for_disk(void)
+{
+    return !must_not_wait;
+}
+
+void store_check_tables(struct store *store,
+                        bool (*visit)(void *context, const char *path, const char *fault),
+                        void *context)
+{
+    if (store->driver->check_tables != NULL)
+        store->driver->check_tables(store, visit, context);
 }
 
 void store_close(struct store *store)
