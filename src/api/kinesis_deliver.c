@@ -13,6 +13,7 @@
 // Everything but the flag belongs to the thread.
 #include "api/kinesis.h"
 
+#include "base/files.h"
 #include "base/log.h"
 #include "base/wait.h"
 #include "base/worker.h"
@@ -240,28 +241,6 @@ static bool cut_torn_line(int fd)
     return whole >= 0 && (whole == end || ftruncate(fd, whole) == 0);
 }
 
-static bool write_all(int fd, struct slice bytes)
-{
-    while (bytes.len > 0) {
-        ssize_t written = write(fd, bytes.ptr, bytes.len);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes = slice_of(bytes.ptr + written, bytes.len - (size_t)written);
-    }
-    return true;
-}
-
-static bool sync_directory(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        (void)close(fd);
-    return ok;
-}
-
 // Makes the directory, and sees to it that it is there after a power cut.
 static bool make_root(const char *root)
 {
@@ -269,7 +248,7 @@ static bool make_root(const char *root)
     if (mkdir(root, 0777) != 0)
         return errno == EEXIST;
     int len = snprintf(above, sizeof(above), "%s/..", root);
-    return len > 0 && (size_t)len < sizeof(above) && sync_directory(above);
+    return len > 0 && (size_t)len < sizeof(above) && directory_sync(above);
 }
 
 // Appends the batch to <root>/<stream>.jsonl. How many records were delivered: all or none. A new
@@ -286,10 +265,10 @@ static size_t deliver_file(struct kinesis *kinesis, struct destination *destinat
         return 0;
     if (lseek(fd, 0, SEEK_END) <= 0) // new, or somebody took the old one away
         destination->linked = false;
-    bool ok = cut_torn_line(fd) && write_all(fd, buf_view(&batch->text)) && fdatasync(fd) == 0;
+    bool ok = cut_torn_line(fd) && file_write(fd, buf_view(&batch->text)) && fdatasync(fd) == 0;
     (void)close(fd);
     if (ok && !destination->linked)
-        ok = destination->linked = sync_directory(kinesis->root);
+        ok = destination->linked = directory_sync(kinesis->root);
     return ok ? batch->count : 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "api/verify.h"
 #include "base/encode.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "engine/layout.h"
 #include "rocks/rocks.h"
@@ -342,11 +343,7 @@ static bool set_mark(const char *path, bool finished, struct store_error *error)
 
 static bool sync_directory(const char *path, struct store_error *error)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = (fd >= 0 && fsync(fd) == 0) || fail_errno(error, "sync", path);
-    if (fd >= 0)
-        (void)close(fd);
-    return ok;
+    return directory_sync(path) || fail_errno(error, "sync", path);
 }
 
 // Gives the new directory its name, which nobody may have taken meanwhile.

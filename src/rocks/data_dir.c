@@ -10,6 +10,7 @@
 // at any moment leaves a directory that can be opened.
 #include "rocks/data_dir.h"
 
+#include "base/files.h"
 #include "store/store_driver.h"
 
 #include <dirent.h>
@@ -48,13 +49,8 @@ static bool sync_parent(const char *path, struct store_error *error)
         (void)snprintf(parent, sizeof(parent), ".");
     else
         slash[slash == parent ? 1 : 0] = 0;
-    int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = fd >= 0 && fsync(fd) == 0;
-    if (!ok)
-        (void)store_fail_errno(error, "sync the directory", parent);
-    if (fd >= 0)
-        (void)close(fd);
-    return ok;
+    return directory_sync(parent) ||
+           store_fail_errno(error, "cannot sync the directory %s", parent);
 }
 
 static bool make_one(const char *path, struct store_error *error)
@@ -66,7 +62,7 @@ static bool make_one(const char *path, struct store_error *error)
     struct stat status;
     if (stat(path, &status) == 0)
         return true;
-    return store_fail_errno(error, "create the directory", path);
+    return store_fail_errno(error, "cannot create the directory %s", path);
 }
 
 // Makes the directory and those above it.
@@ -153,7 +149,7 @@ static bool check_unmarked(int fd, const char *path, struct store_error *error)
                           path, path);
     int has = dir_has(fd, ".", name_is_foreign, found);
     if (has < 0)
-        return store_fail_errno(error, "read the directory", path);
+        return store_fail_errno(error, "cannot read the directory %s", path);
     if (has == 0)
         return true;
     return store_fail(error,
@@ -169,10 +165,10 @@ static bool check_current(int fd, const char *path, struct store_error *error)
     if (faccessat(fd, "db/CURRENT", F_OK, 0) == 0)
         return true;
     if (errno != ENOENT)
-        return store_fail_errno(error, "read db/CURRENT in", path);
+        return store_fail_errno(error, "cannot read db/CURRENT in %s", path);
     int has = dir_has(fd, "db", name_is_data, found);
     if (has < 0)
-        return store_fail_errno(error, "read the directory db in", path);
+        return store_fail_errno(error, "cannot read the directory db in %s", path);
     if (has == 0)
         return true;
     return store_fail(error,
@@ -192,7 +188,7 @@ static bool write_format(int dir_fd, const char *path, struct store_error *error
     if (fd >= 0)
         ok = close(fd) == 0 && ok;
     ok = ok && renameat(dir_fd, FORMAT_DRAFT, dir_fd, FORMAT_FILE) == 0 && fsync(dir_fd) == 0;
-    return ok || store_fail_errno(error, "write FORMAT in", path);
+    return ok || store_fail_errno(error, "cannot write FORMAT in %s", path);
 }
 
 // The number in a format file; 0 if it is none.
@@ -227,7 +223,7 @@ static bool check_format(int dir_fd, const char *path, int *number, struct store
     char text[64];
     ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
     if (length < 0)
-        (void)store_fail_errno(error, "read FORMAT in", path);
+        (void)store_fail_errno(error, "cannot read FORMAT in %s", path);
     if (fd >= 0)
         (void)close(fd);
     if (length < 0)
@@ -239,17 +235,14 @@ static bool check_format(int dir_fd, const char *path, int *number, struct store
 // Makes one of the directories inside and opens it; -1 after saying why not.
 static int make_one_inner(int fd, const char *path, const char *name, struct store_error *error)
 {
-    char doing[64];
     if (mkdirat(fd, name, 0750) != 0 && errno != EEXIST) {
-        (void)store_fail_errno(error, "make the directories in", path);
+        (void)store_fail_errno(error, "cannot make the directories in %s", path);
         return -1;
     }
     int inner = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (inner >= 0)
-        return inner;
-    (void)snprintf(doing, sizeof(doing), "open the directory %s in", name);
-    (void)store_fail_errno(error, doing, path);
-    return -1;
+    if (inner < 0)
+        (void)store_fail_errno(error, "cannot open the directory %s in %s", name, path);
+    return inner;
 }
 
 // The directories inside, on disk with their names before anything is written into them.
@@ -260,7 +253,7 @@ static bool make_inner(struct data_dir *dir, int fd, const char *path, struct st
     if (dir->log >= 0 && fsync(fd) == 0)
         return true;
     if (dir->log >= 0)
-        (void)store_fail_errno(error, "make the directories in", path);
+        (void)store_fail_errno(error, "cannot make the directories in %s", path);
     if (dir->log >= 0)
         (void)close(dir->log);
     if (dir->db >= 0)
@@ -276,7 +269,7 @@ bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *e
         return false;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return store_fail_errno(error, "open the directory", path);
+        return store_fail_errno(error, "cannot open the directory %s", path);
     bool ok;
     dir->locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
     if (!dir->locked && errno == EWOULDBLOCK)

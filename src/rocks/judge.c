@@ -11,9 +11,9 @@
 #include "rocks/options.h"
 #include "rocks/tables.h"
 
+#include "base/files.h"
 #include "base/log.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -142,7 +142,7 @@ static bool keep_file(struct rocks_store *rocks, const char *name, struct store_
             break;
     }
     if (renameat(rocks->dir.db, name, rocks->dir.db, kept) != 0)
-        return store_fail(error, "cannot rename %s/db/%s: %s", rocks->path, name, strerror(errno));
+        return store_fail_errno(error, "cannot rename %s/db/%s", rocks->path, name);
     log_warn("store: %s/db/%s is not in the list of tables; it is kept as %s", rocks->path, name,
              kept);
     return true;
@@ -182,21 +182,16 @@ static bool look_at_file(struct aside *aside, const char *name, struct store_err
     if (is_unlisted && !is_leftover(aside, name, number))
         return keep_file(rocks, name, error);
     return (!is_unfinished && !is_unlisted) || unlinkat(rocks->dir.db, name, 0) == 0 ||
-           store_fail(error, "cannot remove %s/db/%s: %s", rocks->path, name, strerror(errno));
+           store_fail_errno(error, "cannot remove %s/db/%s", rocks->path, name);
 }
 
 // Reading a directory that is being changed may show a file twice or not at all, so its names are
 // read first: each with its NUL.
 static bool read_names(const struct rocks_store *rocks, struct buf *out, struct store_error *error)
 {
-    int copy = openat(rocks->dir.db, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *listing = copy < 0 ? NULL : fdopendir(copy);
-    if (listing == NULL) {
-        if (copy >= 0)
-            (void)close(copy);
-        return store_fail(error, "cannot read the directory %s/db: %s", rocks->path,
-                          strerror(errno));
-    }
+    DIR *listing = directory_list(rocks->dir.db);
+    if (listing == NULL)
+        return store_fail_errno(error, "cannot read the directory %s/db", rocks->path);
     for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
         buf_text(out, entry->d_name);
         buf_byte(out, 0);
@@ -218,7 +213,7 @@ bool rocks_set_aside(struct rocks_store *rocks, const struct rocks_listed *liste
     for (size_t at = 0; ok && at < names.len; at += strlen((const char *)names.ptr + at) + 1)
         ok = look_at_file(&aside, (const char *)names.ptr + at, error);
     if (ok && fsync(rocks->dir.db) != 0)
-        ok = store_fail(error, "cannot sync %s/db: %s", rocks->path, strerror(errno));
+        ok = store_fail_errno(error, "cannot sync %s/db", rocks->path);
     edits_release(&aside.list);
     buf_release(&names);
     return ok;

@@ -3,12 +3,11 @@
 // middle and last piece of one). A rest of a block that is too short for a piece's head is empty.
 #include "rocks/manifest.h"
 
-#include "base/buf.h"
+#include "base/files.h"
 #include "rocks/extras.h"
 #include "store/store_driver.h"
 #include "wal/format.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -118,7 +117,7 @@ static bool read_named(int db, const char *name, struct buf *out)
     int file = openat(db, name, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return false;
-    bool ok = wal_read_file(file, out);
+    bool ok = file_read(file, out);
     int why = out->failed ? EFBIG : errno;
     (void)close(file);
     errno = why;
@@ -158,7 +157,7 @@ static bool missing(const char *data, const char *name, struct store_error *erro
         return store_fail(error, "db/%s in %s has more than %d MB, which is no list of tables",
                           name, data, MANIFEST_MAX >> 20);
     if (errno != ENOENT)
-        return store_fail(error, "cannot read db/%s in %s: %s", name, data, strerror(errno));
+        return store_fail_errno(error, "cannot read db/%s in %s", name, data);
     return store_fail(error,
                       "db/%s is missing. Restore the directory from a copy, or run "
                       "'dolmen repair %s'",
@@ -189,14 +188,13 @@ static bool cut(int db, const struct manifest *manifest, struct store_error *err
     (void)snprintf(kept, sizeof(kept), "%s.torn", manifest->name);
     (void)snprintf(draft, sizeof(draft), "%s.tmp", manifest->name);
     int file = openat(db, draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool ok = file >= 0 &&
-              write(file, manifest->bytes.ptr, manifest->whole) == (ssize_t)manifest->whole &&
+    bool ok = file >= 0 && file_write(file, slice_of(manifest->bytes.ptr, manifest->whole)) &&
               fsync(file) == 0;
     if (file >= 0)
         (void)close(file);
     ok = ok && (linkat(db, manifest->name, db, kept, 0) == 0 || errno == EEXIST) &&
          renameat(db, draft, db, manifest->name) == 0 && fsync(db) == 0;
-    return ok || store_fail(error, "cutting db/%s failed: %s", manifest->name, strerror(errno));
+    return ok || store_fail_errno(error, "cutting db/%s failed", manifest->name);
 }
 
 // Shorter than was promised, or broken before that.
@@ -276,7 +274,7 @@ static int open_db(const char *data, struct store_error *error)
     (void)snprintf(path, sizeof(path), "%s/db", data);
     int db = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (db < 0)
-        (void)store_fail(error, "cannot open %s: %s", path, strerror(errno));
+        (void)store_fail_errno(error, "cannot open %s", path);
     return db;
 }
 
@@ -323,13 +321,9 @@ bool manifest_check(const char *data, const uint64_t promised[PROMISE_VALUES],
 static bool newest_list(int db, char name[64])
 {
     uint64_t newest = 0;
-    int own = dup(db);
-    DIR *directory = own < 0 ? NULL : fdopendir(own);
-    if (directory == NULL) {
-        if (own >= 0)
-            (void)close(own);
+    DIR *directory = directory_list(db);
+    if (directory == NULL)
         return false;
-    }
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
         char text[NAME_MAX + 2];
         char found[64];

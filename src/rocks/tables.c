@@ -25,7 +25,8 @@ bool rocks_each_file(const char *directory, rocks_visit_file visit, void *contex
 {
     DIR *dir = opendir(directory);
     if (dir == NULL)
-        return errno == ENOENT || store_fail_errno(error, "read the directory", directory);
+        return errno == ENOENT ||
+               store_fail_errno(error, "cannot read the directory %s", directory);
     bool ok = true;
     struct dirent *entry;
     errno = 0;
@@ -37,7 +38,7 @@ bool rocks_each_file(const char *directory, rocks_visit_file visit, void *contex
         errno = 0;
     }
     if (ok && errno != 0)
-        ok = store_fail_errno(error, "read the directory", directory);
+        ok = store_fail_errno(error, "cannot read the directory %s", directory);
     (void)closedir(dir);
     return ok;
 }

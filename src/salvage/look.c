@@ -1,7 +1,7 @@
 // See look.h.
 #include "salvage/look.h"
 
-#include "base/buf.h"
+#include "base/files.h"
 #include "rocks/extras.h"
 #include "rocks/options.h"
 #include "rocks/tables.h"
@@ -32,18 +32,6 @@ static bool is_immutable(const char *name)
 
 // ---- Copying ------------------------------------------------------------------------------------
 
-static bool write_all(int file, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        ssize_t done = write(file, bytes, length);
-        if (done < 0 && errno != EINTR)
-            return false;
-        bytes += done < 0 ? 0 : done;
-        length -= done < 0 ? 0 : (size_t)done;
-    }
-    return true;
-}
-
 static bool is_empty(const char *piece, size_t length)
 {
     return piece[0] == 0 && memcmp(piece, piece + 1, length - 1) == 0;
@@ -60,8 +48,9 @@ static bool copy_bytes(int from, int to)
     while (ok && (got = read(from, piece, COPY_PIECE)) != 0) {
         if (got < 0 && errno == EINTR)
             continue;
-        ok = got > 0 && (is_empty(piece, (size_t)got) ? lseek(to, got, SEEK_CUR) >= 0
-                                                      : write_all(to, piece, (size_t)got));
+        ok = got > 0 &&
+             (is_empty(piece, (size_t)got) ? lseek(to, got, SEEK_CUR) >= 0
+                                           : file_write(to, slice_of(piece, (size_t)got)));
         length += got;
     }
     free(piece);
@@ -72,11 +61,11 @@ static bool copy_file(const char *from, const char *to, struct store_error *erro
 {
     int source = open(from, O_RDONLY | O_CLOEXEC);
     if (source < 0)
-        return store_fail_errno(error, "read", from);
+        return store_fail_errno(error, "cannot read %s", from);
     int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool ok = target >= 0 && copy_bytes(source, target);
     if (!ok)
-        (void)store_fail_errno(error, "copy to", to);
+        (void)store_fail_errno(error, "cannot copy to %s", to);
     if (target >= 0)
         (void)close(target);
     (void)close(source);
@@ -92,7 +81,7 @@ static bool take_file(void *context, const char *directory, const char *name,
     (void)snprintf(to, sizeof(to), "%s/%s", (const char *)context, name);
     if (!is_immutable(name))
         return strcmp(name, "LOCK") == 0 || copy_file(from, to, error);
-    return symlink(from, to) == 0 || store_fail_errno(error, "make a link", to);
+    return symlink(from, to) == 0 || store_fail_errno(error, "cannot make a link %s", to);
 }
 
 static bool take_all(const struct look *look, struct store_error *error)
@@ -103,7 +92,7 @@ static bool take_all(const struct look *look, struct store_error *error)
         (void)snprintf(from, sizeof(from), "%s%s", look->data, parts[i]);
         (void)snprintf(to, sizeof(to), "%s%s", look->scratch, parts[i]);
         if (i > 0 && mkdir(to, 0700) != 0)
-            return store_fail_errno(error, "make the directory", to);
+            return store_fail_errno(error, "cannot make the directory %s", to);
         if (!rocks_each_file(from, take_file, to, error))
             return false;
     }
@@ -134,7 +123,7 @@ static bool copy_entry(const char *from, const char *to, struct store_error *err
 {
     struct stat status;
     if (lstat(from, &status) != 0)
-        return store_fail_errno(error, "read", from);
+        return store_fail_errno(error, "cannot read %s", from);
     if (S_ISDIR(status.st_mode))
         return copy_tree(from, to, error);
     return !S_ISREG(status.st_mode) || copy_file(from, to, error);
@@ -144,8 +133,8 @@ static bool copy_tree(const char *from, const char *to, struct store_error *erro
 {
     DIR *dir = opendir(from);
     if (dir == NULL)
-        return errno == ENOENT || store_fail_errno(error, "read the directory", from);
-    bool ok = mkdir(to, 0750) == 0 || store_fail_errno(error, "make the directory", to);
+        return errno == ENOENT || store_fail_errno(error, "cannot read the directory %s", from);
+    bool ok = mkdir(to, 0750) == 0 || store_fail_errno(error, "cannot make the directory %s", to);
     for (struct dirent *entry; ok && (entry = readdir(dir)) != NULL;) {
         char one[PATH_MAX];
         char other[PATH_MAX];
@@ -156,7 +145,7 @@ static bool copy_tree(const char *from, const char *to, struct store_error *erro
         errno = ENAMETOOLONG;
         ok = ((size_t)length < sizeof(one) && (size_t)length_other < sizeof(other))
                  ? copy_entry(one, other, error)
-                 : store_fail_errno(error, "copy", from);
+                 : store_fail_errno(error, "cannot copy %s", from);
     }
     (void)closedir(dir);
     return ok;
@@ -207,7 +196,7 @@ static bool lock(struct look *look, const char *data, struct store_error *error)
 {
     look->fd = open(data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (look->fd < 0)
-        return store_fail_errno(error, "open the directory", data);
+        return store_fail_errno(error, "cannot open the directory %s", data);
     bool ok = true;
     if (flock(look->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         error->in_use = true;
@@ -230,7 +219,7 @@ bool look_scratch(const char *unfinished, char out[PATH_MAX], struct store_error
                                  : snprintf(out, PATH_MAX, "%s/dolmen-XXXXXX", chosen);
     if (len < 0 || (size_t)len >= PATH_MAX - 32)
         return store_fail(error, "the path of the directory for temporary files is too long");
-    return mkdtemp(out) != NULL || store_fail_errno(error, "make the directory", out);
+    return mkdtemp(out) != NULL || store_fail_errno(error, "cannot make the directory %s", out);
 }
 
 static int read_format(const struct look *look)
@@ -251,7 +240,8 @@ static bool make_scratch(struct look *look, const char *scratch, struct store_er
     if (scratch == NULL)
         return look_scratch(NULL, look->scratch, error);
     (void)snprintf(look->scratch, sizeof(look->scratch), "%s", scratch);
-    return mkdir(scratch, 0700) == 0 || store_fail_errno(error, "make the directory", scratch);
+    return mkdir(scratch, 0700) == 0 ||
+           store_fail_errno(error, "cannot make the directory %s", scratch);
 }
 
 bool look_open(struct look *look, const char *data, const char *scratch, struct store_error *error)
@@ -263,7 +253,7 @@ bool look_open(struct look *look, const char *data, const char *scratch, struct 
     char *absolute = realpath(data, NULL);
     bool ok = absolute != NULL && strlen(absolute) < sizeof(look->data) - 8;
     if (!ok)
-        (void)store_fail_errno(error, "find", data);
+        (void)store_fail_errno(error, "cannot find %s", data);
     else
         (void)snprintf(look->data, sizeof(look->data), "%s", absolute);
     free(absolute);
@@ -323,7 +313,7 @@ static bool drop_copy(void *context, const char *directory, const char *name,
         return true;
     for (size_t at = 0; at < seen->len; at += strlen((const char *)seen->ptr + at) + 1) {
         if (strcmp((const char *)seen->ptr + at, origin) == 0)
-            return unlink(path) == 0 || store_fail_errno(error, "leave out", path);
+            return unlink(path) == 0 || store_fail_errno(error, "cannot leave out %s", path);
     }
     buf_text(seen, origin);
     buf_byte(seen, 0);

@@ -10,23 +10,35 @@
 #include <stdio.h>
 #include <string.h>
 
+// The text, and no flag that says more of it; how long it is.
+static size_t set_text(struct store_error *error, const char *format, va_list args)
+{
+    int length = vsnprintf(error->text, sizeof(error->text), format, args);
+    error->damaged = false;
+    error->no_room = false;
+    error->cold = false;
+    return length < 0 ? 0 : (size_t)length;
+}
+
 bool store_fail(struct store_error *error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(error->text, sizeof(error->text), format, args);
+    (void)set_text(error, format, args);
     va_end(args);
-    error->damaged = false;
-    error->no_room = false;
-    error->cold = false;
     return false;
 }
 
-bool store_fail_errno(struct store_error *error, const char *doing, const char *path)
+bool store_fail_errno(struct store_error *error, const char *format, ...)
 {
-    bool no_room = errno == ENOSPC || errno == EDQUOT;
-    (void)store_fail(error, "cannot %s %s: %s", doing, path, strerror(errno));
-    error->no_room = no_room;
+    int why = errno;
+    va_list args;
+    va_start(args, format);
+    size_t length = set_text(error, format, args);
+    va_end(args);
+    if (length < sizeof(error->text))
+        (void)snprintf(error->text + length, sizeof(error->text) - length, ": %s", strerror(why));
+    error->no_room = why == ENOSPC || why == EDQUOT;
     return false;
 }
 

@@ -92,7 +92,7 @@ struct store_batch_view store_batch_view(const struct store_batch *batch);
 
 // Fills an error with text; always returns false.
 bool store_fail(struct store_error *error, const char *format, ...) PRINTF_LIKE(2, 3);
-// "cannot DOING PATH", and why, as errno has it; false.
-bool store_fail_errno(struct store_error *error, const char *doing, const char *path);
+// The same, with what errno says behind the text; no_room if it says so.
+bool store_fail_errno(struct store_error *error, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #endif

@@ -6,7 +6,6 @@
 #include "store/store_driver.h"
 #include "wal/format.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,26 +51,18 @@ static int compare_parts(const void *a, const void *b)
     return (one->number > other->number) - (one->number < other->number);
 }
 
+static void note_part(void *context, uint64_t number)
+{
+    struct parts *parts = context;
+    parts->list = realloc(parts->list, (parts->count + 1) * sizeof(*parts->list));
+    ensure_memory(parts->list);
+    parts->list[parts->count++] = (struct part){.number = number};
+}
+
 static bool list_files(struct parts *parts, struct store_error *error)
 {
-    int copy = openat(parts->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *listing = copy < 0 ? NULL : fdopendir(copy);
-    if (listing == NULL) {
-        (void)fail(error, parts, "");
-        if (copy >= 0)
-            (void)close(copy);
-        return false;
-    }
-    struct dirent *entry;
-    while ((entry = readdir(listing)) != NULL) {
-        uint64_t number = wal_segment_number(entry->d_name);
-        if (number == 0)
-            continue;
-        parts->list = realloc(parts->list, (parts->count + 1) * sizeof(*parts->list));
-        ensure_memory(parts->list);
-        parts->list[parts->count++] = (struct part){.number = number};
-    }
-    (void)closedir(listing);
+    if (!wal_each_segment(parts->directory, note_part, parts))
+        return fail(error, parts, "");
     if (parts->count > 0)
         qsort(parts->list, parts->count, sizeof(*parts->list), compare_parts);
     return true;
@@ -114,7 +105,7 @@ static bool read_part(struct parts *parts, const struct part *part, struct store
     char name[WAL_NAME_BYTES];
     int file = open_part(parts, part, name);
     buf_clear(&parts->content);
-    bool ok = (file >= 0 && wal_read_file(file, &parts->content)) || fail(error, parts, name);
+    bool ok = (file >= 0 && file_read(file, &parts->content)) || fail(error, parts, name);
     if (file >= 0)
         (void)close(file);
     return ok;

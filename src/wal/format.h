@@ -3,7 +3,7 @@
 #ifndef WAL_FORMAT_H
 #define WAL_FORMAT_H
 
-#include "base/buf.h"
+#include "base/files.h"
 #include "wal/check.h"
 
 enum {
@@ -40,7 +40,8 @@ void wal_segment_name(uint64_t number, char out[WAL_NAME_BYTES]);
 // The number of a segment's file name, or 0.
 uint64_t wal_segment_number(const char *name);
 
-// Reads a file to its end. False with errno.
-MUST_CHECK bool wal_read_file(int file, struct buf *out);
+// Calls back with the number of each segment there is, in no order. False with errno.
+MUST_CHECK bool wal_each_segment(int directory, void (*visit)(void *context, uint64_t number),
+                                 void *context);
 
 #endif

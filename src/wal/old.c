@@ -6,7 +6,6 @@
 #include "store/store_driver.h"
 #include "wal/format.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -76,8 +75,8 @@ static bool walk_file(int directory, uint64_t number, struct wal_old *out, wal_v
         return true;
     struct buf bytes;
     buf_init(&bytes, (size_t)2 << 30);
-    bool ok = (file >= 0 && wal_read_file(file, &bytes)) ||
-              store_fail(error, "reading the log failed: %s: %s", name, strerror(errno));
+    bool ok = (file >= 0 && file_read(file, &bytes)) ||
+              store_fail_errno(error, "reading the log failed: %s", name);
     if (file >= 0)
         (void)close(file);
     if (ok && is_new_and_used(buf_view(&bytes)))
@@ -88,26 +87,13 @@ static bool walk_file(int directory, uint64_t number, struct wal_old *out, wal_v
     return ok;
 }
 
-static bool find_files(int directory, struct wal_old *out, struct store_error *error)
+static void note_file(void *context, uint64_t number)
 {
-    int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *listing = copy < 0 ? NULL : fdopendir(copy);
-    if (listing == NULL) {
-        (void)store_fail(error, "reading the log failed: %s", strerror(errno));
-        if (copy >= 0)
-            (void)close(copy);
-        return false;
-    }
-    struct dirent *entry;
-    while ((entry = readdir(listing)) != NULL) {
-        uint64_t number = wal_segment_number(entry->d_name);
-        if (number != 0 && (out->lowest == 0 || number < out->lowest))
-            out->lowest = number;
-        if (number > out->highest)
-            out->highest = number;
-    }
-    (void)closedir(listing);
-    return true;
+    struct wal_old *old = context;
+    if (old->lowest == 0 || number < old->lowest)
+        old->lowest = number;
+    if (number > old->highest)
+        old->highest = number;
 }
 
 bool wal_old_walk(const char *directory, struct wal_old *out, wal_visit visit, void *context,
@@ -116,8 +102,9 @@ bool wal_old_walk(const char *directory, struct wal_old *out, wal_visit visit, v
     *out = (struct wal_old){.last = 0};
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return store_fail(error, "reading the log failed: %s", strerror(errno));
-    bool ok = find_files(fd, out, error);
+        return store_fail_errno(error, "reading the log failed");
+    bool ok =
+        wal_each_segment(fd, note_file, out) || store_fail_errno(error, "reading the log failed");
     for (uint64_t number = out->lowest; ok && number != 0 && number <= out->highest; number++)
         ok = walk_file(fd, number, out, visit, context, error);
     (void)close(fd);

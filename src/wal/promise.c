@@ -15,14 +15,6 @@
 #define PROMISE_FILE "promise"
 enum { PROMISE_BYTES = 4096 }; // a page, allocated and zero but for the values
 
-static bool fail(struct store_error *error, const char *doing)
-{
-    bool no_room = errno == ENOSPC || errno == EDQUOT;
-    (void)store_fail(error, "%s the log's promise failed: %s", doing, strerror(errno));
-    error->no_room = no_room;
-    return false;
-}
-
 // The value and its place go into the check, so that another value does not pass for it.
 static uint64_t seal(enum promise_value which, uint64_t value)
 {
@@ -86,10 +78,11 @@ static bool fill_up(int file)
 
 static bool fail_open(struct store_error *error, const char *directory)
 {
-    bool no_room = errno == ENOSPC || errno == EDQUOT;
-    (void)store_fail(error, "cannot open %s/" PROMISE_FILE ": %s%s", directory, strerror(errno),
-                     no_room ? "" : ". Let this user read and write it, and start again");
-    error->no_room = no_room;
+    (void)store_fail_errno(error, "cannot open %s/" PROMISE_FILE, directory);
+    size_t length = strlen(error->text);
+    if (!error->no_room)
+        (void)snprintf(error->text + length, sizeof(error->text) - length,
+                       ". Let this user read and write it, and start again");
     return false;
 }
 
@@ -134,5 +127,6 @@ void promise_set(struct promise *promise, enum promise_value which, uint64_t val
 
 bool promise_sync(struct promise *promise, struct store_error *error)
 {
-    return fdatasync(promise->file) == 0 || fail(error, "syncing");
+    return fdatasync(promise->file) == 0 ||
+           store_fail_errno(error, "syncing the log's promise failed");
 }

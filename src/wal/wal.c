@@ -3,6 +3,7 @@
 // that no commit waits for that.
 #include "wal/wal.h"
 
+#include "base/files.h"
 #include "store/store_driver.h"
 #include "wal/format.h"
 
@@ -38,10 +39,7 @@ struct wal {
 
 static bool fail(struct store_error *error, const char *doing)
 {
-    bool no_room = errno == ENOSPC || errno == EDQUOT;
-    (void)store_fail(error, "%s the log failed: %s", doing, strerror(errno));
-    error->no_room = no_room;
-    return false;
+    return store_fail_errno(error, "%s the log failed", doing);
 }
 
 // ---- Segments -------------------------------------------------------------------------------
@@ -266,7 +264,7 @@ static bool rewrite(int file, uint64_t end)
     static const uint8_t no_record[WAL_HEADER];
     struct buf bytes;
     buf_init(&bytes, (size_t)2 << 30);
-    bool ok = wal_read_file(file, &bytes) && end <= bytes.len &&
+    bool ok = file_read(file, &bytes) && end <= bytes.len &&
               write_at(file, slice_of(bytes.ptr, end), slice_of(no_record, WAL_HEADER), 0) &&
               fdatasync(file) == 0;
     buf_release(&bytes);
