@@ -6,13 +6,13 @@
 // time, all is measuring.
 #include "bench/bench_run.h"
 
+#include "base/wait.h"
 #include "bench/bench_http.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -49,9 +49,7 @@ struct run {
 
 static uint64_t now_ns(void)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+    return (uint64_t)monotonic_ns();
 }
 
 static bool run_fail(struct run *run, const char *what)
@@ -240,11 +238,10 @@ static bool connection_turn(struct run *run, struct bench_connection *connection
 // falls neither into the next workload nor out of the bytes that were written for this one.
 static void run_settle(struct run *run)
 {
-    const struct timespec pause = {.tv_nsec = SETTLE_STEP_MS * 1000000L};
     struct bench_usage last = run->result->after;
     for (int i = 0; run->result->has_usage && i < SETTLE_STEPS; i++) {
         struct bench_usage now;
-        (void)nanosleep(&pause, NULL);
+        sleep_ms(SETTLE_STEP_MS);
         if (!bench_usage_read(run->plan->server, &run->plan->counters, &now))
             return;
         run->result->after.bytes_written = now.bytes_written;

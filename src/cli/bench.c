@@ -7,6 +7,7 @@
 //
 // The table is made by this command and deleted at its end, unless the user says otherwise. One
 // that is there already is never touched without --no-load: it may be somebody's.
+#include "base/wait.h"
 #include "bench/bench_report.h"
 #include "cli/command.h"
 
@@ -83,14 +84,13 @@ static bool table_create(const struct bench *bench, struct buf *answer)
 // Servers that imitate the service closely take their time to make a table.
 static bool table_await(const struct bench *bench, struct slice name, struct buf *answer)
 {
-    const struct timespec pause = {.tv_nsec = ACTIVE_WAIT_MS * 1000000L};
     for (int i = 0; i < ACTIVE_TRIES; i++) {
         int status = table_call(bench, "DescribeTable", name, answer);
         if (status == 0)
             return false;
         if (status == 200 && !answer_has(answer, "\"CREATING\""))
             return true;
-        (void)nanosleep(&pause, NULL);
+        sleep_ms(ACTIVE_WAIT_MS);
     }
     return bench_fail(bench, "the table does not become ACTIVE.");
 }

@@ -2,6 +2,7 @@
 #include "cli/change.h"
 
 #include "base/limits.h"
+#include "base/wait.h"
 #include "json/reader.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { ANSWER_MEMORY = 256 << 20, POLL_MS = 150 };
@@ -61,14 +61,13 @@ struct watch {
 
 static void *watch_main(void *argument)
 {
-    const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
     struct watch *watch = argument;
     struct progress bar;
     struct arena arena;
     arena_init(&arena, ANSWER_MEMORY);
     progress_begin(&bar, "reading items", 0, 0, false, false);
     for (unsigned turn = 1; !atomic_load(&watch->stop); turn++) {
-        (void)nanosleep(&pause, NULL);
+        sleep_ms(POLL_MS);
         // Most requests are answered at once and want no bar.
         if (turn % 3 != 0 || atomic_load(&watch->stop) ||
             target_call(&watch->target, "ListModels", SLICE_LIT("{}")) != 200)
@@ -305,7 +304,6 @@ static int look(struct target *target, const char *table, struct progress *bar, 
 
 int change_wait(struct target *target, const char *table, bool quiet)
 {
-    const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
     struct progress bar;
     bool again = true;
     int code = CLI_OK;
@@ -313,7 +311,7 @@ int change_wait(struct target *target, const char *table, bool quiet)
     while (again) {
         code = look(target, table, &bar, quiet, &again);
         if (again)
-            (void)nanosleep(&pause, NULL);
+            sleep_ms(POLL_MS);
         if (code != CLI_OK)
             break;
     }

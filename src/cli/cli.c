@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "cli/command.h"
-#include "store/store.h"
+#include "rocks/rocks.h"
 
 #include <stdio.h>
 #include <string.h>

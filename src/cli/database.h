@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "cli/command.h"
+#include "rocks/rocks.h"
 
 #define CLI_DATA_DEFAULT "dolmen-data"
 

@@ -2,6 +2,7 @@
 #include "cli/export_target.h"
 
 #include "base/limits.h"
+#include "base/wait.h"
 #include "cli/database.h"
 #include "client/client.h"
 #include "value/value.h"
@@ -9,7 +10,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -87,9 +87,7 @@ int target_call(struct target *target, const char *operation, struct slice body)
             tell_wait(target, operation, status == 0 ? error : "");
         if (try > 0) {
             long pause = 20L << try;
-            pause = pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS;
-            struct timespec time = {.tv_sec = pause / 1000, .tv_nsec = pause % 1000 * 1000000};
-            (void)nanosleep(&time, NULL);
+            sleep_ms(pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS);
         }
         buf_clear(&target->response);
         struct client_request request = {.operation = operation,
@@ -206,9 +204,7 @@ bool target_describe(struct target *target, const char *table, struct arena *are
 
 static double seconds(void)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return (double)monotonic_ns() / 1e9;
 }
 
 void progress_begin(struct progress *progress, const char *what, uint64_t total, uint64_t before,

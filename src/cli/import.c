@@ -5,6 +5,7 @@
 #include "cli/import_schema.h"
 
 #include "base/limits.h"
+#include "base/wait.h"
 #include "transfer/files.h"
 #include "transfer/item_reader.h"
 #include "value/number.h"
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -155,8 +155,7 @@ static int write_requests(struct importer *importer, struct slice requests)
         struct slice left = unprocessed(importer, &arena);
         requests = left.ptr == NULL ? left : arena_copy(&arena, left);
         if (requests.ptr != NULL) {
-            struct timespec pause = {.tv_nsec = 20000000L << (try < 5 ? try : 5) };
-            (void)nanosleep(&pause, NULL);
+            sleep_ms(20L << (try < 5 ? try : 5));
         }
     }
     buf_release(&body);

@@ -2,10 +2,10 @@
 #include "cli/change.h"
 
 #include "base/limits.h"
+#include "base/wait.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { ANSWER_MEMORY = 256 << 20, POLL_MS = 150 };
 
@@ -93,7 +93,6 @@ static int tell_done(struct migrating *m, struct slice answer)
 // Asks again and again until it is done.
 static int wait_for_end(struct migrating *m)
 {
-    const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
     struct progress bar;
     struct buf body;
     int code = CLI_FAILED;
@@ -114,7 +113,7 @@ static int wait_for_end(struct migrating *m)
         uint64_t done = (uint64_t)change_number(answer, "Done", &m->arena);
         bar.total = (uint64_t)change_number(answer, "Total", &m->arena);
         progress_show(&bar, done, done);
-        (void)nanosleep(&pause, NULL);
+        sleep_ms(POLL_MS);
     }
     buf_release(&body);
     return code;

@@ -243,8 +243,7 @@ static int serve_run(const struct cli_input *input)
         api_close(options.api);
         return CLI_FAILED;
     }
-    if (!budget_sweep_start(&budget))
-        log_warn("memory: no thread for freeing it");
+    budget_sweep_start(&budget);
     code = serve(input, &options, &stopping);
     budget_sweep_stop(&budget);
     return code;

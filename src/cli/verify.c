@@ -1,18 +1,19 @@
 // `dolmen verify`: whether a database agrees with itself. A directory is read here, through links
-// and copies of its files (store/look.h); a server is asked to look at its own. Both end in the
+// and copies of its files (salvage/look.h); a server is asked to look at its own. Both end in the
 // same JSON, which is printed as it is or as text.
 #include "cli/change.h"
 #include "cli/scratch.h"
 
 #include "base/limits.h"
+#include "base/wait.h"
 #include "designs/verify.h"
-#include "store/data_dir.h"
-#include "store/look.h"
-#include "store/wal_check.h"
+#include "rocks/data_dir.h"
+#include "rocks/tables.h"
+#include "salvage/look.h"
+#include "wal/check.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { POLL_MS = 200, ANSWER_MEMORY = 256 << 20, LIMIT_DEFAULT = 100, LIMIT_MAX = 10000 };
 
@@ -164,6 +165,21 @@ static void look_at_log(struct looking *looking, const struct look *look)
     wal_report_release(&log);
 }
 
+// False if the watcher ended it.
+static bool look_at_files(const char *data, const struct verify_watcher *watcher)
+{
+    struct verify_files files = {.watcher = watcher, .outcome = {.check = VERIFY_FILES}};
+    struct store_error error;
+    if (!rocks_tables_check(data, verify_file, &files, &error)) {
+        files.outcome.differences++;
+        watcher->difference(watcher->context,
+                            &(struct verify_difference){.check = VERIFY_FILES, .what = error.text});
+    }
+    if (!files.stopped)
+        watcher->outcome(watcher->context, &files.outcome);
+    return !files.stopped;
+}
+
 // Everything but the log of a directory, which was replayed when the copy was opened.
 static void look_inside(struct looking *looking, const struct look *look)
 {
@@ -175,7 +191,7 @@ static void look_inside(struct looking *looking, const struct look *look)
             &(struct verify_difference){.check = VERIFY_CATALOG, .what = error.text});
     // Files that nothing needs any more are gone from a copy that could be opened.
     const struct verify_watcher watcher = {looking, note_difference, note_outcome, note_progress};
-    looking->whole = verify_files(store == NULL ? look->data : look->scratch, &watcher);
+    looking->whole = look_at_files(store == NULL ? look->data : look->scratch, &watcher);
     if (store == NULL)
         return;
     const struct verify_options options = {.store = store,
@@ -258,7 +274,6 @@ static bool ask(struct target *target, const char *member, struct slice value, u
 
 static int verify_server(const struct cli_input *input, struct target *target, unsigned limit)
 {
-    const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
     struct progress bar;
     struct arena arena;
     arena_init(&arena, ANSWER_MEMORY);
@@ -275,7 +290,7 @@ static int verify_server(const struct cli_input *input, struct target *target, u
         uint64_t done = (uint64_t)change_number(progress, "Done", &turn);
         bar.total = (uint64_t)change_number(progress, "Total", &turn);
         progress_show(&bar, done, done);
-        (void)nanosleep(&pause, NULL);
+        sleep_ms(POLL_MS);
         arena_reset(&turn);
         ok = ask(target, "RunId", id, 0);
     }

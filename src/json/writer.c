@@ -19,30 +19,37 @@ static inline void writer_comma(struct json_writer *w)
         buf_byte(w->out, ',');
 }
 
-void json_open_object(struct json_writer *w)
+static inline void writer_open(struct json_writer *w, uint8_t bracket)
 {
     writer_comma(w);
-    buf_byte(w->out, '{');
+    buf_byte(w->out, bracket);
     w->comma = false;
+}
+
+static inline void writer_close(struct json_writer *w, uint8_t bracket)
+{
+    buf_byte(w->out, bracket);
+    w->comma = true;
+}
+
+void json_open_object(struct json_writer *w)
+{
+    writer_open(w, '{');
 }
 
 void json_close_object(struct json_writer *w)
 {
-    buf_byte(w->out, '}');
-    w->comma = true;
+    writer_close(w, '}');
 }
 
 void json_open_array(struct json_writer *w)
 {
-    writer_comma(w);
-    buf_byte(w->out, '[');
-    w->comma = false;
+    writer_open(w, '[');
 }
 
 void json_close_array(struct json_writer *w)
 {
-    buf_byte(w->out, ']');
-    w->comma = true;
+    writer_close(w, ']');
 }
 
 // ---- Strings -----------------------------------------------------------------
