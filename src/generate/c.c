@@ -4,49 +4,37 @@
 
 // ---- Entities --------------------------------------------------------------------------------
 
-// "shop_customer", the beginning of an entity's names.
-static void full_name(struct c_file *c, const struct model_entity *entity)
+// A section of a file, with the names of the model and, if there is one, of the entity.
+static void section(struct c_file *c, const char *file, const char *name,
+                    const struct model_entity *entity)
 {
-    buf_slice(c->out, c->prefix);
-    buf_byte(c->out, '_');
-    c_entity_name(c->out, entity);
-}
-
-// `before` PREFIX_ENTITY `after`, in which % stands for PREFIX_ENTITY and $ for PREFIX.
-static void lines(struct c_file *c, const struct model_entity *entity, const char *text)
-{
-    for (const char *at = text; *at != 0; at++) {
-        if (*at == '%')
-            full_name(c, entity);
-        else if (*at == '$')
-            buf_slice(c->out, c->prefix);
-        else if (*at == '@')
-            c_entity_name(c->out, entity);
-        else
-            buf_byte(c->out, (uint8_t)*at);
+    struct buf upper;
+    struct buf own;
+    struct buf table;
+    buf_init(&upper, 4096);
+    buf_init(&own, 4096);
+    buf_init(&table, 4096);
+    text_upper(&upper, c->prefix);
+    if (entity != NULL) {
+        c_entity_name(&own, entity);
+        c_string(&table, entity->table->name);
     }
+    const struct runtime_word words[] = {{"PREFIX", c->prefix},
+                                         {"UPPER", buf_view(&upper)},
+                                         {"ENTITY", buf_view(&own)},
+                                         {"\"TABLE\"", buf_view(&table)},
+                                         {NULL, {NULL, 0}}};
+    runtime_write(c->out, file, name, words);
+    buf_release(&upper);
+    buf_release(&own);
+    buf_release(&table);
 }
 
-void c_entity_declarations(struct c_file *c, const struct model_entity *entity)
+static void entity_declarations(struct c_file *c, const struct model_entity *entity)
 {
     buf_byte(c->out, '\n');
     text_comment(c->out, "// ", entity->doc);
-    lines(
-        c, entity,
-        "// Brings texts to their normal form and fills in defaults.\n"
-        "void %_complete(struct $_memory *memory, struct % *item);\n"
-        "// The primary key, and the whole item with all keys, as DynamoDB JSON; NULL if something "
-        "is\n// missing of which the key is made.\n"
-        "const char *%_key(struct $_memory *memory, const struct % *item);\n"
-        "const char *%_item(struct $_memory *memory, const struct % *item);\n"
-        "// An item out of DynamoDB JSON; false if it is not of this shape.\n"
-        "bool %_decode(struct $_memory *memory, const char *json, size_t length,\n"
-        "    struct % *item);\n"
-        "// 200, or the status and memory->error. Of `key` only what the key is made of is used.\n"
-        "int %_put(dolmen *db, struct $_memory *memory, const struct % *item);\n"
-        "int %_get(dolmen *db, struct $_memory *memory, const struct % *key,\n"
-        "    struct % *item); // 404 if there is none\n"
-        "int %_delete(dolmen *db, struct $_memory *memory, const struct % *key);\n");
+    section(c, runtime_model_h, "entity", entity);
 }
 
 static void normal_form(struct c_file *c, const struct model_attribute *attribute)
@@ -78,9 +66,7 @@ static void normal_form(struct c_file *c, const struct model_attribute *attribut
 
 static void complete_function(struct c_file *c, const struct model_entity *entity)
 {
-    lines(c, entity,
-          "\nvoid %_complete(struct $_memory *memory, struct % *item)\n{\n"
-          "    (void)memory;\n    (void)item;\n");
+    section(c, runtime_entity_c, "complete", entity);
     for (size_t i = 0; i < entity->attribute_count; i++)
         normal_form(c, &entity->attributes[i]);
     for (size_t i = 0; i < entity->attribute_count; i++) {
@@ -164,9 +150,7 @@ static void add_entry(struct c_file *c, const struct model_entity *entity,
 static void entry_function(struct c_file *c, const struct model_entity *entity)
 {
     bool any = false;
-    lines(c, entity,
-          "\nstatic void add_entries_@(struct text *out, bool *any, struct $_memory *memory,"
-          "\n    const struct % *item)\n{\n    struct text mark;\n    bool before;\n");
+    section(c, runtime_entity_c, "entries", entity);
     for (size_t i = 0; i < entity->entry_count; i++) {
         if (!entry_made(entity, &entity->entries[i]))
             continue;
@@ -175,17 +159,14 @@ static void entry_function(struct c_file *c, const struct model_entity *entity)
     }
     if (!any)
         buf_text(c->out, "    (void)out;\n    (void)any;\n    (void)mark;\n    (void)before;\n");
-    buf_text(c->out, "    (void)memory;\n    (void)item;\n}\n");
+    section(c, runtime_entity_c, "entries-end", entity);
 }
 
 // Native key attributes are among the fields of an item already.
 static void key_function(struct c_file *c, const struct model_entity *entity, bool native)
 {
-    lines(c, entity, native ? "\nstatic bool add_primary_@(" : "\nstatic bool add_made_@(");
-    lines(c, entity,
-          "struct text *out, bool *any, struct $_memory *memory,\n"
-          "    const struct % *item)\n{\n    (void)memory;\n    (void)item;\n"
-          "    (void)out;\n    (void)any;\n    return ");
+    section(c, runtime_entity_c, native ? "primary" : "made", entity);
+    buf_text(c->out, "    return ");
     add_parts(c, entity, &entity->table->keys, entity->keys, native);
     buf_text(c->out, ";\n}\n");
 }
@@ -193,17 +174,7 @@ static void key_function(struct c_file *c, const struct model_entity *entity, bo
 static void item_functions(struct c_file *c, const struct model_entity *entity)
 {
     const struct model_table *table = entity->table;
-    lines(c, entity,
-          "\nconst char *%_key(struct $_memory *memory, const struct % *item)\n{\n"
-          "    struct text text = text_new(memory);\n    bool any = false;\n"
-          "    add_text(&text, \"{\");\n"
-          "    if (!add_primary_@(&text, &any, memory, item))\n        return NULL;\n"
-          "    add_text(&text, \"}\");\n    return finished(&text);\n}\n"
-          "\nconst char *%_item(struct $_memory *memory, const struct % *item)\n{\n"
-          "    struct text text = text_new(memory);\n    add_text(&text, \"{\");\n"
-          "    bool any = encode_fields(&text, &shape_@, (const char *)item);\n"
-          "    if (!add_made_@(&text, &any, memory, item))\n        return NULL;\n"
-          "    add_entries_@(&text, &any, memory, item);\n");
+    section(c, runtime_entity_c, "item", entity);
     if (table->type_attribute.len > 0 &&
         model_entity_attribute(entity, table->type_attribute) == NULL) {
         buf_text(c->out, "    (void)add_key(&text, &any, ");
@@ -212,51 +183,16 @@ static void item_functions(struct c_file *c, const struct model_entity *entity)
         c_string(c->out, entity->type_value);
         buf_text(c->out, ");\n");
     }
-    buf_text(c->out, "    add_text(&text, \"}\");\n    return finished(&text);\n}\n");
-    lines(c, entity,
-          "\nbool %_decode(struct $_memory *memory, const char *json, size_t length,\n"
-          "    struct % *item)\n{\n"
-          "    return decode(memory, &shape_@, json, length, item);\n}\n");
+    section(c, runtime_entity_c, "calls", entity);
 }
 
-static void call_functions(struct c_file *c, const struct model_entity *entity)
-{
-    struct buf table;
-    buf_init(&table, 4096);
-    c_string(&table, entity->table->name);
-    lines(c, entity,
-          "\nint %_put(dolmen *db, struct $_memory *memory, const struct % *item)\n{\n"
-          "    const char *answer;\n    size_t length;\n"
-          "    return call(db, memory, \"PutItem\", ");
-    buf_slice(c->out, buf_view(&table));
-    lines(c, entity,
-          ", \"Item\", %_item(memory, item),\n                &answer, &length);\n}\n"
-          "\nint %_get(dolmen *db, struct $_memory *memory, const struct % *key,\n"
-          "    struct % *item)\n{\n    const char *answer;\n    size_t length;\n"
-          "    int status = call(db, memory, \"GetItem\", ");
-    buf_slice(c->out, buf_view(&table));
-    lines(c, entity,
-          ", \"Key\", %_key(memory, key),\n                      &answer, &length);\n"
-          "    if (status != 200)\n        return status;\n"
-          "    const char *found = answer_item(memory, answer, length, &length);\n"
-          "    if (found == NULL)\n        return 404;\n"
-          "    return %_decode(memory, found, length, item) ? 200 : 500;\n}\n"
-          "\nint %_delete(dolmen *db, struct $_memory *memory, const struct % *key)\n{\n"
-          "    const char *answer;\n    size_t length;\n"
-          "    return call(db, memory, \"DeleteItem\", ");
-    buf_slice(c->out, buf_view(&table));
-    lines(c, entity, ", \"Key\", %_key(memory, key),\n                &answer, &length);\n}\n");
-    buf_release(&table);
-}
-
-void c_entity_definitions(struct c_file *c, const struct model_entity *entity)
+static void entity_definitions(struct c_file *c, const struct model_entity *entity)
 {
     complete_function(c, entity);
     key_function(c, entity, true);
     key_function(c, entity, false);
     entry_function(c, entity);
     item_functions(c, entity);
-    call_functions(c, entity);
 }
 
 // ---- Files -----------------------------------------------------------------------------------
@@ -273,27 +209,10 @@ static void each_entity(struct c_file *c,
 
 static void header(struct c_file *c)
 {
-    struct buf guard;
-    buf_init(&guard, 4096);
-    text_upper(&guard, c->prefix);
-    buf_printf(c->out, "#ifndef %.*s_MODEL_H\n#define %.*s_MODEL_H\n\n",
-               SLICE_FMT(buf_view(&guard)), SLICE_FMT(buf_view(&guard)));
-    buf_release(&guard);
-    c_prefixed(
-        c->out, c->prefix,
-        "#include <dolmen.h>\n\n#include <stdbool.h>\n#include <stddef.h>\n"
-        "#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-        "// Everything that is made here lives in a memory, {0} at first, and is freed with it.\n"
-        "struct PREFIX_memory {\n    void *blocks;\n"
-        "    const char *error; // of the last call: a message, or the error document\n};\n\n"
-        "void PREFIX_memory_free(struct PREFIX_memory *memory);\n\n"
-        "struct PREFIX_bytes {\n    const unsigned char *data; // NULL if it is not there\n"
-        "    size_t length;\n};\n\n"
-        "// A text or a pointer that is NULL is not there; a number, a boolean or a list that "
-        "may be\n// absent has a flag beside it. Numbers are doubles, which keep 15 digits.\n");
+    section(c, runtime_model_h, "head", NULL);
     c_structs(c);
-    each_entity(c, c_entity_declarations);
-    buf_text(c->out, "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+    each_entity(c, entity_declarations);
+    section(c, runtime_model_h, "tail", NULL);
 }
 
 static void with_prefix(const struct model *model, const struct generate_options *options,
@@ -313,15 +232,15 @@ static void with_prefix(const struct model *model, const struct generate_options
 
 static void source(struct c_file *c)
 {
-    buf_printf(c->out, "#include \"%.*s.h\"\n\n", SLICE_FMT(generate_stem(c->model)));
-    buf_text(c->out, "#include <inttypes.h>\n#include <stdarg.h>\n#include <stdio.h>\n"
-                     "#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n\n");
-    c_runtime(c->out, c->prefix);
-    buf_byte(c->out, '\n');
-    bool digests = (uses_of_model(c->model, c->options) & 1U << MODEL_FN_SHA256) != 0;
-    c_helpers(c->out, c->prefix, digests);
+    buf_printf(c->out, "#include \"%.*s.h\"\n", SLICE_FMT(generate_stem(c->model)));
+    section(c, runtime_entity_c, "includes", NULL);
+    section(c, runtime_json_c, "json", NULL);
+    section(c, runtime_text_c, "text", NULL);
+    if ((uses_of_model(c->model, c->options) & 1U << MODEL_FN_SHA256) != 0)
+        section(c, runtime_text_c, "sha256", NULL);
+    section(c, runtime_entity_c, "shapes", NULL);
     c_shapes(c);
-    each_entity(c, c_entity_definitions);
+    each_entity(c, entity_definitions);
 }
 
 void generate_c_header(const struct model *model, const struct generate_options *options,

@@ -2,6 +2,7 @@
 #ifndef GENERATE_C_H
 #define GENERATE_C_H
 
+#include "generate/runtime.h"
 #include "generate/text.h"
 #include "generate/walk.h"
 
@@ -51,19 +52,11 @@ void c_structs(struct c_file *c);
 // The tables that describe them.
 void c_shapes(struct c_file *c);
 
-// Functions of an entity: declarations for the header, definitions for the source.
-void c_entity_declarations(struct c_file *c, const struct model_entity *entity);
-void c_entity_definitions(struct c_file *c, const struct model_entity *entity);
-
 // The text of an expression over `item`, in memory `memory`.
 void c_text(struct c_file *c, const struct model_expr *expr);
 void c_template(struct c_file *c, const struct model_template *template);
 // What fills a missing attribute, as statements; nothing if only the server can.
 void c_default(struct c_file *c, const struct model_attribute *attribute);
 void c_string(struct buf *out, struct slice text);
-
-void c_prefixed(struct buf *out, struct slice prefix, const char *text);
-void c_runtime(struct buf *out, struct slice prefix);
-void c_helpers(struct buf *out, struct slice prefix, bool digests);
 
 #endif

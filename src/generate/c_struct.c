@@ -341,9 +341,9 @@ static void type_row(struct c_file *c, const struct model_type *type, struct sli
                                        [C_NUMBER] = "NUMBER, sizeof(double)",
                                        [C_INTEGER] = "INTEGER, sizeof(int64_t)",
                                        [C_BOOLEAN] = "BOOLEAN, sizeof(bool)",
-                                       [C_BYTES] = "BYTES, sizeof(struct PREFIX_bytes)",
+                                       [C_BYTES] = "BYTES, sizeof(struct %.*s_bytes)",
                                        [C_JSON] = "JSON, sizeof(const char *)",
-                                       [C_OBJECT] = "OBJECT, sizeof(struct PREFIX_",
+                                       [C_OBJECT] = "OBJECT, sizeof(struct %.*s_",
                                        [C_LIST] = "LIST, sizeof(struct list)",
                                        [C_SET] = "SET, sizeof(struct list)",
                                        [C_RECORD] = "RECORD, sizeof(struct record)"};
@@ -351,7 +351,10 @@ static void type_row(struct c_file *c, const struct model_type *type, struct sli
     enum c_kind kind = depth > NESTING_MAX ? C_JSON : c_kind(type);
     struct buf *out = c->out;
     buf_byte(out, '{');
-    c_prefixed(out, c->prefix, rows[kind]);
+    if (kind == C_BYTES || kind == C_OBJECT)
+        buf_printf(out, rows[kind], SLICE_FMT(c->prefix));
+    else
+        buf_text(out, rows[kind]);
     if (kind == C_OBJECT) {
         c_object_name(out, c, bare, owner, member);
         buf_text(out, "), &shape_");
@@ -414,8 +417,6 @@ static void shape_table(struct c_file *c, const struct c_struct *one)
 
 void c_shapes(struct c_file *c)
 {
-    buf_text(c->out, "\n// ---- Shapes of this model "
-                     "----------------------------------------------------------------------\n\n");
     walk_all(c, shape_forward);
     walk_all(c, shape_table);
 }

@@ -3,6 +3,8 @@
 // does, so that it writes the same items to a table that has no guard.
 #include "generate/typescript.h"
 
+#include "generate/runtime.h"
+
 static void named_type(struct typescript *ts, const struct model_type *type)
 {
     buf_byte(ts->out, '\n');
@@ -66,15 +68,48 @@ static void imports(struct typescript *ts)
         buf_printf(ts->out, "%s%s", count++ == 0 ? "import { " : ", ", crypto[i].name);
     }
     buf_text(ts->out, count > 0 ? " } from \"node:crypto\";\n" : "");
-    buf_text(ts->out, "import { isDeepStrictEqual } from \"node:util\";\n"
-                      "import {\n"
-                      "  DeleteCommand,\n"
-                      "  type DynamoDBDocumentClient,\n"
-                      "  GetCommand,\n"
-                      "  PutCommand,\n"
-                      "  QueryCommand,\n"
-                      "  UpdateCommand,\n"
-                      "} from \"@aws-sdk/lib-dynamodb\";\n");
+    runtime_write(ts->out, runtime_client_ts, "imports", NULL);
+}
+
+// The bit of the helper whose section has this name; 0 if it is another section.
+static unsigned helper_bit(struct slice name)
+{
+    static const char *const sections[] = {
+#define X(helper, section) section,
+        TYPESCRIPT_HELPERS(X)
+#undef X
+    };
+    for (size_t i = 0; i < TS_HELPERS; i++) {
+        if (slice_is(name, sections[i]))
+            return 1U << i;
+    }
+    return 0;
+}
+
+// The bits of the helpers that a section needs.
+static unsigned needed_bits(struct slice needs)
+{
+    unsigned bits = 0;
+    for (size_t start = 0, i = 0; i <= needs.len; i++) {
+        if (i < needs.len && needs.ptr[i] != ' ')
+            continue;
+        bits |= helper_bit(slice_of(needs.ptr + start, i - start));
+        start = i + 1;
+    }
+    return bits;
+}
+
+static void helpers(struct buf *out, unsigned wanted)
+{
+    struct runtime_section section;
+    for (const char *at = runtime_client_ts; runtime_next(&at, &section);) {
+        if ((wanted & helper_bit(section.name)) != 0)
+            wanted |= needed_bits(section.needs);
+    }
+    for (const char *at = runtime_client_ts; runtime_next(&at, &section);) {
+        if ((wanted & helper_bit(section.name)) != 0)
+            buf_slice(out, section.text);
+    }
 }
 
 void generate_typescript(const struct model *model, const struct generate_options *options,
@@ -100,9 +135,8 @@ void generate_typescript(const struct model *model, const struct generate_option
     if (model->type_count > 0)
         buf_text(out, "\n// ---- Types ----\n");
     buf_slice(out, buf_view(&body));
-    buf_byte(out, '\n');
-    typescript_runtime(out);
-    typescript_helpers(out, ts.used);
+    runtime_write(out, runtime_client_ts, "client", NULL);
+    helpers(out, ts.used);
     out->failed = out->failed || body.failed;
     buf_release(&body);
 }

@@ -5,25 +5,30 @@
 #include "generate/text.h"
 #include "generate/walk.h"
 
-// Functions that a file has only if something in it calls them.
+// Functions that a file has only if something in it calls them: X(name, section of client.ts)
+#define TYPESCRIPT_HELPERS(X)                                                                      \
+    X(TEXT, "text") /* text() and join() */                                                        \
+    X(LOWER, "lower")                                                                              \
+    X(UPPER, "upper")                                                                              \
+    X(TRIM, "trim")                                                                                \
+    X(PAD, "pad")                                                                                  \
+    X(SHA256, "sha256")                                                                            \
+    X(ULID, "ulid")                                                                                \
+    X(SIZE, "size")                                                                                \
+    X(TIME, "time") /* seconds() */                                                                \
+    X(TIMESTAMP, "timestamp")                                                                      \
+    X(DAY, "day")                                                                                  \
+    X(DATEPART, "datepart")                                                                        \
+    X(SUM, "sum")                                                                                  \
+    X(STEP, "step")                                                                                \
+    X(NESTED, "nested") /* shape() */                                                              \
+    X(EACH, "each")
+
 enum typescript_helper {
-    TS_TEXT, // text() and join()
-    TS_LOWER,
-    TS_UPPER,
-    TS_TRIM,
-    TS_PAD,
-    TS_SHA256,
-    TS_ULID,
-    TS_SIZE,
-    TS_TIME, // seconds()
-    TS_TIMESTAMP,
-    TS_DAY,
-    TS_DATEPART,
-    TS_SUM,
-    TS_STEP,
-    TS_NESTED, // shape()
-    TS_EACH,
-    TS_HELPERS
+#define X(name, section) TS_##name,
+    TYPESCRIPT_HELPERS(X)
+#undef X
+        TS_HELPERS
 };
 
 enum { TS_UUID = 1U << TS_HELPERS }; // randomUUID is imported
@@ -71,8 +76,5 @@ void typescript_nested_body(struct typescript *ts, const struct model_type *type
 void typescript_entity_types(struct typescript *ts, const struct model_entity *entity);
 void typescript_entity_kind(struct typescript *ts, const struct model_entity *entity);
 void typescript_table(struct typescript *ts, const struct model_table *table);
-
-void typescript_runtime(struct buf *out);
-void typescript_helpers(struct buf *out, unsigned wanted);
 
 #endif
