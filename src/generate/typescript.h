@@ -2,7 +2,6 @@
 #ifndef GENERATE_TYPESCRIPT_H
 #define GENERATE_TYPESCRIPT_H
 
-#include "generate/text.h"
 #include "generate/walk.h"
 
 // Functions that a file has only if something in it calls them: X(name, section of client.ts)
@@ -34,44 +33,49 @@ enum typescript_helper {
 enum { TS_UUID = 1U << TS_HELPERS }; // randomUUID is imported
 
 struct typescript {
-    const struct model *model;
-    const struct generate_options *options;
-    struct buf *out;
+    struct writer *w;
     unsigned used; // bits of enum typescript_helper, and TS_UUID
+    // What the expression that was translated last refers to.
+    bool item;
+    bool now;
+    size_t class_count; // of all entities
+    const struct slice *classes;
 };
 
+// Fills in the classes; before anything else.
+void typescript_classes(struct typescript *ts);
+
 // A type, as it stands in an interface.
-void typescript_type(struct typescript *ts, const struct model_type *type);
+struct slice typescript_type(struct typescript *ts, const struct model_type *type);
 // The type's own definition, not its name.
-void typescript_type_body(struct typescript *ts, const struct model_type *type);
+struct slice typescript_type_body(struct typescript *ts, const struct model_type *type);
 // A member of an interface, on lines of its own.
 void typescript_attribute(struct typescript *ts, const struct model_attribute *attribute);
 // A name of a type or class: no word of the language, none that the file has already.
-void typescript_class(struct buf *out, struct slice name);
-void typescript_entity(struct buf *out, const struct model_entity *entity);
+struct slice typescript_class(struct writer *w, struct slice name);
+struct slice typescript_entity(struct typescript *ts, const struct model_entity *entity);
 // A named type's; entities come first, if one is called the same.
-void typescript_named(struct typescript *ts, struct slice name);
+struct slice typescript_named(struct typescript *ts, struct slice name);
 // A member's name: as it is, or quoted; and the access to it, ".name" or "[\"name\"]".
-void typescript_member(struct buf *out, struct slice name);
-void typescript_dot(struct buf *out, struct slice name);
+struct slice typescript_member(struct typescript *ts, struct slice name);
+struct slice typescript_dot(struct typescript *ts, struct slice name);
 // A comment before a declaration.
 void typescript_doc(struct typescript *ts, const char *before, struct slice doc);
 
 // An expression over `item` (or over `params`, if there is an access pattern), in the form that an
 // attribute of the kind has.
-void typescript_expr(struct typescript *ts, const struct model_expr *expr, enum model_kind want,
-                     const struct model_access *access);
-void typescript_template(struct typescript *ts, const struct model_template *template,
-                         const struct model_access *access);
-// What brings a value to its normal form, around an expression: opens, and returns how many
-// parentheses are to be closed.
-size_t typescript_normal(struct typescript *ts, unsigned normal);
+struct slice typescript_expr(struct typescript *ts, const struct model_expr *expr,
+                             enum model_kind want, const struct model_access *access);
+struct slice typescript_template(struct typescript *ts, const struct model_template *template,
+                                 const struct model_access *access);
+// An expression in its normal form.
+struct slice typescript_normal(struct typescript *ts, unsigned normal, struct slice expr);
 // Whether fields inside a type have normal forms or defaults; and the expression that applies them
 // to what is called "value".
 bool typescript_nested_needed(const struct model_type *type, unsigned depth);
-void typescript_nested(struct typescript *ts, const struct model_type *type);
+struct slice typescript_nested(struct typescript *ts, const struct model_type *type);
 // The same for a named type itself; elsewhere its function is called, as types may be recursive.
-void typescript_nested_body(struct typescript *ts, const struct model_type *type);
+struct slice typescript_nested_body(struct typescript *ts, const struct model_type *type);
 
 void typescript_entity_types(struct typescript *ts, const struct model_entity *entity);
 void typescript_entity_kind(struct typescript *ts, const struct model_entity *entity);
