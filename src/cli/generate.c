@@ -98,7 +98,7 @@ static bool write_all(struct work *work)
         const struct generator_file *file = &work->generator->files[i];
         struct buf text;
         buf_init(&text, OUTPUT_BYTES_MAX);
-        file->write(work->model, &work->options, &text);
+        generate(file, work->model, &work->options, &text);
         ok = !text.failed && write_file(work, out, file, buf_view(&text));
         buf_release(&text);
     }
