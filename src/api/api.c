@@ -22,6 +22,7 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     ensure_memory(api);
     api->env = options->env;
     api->budget = options->budget;
+    api->store = options->store;
     struct guard_maker maker = {api, guard_make};
     api->engine = engine_open(options->store, clock_env(api), &maker, error);
     if (api->engine == NULL) {
@@ -633,6 +634,7 @@ void api_stats(struct api *api, struct api_stats *out)
         .pool_waiting = pool.waiting,
         .canceled = api->canceled,
     };
+    store_stats(api->store, &out->store);
 }
 
 struct pool *api_pool(struct api *api)

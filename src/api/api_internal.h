@@ -24,6 +24,7 @@ struct verification;
 
 struct api {
     struct engine *engine;
+    struct store *store;          // the engine's, to be asked for its stats
     struct throttle *throttle;    // NULL if throughput is not enforced
     struct env env;               // as given
     struct budget *budget;        // that calls are counted in, or NULL

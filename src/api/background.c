@@ -171,7 +171,7 @@ bool background_hurried(struct api *api)
            background_stopping(api);
 }
 
-void api_hurry(struct api *api)
+void api_cut_short(struct api *api)
 {
     atomic_store(&api->background->hurried, true);
     engine_hurry(api->engine);

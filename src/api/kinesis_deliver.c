@@ -502,7 +502,7 @@ static char *root_of(const char *root, const char *data)
     return text;
 }
 
-bool api_kinesis(struct api *api, const char *root, const char *data, const char *endpoint,
+bool api_set_kinesis(struct api *api, const char *root, const char *data, const char *endpoint,
                  char *error, size_t error_size)
 {
     struct kinesis_http *http = NULL;

@@ -47,7 +47,7 @@ static void resume(struct api *api, const char *prefix, bool (*begin)(struct api
     arena_release(&list.arena);
 }
 
-void api_buckets(struct api *api, const char *root, const char *data)
+void api_set_buckets(struct api *api, const char *root, const char *data)
 {
     ensure(api->bucket_root == NULL);
     if (root == NULL && data == NULL)

@@ -83,7 +83,6 @@ struct server *server_start(const struct server_options *options, char *error, s
     unsigned loops = options->threads == 0 ? uv_available_parallelism() : options->threads;
     server->dynamo = (struct dynamo){
         .api = options->api,
-        .store = options->store,
         .env = options->env,
         .started_ns = uv_hrtime(),
         .admin = options->admin,

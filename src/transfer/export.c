@@ -51,6 +51,26 @@ void export_manifest_key(struct buf *out, struct slice prefix, const char *id)
     buf_text(out, "/manifest-summary.json");
 }
 
+bool export_is_data(struct slice key)
+{
+    static const char *const others[] = {"manifest-summary.json",
+                                         "manifest-summary.checksum",
+                                         "manifest-files.json",
+                                         "manifest-files.checksum",
+                                         "_started",
+                                         "schema.json"};
+    struct slice state = SLICE_LIT(".dolmen-state");
+    const uint8_t *slash = memrchr(key.ptr, '/', key.len);
+    struct slice name =
+        slash == NULL ? key : slice_of(slash + 1, (size_t)(key.ptr + key.len - slash - 1));
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        if (slice_is(name, others[i]))
+            return false;
+    }
+    return name.len < state.len ||
+           !slice_equal(slice_of(name.ptr + name.len - state.len, state.len), state);
+}
+
 // ---- Files ------------------------------------------------------------------------
 
 static char *path_of(struct export_writer *writer, struct slice base, const char *name,
