@@ -27,20 +27,12 @@ static bool has_entity(const struct raw_table *table, struct slice name)
 static struct raw_table *find_table(struct model_file *file, const struct raw_access *raw)
 {
     struct slice first = raw->entity_names[0];
-    struct model_guess guess = model_guess_for(raw->table_name);
-    if (raw->table_name.len > 0) {
-        struct raw_table *named = file_table(file, raw->table_name);
-        for (struct raw_table *one = file->tables.first; one != NULL; one = one->next)
-            model_guess_candidate(&guess, one->table.name);
-        if (named == NULL)
-            (void)file_error(file, raw->table_at, "unknown table \"%.*s\"%s",
-                             SLICE_FMT(raw->table_name), model_guess_say(&guess, file->p.scratch));
-        return named;
-    }
+    if (raw->table_name.len > 0)
+        return file_table_named(file, raw->table_name, raw->table_at);
     if (raw->above != NULL && has_entity(raw->above, first))
         return raw->above;
     struct raw_table *found = NULL;
-    guess = model_guess_for(first);
+    struct model_guess guess = model_guess_for(first);
     for (struct raw_table *one = file->tables.first; one != NULL; one = one->next) {
         for (size_t i = 0; i < one->final->entity_count; i++)
             model_guess_candidate(&guess, one->entities[i].name);

@@ -3,24 +3,48 @@
 
 #include "value/number.h"
 
-static const char *const mode_names[] = {"off", "warn", "enforce"};
-static const char *const leave_names[] = {"allow", "warn", "reject"};
-static const char *const stream_names[] = {"off", "keys_only", "new_image", "old_image",
-                                           "new_and_old_images"};
+#include <stddef.h>
+
+const char *const model_mode_words[] = {"off", "warn", "enforce", NULL};
+const char *const model_leave_words[] = {"allow", "warn", "reject", NULL};
+const char *const model_stream_words[] = {"off",       "keys_only",          "new_image",
+                                          "old_image", "new_and_old_images", NULL};
+const char *const model_op_words[] = {
+#define X(op, text) text,
+    MODEL_OP_LIST(X)
+#undef X
+        NULL};
+const char *const model_function_words[] = {
+#define X(function, name, least, most) name,
+    MODEL_FUNCTION_LIST(X)
+#undef X
+};
+
+// In the order in which a file has them.
+const struct model_modifier model_modifiers[] = {
+    {"unique", offsetof(struct model_attribute, unique), 0},
+    {"immutable", offsetof(struct model_attribute, immutable), 0},
+    {"version", offsetof(struct model_attribute, version), 0},
+    {"lower", 0, MODEL_LOWER},
+    {"upper", 0, MODEL_UPPER},
+    {"trim", 0, MODEL_TRIM},
+    {"deprecated", offsetof(struct model_attribute, deprecated), 0},
+    {NULL, 0, 0},
+};
 
 const char *model_mode_name(enum model_mode mode)
 {
-    return mode_names[mode];
+    return model_mode_words[mode];
 }
 
 const char *model_leave_name(enum model_leave leave)
 {
-    return leave_names[leave];
+    return model_leave_words[leave];
 }
 
 const char *model_stream_name(enum model_stream stream)
 {
-    return stream_names[stream];
+    return model_stream_words[stream];
 }
 
 // ---- Expressions ------------------------------------------------------------------------------
@@ -64,12 +88,7 @@ static void literal_text(struct slice value, struct buf *out)
 
 static void call_text(const struct model_expr *expr, struct buf *out)
 {
-    static const char *const names[] = {
-#define X(function, name, least, most) name,
-        MODEL_FUNCTION_LIST(X)
-#undef X
-    };
-    buf_text(out, names[expr->function]);
+    buf_text(out, model_function_words[expr->function]);
     buf_byte(out, '(');
     for (size_t i = 0; i < expr->arg_count; i++) {
         if (i > 0)
@@ -138,25 +157,14 @@ void model_template_text(const struct model_template *template, struct buf *out)
 
 void model_attribute_text(const struct model_attribute *attribute, struct buf *out)
 {
-    static const struct {
-        unsigned normal;
-        const char *word;
-    } normals[] = {{MODEL_LOWER, " lower"}, {MODEL_UPPER, " upper"}, {MODEL_TRIM, " trim"}};
     model_type_text(attribute->type, out);
     if (attribute->optional)
         buf_byte(out, '?');
-    if (attribute->unique)
-        buf_text(out, " unique");
-    if (attribute->immutable)
-        buf_text(out, " immutable");
-    if (attribute->version)
-        buf_text(out, " version");
-    for (size_t i = 0; i < COUNT_OF(normals); i++) {
-        if (attribute->normal & normals[i].normal)
-            buf_text(out, normals[i].word);
+    for (const struct model_modifier *one = model_modifiers; one->word != NULL; one++) {
+        if (one->normal != 0 ? (attribute->normal & one->normal) != 0
+                             : *((const bool *)((const char *)attribute + one->flag)))
+            buf_printf(out, " %s", one->word);
     }
-    if (attribute->deprecated)
-        buf_text(out, " deprecated");
     if (attribute->otherwise != NULL) {
         buf_text(out, " = ");
         model_expr_text(attribute->otherwise, out);
@@ -202,17 +210,12 @@ void model_index_text(const struct model_index *index, struct buf *out)
 
 static void condition_text(const struct model_condition *condition, struct buf *out)
 {
-    static const char *const ops[] = {
-#define X(op, text) text,
-        MODEL_OP_LIST(X)
-#undef X
-    };
     for (size_t i = 0; i < condition->step_count; i++) {
         if (i > 0)
             buf_byte(out, '.');
         buf_slice(out, condition->steps[i]);
     }
-    buf_printf(out, " %s", ops[condition->op]);
+    buf_printf(out, " %s", model_op_words[condition->op]);
     for (size_t i = 0; i < 2 && condition->values[i] != NULL; i++) {
         buf_text(out, i == 0 ? " " : " and ");
         model_expr_text(condition->values[i], out);

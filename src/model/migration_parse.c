@@ -72,30 +72,20 @@ static bool read_type(struct reading *r, struct migration_condition *condition)
 
 static bool read_condition(struct reading *r, struct migration_condition *condition)
 {
+    // In the order of enum migration_op.
+    static const char *const ops[] = {"exists", "missing", "=", "!=", "begins", "is", NULL};
     struct model_parser *p = &r->p;
+    size_t position;
     condition->path = read_expr(r);
     if (condition->path == NULL)
         return false;
-    if (parse_accept_word(p, "exists")) {
-        condition->op = MIGRATION_EXISTS;
-        return true;
-    }
-    if (parse_accept_word(p, "missing")) {
-        condition->op = MIGRATION_MISSING;
-        return true;
-    }
-    if (parse_accept_word(p, "is")) {
-        condition->op = MIGRATION_IS;
-        return read_type(r, condition);
-    }
-    if (parse_accept_word(p, "begins"))
-        condition->op = MIGRATION_BEGINS;
-    else if (parse_accept(p, MODEL_TOKEN_EQUAL))
-        condition->op = MIGRATION_EQUAL;
-    else if (parse_accept(p, MODEL_TOKEN_NOT_EQUAL))
-        condition->op = MIGRATION_NOT_EQUAL;
-    else
+    if (!parse_accept_any(p, ops, &position))
         return parse_expected(p, "exists, missing, is, begins, \"=\" or \"!=\"");
+    condition->op = (enum migration_op)position;
+    if (condition->op == MIGRATION_EXISTS || condition->op == MIGRATION_MISSING)
+        return true;
+    if (condition->op == MIGRATION_IS)
+        return read_type(r, condition);
     condition->value = read_expr(r);
     return condition->value != NULL;
 }
