@@ -85,8 +85,7 @@ static bool table_change(struct bench *bench, bool make)
 {
     struct buf name;
     buf_init(&name, ANSWER_MAX);
-    bench_table_name(&name, &bench->data);
-    buf_byte(&name, '}');
+    bench_fill(&name, &bench->data, "{\"TableName\":\"$t\"}", 0, 0);
     bool done = make ? table_create(bench) && table_await(bench, buf_view(&name))
                      : table_delete(bench, buf_view(&name));
     buf_release(&name);
