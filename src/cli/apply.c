@@ -48,15 +48,5 @@ static bool apply_file(struct cli_input *input, struct target *target, const cha
 
 bool cli_apply(struct cli_input *input)
 {
-    struct target target;
-    if (input->argument_count == 0)
-        return cli_misused(input, "name a model file.");
-    if (!change_numbers(NULL, input))
-        return false;
-    bool ok = target_open(&target, input);
-    target.patience_s = 24 * 3600;
-    for (size_t i = 0; ok && i < input->argument_count; i++)
-        ok = apply_file(input, &target, input->arguments[i]);
-    target_close(&target);
-    return ok;
+    return change_run(input, "name a model file.", apply_file);
 }

@@ -46,6 +46,22 @@ bool change_numbers(struct json_writer *w, struct cli_input *input)
     return true;
 }
 
+bool change_run(struct cli_input *input, const char *missing,
+                bool (*one)(struct cli_input *input, struct target *target, const char *path))
+{
+    struct target target;
+    if (input->argument_count == 0)
+        return cli_misused(input, "%s", missing);
+    if (!change_numbers(NULL, input))
+        return false;
+    bool ok = target_open(&target, input);
+    target.patience_s = 24 * 3600; // all items are looked at before the answer
+    for (size_t i = 0; ok && i < input->argument_count; i++)
+        ok = one(input, &target, input->arguments[i]);
+    target_close(&target);
+    return ok;
+}
+
 // Shows how far the server is with reading the items, while the answer is waited for. In a thread,
 // by a second target to the same place.
 struct watch {
@@ -230,10 +246,7 @@ bool change_wait(struct target *target, const char *table, bool quiet)
     struct arena arena;
     struct buf body;
     buf_init(&body, 64 << 10);
-    struct json_writer w = json_writer_to(&body);
-    json_open_object(&w);
-    json_put_text(&w, "TableName", table);
-    json_close_object(&w);
+    target_table_body(&body, table);
     int status =
         target_await(target, "DescribeModel", buf_view(&body), "APPLYING", "backfilling", quiet);
     buf_release(&body);

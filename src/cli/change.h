@@ -13,6 +13,11 @@ struct change_request {
 };
 MUST_CHECK struct json_writer *change_begin(struct change_request *request, struct cli_input *input,
                                             const char *member, const char *path);
+// Runs a command that has a target and names files: `one` for each of them, until it fails.
+// `missing` is what to say if there is none.
+MUST_CHECK bool change_run(struct cli_input *input, const char *missing,
+                           bool (*one)(struct cli_input *input, struct target *target,
+                                       const char *path));
 // --sample and --rate, if they are given, as numbers of the request; false if they are none.
 MUST_CHECK bool change_numbers(struct json_writer *w, struct cli_input *input);
 // Sends it. The answer is in target->response; false after telling the user what is wrong.

@@ -14,14 +14,5 @@ static bool diff_file(struct cli_input *input, struct target *target, const char
 
 bool cli_diff(struct cli_input *input)
 {
-    struct target target;
-    if (input->argument_count == 0)
-        return cli_misused(input, "name a model file.");
-    if (!change_numbers(NULL, input))
-        return false;
-    bool ok = target_open(&target, input);
-    target.patience_s = 24 * 3600;
-    ok = ok && diff_file(input, &target, input->arguments[0]);
-    target_close(&target);
-    return ok;
+    return change_run(input, "name a model file.", diff_file);
 }

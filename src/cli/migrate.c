@@ -78,31 +78,25 @@ static bool wait_for_end(struct cli_input *input, struct target *target, struct 
     return json_member_number(answer, "Failed") == 0;
 }
 
-static bool migrate_file(struct cli_input *input, struct target *target, struct arena *arena)
+static bool migrate_file(struct cli_input *input, struct target *target, const char *path)
 {
-    if (!send_migration(input, target, input->arguments[0]))
+    struct arena arena;
+    if (!send_migration(input, target, path))
         return false;
-    struct slice outcome = json_member_text(buf_view(&target->response), "Outcome", arena);
-    if (slice_is(outcome, "STARTED") && (!cli_given(input, "--no-wait") || target->api != NULL))
-        return wait_for_end(input, target, arena);
-    return change_print(target, slice_is(outcome, "DRY_RUN")     ? show_dry_run
-                                : slice_is(outcome, "UNCHANGED") ? show_unchanged
-                                                                 : show_begun);
+    arena_init(&arena, ANSWER_MEMORY);
+    struct slice outcome = json_member_text(buf_view(&target->response), "Outcome", &arena);
+    bool wait =
+        slice_is(outcome, "STARTED") && (!cli_given(input, "--no-wait") || target->api != NULL);
+    bool ok = wait ? wait_for_end(input, target, &arena)
+                   : change_print(target, slice_is(outcome, "DRY_RUN")     ? show_dry_run
+                                          : slice_is(outcome, "UNCHANGED") ? show_unchanged
+                                                                           : show_begun);
+    arena_release(&arena);
+    return ok;
 }
 
 bool cli_migrate(struct cli_input *input)
 {
-    struct target target;
-    struct arena arena;
-    if (input->argument_count == 0)
-        return cli_misused(input, "name a migration file.");
-    if (!cli_exclusive(input, "--up", "--down") || !change_numbers(NULL, input))
-        return false;
-    bool ok = target_open(&target, input);
-    target.patience_s = 24 * 3600;
-    arena_init(&arena, ANSWER_MEMORY);
-    ok = ok && migrate_file(input, &target, &arena);
-    arena_release(&arena);
-    target_close(&target);
-    return ok;
+    return cli_exclusive(input, "--up", "--down") &&
+           change_run(input, "name a migration file.", migrate_file);
 }

@@ -7,6 +7,7 @@
 #include "api/verify.h"
 #include "base/encode.h"
 #include "base/limits.h"
+#include "base/time_text.h"
 #include "engine/layout.h"
 #include "store/salvage.h"
 
@@ -15,7 +16,6 @@
 #include <glob.h>
 #include <libgen.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -77,16 +77,11 @@ static bool note_progress(void *context, const struct verify_progress *progress)
 static void note_cut(void *context, const struct verify_cut *cut)
 {
     struct json_writer *w = &((struct repair *)context)->cuts_writer;
-    char since[32];
-    char text[48];
-    time_t seconds = (time_t)(cut->since_ms / 1000);
-    struct tm parts;
-    ensure(gmtime_r(&seconds, &parts) != NULL);
-    (void)strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%S", &parts);
-    (void)snprintf(text, sizeof(text), "%s.%03dZ", since, (int)(cut->since_ms % 1000));
+    char since[TIME_TEXT];
+    time_text(cut->since_ms, since);
     json_open_object(w);
     json_put_string(w, "Table", cut->table);
-    json_put_text(w, "Since", text);
+    json_put_text(w, "Since", since);
     json_close_object(w);
 }
 

@@ -2,6 +2,7 @@
 #include "cli/target.h"
 
 #include "base/limits.h"
+#include "base/wait.h"
 #include "client/client.h"
 #include "value/value.h"
 #include "json/reader.h"
@@ -145,14 +146,19 @@ int target_call(struct target *target, const char *operation, struct slice body)
     return status;
 }
 
+void target_table_body(struct buf *body, const char *table)
+{
+    struct json_writer w = json_writer_to(body);
+    json_open_object(&w);
+    json_put_text(&w, "TableName", table);
+    json_close_object(&w);
+}
+
 int target_call_table(struct target *target, const char *operation, const char *table)
 {
     struct buf body;
     buf_init(&body, 64 << 10);
-    struct json_writer w = json_writer_to(&body);
-    json_open_object(&w);
-    json_put_text(&w, "TableName", table);
-    json_close_object(&w);
+    target_table_body(&body, table);
     int status = target_call(target, operation, buf_view(&body));
     buf_release(&body);
     return status;
@@ -350,9 +356,7 @@ bool target_describe(struct target *target, const char *table, struct arena *are
 
 static double seconds(void)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return (double)monotonic_ns() / 1e9;
 }
 
 void progress_begin(struct progress *progress, const char *what, uint64_t total, uint64_t before,

@@ -38,7 +38,8 @@ MUST_CHECK int target_call(struct target *target, const char *operation, struct 
 // The same once. 0 with a sentence in `error`.
 MUST_CHECK int target_call_once(struct target *target, const char *operation, struct slice body,
                                 char *error, size_t error_size);
-// target_call of {"TableName":…}.
+// Appends {"TableName":…}; target_call of that.
+void target_table_body(struct buf *body, const char *table);
 MUST_CHECK int target_call_table(struct target *target, const char *operation, const char *table);
 // Whether a status is 200; if not, the error has been told to the user.
 MUST_CHECK bool target_fine(struct target *target, int status);

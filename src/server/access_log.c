@@ -10,8 +10,8 @@
 #include "server/access_log.h"
 
 #include "base/log.h"
+#include "base/time_text.h"
 #include "base/wait.h"
-#include "server/time_text.h"
 #include "json/writer.h"
 
 #include <errno.h>

@@ -32,9 +32,6 @@ MUST_CHECK bool faults_set(struct faults *faults, struct slice rules, char *erro
 // The rules in the form of faults_set, separated by commas.
 void faults_write(struct faults *faults, struct buf *out);
 
-// The text up to the first separator, or all of it; *rest is what is behind.
-struct slice faults_cut(struct slice *rest, uint8_t separator);
-
 // What happens to a request. `random` is called for each rule that might apply.
 struct fault faults_draw(struct faults *faults, struct slice operation,
                          uint64_t (*random)(void *context), void *context);

@@ -1,8 +1,8 @@
 // See status.h. Pages are made whole in a buffer; a request for one of them is never a hot path.
 #include "server/status.h"
 
+#include "base/time_text.h"
 #include "dolmen.h"
-#include "server/time_text.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -82,40 +82,6 @@ static uint64_t resident_bytes(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void value(struct buf *out, const char *name, const char *type, const char *help,
-                  uint64_t number)
-{
-    buf_printf(out, "# HELP dolmen_%s %s\n# TYPE dolmen_%s %s\ndolmen_%s %llu\n", name, help, name,
-               type, name, (unsigned long long)number);
-}
-
-static void ttl_metrics(const struct dynamo *dynamo, struct buf *out)
-{
-    struct api_ttl ttl;
-    api_ttl(dynamo->api, &ttl);
-    value(out, "ttl_sweeps_total", "counter", "Sweeps for expired items that have ended",
-          ttl.sweeps);
-    value(out, "ttl_deleted_items_total", "counter",
-          "Expired items that were deleted (TimeToLiveDeletedItemCount)", ttl.deleted);
-}
-
-static void store_metrics(const struct store_stats *stats, struct buf *out)
-{
-    value(out, "store_log_segments", "gauge", "Files of the log", stats->log_segments);
-    value(out, "store_log_active_bytes", "gauge", "Bytes in the log's segment being written",
-          stats->log_active_bytes);
-    value(out, "store_log_bytes", "gauge", "Bytes of all segments on disk", stats->log_bytes);
-    value(out, "store_cache_bytes", "gauge", "Used of the block cache", stats->cache_bytes);
-    value(out, "store_cache_limit_bytes", "gauge", "What the block cache may use",
-          stats->cache_limit);
-    value(out, "store_memtable_bytes", "gauge", "Writes that are not in tables on disk yet",
-          stats->memtable_bytes);
-    value(out, "store_table_bytes", "gauge", "Tables on disk", stats->table_bytes);
-    value(out, "store_table_files", "gauge", "Files of tables on disk", stats->table_files);
-    value(out, "store_compaction_pending_bytes", "gauge",
-          "Bytes that wait to be compacted, an estimate", stats->compaction_bytes);
-}
-
 static void memory_metrics(const struct dynamo *dynamo, struct buf *out)
 {
     static const char *const names[] = {
@@ -126,10 +92,11 @@ static void memory_metrics(const struct dynamo *dynamo, struct buf *out)
     const struct budget *budget = api_budget(dynamo->api);
     if (budget == NULL)
         return;
-    value(out, "memory_budget_limit_bytes", "gauge", "What all requests together may use",
-          budget->limit);
-    value(out, "memory_budget_refused_total", "counter",
-          "How often a request was refused memory, or had to wait for it", budget_refused(budget));
+    metrics_value(out, "memory_budget_limit_bytes", "gauge", "What all requests together may use",
+                  budget->limit);
+    metrics_value(out, "memory_budget_refused_total", "counter",
+                  "How often a request was refused memory, or had to wait for it",
+                  budget_refused(budget));
     buf_text(out, "# HELP dolmen_memory_budget_bytes What they use, by kind\n"
                   "# TYPE dolmen_memory_budget_bytes gauge\n");
     for (size_t i = 0; i < BUDGET_KINDS; i++)
@@ -137,44 +104,62 @@ static void memory_metrics(const struct dynamo *dynamo, struct buf *out)
                    atomic_load_explicit(&budget->by_kind[i], memory_order_relaxed));
 }
 
+// X(name, type, number, help)
+#define VALUE_LIST(X)                                                                              \
+    X("store_commits_total", "counter", stats.commits, "Groups of writes made durable")            \
+    X("store_commit_failures_total", "counter", stats.commits_failed,                              \
+      "Groups of writes the store did not take")                                                   \
+    X("store_commit_bytes_total", "counter", stats.commit_bytes,                                   \
+      "Bytes of keys and values in groups made durable")                                           \
+    X("store_group_jobs_total", "counter", stats.jobs,                                             \
+      "Writes in all groups; divided by the groups it is their mean size")                         \
+    X("store_queue_length", "gauge", stats.waiting, "Writes that wait or are being done")          \
+    X("long_calls_total", "counter", stats.pool_tasks,                                             \
+      "Pieces of work that were left to the pool")                                                 \
+    X("long_call_slices_total", "counter", stats.pool_slices, "Slices that they were done in")     \
+    X("long_calls_waiting", "gauge", stats.pool_waiting,                                           \
+      "Of them, those that wait for their next slice")                                             \
+    X("canceled_calls_total", "counter", stats.canceled, "Long calls whose clients had hung up")   \
+    X("store_writable", "gauge", health.writable, "1 if writes are accepted, see /health")         \
+    X("store_read_failures_total", "counter", health.unreads,                                      \
+      "Reads that the disk refused; see /health")                                                  \
+    X("store_damage_total", "counter", health.damages,                                             \
+      "How often damage on disk was met, by reads and compactions; see /health")                   \
+    X("ttl_sweeps_total", "counter", ttl.sweeps, "Sweeps for expired items that have ended")       \
+    X("ttl_deleted_items_total", "counter", ttl.deleted,                                           \
+      "Expired items that were deleted (TimeToLiveDeletedItemCount)")                              \
+    X("store_log_segments", "gauge", stats.store.log_segments, "Files of the log")                 \
+    X("store_log_active_bytes", "gauge", stats.store.log_active_bytes,                             \
+      "Bytes in the log's segment being written")                                                  \
+    X("store_log_bytes", "gauge", stats.store.log_bytes, "Bytes of all segments on disk")          \
+    X("store_cache_bytes", "gauge", stats.store.cache_bytes, "Used of the block cache")            \
+    X("store_cache_limit_bytes", "gauge", stats.store.cache_limit, "What the block cache may use") \
+    X("store_memtable_bytes", "gauge", stats.store.memtable_bytes,                                 \
+      "Writes that are not in tables on disk yet")                                                 \
+    X("store_table_bytes", "gauge", stats.store.table_bytes, "Tables on disk")                     \
+    X("store_table_files", "gauge", stats.store.table_files, "Files of tables on disk")            \
+    X("store_compaction_pending_bytes", "gauge", stats.store.compaction_bytes,                     \
+      "Bytes that wait to be compacted, an estimate")
+
 static int metrics(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
 {
     (void)request;
     struct api_stats stats;
     struct api_health health;
+    struct api_ttl ttl;
     metrics_write(dynamo->metrics, out);
     api_stats(dynamo->api, &stats);
     api_health(dynamo->api, &health);
-    value(out, "store_commits_total", "counter", "Groups of writes made durable", stats.commits);
-    value(out, "store_commit_failures_total", "counter", "Groups of writes the store did not take",
-          stats.commits_failed);
-    value(out, "store_commit_bytes_total", "counter",
-          "Bytes of keys and values in groups made durable", stats.commit_bytes);
-    value(out, "store_group_jobs_total", "counter",
-          "Writes in all groups; divided by the groups it is their mean size", stats.jobs);
-    value(out, "store_queue_length", "gauge", "Writes that wait or are being done", stats.waiting);
-    value(out, "long_calls_total", "counter", "Pieces of work that were left to the pool",
-          stats.pool_tasks);
-    value(out, "long_call_slices_total", "counter", "Slices that they were done in",
-          stats.pool_slices);
-    value(out, "long_calls_waiting", "gauge", "Of them, those that wait for their next slice",
-          stats.pool_waiting);
-    value(out, "canceled_calls_total", "counter", "Long calls whose clients had hung up",
-          stats.canceled);
-    value(out, "store_writable", "gauge", "1 if writes are accepted, see /health", health.writable);
-    value(out, "store_read_failures_total", "counter", "Reads that the disk refused; see /health",
-          health.unreads);
-    value(out, "store_damage_total", "counter",
-          "How often damage on disk was met, by reads and compactions; see /health",
-          health.damages);
-    ttl_metrics(dynamo, out);
-    store_metrics(&stats.store, out);
+    api_ttl(dynamo->api, &ttl);
+#define X(name, type, number, help) metrics_value(out, name, type, help, (uint64_t)(number));
+    VALUE_LIST(X)
+#undef X
     memory_metrics(dynamo, out);
-    value(out, "tables", "gauge", "Tables", health.tables);
-    value(out, "uptime_seconds", "gauge", "Seconds since the start",
-          (uint64_t)uptime_seconds(dynamo));
-    value(out, "resident_memory_bytes", "gauge", "Resident memory of the process",
-          resident_bytes());
+    metrics_value(out, "tables", "gauge", "Tables", health.tables);
+    metrics_value(out, "uptime_seconds", "gauge", "Seconds since the start",
+                  (uint64_t)uptime_seconds(dynamo));
+    metrics_value(out, "resident_memory_bytes", "gauge", "Resident memory of the process",
+                  resident_bytes());
     return 200;
 }
 
@@ -314,7 +299,7 @@ static void write_faults(struct dynamo *dynamo, struct buf *out)
     json_open_object(&w);
     json_put_array(&w, "faults");
     while (rest.len > 0)
-        json_string(&w, faults_cut(&rest, ','));
+        json_string(&w, slice_cut(&rest, ','));
     json_close_array(&w);
     json_close_object(&w);
     buf_release(&rules);
