@@ -325,24 +325,14 @@ static void check_bindings(struct model_file *file, const struct raw_entity *raw
 static struct model_template *native_template(struct model_file *file,
                                               const struct model_attribute *attribute)
 {
-    struct model_template *template = file_alloc(file, 1, sizeof *template);
-    struct model_segment *segment = file_alloc(file, 1, sizeof *segment);
-    struct model_expr *expr = file_alloc(file, 1, sizeof *expr);
-    struct slice *step = file_alloc(file, 1, sizeof *step);
-    char *source = arena_printf(file->p.arena, "{%.*s}", SLICE_FMT(attribute->name));
-    if (template == NULL || segment == NULL || expr == NULL || step == NULL || source == NULL) {
-        (void)parse_no_memory(&file->p);
+    struct model_parser *p = &file->p;
+    struct model_expr *path = parse_attribute_path(p, attribute->name, attribute->at);
+    if (path == NULL)
         return NULL;
-    }
-    *step = attribute->name;
-    *expr = (struct model_expr){.kind = MODEL_EXPR_PATH,
-                                .at = attribute->at,
-                                .step_count = 1,
-                                .steps = step,
-                                .attribute = attribute};
-    segment->expr = expr;
-    *template = (struct model_template){
-        .source = slice_str(source), .bare = true, .segment_count = 1, .segments = segment};
+    path->attribute = attribute;
+    struct model_template *template = parse_bare(p, path, attribute->name);
+    if (template != NULL)
+        template->bare = true;
     return template;
 }
 

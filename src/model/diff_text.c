@@ -49,6 +49,15 @@ const char *model_stream_name(enum model_stream stream)
 
 // ---- Expressions ------------------------------------------------------------------------------
 
+static void names_text(const struct slice *names, size_t count, const char *between,
+                       struct buf *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        buf_text(out, i == 0 ? "" : between);
+        buf_slice(out, names[i]);
+    }
+}
+
 static void duration_text(struct slice value, struct buf *out)
 {
     static const struct {
@@ -91,8 +100,7 @@ static void call_text(const struct model_expr *expr, struct buf *out)
     buf_text(out, model_function_words[expr->function]);
     buf_byte(out, '(');
     for (size_t i = 0; i < expr->arg_count; i++) {
-        if (i > 0)
-            buf_text(out, ", ");
+        buf_text(out, i == 0 ? "" : ", ");
         model_expr_text(expr->args[i], out);
     }
     buf_byte(out, ')');
@@ -115,11 +123,7 @@ void model_expr_text(const struct model_expr *expr, struct buf *out)
             literal_text(expr->value, out);
         break;
     case MODEL_EXPR_PATH:
-        for (size_t i = 0; i < expr->step_count; i++) {
-            if (i > 0)
-                buf_byte(out, '.');
-            buf_slice(out, expr->steps[i]);
-        }
+        names_text(expr->steps, expr->step_count, ".", out);
         break;
     case MODEL_EXPR_PARAM:
         buf_printf(out, "$%zu", expr->param + 1);
@@ -176,8 +180,7 @@ void model_attribute_text(const struct model_attribute *attribute, struct buf *o
 static void parts_text(const struct key_part *parts, size_t count, struct buf *out)
 {
     for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            buf_text(out, " + ");
+        buf_text(out, i == 0 ? "" : " + ");
         buf_slice(out, parts[i].name);
         if (parts[i].type != VALUE_S)
             buf_text(out, parts[i].type == VALUE_N ? " number" : " binary");
@@ -198,11 +201,7 @@ void model_index_text(const struct model_index *index, struct buf *out)
     if (index->projection != MODEL_PROJECT_INCLUDE)
         return;
     buf_text(out, " project (");
-    for (size_t i = 0; i < index->include_count; i++) {
-        if (i > 0)
-            buf_text(out, ", ");
-        buf_slice(out, index->include[i]);
-    }
+    names_text(index->include, index->include_count, ", ", out);
     buf_byte(out, ')');
 }
 
@@ -210,11 +209,7 @@ void model_index_text(const struct model_index *index, struct buf *out)
 
 static void condition_text(const struct model_condition *condition, struct buf *out)
 {
-    for (size_t i = 0; i < condition->step_count; i++) {
-        if (i > 0)
-            buf_byte(out, '.');
-        buf_slice(out, condition->steps[i]);
-    }
+    names_text(condition->steps, condition->step_count, ".", out);
     buf_printf(out, " %s", model_op_words[condition->op]);
     for (size_t i = 0; i < 2 && condition->values[i] != NULL; i++) {
         buf_text(out, i == 0 ? " " : " and ");
@@ -235,16 +230,14 @@ void model_access_text(const struct model_access *access, struct buf *out)
 {
     buf_byte(out, '(');
     for (size_t i = 0; i < access->param_count; i++) {
-        if (i > 0)
-            buf_text(out, ", ");
+        buf_text(out, i == 0 ? "" : ", ");
         buf_slice(out, access->params[i].name);
         buf_byte(out, ' ');
         model_type_text(access->params[i].type, out);
     }
     buf_text(out, access->one ? ") = one " : ") = ");
     for (size_t i = 0; i < access->entity_count; i++) {
-        if (i > 0)
-            buf_text(out, ", ");
+        buf_text(out, i == 0 ? "" : ", ");
         buf_slice(out, access->entities[i]->name);
     }
     if (access->index != NULL)

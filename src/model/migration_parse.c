@@ -165,29 +165,16 @@ static bool read_copy(struct reading *r, const struct migration_step *step, size
     return true;
 }
 
-// A name alone stands for itself: mediaId is mediaId = mediaId.
-static const struct model_expr *path_of(struct reading *r, struct slice name)
-{
-    struct model_expr *path = arena_zalloc(r->p.arena, 1, sizeof(*path));
-    struct slice *steps = arena_zalloc(r->p.arena, 1, sizeof(*steps));
-    if (path == NULL || steps == NULL) {
-        (void)parse_no_memory(&r->p);
-        return NULL;
-    }
-    steps[0] = name;
-    path->kind = MODEL_EXPR_PATH;
-    path->step_count = 1;
-    path->steps = steps;
-    return path;
-}
-
 static bool read_assign(struct reading *r, size_t *count)
 {
     struct model_parser *p = &r->p;
     struct migration_assign *assign = assign_new(r, count, MIGRATION_SET);
     if (assign == NULL || !parse_name(p, "an attribute, copy or \"}\"", &assign->name))
         return false;
-    assign->value = parse_accept(p, MODEL_TOKEN_EQUAL) ? read_expr(r) : path_of(r, assign->name);
+    // A name alone stands for itself: mediaId is mediaId = mediaId.
+    assign->value = parse_accept(p, MODEL_TOKEN_EQUAL)
+                        ? read_expr(r)
+                        : parse_attribute_path(p, assign->name, (struct model_place){0});
     return assign->value != NULL;
 }
 

@@ -73,6 +73,11 @@ MUST_CHECK struct model_expr *parse_expr(struct model_parser *p);
 // NAME {"." NAME}: the steps, in the arena, and where they stand.
 MUST_CHECK bool parse_path(struct model_parser *p, const struct slice **steps, size_t *count,
                            struct model_place *at);
+// A name that stands for itself: the attribute; and "{name}", a template that is nothing else.
+MUST_CHECK struct model_expr *parse_attribute_path(struct model_parser *p, struct slice name,
+                                                   struct model_place at);
+MUST_CHECK struct model_template *parse_bare(struct model_parser *p, const struct model_expr *path,
+                                             struct slice name);
 // STRING or NAME. *plain is set if it was a name without quotes; may be NULL.
 MUST_CHECK struct model_template *parse_template(struct model_parser *p, bool *plain);
 // A string without expressions, its escapes replaced.

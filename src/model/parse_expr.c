@@ -422,19 +422,51 @@ bool parse_path(struct model_parser *p, const struct slice **steps, size_t *coun
     return true;
 }
 
-static struct model_expr *path(struct model_parser *p)
+static struct model_expr *new_path(struct model_parser *p, const struct slice *steps, size_t count,
+                                   struct model_place at)
 {
-    const struct slice *steps = NULL;
-    size_t count = 0;
-    struct model_place at;
-    if (!parse_path(p, &steps, &count, &at))
-        return NULL;
     struct model_expr *expr = new_expr(p, MODEL_EXPR_PATH, at);
     if (expr != NULL) {
         expr->steps = steps;
         expr->step_count = count;
     }
     return expr;
+}
+
+static struct model_expr *path(struct model_parser *p)
+{
+    const struct slice *steps = NULL;
+    size_t count = 0;
+    struct model_place at;
+    return parse_path(p, &steps, &count, &at) ? new_path(p, steps, count, at) : NULL;
+}
+
+struct model_expr *parse_attribute_path(struct model_parser *p, struct slice name,
+                                        struct model_place at)
+{
+    struct slice *step = arena_zalloc(p->arena, 1, sizeof *step);
+    if (step == NULL) {
+        (void)parse_no_memory(p);
+        return NULL;
+    }
+    *step = name;
+    return new_path(p, step, 1, at);
+}
+
+struct model_template *parse_bare(struct model_parser *p, const struct model_expr *path,
+                                  struct slice name)
+{
+    char *source = arena_printf(p->arena, "{%.*s}", SLICE_FMT(name));
+    struct model_template *template = arena_zalloc(p->arena, 1, sizeof *template);
+    struct model_segment *segment = arena_zalloc(p->arena, 1, sizeof *segment);
+    if (source == NULL || template == NULL || segment == NULL) {
+        (void)parse_no_memory(p);
+        return NULL;
+    }
+    segment->expr = path;
+    *template = (struct model_template){
+        .source = slice_str(source), .segment_count = 1, .segments = segment};
+    return template;
 }
 
 struct model_template *parse_template(struct model_parser *p, bool *plain)
@@ -453,19 +485,8 @@ struct model_template *parse_template(struct model_parser *p, bool *plain)
     struct model_expr *expr = path(p);
     if (expr == NULL)
         return NULL;
-    struct slice name =
-        slice_of(p->tokens.text.ptr + token->start, parse_last(p)->end - token->start);
-    char *source = arena_printf(p->arena, "{%.*s}", SLICE_FMT(name));
-    struct model_template *template = arena_zalloc(p->arena, 1, sizeof *template);
-    struct model_segment *segment = arena_zalloc(p->arena, 1, sizeof *segment);
-    if (source == NULL || template == NULL || segment == NULL) {
-        (void)parse_no_memory(p);
-        return NULL;
-    }
-    segment->expr = expr;
-    *template = (struct model_template){
-        .source = slice_str(source), .segment_count = 1, .segments = segment};
-    return template;
+    return parse_bare(
+        p, expr, slice_of(p->tokens.text.ptr + token->start, parse_last(p)->end - token->start));
 }
 
 // ---- Expressions ----------------------------------------------------------------------------
