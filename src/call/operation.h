@@ -26,6 +26,7 @@ struct verification;
 
 struct api {
     struct workshop shop;         // what work beside requests stands on, and all else
+    struct store *store;          // the engine's, to be asked for its stats
     struct throttle *throttle;    // NULL if throughput is not enforced
     struct env env;               // as given
     _Atomic int64_t clock_offset; // milliseconds that the engine's clock is ahead of it

@@ -1,5 +1,5 @@
 // See time_text.h.
-#include "server/time_text.h"
+#include "base/time_text.h"
 
 #include <stdio.h>
 #include <time.h>

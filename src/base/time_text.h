@@ -1,6 +1,6 @@
 // Times as people and scripts read them: 2026-01-01T00:00:00.000Z.
-#ifndef SERVER_TIME_TEXT_H
-#define SERVER_TIME_TEXT_H
+#ifndef BASE_TIME_TEXT_H
+#define BASE_TIME_TEXT_H
 
 #include "base/attributes.h"
 #include "base/slice.h"
