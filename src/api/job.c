@@ -128,5 +128,6 @@ enum step call_submit(struct api_call *call)
         insights_prepare(call);
     if (state->write != NULL && !throttle_admit_job(call))
         return STEP_FAILED;
+    job_of(state)->patient = call->patient;
     return engine_submit(call_engine(call), job_of(state)) ? STEP_PENDING : STEP_FAILED;
 }

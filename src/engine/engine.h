@@ -2,8 +2,10 @@
 // expressions; JSON, requests and messages about requests are the API's business.
 //
 // Reading happens on the caller's thread, against a snapshot, and never waits for a
-// writer. Writing is a job handed to the one writer thread, which executes all jobs that
-// wait against one batch, commits once, and then tells every owner (group commit).
+// writer. Writing is a job handed to the one writer, which executes all jobs that wait
+// against one batch, commits once, and then tells every owner (group commit). "The writer's
+// thread" is whichever has that role at the moment: a thread of its own, or a caller that would
+// only wait (ADR 016).
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
@@ -108,18 +110,21 @@ struct job {
     // On the writer's thread, once, at the very end. It must not block.
     void (*done)(struct job *job);
     bool alone;         // wants a batch of its own: changes of the catalog, backfill
+    bool patient;       // the owner's thread has nothing to do but wait: it may be the writer's
     bool beside;        // work beside the requests: see engine_run_beside()
     bool large;         // set by `run`: it has much to read or write, and small ones go first
     bool failed;        // set by the writer: look at error
     enum job_turn turn; // set by `run`; JOB_ENDS before
     struct error *error;
+    struct waiter *waiter; // the engine's own: who sleeps in engine_run(), instead of `done`
 };
 
 // Hands a job to the writer. False (ERR_THROTTLING) if too many are waiting; then `done` is
-// never called.
+// never called. Of a patient job `done` may have been called, on this thread, when this returns.
 MUST_CHECK bool engine_submit(struct engine *engine, struct job *job);
 
-// Submits and waits; for control operations and the embedded library. False if the job failed.
+// Submits and waits. False if the job failed: then nothing of its last commit was done, and
+// `undone` is not asked. `done` is not called.
 MUST_CHECK bool engine_run(struct engine *engine, struct job *job);
 
 // The same for work that nobody waits for. However many there are of such jobs, the writer does one
