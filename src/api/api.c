@@ -163,7 +163,7 @@ static void write_canceled(struct json_writer *w, const struct write_job *job, b
     for (size_t i = 0; i < job->count; i++) {
         if (i > 0)
             buf_text(&text, ", ");
-        buf_text(&text, reason_code(job->actions[i].failure));
+        buf_text(&text, reason_code(job->actions[i].out.failure));
     }
     buf_text(&text, "]");
     json_string(w, buf_view(&text));
@@ -172,14 +172,14 @@ static void write_canceled(struct json_writer *w, const struct write_job *job, b
     for (size_t i = 0; i < job->count; i++) {
         const struct write_action *action = &job->actions[i];
         json_open_object(w);
-        json_put_text(w, "Code", reason_code(action->failure));
-        if (action->failure != ERR_NONE) {
-            if (images && action->failure == ERR_CONDITIONAL_CHECK_FAILED &&
-                action->old_item.len > 0) {
+        json_put_text(w, "Code", reason_code(action->out.failure));
+        if (action->out.failure != ERR_NONE) {
+            if (images && action->out.failure == ERR_CONDITIONAL_CHECK_FAILED &&
+                action->out.old_item.len > 0) {
                 json_name(w, "Item");
-                json_item(w, action->old_item);
+                json_item(w, action->out.old_item);
             }
-            json_put_text(w, "Message", action->failure_text);
+            json_put_text(w, "Message", action->out.failure_text);
         }
         json_close_object(w);
     }
@@ -210,9 +210,9 @@ static void write_document(struct api_call *call, enum error_code code, const ch
         json_put_text(&w, "message", message);
     }
     if (images && code == ERR_CONDITIONAL_CHECK_FAILED && job != NULL &&
-        job->actions[0].old_item.len > 0) {
+        job->actions[0].out.old_item.len > 0) {
         json_name(&w, "Item");
-        json_item(&w, job->actions[0].old_item);
+        json_item(&w, job->actions[0].out.old_item);
     }
     if (code == ERR_THROUGHPUT_EXCEEDED && call->state != NULL &&
         call->state->throttle_reason != NULL)
@@ -231,7 +231,7 @@ static bool error_shows(const struct api_call *call)
     if (job == NULL || operation_silent(call->state->operation))
         return false;
     for (size_t i = 0; i < job->count; i++)
-        room += json_item_room(job->actions[i].old_item);
+        room += json_item_room(job->actions[i].out.old_item);
     return room > 0 && room + ANSWER_FRAME <= call->response.max &&
            budget_ever(call->api->budget, room + ANSWER_FRAME);
 }
@@ -453,13 +453,13 @@ static void gather_warnings(struct api_call *call)
     const struct write_job *job = call->state->write;
     size_t size = 0;
     for (size_t i = 0; i < job->count; i++)
-        size += job->actions[i].warnings.len + 1;
+        size += job->actions[i].out.warnings.len + 1;
     if (size == job->count)
         return;
     uint8_t *text = arena_alloc(&call->arena, size);
     size_t len = 0;
     for (size_t i = 0; text != NULL && i < job->count; i++) {
-        struct slice warnings = job->actions[i].warnings;
+        struct slice warnings = job->actions[i].out.warnings;
         if (warnings.len == 0)
             continue;
         memcpy(text + len, warnings.ptr, warnings.len);
@@ -508,8 +508,8 @@ static uint64_t returned_bytes(const struct write_job *job)
     uint64_t bytes = 0;
     for (size_t i = 0; i < job->count; i++) {
         const struct write_action *action = &job->actions[i];
-        bytes += action->old_item.len + action->new_item.len;
-        bytes += action->failure != ERR_NONE ? action->item.len : 0;
+        bytes += action->out.old_item.len + action->out.new_item.len;
+        bytes += action->out.failure != ERR_NONE ? action->item.len : 0;
     }
     return bytes;
 }
@@ -580,8 +580,8 @@ void api_call_conflict(struct api_call *call)
         size_t count = transaction_size(call);
         struct write_job *job = count == 0 ? NULL : call_write_job(call, count);
         if (job != NULL) {
-            job->actions[0].failure = ERR_TRANSACTION_CONFLICT;
-            job->actions[0].failure_text = why;
+            job->actions[0].out.failure = ERR_TRANSACTION_CONFLICT;
+            job->actions[0].out.failure_text = why;
         }
         (void)error_set(&call->error,
                         job != NULL ? ERR_TRANSACTION_CANCELED : ERR_TRANSACTION_CONFLICT, "%s",

@@ -123,7 +123,7 @@ static bool was_changed(const struct migration_plan *plan, const struct error *e
     if (error->code == ERR_CONDITIONAL_CHECK_FAILED)
         return true;
     for (size_t i = 0; i < plan->count; i++) {
-        if (plan->actions[i].failure == ERR_CONDITIONAL_CHECK_FAILED)
+        if (plan->actions[i].out.failure == ERR_CONDITIONAL_CHECK_FAILED)
             return true;
     }
     return false;
@@ -133,8 +133,8 @@ static bool was_changed(const struct migration_plan *plan, const struct error *e
 static const char *reason(const struct migration_plan *plan, const struct error *error)
 {
     for (size_t i = 0; i < plan->count; i++) {
-        if (plan->actions[i].failure != ERR_NONE)
-            return plan->actions[i].failure_text;
+        if (plan->actions[i].out.failure != ERR_NONE)
+            return plan->actions[i].out.failure_text;
     }
     return error->message;
 }
@@ -151,7 +151,7 @@ static bool write_plan(struct migration_run *run, struct error *error)
         job.actions = plan->actions;
         job.transaction = true;
         for (size_t i = 0; i < plan->count; i++)
-            plan->actions[i].failure = ERR_NONE;
+            plan->actions[i].out.failure = ERR_NONE;
         ok = engine_run_beside(run->api->engine, &job.job);
         write_job_release(&job);
     } while (!ok && background_retry(run->api, &patience, error));

@@ -219,7 +219,7 @@ static bool add_action(struct work_run *run, struct slice item)
         .table = run->table,
         .key = arena_copy(&run->batch, buf_view(&key)),
         .item = model_key_of(run->table, item, &run->batch),
-        .touch = true,
+        .flags = WRITE_TOUCH,
     };
     buf_release(&key);
     if (action.key.ptr == NULL || action.item.ptr == NULL)
@@ -254,7 +254,7 @@ static bool write_some(struct work_run *run, struct write_action *actions, size_
         job.actions = actions;
         ok = engine_run_beside(run->api->engine, &job.job);
         for (size_t i = 0; ok && i < count; i++)
-            run->work.written += actions[i].changed;
+            run->work.written += actions[i].out.changed;
         write_job_release(&job);
     } while (!ok && background_retry(run->api, &patience, &run->error));
     return ok;
@@ -270,7 +270,7 @@ static bool write_each(struct work_run *run)
                                      .table = action.table,
                                      .key = action.key,
                                      .item = action.item,
-                                     .touch = true};
+                                     .flags = WRITE_TOUCH};
         error_init(&run->error, &run->batch);
         if (write_some(run, &alone, 1))
             continue;

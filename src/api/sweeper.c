@@ -50,7 +50,7 @@ static bool add_due(void *context, struct slice place, struct slice tree_key)
         .table = batch->table,
         .key = key,
         .item = value_empty_map(),
-        .expired = true,
+        .flags = WRITE_EXPIRED,
     };
     return batch->count < SWEEP_BATCH;
 }
@@ -77,7 +77,7 @@ static size_t sweep_batch(struct api *api, struct table *table, struct buf *plac
         job.actions = batch->actions;
         ok = engine_run_beside(api->engine, &job.job);
         for (size_t i = 0; ok && i < count; i++)
-            *deleted += batch->actions[i].changed;
+            *deleted += batch->actions[i].out.changed;
         write_job_release(&job);
     }
     // It may have been deleted in between.
