@@ -3,11 +3,11 @@
 #include "cli/change.h"
 #include "cli/query_table.h"
 
-#include "api/entity.h"
 #include "base/encode.h"
 #include "guard/access.h"
 #include "guard/entity.h"
 #include "guard/plain.h"
+#include "items/entity.h"
 
 #include <stdio.h>
 #include <stdlib.h>

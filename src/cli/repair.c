@@ -4,9 +4,9 @@
 #include "cli/change.h"
 #include "cli/scratch.h"
 
-#include "api/verify.h"
 #include "base/encode.h"
 #include "base/limits.h"
+#include "designs/verify.h"
 #include "engine/layout.h"
 #include "store/salvage.h"
 

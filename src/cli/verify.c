@@ -4,8 +4,8 @@
 #include "cli/change.h"
 #include "cli/scratch.h"
 
-#include "api/verify.h"
 #include "base/limits.h"
+#include "designs/verify.h"
 #include "store/data_dir.h"
 #include "store/look.h"
 #include "store/wal_check.h"

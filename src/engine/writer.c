@@ -231,6 +231,7 @@ bool engine_run(struct engine *engine, struct job *job)
     while (!waiter.done)
         ensure(pthread_cond_wait(&waiter.wake, &waiter.lock) == 0);
     ensure(pthread_mutex_unlock(&waiter.lock) == 0);
+    job->waiter = NULL;
     return !job->failed;
 }
 
