@@ -22,3 +22,7 @@ configure_file(cmake/dolmen.pc.in dolmen.pc @ONLY)
 install(TARGETS libdolmen ARCHIVE)
 install(FILES include/dolmen.h TYPE INCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/dolmen.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# What bench/embedded runs.
+add_executable(bench_embedded EXCLUDE_FROM_ALL bench/embedded.c)
+target_link_libraries(bench_embedded PRIVATE libdolmen)

@@ -40,7 +40,7 @@ static void write_canceled(struct json_writer *w, const struct write_job *job, b
     for (size_t i = 0; i < job->count; i++) {
         if (i > 0)
             buf_text(&text, ", ");
-        buf_text(&text, reason_code(job->actions[i].failure));
+        buf_text(&text, reason_code(job->actions[i].out.failure));
     }
     buf_text(&text, "]");
     json_string(w, buf_view(&text));
@@ -49,14 +49,14 @@ static void write_canceled(struct json_writer *w, const struct write_job *job, b
     for (size_t i = 0; i < job->count; i++) {
         const struct write_action *action = &job->actions[i];
         json_open_object(w);
-        json_put_text(w, "Code", reason_code(action->failure));
-        if (action->failure != ERR_NONE) {
-            if (images && action->failure == ERR_CONDITIONAL_CHECK_FAILED &&
-                action->old_item.len > 0) {
+        json_put_text(w, "Code", reason_code(action->out.failure));
+        if (action->out.failure != ERR_NONE) {
+            if (images && action->out.failure == ERR_CONDITIONAL_CHECK_FAILED &&
+                action->out.old_item.len > 0) {
                 json_name(w, "Item");
-                json_item(w, action->old_item);
+                json_item(w, action->out.old_item);
             }
-            json_put_text(w, "Message", action->failure_text);
+            json_put_text(w, "Message", action->out.failure_text);
         }
         json_close_object(w);
     }
@@ -87,9 +87,9 @@ static void write_document(struct api_call *call, enum error_code code, const ch
         json_put_text(&w, "message", message);
     }
     if (images && code == ERR_CONDITIONAL_CHECK_FAILED && job != NULL &&
-        job->actions[0].old_item.len > 0) {
+        job->actions[0].out.old_item.len > 0) {
         json_name(&w, "Item");
-        json_item(&w, job->actions[0].old_item);
+        json_item(&w, job->actions[0].out.old_item);
     }
     if (code == ERR_THROUGHPUT_EXCEEDED && call->state != NULL &&
         call->state->throttle_reason != NULL)
@@ -108,7 +108,7 @@ static bool error_shows(const struct api_call *call)
     if (job == NULL || operation_silent(call->state->operation))
         return false;
     for (size_t i = 0; i < job->count; i++)
-        room += json_item_room(job->actions[i].old_item);
+        room += json_item_room(job->actions[i].out.old_item);
     return room > 0 && room + ANSWER_FRAME <= call->response.max &&
            budget_ever(call->api->shop.budget, room + ANSWER_FRAME);
 }

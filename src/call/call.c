@@ -215,13 +215,13 @@ static void gather_warnings(struct api_call *call)
     const struct write_job *job = call->state->write;
     size_t size = 0;
     for (size_t i = 0; i < job->count; i++)
-        size += job->actions[i].warnings.len + 1;
+        size += job->actions[i].out.warnings.len + 1;
     if (size == job->count)
         return;
     uint8_t *text = arena_alloc(&call->arena, size);
     size_t len = 0;
     for (size_t i = 0; text != NULL && i < job->count; i++) {
-        struct slice warnings = job->actions[i].warnings;
+        struct slice warnings = job->actions[i].out.warnings;
         if (warnings.len == 0)
             continue;
         memcpy(text + len, warnings.ptr, warnings.len);
@@ -270,8 +270,8 @@ static uint64_t returned_bytes(const struct write_job *job)
     uint64_t bytes = 0;
     for (size_t i = 0; i < job->count; i++) {
         const struct write_action *action = &job->actions[i];
-        bytes += action->old_item.len + action->new_item.len;
-        bytes += action->failure != ERR_NONE ? action->item.len : 0;
+        bytes += action->out.old_item.len + action->out.new_item.len;
+        bytes += action->out.failure != ERR_NONE ? action->item.len : 0;
     }
     return bytes;
 }
@@ -342,8 +342,8 @@ void api_call_conflict(struct api_call *call)
         size_t count = transaction_size(call);
         struct write_job *job = count == 0 ? NULL : call_write_job(call, count);
         if (job != NULL) {
-            job->actions[0].failure = ERR_TRANSACTION_CONFLICT;
-            job->actions[0].failure_text = why;
+            job->actions[0].out.failure = ERR_TRANSACTION_CONFLICT;
+            job->actions[0].out.failure_text = why;
         }
         (void)error_set(&call->error,
                         job != NULL ? ERR_TRANSACTION_CANCELED : ERR_TRANSACTION_CONFLICT, "%s",

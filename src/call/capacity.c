@@ -10,23 +10,23 @@ enum capacity_detail capacity_detail(struct slice return_consumed_capacity)
 
 void capacity_add_write(struct capacity *capacity, const struct write_action *action, double factor)
 {
-    capacity->write += factor * action->cost.table;
-    if (action->cost_table == NULL)
+    capacity->write += factor * action->out.cost.table;
+    if (action->out.cost_table == NULL)
         return;
     // Indexes are matched by name: the table may have changed between check and execution.
-    for (size_t i = 0; i < action->cost_table->index_count; i++) {
+    for (size_t i = 0; i < action->out.cost_table->index_count; i++) {
         const struct index *index =
-            table_index(capacity->table, action->cost_table->indexes[i].name);
+            table_index(capacity->table, action->out.cost_table->indexes[i].name);
         if (index != NULL)
             capacity->index_write[index - capacity->table->indexes] +=
-                factor * action->cost.indexes[i];
+                factor * action->out.cost.indexes[i];
     }
-    for (size_t i = 0; i < action->cost_table->vector_count; i++) {
+    for (size_t i = 0; i < action->out.cost_table->vector_count; i++) {
         const struct vector_index *vector =
-            table_vector(capacity->table, action->cost_table->vectors[i].base.name);
-        if (vector != NULL && action->cost.vectors[i] > 0)
+            table_vector(capacity->table, action->out.cost_table->vectors[i].base.name);
+        if (vector != NULL && action->out.cost.vectors[i] > 0)
             capacity->vector_write[vector - capacity->table->vectors] +=
-                factor * capacity_vector_bytes(action->cost.vectors[i]);
+                factor * capacity_vector_bytes(action->out.cost.vectors[i]);
     }
 }
 
@@ -54,13 +54,14 @@ void usage_read(struct api_call *call, const struct table *table, const struct i
 static double action_written(struct api_call *call, const struct write_action *action,
                              double factor)
 {
-    double total = factor * action->cost.table;
+    double total = factor * action->out.cost.table;
     throttle_charge(call, action->table, NULL, true, total);
-    if (action->cost_table == NULL)
+    if (action->out.cost_table == NULL)
         return total;
-    for (size_t i = 0; i < action->cost_table->index_count; i++) {
-        double units = factor * action->cost.indexes[i];
-        throttle_charge(call, action->cost_table, &action->cost_table->indexes[i], true, units);
+    for (size_t i = 0; i < action->out.cost_table->index_count; i++) {
+        double units = factor * action->out.cost.indexes[i];
+        throttle_charge(call, action->out.cost_table, &action->out.cost_table->indexes[i], true,
+                        units);
         total += units;
     }
     return total;
@@ -74,7 +75,7 @@ void usage_written(struct api_call *call)
         const struct write_action *action = &job->actions[i];
         // A transaction that is repeated only reads what it wrote before.
         if (job->repeated)
-            usage_read(call, action->table, NULL, factor * action->cost.table, 0);
+            usage_read(call, action->table, NULL, factor * action->out.cost.table, 0);
         else
             call->usage.write_units += action_written(call, action, factor);
     }

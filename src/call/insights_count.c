@@ -389,20 +389,22 @@ void insights_prepare_job(struct api_call *call)
         if (action->kind == WRITE_PUT || action->kind == WRITE_CHECK ||
             !index_watched(call->api->insights, action->table))
             continue;
-        action->want_new = action->want_new || action->kind == WRITE_UPDATE;
-        action->want_old = action->want_old || action->kind == WRITE_DELETE;
+        if (action->kind == WRITE_UPDATE)
+            action->flags |= WRITE_NEW;
+        else if (action->kind == WRITE_DELETE)
+            action->flags |= WRITE_OLD;
     }
 }
 
 // An index that the write changed is counted by the newer image of the item.
 static void note_indexes(const struct watched *watched, const struct write_action *action)
 {
-    struct slice image = action->kind == WRITE_PUT  ? action->item
-                         : action->new_item.len > 0 ? action->new_item
-                                                    : action->old_item;
-    for (size_t k = 0; image.len > 0 && k < action->cost_table->index_count; k++) {
-        const struct index *index = &action->cost_table->indexes[k];
-        if (index->global && action->cost.indexes[k] > 0)
+    struct slice image = action->kind == WRITE_PUT      ? action->item
+                         : action->out.new_item.len > 0 ? action->out.new_item
+                                                        : action->out.old_item;
+    for (size_t k = 0; image.len > 0 && k < action->out.cost_table->index_count; k++) {
+        const struct index *index = &action->out.cost_table->indexes[k];
+        if (index->global && action->out.cost.indexes[k] > 0)
             note(watched, index->tree, image, false);
     }
 }
@@ -417,7 +419,7 @@ void insights_note_job(struct api_call *call)
         if (watched == NULL)
             continue;
         note(watched, watched->tree, action->item, false);
-        if (action->cost_table != NULL)
+        if (action->out.cost_table != NULL)
             note_indexes(watched, action);
         watched_close(insights, watched);
     }

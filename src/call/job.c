@@ -65,9 +65,9 @@ static bool set_room(struct call_job *job, struct write_action *action, size_t b
 static bool find_room(struct write_job *write, struct write_action *action, struct error *error)
 {
     struct call_job *job = (struct call_job *)write;
-    size_t bytes = json_item_room(action->new_item);
+    size_t bytes = json_item_room(action->out.new_item);
     if (!operation_silent(job->call->state->operation))
-        bytes += json_item_room(action->old_item);
+        bytes += json_item_room(action->out.old_item);
     return set_room(job, action, bytes, error);
 }
 
@@ -128,5 +128,6 @@ enum step call_submit(struct api_call *call)
         insights_prepare(call);
     if (state->write != NULL && !throttle_admit_job(call))
         return STEP_FAILED;
+    job_of(state)->patient = call->patient;
     return engine_submit(call_engine(call), job_of(state)) ? STEP_PENDING : STEP_FAILED;
 }

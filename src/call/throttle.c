@@ -208,8 +208,8 @@ bool throttle_admit_job(struct api_call *call)
 
 void throttle_cancel(struct api_call *call, struct write_action *action)
 {
-    action->failure = call->error.code;
-    action->failure_text = call->error.message;
+    action->out.failure = call->error.code;
+    action->out.failure_text = call->error.message;
     error_init(&call->error, &call->arena);
     (void)error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
 }

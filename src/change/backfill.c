@@ -180,7 +180,7 @@ static bool add_action(struct backfill *run, struct slice item)
         .table = run->table,
         .key = arena_copy(&run->batch, buf_view(&key)),
         .item = model_key_of(run->table, item, &run->batch),
-        .touch = true,
+        .flags = WRITE_TOUCH,
     };
     buf_release(&key);
     if (action.key.ptr == NULL || action.item.ptr == NULL)
@@ -211,7 +211,7 @@ static bool write_some(struct backfill *run, struct write_action *actions, size_
     if (!work_edit_items(run->run.shop, &edit, &run->run.error))
         return false;
     for (size_t i = 0; i < count; i++)
-        run->work.written += actions[i].changed;
+        run->work.written += actions[i].out.changed;
     return true;
 }
 
@@ -225,7 +225,7 @@ static bool write_each(struct backfill *run)
                                      .table = action.table,
                                      .key = action.key,
                                      .item = action.item,
-                                     .touch = true};
+                                     .flags = WRITE_TOUCH};
         error_init(&run->run.error, &run->batch);
         if (write_some(run, &alone, 1))
             continue;

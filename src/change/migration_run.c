@@ -92,7 +92,7 @@ static bool was_changed(const struct migration_plan *plan, const struct error *e
     if (error->code == ERR_CONDITIONAL_CHECK_FAILED)
         return true;
     for (size_t i = 0; i < plan->count; i++) {
-        if (plan->actions[i].failure == ERR_CONDITIONAL_CHECK_FAILED)
+        if (plan->actions[i].out.failure == ERR_CONDITIONAL_CHECK_FAILED)
             return true;
     }
     return false;
@@ -102,8 +102,8 @@ static bool was_changed(const struct migration_plan *plan, const struct error *e
 static const char *reason(const struct migration_plan *plan, const struct error *error)
 {
     for (size_t i = 0; i < plan->count; i++) {
-        if (plan->actions[i].failure != ERR_NONE)
-            return plan->actions[i].failure_text;
+        if (plan->actions[i].out.failure != ERR_NONE)
+            return plan->actions[i].out.failure_text;
     }
     return error->message;
 }

@@ -47,7 +47,7 @@ static bool add_due(void *context, struct slice place, struct slice tree_key)
         .table = batch->table,
         .key = key,
         .item = value_empty_map(),
-        .expired = true,
+        .flags = WRITE_EXPIRED,
     };
     return batch->count < SWEEP_BATCH;
 }
@@ -75,7 +75,7 @@ static size_t sweep_batch(struct workshop *shop, struct table *table, struct buf
         job.actions = batch->actions;
         ok = engine_run_beside(shop->engine, &job.job);
         for (size_t i = 0; ok && i < count; i++)
-            *deleted += batch->actions[i].changed;
+            *deleted += batch->actions[i].out.changed;
         write_job_release(&job);
     }
     // It may have been deleted in between.

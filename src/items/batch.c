@@ -298,7 +298,7 @@ static bool make_action(struct api_call *call, struct table *table,
     action->table = table;
     if (entry->put_request != NULL) {
         action->kind = WRITE_PUT;
-        action->batch = true;
+        action->flags |= WRITE_BATCH;
         action->item = entry->put_request->item.value;
         return (table->guard != NULL || check_put_key(call, table, action->item)) &&
                call_action_key(call, action);
@@ -381,7 +381,7 @@ static void write_undone(struct json_writer *w, const struct field_map *map,
         const struct write_request *entries = lists[i].items;
         bool open = false;
         for (size_t k = 0; k < lists[i].count; k++, action++) {
-            if (action->failure == ERR_NONE)
+            if (action->out.failure == ERR_NONE)
                 continue;
             if (!open) {
                 json_name_slice(w, map->names[i]);

@@ -226,9 +226,9 @@ static bool make_action(struct api_call *call, const struct entity_write *write,
         [ENTITY_PUT] = WRITE_PUT, [ENTITY_DELETE] = WRITE_DELETE, [ENTITY_CHECK] = WRITE_CHECK};
     action->kind = kinds[write->kind];
     action->item = write->kind == ENTITY_PUT ? write->item : write->key;
-    action->want_old = true;
-    action->want_new = write->kind == ENTITY_PUT;
-    action->old_on_failure = true;
+    action->flags |= WRITE_OLD | WRITE_OLD_ON_FAILURE;
+    if (write->kind == ENTITY_PUT)
+        action->flags |= WRITE_NEW;
     action->if_match = write->if_match;
     if (write->kind == ENTITY_PUT && value_item_size(write->item) > LIMIT_ITEM_SIZE)
         return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
@@ -257,9 +257,9 @@ static bool make_actions(struct api_call *call, struct table *table, size_t coun
             keys[found++] = action->key;
             continue;
         }
-        action->failure = call->error.code;
-        action->failure_text = call->error.message;
-        action->failure_details = call->error.details;
+        action->out.failure = call->error.code;
+        action->out.failure_text = call->error.message;
+        action->out.failure_details = call->error.details;
         if (count == 1 || call->error.code != ERR_VALIDATION)
             return false;
         error_init(&call->error, &call->arena);
@@ -279,12 +279,12 @@ static void take_results(struct api_call *call)
     for (size_t i = 0; i < own->count; i++) {
         struct entity_write *write = &own->writes[i];
         const struct write_action *action = &job->actions[i];
-        write->before = action->old_item;
-        write->after = action->new_item;
-        write->failure = action->failure;
-        write->failure_text = action->failure_text;
-        write->failure_details = action->failure_details;
-        write->warnings = action->warnings;
+        write->before = action->out.old_item;
+        write->after = action->out.new_item;
+        write->failure = action->out.failure;
+        write->failure_text = action->out.failure_text;
+        write->failure_details = action->out.failure_details;
+        write->warnings = action->out.warnings;
     }
     if (own->count == 1 && call->error.code != ERR_NONE) {
         own->writes[0].failure = call->error.code;

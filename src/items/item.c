@@ -55,14 +55,14 @@ static void write_touched(struct json_writer *w, const struct expr_update *updat
 static void write_returned(struct json_writer *w, const struct write_answer *answer,
                            const struct write_action *action)
 {
-    if (slice_is(answer->return_values, "ALL_OLD") && action->old_item.len > 0)
-        write_attributes(w, action->old_item);
+    if (slice_is(answer->return_values, "ALL_OLD") && action->out.old_item.len > 0)
+        write_attributes(w, action->out.old_item);
     else if (slice_is(answer->return_values, "ALL_NEW"))
-        write_attributes(w, action->new_item);
+        write_attributes(w, action->out.new_item);
     else if (slice_is(answer->return_values, "UPDATED_OLD"))
-        write_touched(w, answer->update, action->old_item);
+        write_touched(w, answer->update, action->out.old_item);
     else if (slice_is(answer->return_values, "UPDATED_NEW"))
-        write_touched(w, answer->update, action->new_item);
+        write_touched(w, answer->update, action->out.new_item);
 }
 
 static void finish_write(struct api_call *call)
@@ -79,9 +79,9 @@ static void finish_write(struct api_call *call)
         json_name(&w, "ConsumedCapacity");
         capacity_write_json(&w, &capacity, detail);
     }
-    if (slice_is(answer->return_metrics, "SIZE") && action->collection_bytes >= 0) {
+    if (slice_is(answer->return_metrics, "SIZE") && action->out.collection_bytes >= 0) {
         json_name(&w, "ItemCollectionMetrics");
-        collection_write_json(&w, action->table, action->item, action->collection_bytes);
+        collection_write_json(&w, action->table, action->item, action->out.collection_bytes);
     }
     json_close_object(&w);
 }
@@ -153,8 +153,8 @@ static enum step start_write(struct api_call *call, const struct conditional_wri
                            (struct expressions){.condition = condition}))
         return STEP_FAILED;
     action.condition = condition;
-    action.want_old = slice_is(write->answer.return_values, "ALL_OLD");
-    action.old_on_failure = slice_is(write->old_on_failure, "ALL_OLD");
+    action.flags = write_flag_if(slice_is(write->answer.return_values, "ALL_OLD"), WRITE_OLD) |
+                   write_flag_if(slice_is(write->old_on_failure, "ALL_OLD"), WRITE_OLD_ON_FAILURE);
     return submit_write(call, &action, &write->answer);
 }
 
@@ -273,9 +273,11 @@ enum step update_item_start(struct api_call *call, const void *decoded)
     action.update = update;
     action.condition = condition;
     struct slice wanted = request->return_values;
-    action.want_old = slice_is(wanted, "ALL_OLD") || slice_is(wanted, "UPDATED_OLD");
-    action.want_new = slice_is(wanted, "ALL_NEW") || slice_is(wanted, "UPDATED_NEW");
-    action.old_on_failure = slice_is(request->return_values_on_condition_check_failure, "ALL_OLD");
+    struct slice on_failure = request->return_values_on_condition_check_failure;
+    action.flags =
+        write_flag_if(slice_is(wanted, "ALL_OLD") || slice_is(wanted, "UPDATED_OLD"), WRITE_OLD) |
+        write_flag_if(slice_is(wanted, "ALL_NEW") || slice_is(wanted, "UPDATED_NEW"), WRITE_NEW) |
+        write_flag_if(slice_is(on_failure, "ALL_OLD"), WRITE_OLD_ON_FAILURE);
     return submit_write(call, &action,
                         &(struct write_answer){wanted, request->return_consumed_capacity,
                                                request->return_item_collection_metrics, update});

@@ -63,14 +63,17 @@ bool statement_make_action(struct api_call *call, struct call_statement *stateme
         .item = plan->kind == PARTIQL_INSERT ? plan->item : plan->key,
         .condition = plan->condition,
         .update = plan->update,
-        .want_old = returning == RETURNING_ALL_OLD || returning == RETURNING_MODIFIED_OLD,
-        .want_new = returning == RETURNING_ALL_NEW || returning == RETURNING_MODIFIED_NEW,
-        // An INSERT's condition is not the user's.
-        .insert = plan->kind == PARTIQL_INSERT,
-        .old_on_failure =
-            plan->kind != PARTIQL_INSERT &&
-            slice_is(statement->request->return_values_on_condition_check_failure, "ALL_OLD"),
+        .flags =
+            write_flag_if(returning == RETURNING_ALL_OLD || returning == RETURNING_MODIFIED_OLD,
+                          WRITE_OLD) |
+            write_flag_if(returning == RETURNING_ALL_NEW || returning == RETURNING_MODIFIED_NEW,
+                          WRITE_NEW),
     };
+    // An INSERT's condition is not the user's.
+    if (plan->kind == PARTIQL_INSERT)
+        action->flags |= WRITE_INSERT;
+    else if (slice_is(statement->request->return_values_on_condition_check_failure, "ALL_OLD"))
+        action->flags |= WRITE_OLD_ON_FAILURE;
     bool put = action->kind == WRITE_PUT;
     if (put && value_item_size(action->item) > LIMIT_ITEM_SIZE)
         return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
@@ -141,15 +144,15 @@ bool statement_returned(struct api_call *call, const struct call_statement *stat
     *out = VALUE_NONE;
     switch (statement->parsed->returning) {
     case RETURNING_ALL_OLD:
-        *out = action->old_item;
+        *out = action->out.old_item;
         return true;
     case RETURNING_ALL_NEW:
-        *out = action->new_item;
+        *out = action->out.new_item;
         return true;
     case RETURNING_MODIFIED_OLD:
-        return project_touched(call, action->update, action->old_item, out);
+        return project_touched(call, action->update, action->out.old_item, out);
     case RETURNING_MODIFIED_NEW:
-        return project_touched(call, action->update, action->new_item, out);
+        return project_touched(call, action->update, action->out.new_item, out);
     case RETURNING_NOTHING:
         break;
     }

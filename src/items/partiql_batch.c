@@ -103,9 +103,9 @@ static void write_error(struct json_writer *w, const struct call_statement *stat
     json_put_object(w, "Error");
     json_put_text(w, "Code", error_name(statement->failure));
     json_put_text(w, "Message", statement->failure_text);
-    if (statement->failure == ERR_CONDITIONAL_CHECK_FAILED && action->old_item.len > 0) {
+    if (statement->failure == ERR_CONDITIONAL_CHECK_FAILED && action->out.old_item.len > 0) {
         json_name(w, "Item");
-        json_item(w, action->old_item);
+        json_item(w, action->out.old_item);
     }
     json_close_object(w);
 }
@@ -340,10 +340,10 @@ void batch_execute_statement_finish(struct api_call *call, const void *request)
     (void)request;
     for (size_t i = 0; i < batch->count; i++) {
         struct call_statement *statement = &batch->statements[i];
-        if (statement->failure != ERR_NONE || statement->action->failure == ERR_NONE)
+        if (statement->failure != ERR_NONE || statement->action->out.failure == ERR_NONE)
             continue;
-        statement->failure = statement->action->failure;
-        statement->failure_text = statement->action->failure_text;
+        statement->failure = statement->action->out.failure;
+        statement->failure_text = statement->action->out.failure_text;
     }
     (void)write_answer(batch);
 }

@@ -98,8 +98,8 @@ static bool plan_one(struct transaction *t, size_t at)
         return true;
     if (call->error.code != ERR_VALIDATION)
         return false;
-    action->failure = call->error.code;
-    action->failure_text = call->error.message;
+    action->out.failure = call->error.code;
+    action->out.failure_text = call->error.message;
     error_init(&call->error, &call->arena);
     return true;
 }
@@ -117,8 +117,8 @@ static bool plan_all(struct transaction *t)
         if (!check_form(t, i) || !plan_one(t, i))
             return false;
         const struct write_action *action = &t->job->actions[i];
-        canceled = canceled || action->failure != ERR_NONE;
-        if (action->failure == ERR_NONE)
+        canceled = canceled || action->out.failure != ERR_NONE;
+        if (action->out.failure == ERR_NONE)
             keys[found++] = t->statements[i].key;
         if (action->item.len > 0)
             total += value_item_size(action->item);

@@ -30,7 +30,7 @@ static void write_job_capacity(struct json_writer *w, const struct write_job *jo
             if (job->actions[k].table->tree != capacity.table->tree)
                 continue;
             if (job->repeated)
-                capacity.read += factor * job->actions[k].cost.table;
+                capacity.read += factor * job->actions[k].out.cost.table;
             else
                 capacity_add_write(&capacity, &job->actions[k], factor);
         }
@@ -45,7 +45,7 @@ static void write_job_metrics(struct json_writer *w, const struct write_job *job
     bool open = false;
     for (size_t i = 0; i < job->count; i++) {
         const struct write_action *first = &job->actions[i];
-        if (first->collection_bytes < 0 || seen_table(job, i))
+        if (first->out.collection_bytes < 0 || seen_table(job, i))
             continue;
         if (!open) {
             json_put_object(w, "ItemCollectionMetrics");
@@ -55,8 +55,8 @@ static void write_job_metrics(struct json_writer *w, const struct write_job *job
         json_open_array(w);
         for (size_t k = i; k < job->count; k++) {
             const struct write_action *action = &job->actions[k];
-            if (action->table->tree == first->table->tree && action->collection_bytes >= 0)
-                collection_write_json(w, action->table, action->item, action->collection_bytes);
+            if (action->table->tree == first->table->tree && action->out.collection_bytes >= 0)
+                collection_write_json(w, action->table, action->item, action->out.collection_bytes);
         }
         json_close_array(w);
     }
@@ -129,7 +129,8 @@ static bool compile_entry(struct api_call *call, const struct transact_action *f
     if (has_condition && (to->condition = expr_compile_condition(
                               &params, from->condition_expression, EXPR_CONDITION)) == NULL)
         return false;
-    to->old_on_failure = slice_is(from->return_values_on_condition_check_failure, "ALL_OLD");
+    if (slice_is(from->return_values_on_condition_check_failure, "ALL_OLD"))
+        to->flags |= WRITE_OLD_ON_FAILURE;
     return expr_params_finish(&params);
 }
 
@@ -171,9 +172,9 @@ static bool find_key(struct api_call *call, struct write_action *action)
               params_check_update(&call->error, action->table, action->update);
     if (ok || call->error.code != ERR_VALIDATION)
         return ok;
-    action->failure = call->error.code;
-    action->failure_text = call->error.message;
-    action->failure_details = call->error.details;
+    action->out.failure = call->error.code;
+    action->out.failure_text = call->error.message;
+    action->out.failure_details = call->error.details;
     error_init(&call->error, &call->arena);
     return true;
 }
@@ -192,8 +193,8 @@ static bool find_keys(struct api_call *call, const struct field_list *list, stru
         action->table = call_table(call, only_action(&entries[i], &kind)->table_name);
         if (action->table == NULL || !find_key(call, action))
             return false;
-        canceled = canceled || action->failure != ERR_NONE;
-        if (action->failure == ERR_NONE)
+        canceled = canceled || action->out.failure != ERR_NONE;
+        if (action->out.failure == ERR_NONE)
             keys[found++] = action->key;
     }
     if (call_has_duplicates(keys, found))
@@ -348,8 +349,8 @@ static bool check_failures(struct api_call *call, struct get_entry *entries, siz
     for (size_t i = 0; i < count; i++) {
         if (entries[i].failure == NULL)
             continue;
-        job->actions[i].failure = ERR_VALIDATION;
-        job->actions[i].failure_text = entries[i].failure;
+        job->actions[i].out.failure = ERR_VALIDATION;
+        job->actions[i].out.failure_text = entries[i].failure;
         canceled = true;
     }
     return !canceled || error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");

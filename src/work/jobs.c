@@ -39,7 +39,7 @@ static bool edit_items(struct workshop *shop, const void *context, struct error 
     job.actions = edit->actions;
     job.transaction = edit->transaction;
     for (size_t i = 0; i < edit->count; i++)
-        edit->actions[i].failure = ERR_NONE; // of an earlier try
+        edit->actions[i].out.failure = ERR_NONE; // of an earlier try
     bool ok = engine_run_beside(shop->engine, &job.job);
     write_job_release(&job);
     return ok;

@@ -35,8 +35,7 @@ bool put_batch_add(struct put_batch *batch, struct slice item)
         .table = batch->table,
         .key = arena_copy(&batch->arena, buf_view(&key)),
         .item = arena_copy(&batch->arena, item),
-        .trusted = batch->trusted,
-        .batch = true,
+        .flags = WRITE_BATCH | write_flag_if(batch->trusted, WRITE_TRUSTED),
     };
     buf_release(&key);
     if (action.key.ptr == NULL || action.item.ptr == NULL)
