@@ -6,6 +6,7 @@
 #include "call/insights.h"
 #include "guard/attach.h"
 #include "requests/shapes_internal.h"
+#include "guard/eval.h"
 
 #include <stddef.h>
 
@@ -150,47 +151,29 @@ void api_entity_get(struct api_call *call, struct slice table, struct slice key,
 
 // ---- Conditions -------------------------------------------------------------------------------
 
-#define IS_ABSENT  "attribute_not_exists(#k)"
-#define IS_PRESENT "attribute_exists(#k)"
-#define IS_TYPED   "attribute_exists(#k) AND (attribute_not_exists(#t) OR #t = :t)"
-
-static bool type_values(struct api_call *call, struct slice type, struct slice *out)
+// The type attribute, if the item has one, says that it is of this type.
+static struct expr_node *is_typed(struct expr_builder *b, const struct entity_write *write)
 {
-    struct buf text;
-    struct value_builder builder;
-    buf_init(&text, type.len + 64);
-    value_builder_init(&builder, &text);
-    value_open_map(&builder);
-    value_name(&builder, SLICE_LIT(":t"));
-    value_put_string(&builder, type);
-    (void)value_close(&builder);
-    *out = text.failed ? VALUE_NONE : arena_copy(&call->arena, buf_view(&text));
-    value_builder_release(&builder);
-    buf_release(&text);
-    return out->ptr != NULL || error_budget(&call->error);
+    struct expr_node *untyped = expr_test(b, OP_MISSING, expr_name(b, write->type_name), NULL);
+    struct slice type = model_string(b->arena, write->type_value);
+    b->failed = b->failed || type.len == 0;
+    return expr_join(b, OP_OR, untyped,
+                     expr_test(b, OP_EQ, expr_name(b, write->type_name), expr_value(b, type)));
 }
 
 // What the write needs to be there, or not to be.
 static bool make_condition(struct api_call *call, const struct entity_write *write,
                            struct write_action *action)
 {
-    const struct slice placeholders[] = {SLICE_LIT("#k"), SLICE_LIT("#t")};
-    struct slice attributes[] = {action->table->keys.parts[0].name, write->type_name};
-    bool typed = write->need == ENTITY_PRESENT && write->type_name.len > 0;
-    struct expr_params params;
-    struct slice values;
+    struct expr_builder b = {.arena = &call->arena, .error = &call->error};
     if (write->need == ENTITY_ANY)
         return true;
-    if (!expr_params_init(&params, &call->arena, &call->error) ||
-        !expr_params_names(&params, typed ? 2 : 1, placeholders, attributes))
-        return false;
-    if (typed &&
-        (!type_values(call, write->type_value, &values) || !expr_params_values(&params, values)))
-        return false;
-    struct slice text = write->need == ENTITY_ABSENT ? SLICE_LIT(IS_ABSENT)
-                        : typed                      ? SLICE_LIT(IS_TYPED)
-                                                     : SLICE_LIT(IS_PRESENT);
-    action->condition = expr_compile_condition(&params, text, EXPR_CONDITION);
+    struct expr_node *key = expr_name(&b, action->table->keys.parts[0].name);
+    struct expr_node *need =
+        expr_test(&b, write->need == ENTITY_ABSENT ? OP_MISSING : OP_EXISTS, key, NULL);
+    if (write->need == ENTITY_PRESENT && write->type_name.len > 0)
+        need = expr_join(&b, OP_AND, need, is_typed(&b, write));
+    action->condition = expr_build_condition(&b, need, EXPR_CONDITION);
     return action->condition != NULL;
 }
 
