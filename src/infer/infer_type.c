@@ -74,7 +74,7 @@ static int compare_words(const void *a, const void *b)
 static bool is_open(struct slice name)
 {
     return slice_is(name, "name") || slice_is(name, "title") || slice_is(name, "username") ||
-           (name.len >= 2 && strncasecmp((const char *)name.ptr + name.len - 2, "id", 2) == 0);
+           infer_ends(name, "id");
 }
 
 static void put_string(struct slice name, size_t count, const struct slice *values, struct buf *out)
@@ -343,7 +343,5 @@ struct slice infer_type(struct infer *infer, struct slice name, size_t count,
     buf_init(&text, 1 << 20);
     *mixed = false;
     put_type(infer, name, count, values, 0, &text, mixed);
-    struct slice type = draft_copy(&infer->draft, buf_view(&text));
-    buf_release(&text);
-    return type;
+    return draft_keep(&infer->draft, &text);
 }
