@@ -58,7 +58,8 @@ static void check_rule(struct model_file *file, const struct raw_rule *raw)
     char *what = arena_printf(file->p.scratch, "entity \"%.*s\"", SLICE_FMT(entity->name));
     struct model_names scope = {.entity = entity, .what = what != NULL ? what : "it"};
     if (raw->template != NULL)
-        (void)!model_template_resolve(raw->template, &scope, file->p.scratch, file->p.diagnostics);
+        DISREGARD(
+            model_template_resolve(raw->template, &scope, file->p.scratch, file->p.diagnostics));
 }
 
 void check_rules(struct model_file *file)
