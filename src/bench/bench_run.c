@@ -47,11 +47,6 @@ struct run {
     size_t error_size;
 };
 
-static uint64_t now_ns(void)
-{
-    return (uint64_t)monotonic_ns();
-}
-
 static bool run_fail(struct run *run, const char *what)
 {
     (void)snprintf(run->error, run->error_size, "%s", what);
@@ -140,13 +135,13 @@ static bool connection_next(struct run *run, struct bench_connection *connection
     if (!run_has_more(run))
         return true;
     buf_clear(&run->body);
-    run->workload->next(run->source, &run->body, &connection->request);
+    bench_next(run->workload, run->source, &run->body, &connection->request);
     bench_connection_frame(connection, &run->plan->address, buf_view(&run->body));
     if (run->body.failed || connection->out.failed)
         return run_fail(run, "a request is too large; make --size smaller");
     run->started++;
     run->waiting++;
-    connection->started_ns = now_ns();
+    connection->started_ns = (uint64_t)monotonic_ns();
     // What cannot be written now, or never, shows as an event.
     if (bench_connection_write(connection) == BENCH_WAIT)
         return connection_watch(run, connection, EPOLL_CTL_MOD, true);
@@ -221,7 +216,7 @@ static bool connection_turn(struct run *run, struct bench_connection *connection
         return connection_broke(run, connection);
     if (progress == BENCH_WAIT)
         return true;
-    uint64_t now = now_ns();
+    uint64_t now = (uint64_t)monotonic_ns();
     run->broken = 0;
     run->waiting--;
     answer_count(run, connection, now);
@@ -259,7 +254,7 @@ static bool run_open(struct run *run)
         if (!connection_renew(run, &run->connections[i]))
             return false;
     }
-    uint64_t now = now_ns();
+    uint64_t now = (uint64_t)monotonic_ns();
     run->phase_start_ns = now;
     if (run->plan->requests > 0)
         measure_begin(run, now);
@@ -285,7 +280,7 @@ static bool run_loop(struct run *run)
         }
     }
     if (run->phase == MEASURE) // the last connections broke
-        measure_end(run, now_ns());
+        measure_end(run, (uint64_t)monotonic_ns());
     return true;
 }
 

@@ -1,6 +1,6 @@
 // What the files of the engine share. Three kinds of threads meet here:
 //   readers  any thread; they look tables up under the catalog's lock and read the store
-//   writer   one thread; runs jobs, commits, is the only one to change catalog and stats
+//   writer   one thread at a time (writer.c); runs jobs, commits, alone changes catalog and stats
 //   keeper   one thread; asks the writer, piece by piece, for backfills and cleanups
 #ifndef ENGINE_INTERNAL_H
 #define ENGINE_INTERNAL_H
@@ -44,9 +44,17 @@ static inline struct job *jobs_take(struct job_list *list)
     return job;
 }
 
+// Who has the role of the writer: see writer.c.
+enum writer_place {
+    WRITER_BUSY, // the writer thread, and it has work
+    WRITER_IDLE, // the writer thread, which sleeps
+    WRITER_LENT, // a caller that waits for its own job, for one round
+};
+
 struct queue {
     pthread_mutex_t lock;
-    pthread_cond_t wake;
+    pthread_cond_t wake; // of the writer thread
+    enum writer_place place;
     struct job_list jobs;
     struct job_list beside; // of which the writer takes one at a time
     size_t answered;        // since the writer last took jobs
@@ -119,6 +127,7 @@ struct engine {
     struct health health;
     struct catalog catalog;
     struct queue queue;
+    struct writer *writer; // its transaction and backlog: whoever has the role uses them
     struct writer_counts counts;
     struct change_log log;
     struct claim_notes claims;

@@ -429,11 +429,18 @@ static void note_range(struct salvaging *s, const struct salvage_read *read, boo
     out->range_count++;
 }
 
-// Tables whose list is gone may be of before and after a merge.
 static rocksdb_iterator_t *make_iterator(void *context)
 {
     struct salvaging *s = context;
     return s->out->rebuilt ? rocks_newest_iterator(s->db) : rocksdb_create_iterator(s->db, s->walk);
+}
+
+// Tables whose list was made anew may be of before and after a merge: they have the same versions
+// of the same keys, which RocksDB's own iterator takes for impossible, and ends the process.
+static rocksdb_iterator_t *make_newest_iterator(void *context)
+{
+    struct salvaging *s = context;
+    return rocks_newest_iterator(s->db);
 }
 
 static bool take_all(struct salvaging *s)
@@ -485,7 +492,7 @@ static bool take_range(struct salvaging *s, rocksdb_iterator_t *(*make)(void *co
         struct slice key = salvage_read_key(&read);
         if (range->to.len > 0 && slice_compare(key, range->to) >= 0)
             break;
-        ok = (make == make_iterator && is_deleted(s, key)) ||
+        ok = (make == make_newest_iterator && is_deleted(s, key)) ||
              take_if_absent(s, range, key, salvage_read_value(&read));
         more = ok && salvage_read_next(&read);
     }
@@ -519,7 +526,7 @@ static bool take_others(struct salvaging *s)
         return false;
     bool ok = true;
     for (size_t i = 0; ok && i < ranges_known(s->out); i++)
-        ok = take_range(s, make_iterator, s, &s->out->ranges[i]);
+        ok = take_range(s, make_newest_iterator, s, &s->out->ranges[i]);
     return ok && commit(s);
 }
 

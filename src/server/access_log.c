@@ -10,9 +10,9 @@
 #include "server/access_log.h"
 
 #include "base/log.h"
+#include "base/time_text.h"
 #include "base/wait.h"
 #include "base/worker.h"
-#include "server/time_text.h"
 #include "json/writer.h"
 
 #include <errno.h>
