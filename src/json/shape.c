@@ -394,30 +394,17 @@ bool field_value_check(const struct field_value *field, struct error *error)
     return field->fault == NULL || error_validation(error, "%s", field->fault);
 }
 
-static bool decode_alone(struct slice json, bool item, struct arena *arena, struct slice *out,
-                         struct error *error)
+bool json_decode_item(struct slice json, struct arena *arena, struct slice *out,
+                      struct error *error)
 {
     struct decoding d;
     struct field_value field = {0};
     decoding_init(&d, json, arena, error);
-    bool ok = item ? value_decode_item(&d.values, PLACE_FIELD, &field)
-                   : value_decode(&d.values, PLACE_FIELD, &field);
-    ok = ok && (json_at_end(&d.reader) || text_error(&d));
+    bool ok = value_decode_item(&d.values, PLACE_FIELD, &field) &&
+              (json_at_end(&d.reader) || text_error(&d));
     value_decoder_release(&d.values);
     if (!ok || !field_value_check(&field, error))
         return false;
     *out = field.value;
     return true;
-}
-
-bool json_decode_item(struct slice json, struct arena *arena, struct slice *out,
-                      struct error *error)
-{
-    return decode_alone(json, true, arena, out, error);
-}
-
-bool json_decode_value(struct slice json, struct arena *arena, struct slice *out,
-                       struct error *error)
-{
-    return decode_alone(json, false, arena, out, error);
 }

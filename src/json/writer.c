@@ -269,20 +269,6 @@ void json_units(struct json_writer *w, double value)
     buf_text(w->out, text);
 }
 
-void json_time(struct json_writer *w, int64_t milliseconds)
-{
-    writer_comma(w);
-    w->comma = true;
-    uint64_t size = milliseconds < 0 ? -(uint64_t)milliseconds : (uint64_t)milliseconds;
-    if (milliseconds < 0)
-        buf_byte(w->out, '-');
-    buf_u64(w->out, size / 1000);
-    unsigned rest = (unsigned)(size % 1000);
-    uint8_t fraction[4] = {'.', (uint8_t)('0' + rest / 100), (uint8_t)('0' + rest / 10 % 10),
-                           (uint8_t)('0' + rest % 10)};
-    buf_add(w->out, fraction, sizeof fraction);
-}
-
 // ---- Attribute values ----------------------------------------------------------
 
 #define BUF_LIT(out, literal) buf_add((out), (literal), sizeof(literal) - 1)
@@ -563,7 +549,15 @@ void json_put_flag(struct json_writer *w, const char *name, bool value)
 void json_put_time(struct json_writer *w, const char *name, int64_t milliseconds)
 {
     json_name(w, name);
-    json_time(w, milliseconds);
+    w->comma = true;
+    uint64_t size = milliseconds < 0 ? -(uint64_t)milliseconds : (uint64_t)milliseconds;
+    if (milliseconds < 0)
+        buf_byte(w->out, '-');
+    buf_u64(w->out, size / 1000);
+    unsigned rest = (unsigned)(size % 1000);
+    uint8_t fraction[4] = {'.', (uint8_t)('0' + rest / 100), (uint8_t)('0' + rest / 10 % 10),
+                           (uint8_t)('0' + rest % 10)};
+    buf_add(w->out, fraction, sizeof fraction);
 }
 
 void json_put_given(struct json_writer *w, const char *name, struct slice text)

@@ -110,8 +110,8 @@ static bool name_is_foreign(const char *name)
     return !name_is_harmless(name);
 }
 
-// Looks for a name that fits in a subdirectory: 1 found, 0 not found (or no such directory), -1
-// error. With a NULL name, the directory itself is searched.
+// Looks for a name that fits in a subdirectory (or "."): 1 found, 0 not found (or no such
+// directory), -1 error.
 static int dir_has(int dir_fd, const char *name, bool (*fits)(const char *),
                    char found[NAME_MAX + 1])
 {

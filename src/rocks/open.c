@@ -53,13 +53,13 @@ void rocks_close(struct store *store)
 {
     struct rocks_store *rocks = (struct rocks_store *)store;
     rocks->open = false;
-    rocks->hurried = true;
+    rocks->hurried = true; // a flush that waits for room on a full disk ends now
     if (rocks->durability == STORE_RELAXED)
-        worker_stop(&rocks->syncer);
-    worker_stop(&rocks->watcher);
+        worker_stop(&rocks->syncer); // which syncs what was answered
+    worker_stop(&rocks->watcher);    // before the flusher, which it asks
     rocks_keep_pace(rocks);
     worker_stop(&rocks->flusher);
-    forget_log(rocks);
+    forget_log(rocks); // nobody else uses log or tables any more
     release_objects(rocks);
 }
 

@@ -1,5 +1,5 @@
-// What the files of the RocksDB driver share: driver.c reads, writes and works in the background,
-// open.c opens and closes, room.c minds the room on the disk.
+// What the files of the RocksDB driver share: driver.c reads and writes, background.c works beside
+// that, open.c opens and closes, room.c minds the room on the disk.
 #ifndef ROCKS_ROCKS_INTERNAL_H
 #define ROCKS_ROCKS_INTERNAL_H
 
@@ -15,6 +15,8 @@
 #include "wal/wal.h"
 
 #include <limits.h>
+
+enum { FLUSH_WAIT_MS = 10000 }; // longer than any flush takes
 
 struct rocks_store {
     struct store base;

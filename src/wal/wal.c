@@ -147,7 +147,9 @@ static bool next_segment(struct wal *wal, uint64_t first, struct store_error *er
     return false;
 }
 
-// One after the other, also after a power cut: a file is never missing between others.
+// One after the other, also after a power cut: a file is never missing between others. A flush and
+// a recovery may be here at the same time; each file is removed once, and an `oldest` that ends up
+// too low only has the next call look for files that are gone.
 bool wal_drop_below(struct wal *wal, uint64_t number, struct store_error *error)
 {
     ensure(pthread_mutex_lock(&wal->lock) == 0);
@@ -395,12 +397,16 @@ enum store_end wal_append(struct wal *wal, struct slice payload, struct store_er
         return STORE_NOT_DONE;
     }
     uint64_t before = wal->sequence;
+    // A record says how many before it may not be on disk: should another one be missing, then that
+    // is damage, and not the end of what a power cut has left.
     struct wal_record record = {
         .sequence = before + 1, .unsynced = (uint32_t)(before - wal->synced), .payload = payload};
     uint8_t header[WAL_HEADER];
     wal_record_encode(&record, wal->salt, header);
     off_t end = wal->offset + (off_t)(WAL_HEADER + payload.len);
     preallocate(wal, end);
+    // At a place, not at the end of the file: room was made ahead, and what a failed write has left
+    // is written over.
     if (!write_at(wal->file, slice_of(header, WAL_HEADER), payload, wal->offset)) {
         (void)fail(error, "writing");
         return void_append(wal, error->no_room);
@@ -434,6 +440,9 @@ bool wal_take_back(struct wal *wal, struct store_error *error)
     return ok;
 }
 
+// The lock is held while the disk works, so that a rotation does not close the file under it.
+// Appending does not take it, and goes on meanwhile: what is appended from here on belongs to the
+// next sync, since `appended` is read before this one begins.
 bool wal_sync(struct wal *wal, struct store_error *error)
 {
     if (wal->broken)
@@ -442,6 +451,8 @@ bool wal_sync(struct wal *wal, struct store_error *error)
     uint64_t appended = wal->sequence;
     bool ok = fdatasync(wal->file) == 0;
     if (!ok) {
+        // Never tried again: the kernel may have dropped the pages and taken them for clean, and
+        // another sync would succeed without having written them.
         wal->broken = true;
         (void)fail(error, "syncing");
     } else if (appended > wal->synced) {
