@@ -78,20 +78,12 @@ static bool state_write(struct importer *importer, uint64_t records)
 
 static bool state_read(struct importer *importer)
 {
-    bool there = false;
-    struct buf text;
-    if (importer->state_path == NULL || cli_given(importer->input, "--restart"))
+    struct slice state;
+    if (!target_state(importer->input, importer->state_path, "import", &importer->arena, &state,
+                      &importer->error))
+        return false;
+    if (state.len == 0)
         return true;
-    buf_init(&text, 1 << 20);
-    bool ok = files_read(importer->state_path, &text, &there, &importer->error);
-    struct slice state = ok && there ? arena_copy(&importer->arena, buf_view(&text)) : VALUE_NONE;
-    buf_release(&text);
-    if (!ok || state.len == 0)
-        return ok;
-    if (!slice_is(json_member_text(state, "table", &importer->arena), importer->table))
-        return error_set(&importer->error, ERR_VALIDATION,
-                         "'%s' is of another import; give --restart to forget it",
-                         importer->state_path);
     importer->resumed = true;
     importer->done_file = json_member_text(state, "file", &importer->arena);
     importer->done_records = (uint64_t)json_member_number(state, "records");
@@ -314,18 +306,10 @@ static bool import_all(struct importer *importer)
 
 static bool choose_format(struct importer *importer)
 {
-    const char *format = cli_value(importer->input, "--format", "dynamodb-json");
-    const char *delimiter = cli_value(importer->input, "--delimiter", ",");
-    importer->options = (struct item_reader_options){
-        .format = transfer_format_from_name(format),
-        .compression = TRANSFER_GUESS,
-        .delimiter = (uint8_t)delimiter[0],
-        .empty_is_absent = true,
-    };
-    if (importer->options.format == TRANSFER_FORMATS)
-        return cli_misused(importer->input, "there is no format '%s'.", format);
-    if (strlen(delimiter) != 1)
-        return cli_misused(importer->input, "--delimiter must be one character.");
+    importer->options =
+        (struct item_reader_options){.compression = TRANSFER_GUESS, .empty_is_absent = true};
+    if (!target_format(importer->input, &importer->options.format, &importer->options.delimiter))
+        return false;
     const char *named = cli_value(importer->input, "--columns", NULL);
     if (named == NULL)
         return true;

@@ -38,14 +38,12 @@ static struct raw_table *find_table(struct model_file *file, const struct raw_ac
             model_guess_candidate(&guess, one->entities[i].name);
         if (!has_entity(one, first))
             continue;
-        if (found != NULL) {
-            (void)file_error(file, raw->entity_at[0],
-                             "tables \"%.*s\" and \"%.*s\" both have an entity \"%.*s\"; write "
-                             "\"of TABLE\"",
-                             SLICE_FMT(found->table.name), SLICE_FMT(one->table.name),
-                             SLICE_FMT(first));
-            return NULL;
-        }
+        if (found != NULL)
+            return diagnostic_fail(
+                file->p.diagnostics, raw->entity_at[0],
+                "tables \"%.*s\" and \"%.*s\" both have an entity \"%.*s\"; write "
+                "\"of TABLE\"",
+                SLICE_FMT(found->table.name), SLICE_FMT(one->table.name), SLICE_FMT(first));
         found = one;
     }
     if (found == NULL)

@@ -9,9 +9,8 @@ static struct model_entity *rule_entity(struct model_file *file, const struct ra
     struct model_guess guess = model_guess_for(name->name);
     for (struct raw_entity *raw = file->entities.first; raw != NULL; raw = raw->next)
         model_guess_candidate(&guess, raw->entity.name);
-    (void)file_error(file, name->at, "unknown entity \"%.*s\"%s", SLICE_FMT(name->name),
-                     model_guess_say(&guess, file->p.scratch));
-    return NULL;
+    return diagnostic_fail(file->p.diagnostics, name->at, "unknown entity \"%.*s\"%s",
+                           SLICE_FMT(name->name), model_guess_say(&guess, file->p.scratch));
 }
 
 static void rule_attribute(struct model_file *file, const struct model_entity *entity,
