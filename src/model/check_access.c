@@ -502,8 +502,7 @@ static bool check_filter(struct pattern *p, const struct model_condition *filter
         return true;
     struct model_guess guess = model_guess_for(name);
     for (size_t i = 0; i < p->access->entity_count; i++)
-        for (size_t k = 0; k < p->access->entities[i]->attribute_count; k++)
-            model_guess_candidate(&guess, p->access->entities[i]->attributes[k].name);
+        model_guess_attributes(&guess, p->access->entities[i]);
     return file_error(p->file, filter->at, "entity \"%.*s\" has no attribute \"%.*s\"%s",
                       SLICE_FMT(p->access->entities[0]->name), SLICE_FMT(name),
                       model_guess_say(&guess, p->file->p.scratch));

@@ -376,6 +376,12 @@ void model_guess_candidate(struct model_guess *guess, struct slice candidate)
     }
 }
 
+void model_guess_attributes(struct model_guess *guess, const struct model_entity *entity)
+{
+    for (size_t i = 0; entity != NULL && i < entity->attribute_count; i++)
+        model_guess_candidate(guess, entity->attributes[i].name);
+}
+
 const char *model_guess_say(const struct model_guess *guess, struct arena *arena)
 {
     if (guess->best.len == 0)

@@ -1,6 +1,8 @@
 // Types, objects' fields, and attributes with their modifiers.
 #include "model/parse_internal.h"
 
+static bool parse_fields(struct model_file *file, struct model_type *object);
+
 static struct model_type *new_type(struct model_file *file, enum model_kind kind)
 {
     struct model_type *type = file_alloc(file, 1, sizeof *type);
@@ -9,7 +11,8 @@ static struct model_type *new_type(struct model_file *file, enum model_kind kind
     return type;
 }
 
-struct raw_type *file_type(struct model_file *file, struct slice name)
+// A named type, known from its first mention on; NULL if there are too many.
+static struct raw_type *file_type(struct model_file *file, struct slice name)
 {
     for (struct raw_type *named = file->types.first; named != NULL; named = named->next)
         if (slice_equal(named->type->name, name))
@@ -451,7 +454,8 @@ static bool gather_fields(struct model_file *file, struct model_type *object,
     return true;
 }
 
-bool parse_fields(struct model_file *file, struct model_type *object)
+// The fields up to and with the closing brace; the opening one is taken.
+static bool parse_fields(struct model_file *file, struct model_type *object)
 {
     struct model_parser *p = &file->p;
     struct model_place open = model_token_place(parse_last(p));
