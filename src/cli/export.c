@@ -66,19 +66,11 @@ static int compare_names(const void *a, const void *b)
     return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
 }
 
-static void begin_columns(struct exporter *exporter)
-{
-    struct csv_columns *columns = &exporter->out.items.columns;
-    columns->names = exporter->columns;
-    columns->delimiter = (uint8_t)cli_value(exporter->input, "--delimiter", ",")[0];
-}
-
 // Those that were named; else the keys and, in order, whatever a first pass over the table finds.
 static bool find_columns(struct exporter *exporter)
 {
     struct csv_columns *columns = &exporter->out.items.columns;
     const char *named = cli_value(exporter->input, "--columns", NULL);
-    begin_columns(exporter);
     while (named != NULL && *named != 0) {
         size_t len = strcspn(named, ",");
         if (!add_column(exporter, slice_of(named, len)))
@@ -134,12 +126,18 @@ static bool state_write(struct exporter *exporter, const struct out_state *state
     return ok;
 }
 
-// Goes on where the state says.
-static bool state_take(struct exporter *exporter, struct slice state, struct out_state *out)
+// Goes on where a run was interrupted, if it was of the same export.
+static bool state_read(struct exporter *exporter, struct out_state *out)
 {
     struct arena *arena = &exporter->arena;
-    if (!slice_is(json_member_text(state, "table", arena), exporter->table) ||
-        !slice_is(json_member_text(state, "format", arena),
+    struct slice state;
+    struct slice column;
+    if (!target_state(exporter->input, exporter->state_path, "export", arena, &state,
+                      exporter->error))
+        return false;
+    if (state.len == 0)
+        return true;
+    if (!slice_is(json_member_text(state, "format", arena),
                   transfer_format_name(exporter->out.items.format)))
         return error_set(exporter->error, ERR_VALIDATION,
                          "'%s' is of another export; give --restart to forget it",
@@ -154,9 +152,7 @@ static bool state_take(struct exporter *exporter, struct slice state, struct out
     };
     buf_slice(&exporter->scan.key, json_member_text(state, "key", arena));
     exporter->resumed = exporter->scan.key.len > 0;
-    begin_columns(exporter);
     struct json_list columns = json_list(state, "columns", arena);
-    struct slice column;
     while (json_list_next(&columns, &column)) {
         if (!add_column(exporter, json_member_text(column, "name", arena)))
             return false;
@@ -164,36 +160,19 @@ static bool state_take(struct exporter *exporter, struct slice state, struct out
     return true;
 }
 
-// The state of a run that was interrupted, if it is one of the same export.
-static bool state_read(struct exporter *exporter, struct out_state *out)
-{
-    bool there = false;
-    struct buf text;
-    if (exporter->state_path == NULL || cli_given(exporter->input, "--restart"))
-        return true;
-    buf_init(&text, STATE_MAX);
-    bool ok = files_read(exporter->state_path, &text, &there, exporter->error);
-    struct slice state = ok && there ? arena_copy(&exporter->arena, buf_view(&text)) : VALUE_NONE;
-    buf_release(&text);
-    return ok && (state.len == 0 || state_take(exporter, state, out));
-}
-
 // ---- The command ------------------------------------------------------------------
 
 static bool choose_format(struct exporter *exporter)
 {
     static const char *const compressions[] = {"none", "gzip", "zstd", NULL};
-    struct cli_input *input = exporter->input;
-    const char *format = cli_value(input, "--format", "dynamodb-json");
-    size_t compression;
-    exporter->out.items.format = transfer_format_from_name(format);
-    if (exporter->out.items.format == TRANSFER_FORMATS)
-        return cli_misused(input, "there is no format '%s'.", format);
-    if (!cli_choice(input, "--compress", compressions, "gzip, zstd or none", &compression))
-        return false;
+    struct item_writer *items = &exporter->out.items;
+    size_t compression = 0;
+    items->columns.names = exporter->columns;
+    bool ok =
+        target_format(exporter->input, &items->format, &items->columns.delimiter) &&
+        cli_choice(exporter->input, "--compress", compressions, "gzip, zstd or none", &compression);
     exporter->out.compression = (enum transfer_compression)compression;
-    return strlen(cli_value(input, "--delimiter", ",")) == 1 ||
-           cli_misused(input, "--delimiter must be one character.");
+    return ok;
 }
 
 // Where to, and where the state is kept.

@@ -1,7 +1,7 @@
 // `dolmen import`: items from files into a table, 25 at a time. How far it is stands in a state
 // file beside the input, so that a run that was killed is gone on with; what was written twice by
 // that is the same item.
-#include "cli/import_schema.h"
+#include "cli/target.h"
 
 #include "base/limits.h"
 #include "base/wait.h"
@@ -78,20 +78,12 @@ static bool state_write(struct importer *importer, uint64_t records)
 
 static bool state_read(struct importer *importer)
 {
-    bool there = false;
-    struct buf text;
-    if (importer->state_path == NULL || cli_given(importer->input, "--restart"))
+    struct slice state;
+    if (!target_state(importer->input, importer->state_path, "import", &importer->arena, &state,
+                      &importer->error))
+        return false;
+    if (state.len == 0)
         return true;
-    buf_init(&text, 1 << 20);
-    bool ok = files_read(importer->state_path, &text, &there, &importer->error);
-    struct slice state = ok && there ? arena_copy(&importer->arena, buf_view(&text)) : VALUE_NONE;
-    buf_release(&text);
-    if (!ok || state.len == 0)
-        return ok;
-    if (!slice_is(json_member_text(state, "table", &importer->arena), importer->table))
-        return error_set(&importer->error, ERR_VALIDATION,
-                         "'%s' is of another import; give --restart to forget it",
-                         importer->state_path);
     importer->resumed = true;
     importer->done_file = json_member_text(state, "file", &importer->arena);
     importer->done_records = (uint64_t)json_member_number(state, "records");
@@ -309,22 +301,92 @@ static bool import_all(struct importer *importer)
     return ok;
 }
 
+// ---- The table of a dynamodump directory ---------------------------------------------------
+
+// The description of a table becomes a request by leaving out what only a description has.
+static void copy_member(struct json_writer *w, struct slice from, const char *name,
+                        struct arena *arena)
+{
+    struct slice text = json_member(from, name, arena);
+    if (text.ptr == NULL)
+        return;
+    json_name(w, name);
+    buf_slice(w->out, text);
+    w->comma = true;
+}
+
+static void copy_indexes(struct json_writer *w, struct slice from, const char *name,
+                         struct arena *arena)
+{
+    struct json_list indexes = json_list(from, name, arena);
+    struct slice index;
+    size_t start = w->out->len;
+    size_t count = 0;
+    json_put_array(w, name);
+    for (; json_list_next(&indexes, &index); count++) {
+        json_open_object(w);
+        copy_member(w, index, "IndexName", arena);
+        copy_member(w, index, "KeySchema", arena);
+        copy_member(w, index, "Projection", arena);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    if (count == 0) // an empty list is no list of indexes
+        w->out->len = start;
+}
+
+static bool create(struct target *target, const char *table, struct slice schema,
+                   struct arena *arena)
+{
+    struct buf body;
+    buf_init(&body, 1 << 24);
+    struct json_writer w = json_writer_to(&body);
+    json_open_object(&w);
+    json_put_text(&w, "TableName", table);
+    copy_member(&w, schema, "AttributeDefinitions", arena);
+    copy_member(&w, schema, "KeySchema", arena);
+    copy_indexes(&w, schema, "GlobalSecondaryIndexes", arena);
+    copy_indexes(&w, schema, "LocalSecondaryIndexes", arena);
+    json_put_text(&w, "BillingMode", "PAY_PER_REQUEST");
+    json_close_object(&w);
+    int status = target_call(target, "CreateTable", buf_view(&body));
+    buf_release(&body);
+    return slice_contains(buf_view(&target->response), SLICE_LIT("ResourceInUseException")) ||
+           target_fine(target, status);
+}
+
+// Finds schema.json in `directory` (or in its directory of the table's name) and creates the table
+// it describes, on demand, unless there is one. False after telling the user.
+static bool create_table(struct target *target, const char *table, const char *directory,
+                         struct arena *arena)
+{
+    struct error error;
+    struct buf text;
+    bool there = false;
+    error_init(&error, arena);
+    buf_init(&text, 1 << 24);
+    for (int i = 0; i < 2 && !there && directory != NULL; i++) {
+        char *path = arena_printf(arena, "%s%s%s/schema.json", directory, i == 0 ? "" : "/",
+                                  i == 0 ? "" : table);
+        if (path == NULL || !files_read(path, &text, &there, &error))
+            break;
+    }
+    bool ok = there && create(target, table, json_member(buf_view(&text), "Table", arena), arena);
+    if (!there)
+        (void)cli_fail(target->input, "there is no schema.json in '%s'.",
+                       directory == NULL ? "standard input" : directory);
+    buf_release(&text);
+    return ok;
+}
+
 // ---- The command ------------------------------------------------------------------
 
 static bool choose_format(struct importer *importer)
 {
-    const char *format = cli_value(importer->input, "--format", "dynamodb-json");
-    const char *delimiter = cli_value(importer->input, "--delimiter", ",");
-    importer->options = (struct item_reader_options){
-        .format = transfer_format_from_name(format),
-        .compression = TRANSFER_GUESS,
-        .delimiter = (uint8_t)delimiter[0],
-        .empty_is_absent = true,
-    };
-    if (importer->options.format == TRANSFER_FORMATS)
-        return cli_misused(importer->input, "there is no format '%s'.", format);
-    if (strlen(delimiter) != 1)
-        return cli_misused(importer->input, "--delimiter must be one character.");
+    importer->options =
+        (struct item_reader_options){.compression = TRANSFER_GUESS, .empty_is_absent = true};
+    if (!target_format(importer->input, &importer->options.format, &importer->options.delimiter))
+        return false;
     const char *named = cli_value(importer->input, "--columns", NULL);
     if (named == NULL)
         return true;
@@ -374,8 +436,7 @@ static bool import_into(struct importer *importer)
 {
     if (!target_open(&importer->target, importer->input) ||
         (cli_given(importer->input, "--create") &&
-         !import_schema_create(&importer->target, importer->table, importer->path,
-                               &importer->arena)) ||
+         !create_table(&importer->target, importer->table, importer->path, &importer->arena)) ||
         !target_describe(&importer->target, importer->table, &importer->arena,
                          &importer->described))
         return false;

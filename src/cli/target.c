@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/wait.h"
 #include "client/client.h"
+#include "transfer/files.h"
 #include "value/value.h"
 #include "json/reader.h"
 
@@ -343,6 +344,40 @@ bool target_describe(struct target *target, const char *table, struct arena *are
             out->keys[out->key_count++] = (struct key_part){name, type};
     }
     return true;
+}
+
+// ---- Files of items ---------------------------------------------------------------
+
+bool target_format(struct cli_input *input, enum transfer_format *format, uint8_t *delimiter)
+{
+    const char *name = cli_value(input, "--format", "dynamodb-json");
+    const char *between = cli_value(input, "--delimiter", ",");
+    *format = transfer_format_from_name(name);
+    *delimiter = (uint8_t)between[0];
+    if (*format == TRANSFER_FORMATS)
+        return cli_misused(input, "there is no format '%s'.", name);
+    return strlen(between) == 1 || cli_misused(input, "--delimiter must be one character.");
+}
+
+bool target_state(struct cli_input *input, const char *path, const char *what, struct arena *arena,
+                  struct slice *state, struct error *error)
+{
+    enum { STATE_MAX = 256 << 20 };
+    bool there = false;
+    struct buf text;
+    *state = slice_of(NULL, 0);
+    if (path == NULL || cli_given(input, "--restart"))
+        return true;
+    buf_init(&text, STATE_MAX);
+    bool ok = files_read(path, &text, &there, error);
+    if (ok && there)
+        *state = arena_copy(arena, buf_view(&text));
+    buf_release(&text);
+    if (!ok || state->len == 0 ||
+        slice_is(json_member_text(*state, "table", arena), input->arguments[0]))
+        return ok;
+    return error_set(error, ERR_VALIDATION, "'%s' is of another %s; give --restart to forget it",
+                     path, what);
 }
 
 // ---- Progress ---------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "rocks/rocks.h"
+#include "transfer/format.h"
 #include "value/key.h"
 #include "json/writer.h"
 
@@ -63,6 +64,16 @@ struct target_table {
 // False after telling the user.
 MUST_CHECK bool target_describe(struct target *target, const char *table, struct arena *arena,
                                 struct target_table *out);
+
+// ---- Files of items ---------------------------------------------------------------
+
+// --format and --delimiter.
+MUST_CHECK bool target_format(struct cli_input *input, enum transfer_format *format,
+                              uint8_t *delimiter);
+// What a run that was interrupted left at `path`, a JSON object of its table, in the arena; empty
+// if there is none, or --restart forgets it. `what` it was for the message.
+MUST_CHECK bool target_state(struct cli_input *input, const char *path, const char *what,
+                             struct arena *arena, struct slice *state, struct error *error);
 
 // ---- Answers ----------------------------------------------------------------------
 

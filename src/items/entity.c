@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "call/insights.h"
 #include "guard/attach.h"
-#include "requests/shapes_internal.h"
 #include "guard/eval.h"
+#include "requests/shapes_internal.h"
 
 #include <stddef.h>
 

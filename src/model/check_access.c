@@ -38,14 +38,12 @@ static struct raw_table *find_table(struct model_file *file, const struct raw_ac
             model_guess_candidate(&guess, one->entities[i].name);
         if (!has_entity(one, first))
             continue;
-        if (found != NULL) {
-            (void)file_error(file, raw->entity_at[0],
-                             "tables \"%.*s\" and \"%.*s\" both have an entity \"%.*s\"; write "
-                             "\"of TABLE\"",
-                             SLICE_FMT(found->table.name), SLICE_FMT(one->table.name),
-                             SLICE_FMT(first));
-            return NULL;
-        }
+        if (found != NULL)
+            return diagnostic_fail(
+                file->p.diagnostics, raw->entity_at[0],
+                "tables \"%.*s\" and \"%.*s\" both have an entity \"%.*s\"; write "
+                "\"of TABLE\"",
+                SLICE_FMT(found->table.name), SLICE_FMT(one->table.name), SLICE_FMT(first));
         found = one;
     }
     if (found == NULL)
@@ -504,8 +502,7 @@ static bool check_filter(struct pattern *p, const struct model_condition *filter
         return true;
     struct model_guess guess = model_guess_for(name);
     for (size_t i = 0; i < p->access->entity_count; i++)
-        for (size_t k = 0; k < p->access->entities[i]->attribute_count; k++)
-            model_guess_candidate(&guess, p->access->entities[i]->attributes[k].name);
+        model_guess_attributes(&guess, p->access->entities[i]);
     return file_error(p->file, filter->at, "entity \"%.*s\" has no attribute \"%.*s\"%s",
                       SLICE_FMT(p->access->entities[0]->name), SLICE_FMT(name),
                       model_guess_say(&guess, p->file->p.scratch));

@@ -10,9 +10,8 @@ struct raw_table *file_table_named(struct model_file *file, struct slice name,
     struct model_guess guess = model_guess_for(name);
     for (struct raw_table *table = file->tables.first; table != NULL; table = table->next)
         model_guess_candidate(&guess, table->table.name);
-    (void)file_error(file, at, "unknown table \"%.*s\"%s", SLICE_FMT(name),
-                     model_guess_say(&guess, file->p.scratch));
-    return NULL;
+    return diagnostic_fail(file->p.diagnostics, at, "unknown table \"%.*s\"%s", SLICE_FMT(name),
+                           model_guess_say(&guess, file->p.scratch));
 }
 
 // The table of an entity; NULL after telling that there is none.

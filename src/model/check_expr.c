@@ -25,8 +25,7 @@ static bool unknown_name(const struct model_expr *expr, const struct model_names
     struct model_guess guess = model_guess_for(name);
     for (size_t i = 0; i < scope->param_count; i++)
         model_guess_candidate(&guess, scope->params[i].name);
-    for (size_t i = 0; scope->entity != NULL && i < scope->entity->attribute_count; i++)
-        model_guess_candidate(&guess, scope->entity->attributes[i].name);
+    model_guess_attributes(&guess, scope->entity);
     if (scope->entity == NULL && scope->param_count == 0)
         return diagnostic_error(diagnostics, expr->at, "%s cannot name an attribute", scope->what);
     const uint8_t *dash = memchr(name.ptr, '-', name.len);

@@ -86,18 +86,21 @@ static void note(struct diff *diff, enum model_change_kind kind)
                                             buf_view(&diff->after), diff->entity});
 }
 
-static void begin(struct diff *diff)
+// Begins a note of "subject" or "subject.part".
+static void begin(struct diff *diff, struct slice subject, struct slice part)
 {
     buf_clear(&diff->subject);
     buf_clear(&diff->before);
     buf_clear(&diff->after);
+    buf_slice(&diff->subject, subject);
+    buf_text(&diff->subject, part.len > 0 ? "." : "");
+    buf_slice(&diff->subject, part);
 }
 
 static void note_word(struct diff *diff, enum model_change_kind kind, struct slice subject,
                       const char *before, const char *after)
 {
-    begin(diff);
-    buf_slice(&diff->subject, subject);
+    begin(diff, subject, slice_of(NULL, 0));
     buf_text(&diff->before, before);
     buf_text(&diff->after, after);
     note(diff, kind);
@@ -124,10 +127,7 @@ static void diff_part(struct diff *diff, struct slice entity, const struct model
     bool is = after != NULL && after->template != NULL;
     if (any == NULL || any->name.len == 0)
         return;
-    begin(diff);
-    buf_slice(&diff->subject, entity);
-    buf_byte(&diff->subject, '.');
-    buf_slice(&diff->subject, any->name);
+    begin(diff, entity, any->name);
     if (was)
         model_template_text(before->template, &diff->before);
     if (is)
@@ -177,10 +177,7 @@ static void diff_attribute(struct diff *diff, struct slice entity,
                            const struct model_attribute *before,
                            const struct model_attribute *after)
 {
-    begin(diff);
-    buf_slice(&diff->subject, entity);
-    buf_byte(&diff->subject, '.');
-    buf_slice(&diff->subject, after != NULL ? after->name : before->name);
+    begin(diff, entity, after != NULL ? after->name : before->name);
     if (before != NULL)
         model_attribute_text(before, &diff->before);
     if (after != NULL)
@@ -198,15 +195,13 @@ static void diff_entity(struct diff *diff, const struct model_entity *before,
 {
     diff->entity = after;
     if (!slice_equal(before->type_value, after->type_value)) {
-        begin(diff);
-        buf_slice(&diff->subject, after->name);
+        begin(diff, after->name, slice_of(NULL, 0));
         buf_printf(&diff->before, "as \"%.*s\"", SLICE_FMT(before->type_value));
         buf_printf(&diff->after, "as \"%.*s\"", SLICE_FMT(after->type_value));
         note(diff, MODEL_CHANGE_ENTITY_CHANGED);
     }
     if (before->guard != after->guard || before->unknown != after->unknown) {
-        begin(diff);
-        buf_slice(&diff->subject, after->name);
+        begin(diff, after->name, slice_of(NULL, 0));
         buf_printf(&diff->before, "guard %s, unknown %s", model_mode_name(before->guard),
                    model_leave_name(before->unknown));
         buf_printf(&diff->after, "guard %s, unknown %s", model_mode_name(after->guard),
@@ -249,8 +244,7 @@ static void diff_entities(struct diff *diff, const struct model_table *before,
 static void diff_access(struct diff *diff, const struct model_access *before,
                         const struct model_access *after)
 {
-    begin(diff);
-    buf_slice(&diff->subject, after != NULL ? after->name : before->name);
+    begin(diff, after != NULL ? after->name : before->name, slice_of(NULL, 0));
     if (before != NULL)
         model_access_text(before, &diff->before);
     if (after != NULL)
@@ -312,8 +306,7 @@ static void diff_modes(struct diff *diff, const struct model_table *before,
                   model_leave_name(before->unmatched), model_leave_name(after->unmatched));
     if (slice_equal(before->type_attribute, after->type_attribute))
         return;
-    begin(diff);
-    buf_text(&diff->subject, "type");
+    begin(diff, SLICE_LIT("type"), slice_of(NULL, 0));
     buf_slice(&diff->before, before->type_attribute);
     buf_slice(&diff->after, after->type_attribute);
     note(diff, MODEL_CHANGE_TYPE_ATTRIBUTE);
@@ -327,8 +320,7 @@ void model_diff(const struct model_table *before, const struct model_table *afte
     buf_init(&diff.before, TEXT_MAX);
     buf_init(&diff.after, TEXT_MAX);
     if (before == NULL) {
-        begin(&diff);
-        buf_slice(&diff.subject, after->name);
+        begin(&diff, after->name, slice_of(NULL, 0));
         buf_printf(&diff.after, "%zu %s, %zu access %s, guard %s", after->entity_count,
                    after->entity_count == 1 ? "entity" : "entities", after->access_count,
                    after->access_count == 1 ? "pattern" : "patterns",

@@ -319,10 +319,8 @@ struct migration *migration_parse(struct slice text, struct arena *arena,
     struct reading *r = arena_zalloc(arena, 1, sizeof(*r));
     struct migration *migration = arena_zalloc(arena, 1, sizeof(*migration));
     struct slice copy = arena_copy(arena, text);
-    if (r == NULL || migration == NULL || copy.ptr == NULL || text.len > TEXT_MAX) {
-        (void)diagnostic_error(diagnostics, (struct model_place){0}, "the file is too large");
-        return NULL;
-    }
+    if (r == NULL || migration == NULL || copy.ptr == NULL || text.len > TEXT_MAX)
+        return diagnostic_fail(diagnostics, (struct model_place){0}, "the file is too large");
     arena_init(&scratch, LIMIT_MODEL_MEMORY);
     bool ok = parse_init(&r->p, copy, arena, &scratch, diagnostics) && read_migration(r, migration);
     arena_release(&scratch);

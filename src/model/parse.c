@@ -13,17 +13,13 @@ enum { SCRATCH_MEMORY = 128 << 20 };
 void *file_alloc(struct model_file *file, size_t count, size_t size)
 {
     void *memory = arena_zalloc(file->p.arena, count, size);
-    if (memory == NULL)
-        (void)parse_no_memory(&file->p);
-    return memory;
+    return memory != NULL ? memory : parse_exhausted(&file->p);
 }
 
 void *file_scratch(struct model_file *file, size_t count, size_t size)
 {
     void *memory = arena_zalloc(file->p.scratch, count, size);
-    if (memory == NULL)
-        (void)parse_no_memory(&file->p);
-    return memory;
+    return memory != NULL ? memory : parse_exhausted(&file->p);
 }
 
 bool file_error(struct model_file *file, struct model_place at, const char *format, ...)
@@ -99,9 +95,8 @@ static void declarations(struct model_file *file)
         p->depth = 0;
         if (!declaration(file)) {
             const struct model_token *head = &p->tokens.list[from];
-            file->unsound = file->unsound || model_token_is(&p->tokens, head, "table") ||
-                            model_token_is(&p->tokens, head, "entity") ||
-                            model_token_is(&p->tokens, head, "type");
+            for (size_t i = 0; i < DECLARATIONS_OF_SHAPE; i++)
+                file->unsound |= model_token_is(&p->tokens, head, parse_declarations[i]);
             recover(file, from);
         }
     }

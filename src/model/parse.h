@@ -49,6 +49,7 @@ MUST_CHECK bool parse_choice(struct model_parser *p, const char *const *words, s
 // Always false: `expected WHAT, got …` at the next token.
 bool parse_expected(struct model_parser *p, const char *what);
 bool parse_no_memory(struct model_parser *p);
+void *parse_exhausted(struct model_parser *p); // the same, but NULL
 // One level of nesting more, which the caller takes back (p->depth--); says so if these are too
 // many.
 MUST_CHECK bool parse_deeper(struct model_parser *p, struct model_place at);
@@ -58,6 +59,7 @@ MUST_CHECK bool parse_deeper(struct model_parser *p, struct model_place at);
 void parse_recover_item(struct model_parser *p, size_t from);
 // The words that begin declarations; the list ends with NULL.
 extern const char *const parse_declarations[];
+enum { DECLARATIONS_OF_SHAPE = 3 }; // the first ones: table, entity, type
 // Whether a declaration begins here, at the left margin.
 bool parse_declaration_begins(const struct model_parser *p);
 // The same, and what follows leaves no doubt: the brace of the declaration before was forgotten.
@@ -117,6 +119,7 @@ struct model_guess {
 };
 struct model_guess model_guess_for(struct slice name);
 void model_guess_candidate(struct model_guess *guess, struct slice candidate);
+void model_guess_attributes(struct model_guess *guess, const struct model_entity *entity);
 const char *model_guess_say(const struct model_guess *guess, struct arena *arena);
 
 #endif

@@ -101,6 +101,12 @@ bool parse_no_memory(struct model_parser *p)
                             "the file needs more memory than a model may");
 }
 
+void *parse_exhausted(struct model_parser *p)
+{
+    (void)parse_no_memory(p);
+    return NULL;
+}
+
 bool parse_deeper(struct model_parser *p, struct model_place at)
 {
     if (p->depth == LIMIT_MODEL_NESTING)
@@ -368,6 +374,12 @@ void model_guess_candidate(struct model_guess *guess, struct slice candidate)
         guess->distance = far;
         guess->best = candidate;
     }
+}
+
+void model_guess_attributes(struct model_guess *guess, const struct model_entity *entity)
+{
+    for (size_t i = 0; entity != NULL && i < entity->attribute_count; i++)
+        model_guess_candidate(guess, entity->attributes[i].name);
 }
 
 const char *model_guess_say(const struct model_guess *guess, struct arena *arena)

@@ -7,10 +7,8 @@ static struct model_expr *new_expr(struct model_parser *p, enum model_expr_kind 
                                    struct model_place at)
 {
     struct model_expr *expr = arena_zalloc(p->arena, 1, sizeof *expr);
-    if (expr == NULL) {
-        (void)parse_no_memory(p);
-        return NULL;
-    }
+    if (expr == NULL)
+        return parse_exhausted(p);
     expr->kind = kind;
     expr->at = at;
     return expr;
@@ -22,10 +20,8 @@ static struct model_expr *new_call(struct model_parser *p, enum model_expr_kind 
 {
     struct model_expr *expr = new_expr(p, kind, at);
     const struct model_expr **copy = arena_zalloc(p->arena, count + 1, sizeof(struct model_expr *));
-    if (expr == NULL || copy == NULL) {
-        (void)parse_no_memory(p);
-        return NULL;
-    }
+    if (expr == NULL || copy == NULL)
+        return parse_exhausted(p);
     for (size_t i = 0; i < count; i++)
         copy[i] = args[i];
     expr->args = copy;
@@ -313,13 +309,11 @@ static struct model_expr *hole(struct model_parser *p, const struct model_token 
     size_t end = hole_end(inside, from, &colon);
     uint32_t start = token->start + 1;
     uint32_t column = token->column + 1;
-    if (end >= inside.len) {
-        (void)diagnostic_error(p->diagnostics,
+    if (end >= inside.len)
+        return diagnostic_fail(p->diagnostics,
                                (struct model_place){token->line, column + (uint32_t)from - 1,
                                                     (uint32_t)(inside.len - from + 1)},
                                "this \"{\" has no \"}\"; write \"\\{\" for the character itself");
-        return NULL;
-    }
     struct model_origin part = {start + (uint32_t)from, start + (uint32_t)colon, token->line,
                                 column + (uint32_t)from};
     struct model_expr *expr = expr_in(p, part);
@@ -376,17 +370,13 @@ static struct model_template *template_string(struct model_parser *p,
     size_t holes = 0;
     for (size_t i = 0; i < inside.len; i++)
         holes += inside.ptr[i] == '{';
-    if (holes > LIMIT_MODEL_PARAMETERS) {
-        (void)diagnostic_error(p->diagnostics, model_token_place(token),
+    if (holes > LIMIT_MODEL_PARAMETERS)
+        return diagnostic_fail(p->diagnostics, model_token_place(token),
                                "a template has at most %d expressions", LIMIT_MODEL_PARAMETERS);
-        return NULL;
-    }
     struct model_template *template = arena_zalloc(p->arena, 1, sizeof *template);
     struct model_segment *segments = arena_zalloc(p->arena, 2 * holes + 1, sizeof *segments);
-    if (template == NULL || segments == NULL) {
-        (void)parse_no_memory(p);
-        return NULL;
-    }
+    if (template == NULL || segments == NULL)
+        return parse_exhausted(p);
     size_t count = 0;
     if (!parse_deeper(p, model_token_place(token)))
         return NULL;
@@ -445,10 +435,8 @@ struct model_expr *parse_attribute_path(struct model_parser *p, struct slice nam
                                         struct model_place at)
 {
     struct slice *step = arena_zalloc(p->arena, 1, sizeof *step);
-    if (step == NULL) {
-        (void)parse_no_memory(p);
-        return NULL;
-    }
+    if (step == NULL)
+        return parse_exhausted(p);
     *step = name;
     return new_path(p, step, 1, at);
 }
@@ -459,10 +447,8 @@ struct model_template *parse_bare(struct model_parser *p, const struct model_exp
     char *source = arena_printf(p->arena, "{%.*s}", SLICE_FMT(name));
     struct model_template *template = arena_zalloc(p->arena, 1, sizeof *template);
     struct model_segment *segment = arena_zalloc(p->arena, 1, sizeof *segment);
-    if (source == NULL || template == NULL || segment == NULL) {
-        (void)parse_no_memory(p);
-        return NULL;
-    }
+    if (source == NULL || template == NULL || segment == NULL)
+        return parse_exhausted(p);
     segment->expr = path;
     *template = (struct model_template){
         .source = slice_str(source), .segment_count = 1, .segments = segment};
@@ -663,10 +649,8 @@ static struct model_expr *term(struct model_parser *p)
     struct model_expr *left = primary(p);
     unsigned length = 0;
     while (left != NULL && parse_accept(p, MODEL_TOKEN_ELSE)) {
-        if (++length > LIMIT_MODEL_NESTING) {
-            (void)diagnostic_error(p->diagnostics, left->at, "this expression is too long");
-            return NULL;
-        }
+        if (++length > LIMIT_MODEL_NESTING)
+            return diagnostic_fail(p->diagnostics, left->at, "this expression is too long");
         left = binary(p, MODEL_EXPR_ELSE, left, primary(p));
     }
     return left;

@@ -176,15 +176,12 @@ MUST_CHECK bool parse_rule(struct model_file *file, size_t first);
 
 // `optional` is set by a "?" at the end.
 MUST_CHECK const struct model_type *parse_type(struct model_file *file, bool *optional);
-// The fields up to and with the closing brace; the opening one is taken.
-MUST_CHECK bool parse_fields(struct model_file *file, struct model_type *object);
 // A name with its type and modifiers; `field` if it is a member of an object.
 MUST_CHECK bool parse_attribute(struct model_file *file, bool field,
                                 struct model_attribute *attribute);
 // The items of a declaration, with the closing brace; false if some could not be read.
 MUST_CHECK bool parse_items(struct model_file *file,
                             bool (*item)(struct model_file *file, void *raw), void *raw);
-struct raw_type *file_type(struct model_file *file, struct slice name);
 
 // A literal, encoded, in the arena; VALUE_NONE after an error. L and M are empty ones.
 MUST_CHECK struct slice parse_encode(struct model_parser *p, enum value_tag tag,

@@ -1,6 +1,8 @@
 // Types, objects' fields, and attributes with their modifiers.
 #include "model/parse_internal.h"
 
+static bool parse_fields(struct model_file *file, struct model_type *object);
+
 static struct model_type *new_type(struct model_file *file, enum model_kind kind)
 {
     struct model_type *type = file_alloc(file, 1, sizeof *type);
@@ -9,16 +11,15 @@ static struct model_type *new_type(struct model_file *file, enum model_kind kind
     return type;
 }
 
-struct raw_type *file_type(struct model_file *file, struct slice name)
+// A named type, known from its first mention on; NULL if there are too many.
+static struct raw_type *file_type(struct model_file *file, struct slice name)
 {
     for (struct raw_type *named = file->types.first; named != NULL; named = named->next)
         if (slice_equal(named->type->name, name))
             return named;
-    if (file->types.count == LIMIT_MODEL_DECLARATIONS) {
-        (void)file_error(file, parse_place(&file->p), "a file has at most %d types",
-                         LIMIT_MODEL_DECLARATIONS);
-        return NULL;
-    }
+    if (file->types.count == LIMIT_MODEL_DECLARATIONS)
+        return diagnostic_fail(file->p.diagnostics, parse_place(&file->p),
+                               "a file has at most %d types", LIMIT_MODEL_DECLARATIONS);
     struct raw_type *named = file_scratch(file, 1, sizeof *named);
     if (named == NULL)
         return NULL;
@@ -131,10 +132,9 @@ static struct model_type *generic(struct model_file *file, enum model_kind kind)
         return NULL;
     if (kind == MODEL_SET && !note_set(file, type, at))
         return NULL;
-    if (optional) {
-        (void)file_error(file, at, "members cannot be optional; write \"| null\"");
-        return NULL;
-    }
+    if (optional)
+        return diagnostic_fail(file->p.diagnostics, at,
+                               "members cannot be optional; write \"| null\"");
     return parse_expect(p, MODEL_TOKEN_MORE, "\">\"") ? type : NULL;
 }
 
@@ -200,11 +200,9 @@ static struct model_type *base(struct model_file *file)
         const struct model_type *type = parse_type(file, &optional);
         if (type == NULL || !parse_expect(p, MODEL_TOKEN_RPAREN, "\")\""))
             return NULL;
-        if (optional) {
-            (void)file_error(file, model_token_place(parse_last(p)),
-                             "\"?\" belongs at the end of the whole type");
-            return NULL;
-        }
+        if (optional)
+            return diagnostic_fail(file->p.diagnostics, model_token_place(parse_last(p)),
+                                   "\"?\" belongs at the end of the whole type");
         return (struct model_type *)type;
     }
     default:
@@ -226,10 +224,9 @@ static const struct model_type *option(struct model_file *file)
                 return NULL;
         } else if (type != NULL && parse_at(p, MODEL_TOKEN_LBRACKET)) {
             (void)parse_take(p);
-            if (++lists > LIMIT_MODEL_NESTING) {
-                (void)file_error(file, parse_place(p), "this nests too deeply");
-                return NULL;
-            }
+            if (++lists > LIMIT_MODEL_NESTING)
+                return diagnostic_fail(file->p.diagnostics, parse_place(p),
+                                       "this nests too deeply");
             if (!parse_expect(p, MODEL_TOKEN_RBRACKET, "\"]\""))
                 return NULL;
             struct model_type *list = new_type(file, MODEL_LIST);
@@ -264,10 +261,9 @@ static const struct model_type *options(struct model_file *file, struct model_pl
     const struct model_type *list[LIMIT_MODEL_MEMBERS];
     size_t count = 0;
     do {
-        if (count == LIMIT_MODEL_MEMBERS) {
-            (void)file_error(file, at, "a union has at most %d options", LIMIT_MODEL_MEMBERS);
-            return NULL;
-        }
+        if (count == LIMIT_MODEL_MEMBERS)
+            return diagnostic_fail(file->p.diagnostics, at, "a union has at most %d options",
+                                   LIMIT_MODEL_MEMBERS);
         list[count] = option(file);
         if (list[count++] == NULL)
             return NULL;
@@ -288,12 +284,11 @@ const struct model_type *parse_type(struct model_file *file, bool *optional)
         return NULL;
     if (parse_accept(p, MODEL_TOKEN_QUESTION)) {
         *optional = true;
-        if (parse_at(p, MODEL_TOKEN_LBRACKET) || parse_at(p, MODEL_TOKEN_PIPE)) {
-            (void)file_error(file, model_token_place(parse_last(p)),
-                             "\"?\" belongs at the end of the whole type; a member that may be "
-                             "missing is \"| null\"");
-            return NULL;
-        }
+        if (parse_at(p, MODEL_TOKEN_LBRACKET) || parse_at(p, MODEL_TOKEN_PIPE))
+            return diagnostic_fail(
+                file->p.diagnostics, model_token_place(parse_last(p)),
+                "\"?\" belongs at the end of the whole type; a member that may be "
+                "missing is \"| null\"");
     }
     return type;
 }
@@ -459,7 +454,8 @@ static bool gather_fields(struct model_file *file, struct model_type *object,
     return true;
 }
 
-bool parse_fields(struct model_file *file, struct model_type *object)
+// The fields up to and with the closing brace; the opening one is taken.
+static bool parse_fields(struct model_file *file, struct model_type *object)
 {
     struct model_parser *p = &file->p;
     struct model_place open = model_token_place(parse_last(p));

@@ -162,16 +162,13 @@ static void log_free(struct access_log *log)
     free(log);
 }
 
-// The log without its target and its thread; NULL without memory.
+// The log without its target and its thread.
 static struct access_log *log_new(unsigned loops)
 {
     struct access_log *log = calloc(1, sizeof(*log));
     struct lines *lines = aligned_alloc(_Alignof(struct lines), sizeof(*lines) * loops);
-    if (log == NULL || lines == NULL) {
-        free(log);
-        free(lines);
-        return NULL;
-    }
+    ensure_memory(log);
+    ensure_memory(lines);
     log->loop_count = loops;
     log->loops = lines;
     log->fd = -1;
@@ -203,12 +200,10 @@ static bool log_start(struct access_log *log, const char *path)
 struct access_log *access_log_open(const char *path, unsigned loops, char *error, size_t error_size)
 {
     struct access_log *log = log_new(loops);
-    if (log != NULL && log_start(log, path))
+    if (log_start(log, path))
         return log;
-    (void)snprintf(error, error_size, "cannot open the access log '%s': %s", path,
-                   log == NULL ? "out of memory" : strerror(errno));
-    if (log != NULL)
-        log_free(log);
+    (void)snprintf(error, error_size, "cannot open the access log '%s': %s", path, strerror(errno));
+    log_free(log);
     return NULL;
 }
 

@@ -38,8 +38,8 @@ static const char *const kind_names[] = {
 struct faults *faults_new(void)
 {
     struct faults *faults = calloc(1, sizeof(*faults));
-    if (faults != NULL)
-        ensure(pthread_mutex_init(&faults->lock, NULL) == 0);
+    ensure_memory(faults);
+    ensure(pthread_mutex_init(&faults->lock, NULL) == 0);
     return faults;
 }
 

@@ -87,11 +87,8 @@ struct metrics *metrics_new(unsigned loops)
     struct metrics *metrics = calloc(1, sizeof(*metrics));
     size_t size = sizeof(struct metrics_loop) * loops;
     struct metrics_loop *memory = aligned_alloc(_Alignof(struct metrics_loop), size);
-    if (metrics == NULL || memory == NULL) {
-        free(metrics);
-        free(memory);
-        return NULL;
-    }
+    ensure_memory(metrics);
+    ensure_memory(memory);
     memset(memory, 0, size);
     metrics->loop_count = loops;
     metrics->loops = memory;

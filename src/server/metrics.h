@@ -14,8 +14,8 @@ enum { METRICS_TABLES_MAX = 1000 };
 
 struct metrics;
 
-// `loops`: how many event loops count. NULL when memory is out.
-MUST_CHECK struct metrics *metrics_new(unsigned loops);
+// `loops`: how many event loops count.
+struct metrics *metrics_new(unsigned loops);
 void metrics_free(struct metrics *metrics);
 
 struct metrics_request {

@@ -120,10 +120,7 @@ static bool write_checked(struct export_writer *writer, const char *stem, struct
 struct export_writer *export_open(const struct export_options *options, struct error *error)
 {
     struct export_writer *writer = calloc(1, sizeof(*writer));
-    if (writer == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
+    ensure_memory(writer);
     writer->options = *options;
     writer->items.format = options->format;
     writer->item_count = options->item_count;

@@ -26,15 +26,13 @@ struct item_reader {
     struct value_builder builder; // into item
 };
 
-static struct item_reader *
-reader_new(struct source *source, const struct item_reader_options *options, struct error *error)
+static struct item_reader *reader_new(struct source *source,
+                                      const struct item_reader_options *options)
 {
-    struct item_reader *reader = source == NULL ? NULL : calloc(1, sizeof(*reader));
-    if (reader == NULL) {
-        source_free(source);
-        (void)error_budget(error);
+    if (source == NULL)
         return NULL;
-    }
+    struct item_reader *reader = calloc(1, sizeof(*reader));
+    ensure_memory(reader);
     static const enum framing framings[TRANSFER_FORMATS] = {
         [TRANSFER_ION] = FRAME_ION,
         [TRANSFER_CSV] = FRAME_CSV,
@@ -63,13 +61,13 @@ reader_new(struct source *source, const struct item_reader_options *options, str
 struct item_reader *item_reader_open(const char *path, const struct item_reader_options *options,
                                      struct error *error)
 {
-    return reader_new(source_open(path, options->compression, error), options, error);
+    return reader_new(source_open(path, options->compression, error), options);
 }
 
 struct item_reader *item_reader_open_fd(int fd, const struct item_reader_options *options,
                                         struct error *error)
 {
-    return reader_new(source_open_fd(fd, options->compression, error), options, error);
+    return reader_new(source_open_fd(fd, options->compression, error), options);
 }
 
 void item_reader_free(struct item_reader *reader)

@@ -53,10 +53,7 @@ static bool prepare(struct sink *sink)
 struct sink *sink_open_fd(int fd, enum transfer_compression compression, struct error *error)
 {
     struct sink *sink = calloc(1, sizeof(*sink));
-    if (sink == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
+    ensure_memory(sink);
     sink->fd = fd;
     sink->compression = compression;
     if (!prepare(sink)) {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "bench/bench_histogram.h"
-#include "bench/bench_work.h"
+#include "bench/bench_workload.h"
 
 #include "dolmen.h"
 

@@ -1,4 +1,5 @@
-// The table and the items that `dolmen bench` works on: media entries of a site that keeps
+// The workloads of `dolmen bench`, each of which makes one request after the other, and the table
+// and the items that they are about: media entries of a site that keeps
 // everything in one table. Item number n is always the same item, so nothing about the data has
 // to be remembered.
 //
@@ -9,8 +10,8 @@
 //
 // Numbers from `items` on are items that the loading did not make; they have albums and creators
 // of their own, so that a Query of the loaded ones keeps finding exactly 20.
-#ifndef BENCH_BENCH_ITEMS_H
-#define BENCH_BENCH_ITEMS_H
+#ifndef BENCH_BENCH_WORKLOAD_H
+#define BENCH_BENCH_WORKLOAD_H
 
 #include "base/buf.h"
 
@@ -43,5 +44,35 @@ void bench_fill(struct buf *out, const struct bench_data *data, const char *form
 
 // The body of CreateTable.
 void bench_table_create(struct buf *out, const struct bench_data *data);
+
+// What the next request is, besides its body.
+struct bench_request {
+    const char *operation;
+    const char *expect; // a right answer contains this
+    unsigned written;   // items that it writes
+};
+
+// Where the numbers of items come from. One for all workloads of a run, so that none makes an
+// item that another has made.
+struct bench_source {
+    const struct bench_data *data;
+    uint64_t random;
+    uint64_t next_new;
+    uint64_t next_load;
+};
+
+struct bench_workload {
+    const char *name;
+    bool wants_gsi;
+    unsigned form; // of its requests: see bench_workload.c
+};
+
+// Ends with a NULL name. The first one, "load", makes the items and is not for users to name.
+extern const struct bench_workload bench_workloads[];
+
+void bench_source_init(struct bench_source *source, const struct bench_data *data);
+// Appends the body of the workload's next request.
+void bench_next(const struct bench_workload *workload, struct bench_source *source,
+                struct buf *body, struct bench_request *request);
 
 #endif
