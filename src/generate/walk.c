@@ -67,8 +67,8 @@ static void fields_of_template(struct fields *fields, const struct model_templat
     }
 }
 
-void fields_of_part(struct fields *fields, const struct model_entity *entity,
-                    const struct model_key_part *part)
+static void fields_of_part(struct fields *fields, const struct model_entity *entity,
+                           const struct model_key_part *part)
 {
     if (part->template != NULL)
         fields_of_template(fields, part->template);

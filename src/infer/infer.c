@@ -277,7 +277,8 @@ static void add_attribute(struct infer *infer, struct infer_group *group, struct
                    SLICE_FMT(attribute->type));
 }
 
-void infer_attributes(struct infer *infer, struct infer_group *group)
+// Attributes and their types, as far as they are not there yet.
+static void add_attributes(struct infer *infer, struct infer_group *group)
 {
     struct slice *names = NULL;
     size_t count = find_names(infer, group, &names);
@@ -319,7 +320,7 @@ bool infer_finish(struct infer *infer, struct draft **out, const char **why)
     }
     for (struct infer_group *group = infer->groups; group != NULL; group = group->next) {
         infer_templates(infer, group);
-        infer_attributes(infer, group);
+        add_attributes(infer, group);
         infer_patterns(draft, infer->table, group->entity);
     }
     draft->title = draft_text(draft, "Proposed by dolmen infer from %zu items of %.*s.",

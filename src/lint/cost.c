@@ -135,8 +135,9 @@ static size_t native_size(const struct model_entity *entity, const struct key_sc
     return size;
 }
 
-size_t cost_index_size(const struct model_entity *entity, const struct model_index *index,
-                       size_t item_size)
+// What an index keeps of an item of that size.
+static size_t index_size(const struct model_entity *entity, const struct model_index *index,
+                         size_t item_size)
 {
     enum { ENTRY = 100 }; // what AWS adds to each entry
     if (index->projection == MODEL_PROJECT_ALL)
@@ -238,7 +239,7 @@ void cost_entity_write(const struct model_entity *entity, size_t size, struct co
         const struct model_entry *entry = &entity->entries[i];
         if (!entry->stated)
             continue;
-        size_t kept = cost_index_size(entity, entry->index, out->size);
+        size_t kept = index_size(entity, entry->index, out->size);
         uint64_t units = write_units(kept);
         bool all = entry->index->projection != MODEL_PROJECT_KEYS;
         bool moves = entry_moves(entity, entry, true);
@@ -270,7 +271,7 @@ void cost_access_read(const struct model_access *access, const size_t *sizes, st
     for (size_t i = 0; i < access->entity_count; i++) {
         const struct model_entity *entity = access->entities[i];
         size_t size = sizes != NULL && sizes[i] > 0 ? sizes[i] : cost_entity_size(entity);
-        sum += access->index == NULL ? size : cost_index_size(entity, access->index, size);
+        sum += access->index == NULL ? size : index_size(entity, access->index, size);
     }
     *out =
         (struct cost_read){.item_size = access->entity_count == 0 ? 0 : sum / access->entity_count};

@@ -184,14 +184,6 @@ const struct lint_rule *lint_rules(size_t *count)
     return rules;
 }
 
-const struct lint_rule *lint_rule_find(struct slice code_or_name)
-{
-    for (size_t i = 0; i < COUNT_OF(rules); i++)
-        if (slice_is(code_or_name, rules[i].code) || slice_is(code_or_name, rules[i].name))
-            return &rules[i];
-    return NULL;
-}
-
 // ---- Reporting -----------------------------------------------------------------------------
 
 static const char *format_text(struct arena *arena, const char *format, va_list arguments)
