@@ -29,16 +29,19 @@ struct bench_data {
     unsigned size; // bytes of an item, as DynamoDB counts; the index keys may make it larger
 };
 
-// Bodies of requests, appended to `out`, or parts of them.
-void bench_table_create(struct buf *out, const struct bench_data *data);
-void bench_table_name(struct buf *out, const struct bench_data *data); // {"TableName":"…"
-void bench_key(struct buf *out, uint64_t number);                      // {"PK":…,"SK":…}
+// Appends a form, the text of a request or a part of one, in which a dollar sign and a letter stand
+// for something of the item of that number and revision:
+//
+//     $t  the table's name              $d  when it was made        $u  when it was changed
+//     $k  its key: {"PK":…,"SK":…}      $i  its id                  $c  its creator
+//     $n  the whole item: {…}           $a  its album               $g  the creator of that number
+//     $s  $l  $m  $v                    bytes, likes, comments, views
+//
 // Revisions of an item differ in what is not indexed.
-void bench_item(struct buf *out, const struct bench_data *data, uint64_t number, uint64_t revision);
+void bench_fill(struct buf *out, const struct bench_data *data, const char *form, uint64_t number,
+                uint64_t revision);
 
-// Values of keys.
-void bench_album(struct buf *out, uint64_t album);
-void bench_creator(struct buf *out, uint64_t creator);
-void bench_media_id(struct buf *out, uint64_t number);
+// The body of CreateTable.
+void bench_table_create(struct buf *out, const struct bench_data *data);
 
 #endif

@@ -4,21 +4,9 @@
 
 #include "bench/bench_items.h"
 
-enum bench_operation {
-    BENCH_GET_ITEM,
-    BENCH_PUT_ITEM,
-    BENCH_UPDATE_ITEM,
-    BENCH_QUERY,
-    BENCH_TRANSACT,
-    BENCH_BATCH,
-    BENCH_OPERATIONS,
-};
-
-extern const char *const bench_operation_names[BENCH_OPERATIONS];
-
 // What the next request is, besides its body.
 struct bench_request {
-    enum bench_operation operation;
+    const char *operation;
     const char *expect; // a right answer contains this
     unsigned written;   // items that it writes
 };
@@ -34,14 +22,16 @@ struct bench_source {
 
 struct bench_workload {
     const char *name;
-    const char *about;
     bool wants_gsi;
-    void (*next)(struct bench_source *source, struct buf *body, struct bench_request *request);
+    unsigned form; // of its requests: see bench_work.c
 };
 
 // Ends with a NULL name. The first one, "load", makes the items and is not for users to name.
 extern const struct bench_workload bench_workloads[];
 
 void bench_source_init(struct bench_source *source, const struct bench_data *data);
+// Appends the body of the workload's next request.
+void bench_next(const struct bench_workload *workload, struct bench_source *source,
+                struct buf *body, struct bench_request *request);
 
 #endif

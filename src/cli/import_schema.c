@@ -3,10 +3,6 @@
 #include "cli/import_schema.h"
 
 #include "transfer/files.h"
-#include "json/reader.h"
-#include "json/writer.h"
-
-#include <stdio.h>
 
 static void copy_member(struct json_writer *w, struct slice from, const char *name,
                         struct arena *arena)
@@ -22,24 +18,17 @@ static void copy_member(struct json_writer *w, struct slice from, const char *na
 static void copy_indexes(struct json_writer *w, struct slice from, const char *name,
                          struct arena *arena)
 {
-    struct json_reader reader;
-    json_reader_init(&reader, json_member(from, name, arena), arena);
-    if (json_peek(&reader) != JSON_ARRAY || !json_enter(&reader))
-        return;
+    struct json_list indexes = json_list(from, name, arena);
+    struct slice index;
     size_t start = w->out->len;
     size_t count = 0;
     json_put_array(w, name);
-    while (json_next_element(&reader)) {
-        const uint8_t *at = reader.at;
-        if (!json_skip(&reader))
-            break;
-        struct slice index = slice_of(at, (size_t)(reader.at - at));
+    for (; json_list_next(&indexes, &index); count++) {
         json_open_object(w);
         copy_member(w, index, "IndexName", arena);
         copy_member(w, index, "KeySchema", arena);
         copy_member(w, index, "Projection", arena);
         json_close_object(w);
-        count++;
     }
     json_close_array(w);
     if (count == 0) // an empty list is no list of indexes
@@ -62,14 +51,8 @@ static bool create(struct target *target, const char *table, struct slice schema
     json_close_object(&w);
     int status = target_call(target, "CreateTable", buf_view(&body));
     buf_release(&body);
-    char why[512];
-    target_error(target, why, sizeof(why));
-    if (status == 200 ||
-        slice_contains(buf_view(&target->response), SLICE_LIT("ResourceInUseException")))
-        return true;
-    if (status != 0)
-        (void)cli_fail(target->input->command, CLI_FAILED, "%s", why);
-    return false;
+    return slice_contains(buf_view(&target->response), SLICE_LIT("ResourceInUseException")) ||
+           target_fine(target, status);
 }
 
 bool import_schema_create(struct target *target, const char *table, const char *directory,
@@ -88,7 +71,7 @@ bool import_schema_create(struct target *target, const char *table, const char *
     }
     bool ok = there && create(target, table, json_member(buf_view(&text), "Table", arena), arena);
     if (!there)
-        (void)cli_fail(target->input->command, CLI_FAILED, "there is no schema.json in '%s'.",
+        (void)cli_fail(target->input, "there is no schema.json in '%s'.",
                        directory == NULL ? "standard input" : directory);
     buf_release(&text);
     return ok;

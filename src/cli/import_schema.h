@@ -2,7 +2,7 @@
 #ifndef CLI_IMPORT_SCHEMA_H
 #define CLI_IMPORT_SCHEMA_H
 
-#include "cli/export_target.h"
+#include "cli/target.h"
 
 // Finds schema.json in `directory` (or in its directory of the table's name) and creates the table
 // it describes, on demand, unless there is one. False after telling the user.

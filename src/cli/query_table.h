@@ -2,7 +2,7 @@
 #ifndef CLI_QUERY_TABLE_H
 #define CLI_QUERY_TABLE_H
 
-#include "api/entity.h"
+#include "items/entity.h"
 
 // False, with nothing printed, if they do not fit: an attribute is a list or a map, or the lines
 // are too long for the terminal.

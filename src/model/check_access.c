@@ -27,20 +27,12 @@ static bool has_entity(const struct raw_table *table, struct slice name)
 static struct raw_table *find_table(struct model_file *file, const struct raw_access *raw)
 {
     struct slice first = raw->entity_names[0];
-    struct model_guess guess = model_guess_for(raw->table_name);
-    if (raw->table_name.len > 0) {
-        struct raw_table *named = file_table(file, raw->table_name);
-        for (struct raw_table *one = file->tables.first; one != NULL; one = one->next)
-            model_guess_candidate(&guess, one->table.name);
-        if (named == NULL)
-            (void)file_error(file, raw->table_at, "unknown table \"%.*s\"%s",
-                             SLICE_FMT(raw->table_name), model_guess_say(&guess, file->p.scratch));
-        return named;
-    }
+    if (raw->table_name.len > 0)
+        return file_table_named(file, raw->table_name, raw->table_at);
     if (raw->above != NULL && has_entity(raw->above, first))
         return raw->above;
     struct raw_table *found = NULL;
-    guess = model_guess_for(first);
+    struct model_guess guess = model_guess_for(first);
     for (struct raw_table *one = file->tables.first; one != NULL; one = one->next) {
         for (size_t i = 0; i < one->final->entity_count; i++)
             model_guess_candidate(&guess, one->entities[i].name);
@@ -182,25 +174,27 @@ static size_t find_param(const struct pattern *p, const struct model_expr *path)
     return SIZE_MAX;
 }
 
-static struct model_expr *copy_expr(struct pattern *p, const struct model_expr *expr)
+// The expression in the model's memory, or NULL.
+static struct model_expr *keep(struct pattern *p, struct model_expr expr)
 {
-    struct model_expr *copy = file_alloc(p->file, 1, sizeof *copy);
-    if (copy != NULL)
-        *copy = *expr;
-    return copy;
+    struct model_expr *kept = file_alloc(p->file, 1, sizeof *kept);
+    if (kept != NULL)
+        *kept = expr;
+    return kept;
 }
 
-static const struct model_expr *call_of(struct pattern *p, enum model_function function,
-                                        const struct model_expr *arg)
+static struct model_expr *call_of(struct pattern *p, enum model_function function,
+                                  const struct model_expr *arg)
 {
-    struct model_expr *call = file_alloc(p->file, 1, sizeof *call);
     const struct model_expr **args = file_alloc(p->file, 1, sizeof(struct model_expr *));
-    if (call == NULL || args == NULL)
+    if (args == NULL)
         return NULL;
     args[0] = arg;
-    *call = (struct model_expr){
-        .kind = MODEL_EXPR_CALL, .at = arg->at, .function = function, .arg_count = 1, .args = args};
-    return call;
+    return keep(p, (struct model_expr){.kind = MODEL_EXPR_CALL,
+                                       .at = arg->at,
+                                       .function = function,
+                                       .arg_count = 1,
+                                       .args = args});
 }
 
 // The parameter in place of an attribute, changed as the attribute's text would be before it is
@@ -208,19 +202,18 @@ static const struct model_expr *call_of(struct pattern *p, enum model_function f
 static const struct model_expr *param_for(struct pattern *p, const struct model_expr *path,
                                           size_t param)
 {
-    struct model_expr *expr = file_alloc(p->file, 1, sizeof *expr);
-    if (expr == NULL)
-        return NULL;
-    *expr = (struct model_expr){.kind = MODEL_EXPR_PARAM, .at = path->at, .param = param};
-    p->used[param] = true;
-    const struct model_expr *result = expr;
+    static const struct {
+        unsigned normal;
+        enum model_function function;
+    } normals[] = {
+        {MODEL_TRIM, MODEL_FN_TRIM}, {MODEL_LOWER, MODEL_FN_LOWER}, {MODEL_UPPER, MODEL_FN_UPPER}};
     unsigned normal = path->attribute != NULL ? path->attribute->normal : 0;
-    if (result != NULL && (normal & MODEL_TRIM) != 0)
-        result = call_of(p, MODEL_FN_TRIM, result);
-    if (result != NULL && (normal & MODEL_LOWER) != 0)
-        result = call_of(p, MODEL_FN_LOWER, result);
-    if (result != NULL && (normal & MODEL_UPPER) != 0)
-        result = call_of(p, MODEL_FN_UPPER, result);
+    p->used[param] = true;
+    const struct model_expr *result =
+        keep(p, (struct model_expr){.kind = MODEL_EXPR_PARAM, .at = path->at, .param = param});
+    for (size_t i = 0; i < COUNT_OF(normals) && result != NULL; i++)
+        if ((normal & normals[i].normal) != 0)
+            result = call_of(p, normals[i].function, result);
     return result;
 }
 
@@ -257,7 +250,7 @@ static const struct model_expr *fix(struct pattern *p, const struct model_expr *
         return param_for(p, expr, find_param(p, expr));
     if (expr->kind == MODEL_EXPR_ELSE)
         return fix(p, expr->args[0]);
-    struct model_expr *copy = copy_expr(p, expr);
+    struct model_expr *copy = keep(p, *expr);
     if (copy == NULL)
         return NULL;
     if (expr->kind == MODEL_EXPR_TEMPLATE)
@@ -307,11 +300,9 @@ static const struct model_expr *value_of(struct pattern *p, const struct model_t
     if (template->bare && count == 1)
         return fix(p, template->segments[0].expr);
     const struct model_template *fixed = fix_template(p, template, count);
-    struct model_expr *expr = file_alloc(p->file, 1, sizeof *expr);
-    if (fixed == NULL || expr == NULL)
-        return NULL;
-    *expr = (struct model_expr){.kind = MODEL_EXPR_TEMPLATE, .at = at, .template = fixed};
-    return expr;
+    return fixed == NULL ? NULL
+                         : keep(p, (struct model_expr){
+                                       .kind = MODEL_EXPR_TEMPLATE, .at = at, .template = fixed});
 }
 
 // ---- Key conditions -------------------------------------------------------------------------

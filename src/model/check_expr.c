@@ -321,6 +321,12 @@ static void check_fields(struct model_file *file, const struct model_type *type,
     }
 }
 
+struct model_names check_scope(struct model_file *file, const struct model_entity *entity)
+{
+    const char *what = arena_printf(file->p.scratch, "entity \"%.*s\"", SLICE_FMT(entity->name));
+    return (struct model_names){.entity = entity, .what = what != NULL ? what : "it"};
+}
+
 void check_expressions(struct model_file *file)
 {
     struct model_names none = {.what = "a field's default"};
@@ -329,9 +335,7 @@ void check_expressions(struct model_file *file)
     for (struct raw_entity *raw = file->entities.first; raw != NULL; raw = raw->next) {
         if (raw->final == NULL)
             continue;
-        const char *what =
-            arena_printf(file->p.scratch, "entity \"%.*s\"", SLICE_FMT(raw->entity.name));
-        struct model_names scope = {.entity = raw->final, .what = what != NULL ? what : "it"};
+        struct model_names scope = check_scope(file, raw->final);
         for (size_t i = 0; i < raw->final->attribute_count; i++)
             check_member(file, &raw->final->attributes[i], &scope);
     }

@@ -55,10 +55,10 @@ static void check_rule(struct model_file *file, const struct raw_rule *raw)
         return;
     rule_attribute(file, entity, &raw->names[0]);
     rule_attribute(file, entity, &raw->names[1]);
-    char *what = arena_printf(file->p.scratch, "entity \"%.*s\"", SLICE_FMT(entity->name));
-    struct model_names scope = {.entity = entity, .what = what != NULL ? what : "it"};
+    struct model_names scope = check_scope(file, entity);
     if (raw->template != NULL)
-        (void)!model_template_resolve(raw->template, &scope, file->p.scratch, file->p.diagnostics);
+        DISREGARD(
+            model_template_resolve(raw->template, &scope, file->p.scratch, file->p.diagnostics));
 }
 
 void check_rules(struct model_file *file)

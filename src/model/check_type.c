@@ -24,21 +24,14 @@ static const char *type_hint(struct slice name)
 
 static bool is_modifier(struct slice name)
 {
-    static const char *const words[] = {"unique", "immutable", "version",   "lower",
-                                        "upper",  "trim",      "deprecated"};
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (slice_is(name, words[i]))
+    for (const struct model_modifier *one = model_modifiers; one->word != NULL; one++)
+        if (slice_is(name, one->word))
             return true;
     return false;
 }
 
 static void unknown_type(struct model_file *file, const struct raw_use *use)
 {
-    static const char *const words[] = {
-#define X(kind, name, stored) name,
-        MODEL_TYPE_LIST(X)
-#undef X
-            "list"};
     struct slice name = use->named->type->name;
     struct model_guess guess = model_guess_for(name);
     const char *hint = type_hint(name);
@@ -46,8 +39,8 @@ static void unknown_type(struct model_file *file, const struct raw_use *use)
         (void)file_error(file, use->at, "expected a type before \"%.*s\"", SLICE_FMT(name));
         return;
     }
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        model_guess_candidate(&guess, slice_str(words[i]));
+    for (size_t i = 0; i <= MODEL_KINDS; i++)
+        model_guess_candidate(&guess, slice_str(model_type_words[i]));
     for (struct raw_type *other = file->types.first; other != NULL; other = other->next)
         if (other->at.line > 0)
             model_guess_candidate(&guess, other->type->name);

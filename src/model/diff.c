@@ -8,7 +8,7 @@ enum { TYPE_DEPTH = 24, TEXT_MAX = 4096 };
 const char *model_change_name(enum model_change_kind kind)
 {
     static const char *const names[] = {
-#define X(kind, name) name,
+#define X(kind, noun, verb) #kind,
         MODEL_CHANGE_LIST(X)
 #undef X
     };
@@ -347,57 +347,28 @@ void model_diff(const struct model_table *before, const struct model_table *afte
 
 // ---- In words ---------------------------------------------------------------------------------
 
-// How a kind reads: what it is called, and what happens to it if there is no text before or after.
-struct wording {
+static const struct {
     const char *noun;
     const char *verb;
-};
-
-static const struct wording wordings[] = {
-    [MODEL_CHANGE_MODEL_ATTACHED] = {"table", "gets its first model"},
-    [MODEL_CHANGE_TABLE_CREATED] = {"table", "will be created"},
-    [MODEL_CHANGE_TABLE_KEYS] = {"table", "has other keys"},
-    [MODEL_CHANGE_INDEX_CREATED] = {"index", "will be created"},
-    [MODEL_CHANGE_INDEX_RECREATED] = {"index", "will be deleted and created anew"},
-    [MODEL_CHANGE_INDEX_DELETED] = {"index", "will be deleted"},
-    [MODEL_CHANGE_INDEX_UNNAMED] = {"index", "is not in the model and stays (--prune deletes it)"},
-    [MODEL_CHANGE_INDEX_CONFLICT] = {"index", "differs and cannot be changed"},
-    [MODEL_CHANGE_FEATURE_UNNAMED] = {"feature", "is not in the model and stays (--prune ends it)"},
-    [MODEL_CHANGE_TTL] = {"ttl", "is set"},
-    [MODEL_CHANGE_STREAM] = {"stream", "is set"},
-    [MODEL_CHANGE_PITR] = {"pitr", "is set"},
-    [MODEL_CHANGE_BILLING] = {"billing", "is set"},
-    [MODEL_CHANGE_MODE] = {"mode", "is set"},
-    [MODEL_CHANGE_TYPE_ATTRIBUTE] = {"attribute", "names the entity"},
-    [MODEL_CHANGE_ENTITY_ADDED] = {"entity", "is new"},
-    [MODEL_CHANGE_ENTITY_REMOVED] = {"entity", "goes"},
-    [MODEL_CHANGE_ENTITY_CHANGED] = {"entity", "changes"},
-    [MODEL_CHANGE_TEMPLATE_ADDED] = {"key", "is new"},
-    [MODEL_CHANGE_TEMPLATE_REMOVED] = {"key", "is no longer derived"},
-    [MODEL_CHANGE_TEMPLATE_CHANGED] = {"key", "changes"},
-    [MODEL_CHANGE_ATTRIBUTE_ADDED] = {"attribute", "is new"},
-    [MODEL_CHANGE_ATTRIBUTE_REMOVED] = {"attribute", "goes"},
-    [MODEL_CHANGE_ATTRIBUTE_CHANGED] = {"attribute", "changes"},
-    [MODEL_CHANGE_PATTERN_ADDED] = {"pattern", "is new"},
-    [MODEL_CHANGE_PATTERN_REMOVED] = {"pattern", "goes"},
-    [MODEL_CHANGE_PATTERN_CHANGED] = {"pattern", "changes"},
-    [MODEL_CHANGE_RULE_ADDED] = {"rule", "is new"},
-    [MODEL_CHANGE_RULE_REMOVED] = {"rule", "goes"},
+} wordings[] = {
+#define X(kind, noun, verb) {noun, verb},
+    MODEL_CHANGE_LIST(X)
+#undef X
 };
 
 void model_change_text(const struct model_change *change, struct buf *out)
 {
-    const struct wording *wording = &wordings[change->kind];
-    if (change->subject.len > 0 && !slice_is(change->subject, wording->noun))
-        buf_printf(out, "%s %.*s ", wording->noun, SLICE_FMT(change->subject));
+    const char *noun = wordings[change->kind].noun;
+    const char *verb = wordings[change->kind].verb;
+    if (change->subject.len > 0 && !slice_is(change->subject, noun))
+        buf_printf(out, "%s %.*s ", noun, SLICE_FMT(change->subject));
     else
-        buf_printf(out, "%s ", wording->noun);
+        buf_printf(out, "%s ", noun);
     if (change->before.len > 0 && change->after.len > 0)
-        buf_printf(out, "%s: %.*s becomes %.*s", wording->verb, SLICE_FMT(change->before),
+        buf_printf(out, "%s: %.*s becomes %.*s", verb, SLICE_FMT(change->before),
                    SLICE_FMT(change->after));
     else if (change->before.len + change->after.len > 0)
-        buf_printf(out, "%s: %.*s%.*s", wording->verb, SLICE_FMT(change->before),
-                   SLICE_FMT(change->after));
+        buf_printf(out, "%s: %.*s%.*s", verb, SLICE_FMT(change->before), SLICE_FMT(change->after));
     else
-        buf_text(out, wording->verb);
+        buf_text(out, verb);
 }

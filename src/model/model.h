@@ -293,6 +293,26 @@ struct model_access {
     uint64_t limit; // 0: none
 };
 
+// ---- The words of the language ---------------------------------------------------------------
+
+// For the values of an enumeration, in its order; the lists end with NULL. What is parsed and what
+// is shown come from the same ones.
+extern const char *const model_mode_words[];
+extern const char *const model_leave_words[];
+extern const char *const model_stream_words[];
+extern const char *const model_op_words[];
+extern const char *const model_function_words[];
+// Types by their kind, "" for those that have no word; and "list" behind them.
+extern const char *const model_type_words[MODEL_KINDS + 1];
+
+// A word behind an attribute: it sets a flag, or one of enum model_normal.
+struct model_modifier {
+    const char *word;
+    size_t flag; // where it is in struct model_attribute
+    unsigned normal;
+};
+extern const struct model_modifier model_modifiers[]; // ends with NULL
+
 // ---- Rules that are kept for the tools -------------------------------------------------------
 
 // retain, keep, emit, object, tenant: checked, described, and carried; see docs/MODEL.md.

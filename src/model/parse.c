@@ -56,12 +56,13 @@ struct raw_entity *file_entity(const struct model_file *file, struct slice name)
 
 static bool declaration(struct model_file *file)
 {
-    static const char *const words[] = {"table", "entity", "type",   "access", "retain",
-                                        "keep",  "emit",   "object", "tenant", NULL};
+    // In the order of parse_declarations; all others are rules.
+    static bool (*const parsers[])(struct model_file * file, size_t first) = {
+        parse_table, parse_entity, parse_type_declaration, parse_access, parse_rule};
     struct model_parser *p = &file->p;
     size_t first = p->at;
     size_t position = 0;
-    if (!parse_choice(p, words, &position))
+    if (!parse_choice(p, parse_declarations, &position))
         return false;
     if (file->tables.count >= LIMIT_MODEL_DECLARATIONS ||
         file->entities.count >= LIMIT_MODEL_DECLARATIONS ||
@@ -71,18 +72,8 @@ static bool declaration(struct model_file *file)
         return file_error(file, model_token_place(&p->tokens.list[first]),
                           "a file has at most %d declarations of a kind", LIMIT_MODEL_DECLARATIONS);
     }
-    switch (position) {
-    case 0:
-        return parse_table(file, first);
-    case 1:
-        return parse_entity(file, first);
-    case 2:
-        return parse_type_declaration(file, first);
-    case 3:
-        return parse_access(file, first);
-    default:
-        return parse_rule(file, first);
-    }
+    size_t rule = COUNT_OF(parsers) - 1;
+    return parsers[position < rule ? position : rule](file, first);
 }
 
 // To the next declaration: a name at the left margin outside of braces.

@@ -1,14 +1,6 @@
 // Access patterns, and the rules that are carried for the tools.
 #include "model/parse_internal.h"
 
-static struct model_place rest_of(const struct model_parser *p, struct model_place from)
-{
-    const struct model_token *last = parse_last(p);
-    if (last->line == from.line && last->column >= from.column)
-        from.length = last->column + (last->end - last->start) - from.column;
-    return from;
-}
-
 // ---- Parameters and entities ----------------------------------------------------------------
 
 static bool parameter(struct model_file *file, struct raw_access *raw)
@@ -78,64 +70,22 @@ static bool entity_names(struct model_file *file, struct raw_access *raw)
 
 // ---- Conditions -----------------------------------------------------------------------------
 
-static bool condition_path(struct model_file *file, struct model_condition *condition)
+// One of the operators, which are words or marks.
+static bool operator_of(struct model_parser *p, enum model_op *op)
 {
-    struct model_parser *p = &file->p;
-    struct slice steps[LIMIT_MODEL_NESTING];
-    condition->at = parse_place(p);
-    do {
-        if (condition->step_count == COUNT_OF(steps))
-            return file_error(file, parse_place(p), "this nests too deeply");
-        if (!parse_name(p, "the name of an attribute", &steps[condition->step_count++]))
-            return false;
-    } while (parse_accept(p, MODEL_TOKEN_DOT));
-    struct slice *copy = file_alloc(file, condition->step_count, sizeof *copy);
-    if (copy == NULL)
-        return false;
-    memcpy(copy, steps, condition->step_count * sizeof *copy);
-    condition->steps = copy;
-    condition->at = rest_of(p, condition->at);
+    size_t position;
+    if (!parse_accept_any(p, model_op_words, &position))
+        return parse_expected(p,
+                              "=, !=, <, <=, >, >=, begins, between, contains, exists or missing");
+    *op = (enum model_op)position;
     return true;
-}
-
-static bool operator_of(struct model_file *file, enum model_op *op)
-{
-    static const struct {
-        enum model_token_kind kind;
-        enum model_op op;
-    } marks[] = {
-        {MODEL_TOKEN_EQUAL, MODEL_OP_EQUAL}, {MODEL_TOKEN_NOT_EQUAL, MODEL_OP_NOT_EQUAL},
-        {MODEL_TOKEN_LESS, MODEL_OP_LESS},   {MODEL_TOKEN_AT_MOST, MODEL_OP_AT_MOST},
-        {MODEL_TOKEN_MORE, MODEL_OP_MORE},   {MODEL_TOKEN_AT_LEAST, MODEL_OP_AT_LEAST},
-    };
-    static const struct {
-        const char *word;
-        enum model_op op;
-    } words[] = {
-        {"begins", MODEL_OP_BEGINS}, {"between", MODEL_OP_BETWEEN}, {"contains", MODEL_OP_CONTAINS},
-        {"exists", MODEL_OP_EXISTS}, {"missing", MODEL_OP_MISSING},
-    };
-    struct model_parser *p = &file->p;
-    for (size_t i = 0; i < COUNT_OF(marks); i++) {
-        if (parse_accept(p, marks[i].kind)) {
-            *op = marks[i].op;
-            return true;
-        }
-    }
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (parse_accept_word(p, words[i].word)) {
-            *op = words[i].op;
-            return true;
-        }
-    }
-    return parse_expected(p, "=, !=, <, <=, >, >=, begins, between, contains, exists or missing");
 }
 
 static bool condition(struct model_file *file, struct model_condition *out)
 {
     struct model_parser *p = &file->p;
     *out = (struct model_condition){0};
-    if (!condition_path(file, out) || !operator_of(file, &out->op))
+    if (!parse_path(p, &out->steps, &out->step_count, &out->at) || !operator_of(p, &out->op))
         return false;
     if (out->op == MODEL_OP_EXISTS || out->op == MODEL_OP_MISSING)
         return true;

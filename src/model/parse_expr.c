@@ -33,6 +33,16 @@ static struct model_expr *new_call(struct model_parser *p, enum model_expr_kind 
     return expr;
 }
 
+static struct model_expr *new_function(struct model_parser *p, enum model_function function,
+                                       struct model_place at, size_t count,
+                                       const struct model_expr *const *args)
+{
+    struct model_expr *call = new_call(p, MODEL_EXPR_CALL, at, count, args);
+    if (call != NULL)
+        call->function = function;
+    return call;
+}
+
 struct slice parse_encode(struct model_parser *p, enum value_tag tag, struct slice bytes)
 {
     struct buf out;
@@ -187,22 +197,12 @@ bool model_date_pattern(struct slice pattern)
 static struct model_expr *format_one(struct model_parser *p, struct model_expr *of,
                                      struct slice format, struct model_place at)
 {
-    static const struct {
-        const char *name;
-        enum model_function function;
-    } plain[] = {{"lower", MODEL_FN_LOWER},
-                 {"upper", MODEL_FN_UPPER},
-                 {"trim", MODEL_FN_TRIM},
-                 {"sha256", MODEL_FN_SHA256}};
+    static const enum model_function plain[] = {MODEL_FN_LOWER, MODEL_FN_UPPER, MODEL_FN_TRIM,
+                                                MODEL_FN_SHA256};
     const struct model_expr *args[2] = {of, NULL};
-    for (size_t i = 0; i < COUNT_OF(plain); i++) {
-        if (!slice_is(format, plain[i].name))
-            continue;
-        struct model_expr *call = new_call(p, MODEL_EXPR_CALL, at, 1, args);
-        if (call != NULL)
-            call->function = plain[i].function;
-        return call;
-    }
+    for (size_t i = 0; i < COUNT_OF(plain); i++)
+        if (slice_is(format, model_function_words[plain[i]]))
+            return new_function(p, plain[i], at, 1, args);
     struct model_expr *argument = NULL;
     enum model_function function = MODEL_FN_PAD;
     if (format.len > 5 && format.len < 10 && slice_begins(format, SLICE_LIT("pad(")) &&
@@ -222,12 +222,7 @@ static struct model_expr *format_one(struct model_parser *p, struct model_expr *
                                SLICE_FMT(format));
     }
     args[1] = argument;
-    if (argument == NULL)
-        return NULL;
-    struct model_expr *call = new_call(p, MODEL_EXPR_CALL, at, 2, args);
-    if (call != NULL)
-        call->function = function;
-    return call;
+    return argument == NULL ? NULL : new_function(p, function, at, 2, args);
 }
 
 static size_t format_end(struct slice formats, size_t from)
@@ -393,11 +388,8 @@ static struct model_template *template_string(struct model_parser *p,
         return NULL;
     }
     size_t count = 0;
-    if (++p->depth > LIMIT_MODEL_NESTING) {
-        p->depth--;
-        (void)diagnostic_error(p->diagnostics, model_token_place(token), "this nests too deeply");
+    if (!parse_deeper(p, model_token_place(token)))
         return NULL;
-    }
     bool ok = fill_segments(p, token, inside, segments, &count);
     p->depth--;
     if (!ok)
@@ -408,32 +400,73 @@ static struct model_template *template_string(struct model_parser *p,
     return template;
 }
 
-static struct model_expr *path(struct model_parser *p)
+bool parse_path(struct model_parser *p, const struct slice **steps, size_t *count,
+                struct model_place *at)
 {
-    struct model_place at = parse_place(p);
-    struct slice steps[LIMIT_MODEL_NESTING];
-    size_t count = 0;
+    struct slice list[LIMIT_MODEL_NESTING];
+    *at = parse_place(p);
     do {
-        if (count == COUNT_OF(steps)) {
-            (void)diagnostic_error(p->diagnostics, parse_place(p), "this nests too deeply");
-            return NULL;
-        }
-        if (!parse_name(p, "the name of an attribute", &steps[count++]))
-            return NULL;
+        if (*count == COUNT_OF(list))
+            return diagnostic_error(p->diagnostics, parse_place(p), "this nests too deeply");
+        if (!parse_name(p, "the name of an attribute", &list[(*count)++]))
+            return false;
     } while (parse_accept(p, MODEL_TOKEN_DOT));
     const struct model_token *last = parse_last(p);
-    if (last->line == at.line)
-        at.length = last->column + (last->end - last->start) - at.column;
+    if (last->line == at->line)
+        at->length = last->column + (last->end - last->start) - at->column;
+    struct slice *copy = arena_zalloc(p->arena, *count, sizeof *copy);
+    if (copy == NULL)
+        return parse_no_memory(p);
+    memcpy(copy, list, *count * sizeof *copy);
+    *steps = copy;
+    return true;
+}
+
+static struct model_expr *new_path(struct model_parser *p, const struct slice *steps, size_t count,
+                                   struct model_place at)
+{
     struct model_expr *expr = new_expr(p, MODEL_EXPR_PATH, at);
-    struct slice *copy = arena_zalloc(p->arena, count, sizeof *copy);
-    if (expr == NULL || copy == NULL) {
+    if (expr != NULL) {
+        expr->steps = steps;
+        expr->step_count = count;
+    }
+    return expr;
+}
+
+static struct model_expr *path(struct model_parser *p)
+{
+    const struct slice *steps = NULL;
+    size_t count = 0;
+    struct model_place at;
+    return parse_path(p, &steps, &count, &at) ? new_path(p, steps, count, at) : NULL;
+}
+
+struct model_expr *parse_attribute_path(struct model_parser *p, struct slice name,
+                                        struct model_place at)
+{
+    struct slice *step = arena_zalloc(p->arena, 1, sizeof *step);
+    if (step == NULL) {
         (void)parse_no_memory(p);
         return NULL;
     }
-    memcpy(copy, steps, count * sizeof *copy);
-    expr->steps = copy;
-    expr->step_count = count;
-    return expr;
+    *step = name;
+    return new_path(p, step, 1, at);
+}
+
+struct model_template *parse_bare(struct model_parser *p, const struct model_expr *path,
+                                  struct slice name)
+{
+    char *source = arena_printf(p->arena, "{%.*s}", SLICE_FMT(name));
+    struct model_template *template = arena_zalloc(p->arena, 1, sizeof *template);
+    struct model_segment *segment = arena_zalloc(p->arena, 1, sizeof *segment);
+    if (source == NULL || template == NULL || segment == NULL) {
+        (void)parse_no_memory(p);
+        return NULL;
+    }
+    segment->expr = path;
+    *template = (struct model_template){
+        .source = slice_str(source), .segment_count = 1, .segments = segment};
+    return template;
 }
 
 struct model_template *parse_template(struct model_parser *p, bool *plain)
@@ -452,19 +485,8 @@ struct model_template *parse_template(struct model_parser *p, bool *plain)
     struct model_expr *expr = path(p);
     if (expr == NULL)
         return NULL;
-    struct slice name =
-        slice_of(p->tokens.text.ptr + token->start, parse_last(p)->end - token->start);
-    char *source = arena_printf(p->arena, "{%.*s}", SLICE_FMT(name));
-    struct model_template *template = arena_zalloc(p->arena, 1, sizeof *template);
-    struct model_segment *segment = arena_zalloc(p->arena, 1, sizeof *segment);
-    if (source == NULL || template == NULL || segment == NULL) {
-        (void)parse_no_memory(p);
-        return NULL;
-    }
-    segment->expr = expr;
-    *template = (struct model_template){
-        .source = slice_str(source), .segment_count = 1, .segments = segment};
-    return template;
+    return parse_bare(
+        p, expr, slice_of(p->tokens.text.ptr + token->start, parse_last(p)->end - token->start));
 }
 
 // ---- Expressions ----------------------------------------------------------------------------
@@ -511,19 +533,14 @@ static struct model_expr *duration_expr(struct model_parser *p)
 
 static bool find_function(struct model_parser *p, enum model_function *function)
 {
-    static const char *const names[] = {
-#define X(name, text, least, most) text,
-        MODEL_FUNCTION_LIST(X)
-#undef X
-    };
     struct slice name = parse_text(p, parse_peek(p));
     struct model_guess guess = model_guess_for(name);
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        if (slice_is(name, names[i])) {
+    for (size_t i = 0; i < MODEL_FUNCTIONS; i++) {
+        if (slice_is(name, model_function_words[i])) {
             *function = (enum model_function)i;
             return true;
         }
-        model_guess_candidate(&guess, slice_str(names[i]));
+        model_guess_candidate(&guess, slice_str(model_function_words[i]));
     }
     return diagnostic_error(p->diagnostics, parse_place(p), "unknown function \"%.*s\"%s",
                             SLICE_FMT(name), model_guess_say(&guess, p->scratch));
@@ -532,24 +549,21 @@ static bool find_function(struct model_parser *p, enum model_function *function)
 static bool check_count(struct model_parser *p, enum model_function function, size_t count,
                         struct model_place at)
 {
-    static const struct {
-        const char *name;
-        size_t least;
-        size_t most;
-    } takes[] = {
-#define X(name, text, least, most) {text, least, most},
+    static const size_t takes[][2] = {
+#define X(name, text, least, most) {least, most},
         MODEL_FUNCTION_LIST(X)
 #undef X
     };
-    size_t least = takes[function].least;
-    size_t most = takes[function].most;
+    const char *name = model_function_words[function];
+    size_t least = takes[function][0];
+    size_t most = takes[function][1];
     if (count >= least && count <= most)
         return true;
     if (least == most)
-        return diagnostic_error(p->diagnostics, at, "%s() takes %zu argument%s, not %zu",
-                                takes[function].name, least, least == 1 ? "" : "s", count);
-    return diagnostic_error(p->diagnostics, at, "%s() takes %zu to %zu arguments, not %zu",
-                            takes[function].name, least, most, count);
+        return diagnostic_error(p->diagnostics, at, "%s() takes %zu argument%s, not %zu", name,
+                                least, least == 1 ? "" : "s", count);
+    return diagnostic_error(p->diagnostics, at, "%s() takes %zu to %zu arguments, not %zu", name,
+                            least, most, count);
 }
 
 static struct model_expr *call(struct model_parser *p)
@@ -573,12 +587,7 @@ static struct model_expr *call(struct model_parser *p)
             args[count++] = arg;
     }
     (void)parse_take(p);
-    if (!check_count(p, function, count, at))
-        return NULL;
-    struct model_expr *expr = new_call(p, MODEL_EXPR_CALL, at, count, args);
-    if (expr != NULL)
-        expr->function = function;
-    return expr;
+    return check_count(p, function, count, at) ? new_function(p, function, at, count, args) : NULL;
 }
 
 static struct model_expr *word(struct model_parser *p)
@@ -665,11 +674,8 @@ static struct model_expr *term(struct model_parser *p)
 
 struct model_expr *parse_expr(struct model_parser *p)
 {
-    if (++p->depth > LIMIT_MODEL_NESTING) {
-        p->depth--;
-        (void)diagnostic_error(p->diagnostics, parse_place(p), "this nests too deeply");
+    if (!parse_deeper(p, parse_place(p)))
         return NULL;
-    }
     struct model_expr *left = term(p);
     unsigned length = 0;
     while (left != NULL && (parse_at(p, MODEL_TOKEN_PLUS) || parse_at(p, MODEL_TOKEN_MINUS))) {

@@ -6,6 +6,26 @@
 
 #include "model/parse.h"
 
+// A list in the order of the file.
+#define LIST_APPEND(list, entry)                                                                   \
+    do {                                                                                           \
+        void *list_entry = (entry);                                                                \
+        (entry)->next = NULL;                                                                      \
+        if ((list)->last == NULL)                                                                  \
+            (list)->first = list_entry;                                                            \
+        else                                                                                       \
+            (list)->last->next = list_entry;                                                       \
+        (list)->last = list_entry;                                                                 \
+        (list)->count++;                                                                           \
+    } while (0)
+
+#define RAW_LIST(type)                                                                             \
+    struct {                                                                                       \
+        struct type *first;                                                                        \
+        struct type *last;                                                                         \
+        size_t count;                                                                              \
+    }
+
 struct raw_table;
 
 // A named type, known by its name from its first mention; `type` is filled where it is declared.
@@ -46,8 +66,7 @@ struct raw_table {
     struct model_place part_at[2];
     struct model_place type_at;
     struct model_place ttl_at;
-    size_t index_count;
-    struct raw_index *indexes;
+    RAW_LIST(raw_index) indexes;
     bool broken; // had syntax errors: what seems missing may be there
     // Once gathered:
     struct model_table *final;
@@ -89,9 +108,8 @@ struct raw_entity {
     bool own_unknown;
     bool broken;
     struct model_entity *final; // in the model; NULL if it has no table
-    size_t attribute_count;
-    struct raw_attribute *attributes;
-    struct raw_binding *bindings;
+    RAW_LIST(raw_attribute) attributes;
+    RAW_LIST(raw_binding) bindings;
 };
 
 struct raw_access {
@@ -128,26 +146,6 @@ struct raw_rule {
     const struct model_template *template;
 };
 
-// A list in the order of the file.
-#define LIST_APPEND(list, entry)                                                                   \
-    do {                                                                                           \
-        void *list_entry = (entry);                                                                \
-        (entry)->next = NULL;                                                                      \
-        if ((list)->last == NULL)                                                                  \
-            (list)->first = list_entry;                                                            \
-        else                                                                                       \
-            (list)->last->next = list_entry;                                                       \
-        (list)->last = list_entry;                                                                 \
-        (list)->count++;                                                                           \
-    } while (0)
-
-#define RAW_LIST(type)                                                                             \
-    struct {                                                                                       \
-        struct type *first;                                                                        \
-        struct type *last;                                                                         \
-        size_t count;                                                                              \
-    }
-
 struct model_file {
     struct model_parser p;
     struct model *model;
@@ -183,9 +181,9 @@ MUST_CHECK bool parse_fields(struct model_file *file, struct model_type *object)
 // A name with its type and modifiers; `field` if it is a member of an object.
 MUST_CHECK bool parse_attribute(struct model_file *file, bool field,
                                 struct model_attribute *attribute);
-// off | warn | enforce, allow | warn | reject
-MUST_CHECK bool parse_mode(struct model_file *file, enum model_mode *mode);
-MUST_CHECK bool parse_leave(struct model_file *file, enum model_leave *leave);
+// The items of a declaration, with the closing brace; false if some could not be read.
+MUST_CHECK bool parse_items(struct model_file *file,
+                            bool (*item)(struct model_file *file, void *raw), void *raw);
 struct raw_type *file_type(struct model_file *file, struct slice name);
 
 // A literal, encoded, in the arena; VALUE_NONE after an error. L and M are empty ones.
@@ -205,14 +203,21 @@ void check_expressions(struct model_file *file);
 void check_accesses(struct model_file *file);
 void check_rules(struct model_file *file);
 
+// The names that stand for themselves in an entity.
+struct model_names check_scope(struct model_file *file, const struct model_entity *entity);
 // Whether a literal (an encoded value) is one of the type's values, formats of text left aside.
 bool check_literal(const struct model_type *type, struct slice value);
 // The type of a resolved path's end, or NULL if the model does not say; and what an expression
 // gives (VALUE_TYPES if that depends).
 const struct model_type *check_path_type(const struct model_expr *path);
 enum value_type check_gives(const struct model_expr *expr);
+// Whether it can be the name of a table or an index.
+bool file_name_fits(struct slice name);
 // The table, entity of any table, by name; NULL if there is none.
 struct raw_table *file_table(const struct model_file *file, struct slice name);
+// The table; NULL after telling that there is none.
+struct raw_table *file_table_named(struct model_file *file, struct slice name,
+                                   struct model_place at);
 struct raw_entity *file_entity(const struct model_file *file, struct slice name);
 
 #endif

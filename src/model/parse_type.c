@@ -156,18 +156,10 @@ static struct model_type *mention(struct model_file *file)
 
 static struct model_type *worded(struct model_file *file)
 {
-    static const struct {
-        const char *name;
-        enum model_kind kind;
-    } words[] = {
-#define X(kind, name, stored) {name, MODEL_##kind},
-        MODEL_TYPE_LIST(X)
-#undef X
-    };
     struct model_parser *p = &file->p;
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (words[i].name[0] != 0 && parse_accept_word(p, words[i].name))
-            return new_type(file, words[i].kind);
+    for (size_t i = 0; i < MODEL_KINDS; i++)
+        if (model_type_words[i][0] != 0 && parse_accept_word(p, model_type_words[i]))
+            return new_type(file, (enum model_kind)i);
     if (parse_accept_word(p, "list")) {
         struct model_type *list = new_type(file, MODEL_LIST);
         if (list != NULL)
@@ -287,11 +279,8 @@ const struct model_type *parse_type(struct model_file *file, bool *optional)
 {
     struct model_parser *p = &file->p;
     struct model_place at = parse_place(p);
-    if (++p->depth > LIMIT_MODEL_NESTING) {
-        p->depth--;
-        (void)file_error(file, at, "this nests too deeply");
+    if (!parse_deeper(p, at))
         return NULL;
-    }
     (void)parse_accept(p, MODEL_TOKEN_PIPE); // "| a | b", as long unions are often written
     const struct model_type *type = options(file, at);
     p->depth--;
@@ -313,13 +302,8 @@ const struct model_type *parse_type(struct model_file *file, bool *optional)
 
 static bool is_type_word(const struct model_parser *p, const struct model_token *token)
 {
-    static const char *const words[] = {
-#define X(kind, name, stored) name,
-        MODEL_TYPE_LIST(X)
-#undef X
-            "list"};
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (words[i][0] != 0 && model_token_is(&p->tokens, token, words[i]))
+    for (size_t i = 0; i <= MODEL_KINDS; i++)
+        if (model_type_words[i][0] != 0 && model_token_is(&p->tokens, token, model_type_words[i]))
             return !token->first;
     return false;
 }
@@ -338,23 +322,13 @@ static bool at_modifier(const struct model_parser *p, const char *word)
 static bool modifier_word(struct model_file *file, struct model_attribute *attribute)
 {
     struct model_parser *p = &file->p;
-    const struct {
-        const char *word;
-        bool *flag;
-        unsigned normal;
-    } words[] = {
-        {"unique", &attribute->unique, 0},   {"immutable", &attribute->immutable, 0},
-        {"version", &attribute->version, 0}, {"deprecated", &attribute->deprecated, 0},
-        {"lower", NULL, MODEL_LOWER},        {"upper", NULL, MODEL_UPPER},
-        {"trim", NULL, MODEL_TRIM},
-    };
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (!at_modifier(p, words[i].word))
+    for (const struct model_modifier *one = model_modifiers; one->word != NULL; one++) {
+        if (!at_modifier(p, one->word))
             continue;
         (void)parse_take(p);
-        if (words[i].flag != NULL)
-            *words[i].flag = true;
-        attribute->normal |= words[i].normal;
+        if (one->normal == 0)
+            *((bool *)((char *)attribute + one->flag)) = true;
+        attribute->normal |= one->normal;
         return true;
     }
     return false;
@@ -363,13 +337,11 @@ static bool modifier_word(struct model_file *file, struct model_attribute *attri
 // A comma is between modifiers if a modifier follows it.
 static bool comma_inside(const struct model_parser *p)
 {
-    static const char *const words[] = {"unique", "immutable", "version",   "lower",
-                                        "upper",  "trim",      "deprecated"};
     struct model_parser ahead = *p;
     if (!parse_accept(&ahead, MODEL_TOKEN_COMMA))
         return false;
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (at_modifier(&ahead, words[i]))
+    for (const struct model_modifier *one = model_modifiers; one->word != NULL; one++)
+        if (at_modifier(&ahead, one->word))
             return true;
     return false;
 }

@@ -8,6 +8,12 @@ static const enum value_type stored_as[] = {
 #undef X
 };
 
+const char *const model_type_words[] = {
+#define X(kind, name, stored) name,
+    MODEL_TYPE_LIST(X)
+#undef X
+        "list"};
+
 // What the options of a union have in common, null left aside.
 static enum value_type common_type(const struct model_type *type,
                                    enum value_type (*of)(const struct model_type *))
@@ -153,11 +159,6 @@ static void list_text(const struct model_type *type, struct buf *out)
 
 void model_type_text(const struct model_type *type, struct buf *out)
 {
-    static const char *const names[] = {
-#define X(kind, name, stored) name,
-        MODEL_TYPE_LIST(X)
-#undef X
-    };
     if (type->name.len > 0) {
         name_text(type->name, out);
         return;
@@ -186,7 +187,7 @@ void model_type_text(const struct model_type *type, struct buf *out)
         }
         break;
     default:
-        buf_text(out, names[type->kind]);
+        buf_text(out, model_type_words[type->kind]);
         range_text(type, out);
         break;
     }

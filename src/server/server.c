@@ -60,8 +60,7 @@ static bool prepare(struct server *server, const struct server_options *options,
             return false;
     }
     dynamo->ticker = ticker_start(every_second, server);
-    (void)snprintf(error, error_size, "cannot start a thread");
-    return dynamo->ticker != NULL;
+    return true;
 }
 
 static void release(struct dynamo *dynamo)
@@ -83,7 +82,6 @@ struct server *server_start(const struct server_options *options, char *error, s
     unsigned loops = options->threads == 0 ? uv_available_parallelism() : options->threads;
     server->dynamo = (struct dynamo){
         .api = options->api,
-        .store = options->store,
         .env = options->env,
         .started_ns = uv_hrtime(),
         .admin = options->admin,

@@ -1,6 +1,8 @@
 // See ion_text.h.
 #include "transfer/ion_text.h"
 
+#include "base/encode.h"
+
 bool ion_skip_space(const uint8_t **at, const uint8_t *end)
 {
     const uint8_t *p = *at;
@@ -30,39 +32,22 @@ static bool hex_digits(const uint8_t **at, const uint8_t *end, size_t count, uin
         return false;
     uint32_t value = 0;
     for (size_t i = 0; i < count; i++) {
-        uint8_t c = *(*at)++;
-        if (ion_is_digit(c))
-            value = value << 4 | (uint32_t)(c - '0');
-        else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-            value = value << 4 | (uint32_t)((c | 0x20) - 'a' + 10);
-        else
+        int digit = hex_digit(*(*at)++);
+        if (digit < 0)
             return false;
+        value = value << 4 | (uint32_t)digit;
     }
     *out = value;
     return true;
 }
 
+// False if there is no such character.
 static bool put_code_point(struct buf *out, uint32_t c)
 {
-    if (c >= 0xd800 && c <= 0xdfff)
+    uint8_t bytes[4];
+    if ((c >= 0xd800 && c <= 0xdfff) || c >= 0x110000)
         return false;
-    if (c < 0x80) {
-        buf_byte(out, (uint8_t)c);
-    } else if (c < 0x800) {
-        buf_byte(out, (uint8_t)(0xc0 | c >> 6));
-        buf_byte(out, (uint8_t)(0x80 | (c & 0x3f)));
-    } else if (c < 0x10000) {
-        buf_byte(out, (uint8_t)(0xe0 | c >> 12));
-        buf_byte(out, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
-        buf_byte(out, (uint8_t)(0x80 | (c & 0x3f)));
-    } else if (c < 0x110000) {
-        buf_byte(out, (uint8_t)(0xf0 | c >> 18));
-        buf_byte(out, (uint8_t)(0x80 | (c >> 12 & 0x3f)));
-        buf_byte(out, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
-        buf_byte(out, (uint8_t)(0x80 | (c & 0x3f)));
-    } else {
-        return false;
-    }
+    buf_add(out, bytes, utf8_put(bytes, c));
     return true;
 }
 
