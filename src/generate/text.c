@@ -161,6 +161,7 @@ static struct slice rewritten(struct writer *w, struct slice name, struct habit 
             buf_byte(&out, '_');
         for (size_t i = 0; i < word.len; i++) {
             bool start = i == 0 && (words == 0 ? habit.first_upper : habit.joined);
+            // UserID stays UserID: only the first letter is ours to choose.
             bool keep = own && words + i > 0;
             buf_byte(&out, keep ? word.ptr[i] : in_case(word.ptr[i], habit.upper || start));
         }

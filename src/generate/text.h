@@ -16,7 +16,8 @@ struct writer {
 
 // Appends the format to w->out; or makes a text of it. Each hole takes the next argument, a slice:
 // %s as it is, %q in double quotes, with the escapes that JavaScript, JSON, C, HCL and YAML have in
-// common. %% is a percent sign.
+// common. %% is a percent sign. Arguments are evaluated in no certain order: they make texts, and
+// must not append to the file themselves.
 #define PUT(w, format, ...)                                                                        \
     text_format((w)->out, format, sizeof(TEXT_PARTS(__VA_ARGS__)) / sizeof(struct slice),          \
                 TEXT_PARTS(__VA_ARGS__))

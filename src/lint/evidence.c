@@ -185,7 +185,8 @@ static bool same_form(struct slice a, struct slice b)
         return false;
     for (size_t i = 0; i < a.len; i++) {
         bool digits = a.ptr[i] >= '0' && a.ptr[i] <= '9' && b.ptr[i] >= '0' && b.ptr[i] <= '9';
-        // A zone's own digits do: +01:00 and +02:00 sort differently.
+        // A zone's own digits do (+01:00 and +02:00 sort differently). It begins behind the
+        // seconds, which end at 19.
         bool zone = i > 19 && memchr(a.ptr + 19, '+', i - 19) != NULL;
         if (a.ptr[i] != b.ptr[i] && (!digits || zone))
             return false;

@@ -280,6 +280,8 @@ static bool ignored(const struct model *model, const struct lint_finding *findin
     return ignored_in_file(model, finding->rule);
 }
 
+// By line, then by rule: what is wrong with one declaration stays together. The message last, so
+// that the order does not depend on qsort.
 static int compare_findings(const void *a, const void *b)
 {
     const struct lint_finding *one = a;
