@@ -4,7 +4,7 @@
 // recursive.
 #include "generate/c.h"
 
-enum { NESTING_MAX = 16 };
+enum { NESTING_MAX = 16 }; // what is deeper stays DynamoDB JSON
 
 enum c_kind c_kind(const struct model_type *type)
 {
@@ -93,6 +93,8 @@ bool c_is_pointer(const struct model_attribute *attribute)
            (attribute->otherwise != NULL || !attribute_always(attribute));
 }
 
+// A NULL says that a text, bytes or an object are not there; a number has no value to spare for
+// that. What has a default needs a flag, too: only so is a 0 told from nothing.
 bool c_has_flag(const struct model_attribute *attribute)
 {
     switch (c_kind(attribute->type)) {
@@ -203,7 +205,7 @@ static void walk_object(struct walk *walk, const struct model_type *type, struct
     if (type->name.len > 0 && named < model->type_count) {
         if (walk->done[named])
             return;
-        walk->done[named] = true;
+        walk->done[named] = true; // before its fields: it may be one of them
     }
     struct c_struct one = {.name = object_name(walk->c, type, owner, member),
                            .count = type_fields(type, fields),
@@ -325,6 +327,7 @@ static void field_row(struct c_file *c, const struct c_struct *one,
         slice_str(null ? "true" : "false"));
 }
 
+// Recursive types name the shapes of others, which may come later.
 static void shape_forward(struct c_file *c, const struct c_struct *one)
 {
     PUT(c->w, "static const struct shape shape_%s;\n", one->name);

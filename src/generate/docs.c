@@ -178,6 +178,7 @@ static void index_entries(const struct docs *docs, const struct model_table *tab
 {
     size_t position = (size_t)(index - table->indexes);
     size_t keys = keys_count(&index->keys);
+    // A key of many parts would make the table too wide to read.
     size_t shown = keys < GRID_COLUMNS - 2 ? keys : GRID_COLUMNS - 2;
     struct grid grid;
     grid_init(&grid, docs->w, shown + 2);

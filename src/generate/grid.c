@@ -61,7 +61,7 @@ void grid_markdown(struct grid *grid)
     struct buf *out = grid->w->out;
     size_t widths[GRID_COLUMNS];
     for (size_t column = 0; column < grid->columns; column++)
-        widths[column] = column_width(grid, column, 3);
+        widths[column] = column_width(grid, column, 3); // Markdown wants three dashes
     for (size_t row = 0; row < row_count(grid); row++) {
         for (size_t column = 0; column < grid->columns; column++) {
             buf_text(out, column == 0 ? "| " : " | ");

@@ -30,6 +30,8 @@ static const struct runtime_word *word_at(struct slice text, const struct runtim
     return NULL;
 }
 
+// Words need no limits around them: PREFIX_ENTITY_put is made of two, and so is shop_order_put.
+// What is written for one is not looked at again.
 static void replace(struct buf *out, struct slice text, const struct runtime_word *words)
 {
     size_t from = 0; // what was not yet written

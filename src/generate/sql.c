@@ -107,6 +107,7 @@ static void create_index(struct writer *w, const struct model_entity *entity,
     PUT(w, "CREATE INDEX \"%s_idx\" ON %s (%s)",
         text_snake(w, TEXT(w, "%s_%s", text_entity(w, entity), entry->index->name)),
         sql_table(w, entity), column_list(w, entity, &fields));
+    // A partial index is to SQL what a sparse one is to DynamoDB.
     for (size_t i = 0; entry_sparse(entity, entry) && i < fields.count; i++) {
         if (!attribute_always(fields.list[i]))
             PUT(w, "%s%s IS NOT NULL", slice_str(shown++ == 0 ? " WHERE " : " AND "),

@@ -10,6 +10,25 @@ enum { TEXT_MAX = 16 << 20 }; // bytes of one text
 
 // ---- Formats ---------------------------------------------------------------------------------
 
+static void quoted(struct buf *out, struct slice text)
+{
+    buf_byte(out, '"');
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.ptr[i];
+        if (c == '"' || c == '\\')
+            buf_printf(out, "\\%c", c);
+        else if (c == '\n')
+            buf_text(out, "\\n");
+        else if (c == '\t')
+            buf_text(out, "\\t");
+        else if (c < 0x20 || c == 0x7f)
+            buf_printf(out, "\\u%04x", c);
+        else
+            buf_byte(out, c);
+    }
+    buf_byte(out, '"');
+}
+
 void text_format(struct buf *out, const char *format, size_t count, const struct slice *parts)
 {
     size_t used = 0;
@@ -19,7 +38,7 @@ void text_format(struct buf *out, const char *format, size_t count, const struct
         if (hole[1] == '%')
             buf_byte(out, '%');
         else if (hole[1] == 'q')
-            text_quoted(out, parts[used++]);
+            quoted(out, parts[used++]);
         else
             buf_slice(out, parts[used++]);
     }
@@ -142,6 +161,7 @@ static struct slice rewritten(struct writer *w, struct slice name, struct habit 
             buf_byte(&out, '_');
         for (size_t i = 0; i < word.len; i++) {
             bool start = i == 0 && (words == 0 ? habit.first_upper : habit.joined);
+            // UserID stays UserID: only the first letter is ours to choose.
             bool keep = own && words + i > 0;
             buf_byte(&out, keep ? word.ptr[i] : in_case(word.ptr[i], habit.upper || start));
         }
@@ -193,25 +213,6 @@ struct slice text_entity(struct writer *w, const struct model_entity *entity)
 }
 
 // ---- Strings and comments --------------------------------------------------------------------
-
-void text_quoted(struct buf *out, struct slice text)
-{
-    buf_byte(out, '"');
-    for (size_t i = 0; i < text.len; i++) {
-        uint8_t c = text.ptr[i];
-        if (c == '"' || c == '\\')
-            buf_printf(out, "\\%c", c);
-        else if (c == '\n')
-            buf_text(out, "\\n");
-        else if (c == '\t')
-            buf_text(out, "\\t");
-        else if (c < 0x20 || c == 0x7f)
-            buf_printf(out, "\\u%04x", c);
-        else
-            buf_byte(out, c);
-    }
-    buf_byte(out, '"');
-}
 
 struct slice text_escaped(struct writer *w, const char *characters, struct slice text)
 {

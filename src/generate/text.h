@@ -15,7 +15,9 @@ struct writer {
 };
 
 // Appends the format to w->out; or makes a text of it. Each hole takes the next argument, a slice:
-// %s as it is, %q in double quotes. %% is a percent sign.
+// %s as it is, %q in double quotes, with the escapes that JavaScript, JSON, C, HCL and YAML have in
+// common. %% is a percent sign. Arguments are evaluated in no certain order: they make texts, and
+// must not append to the file themselves.
 #define PUT(w, format, ...)                                                                        \
     text_format((w)->out, format, sizeof(TEXT_PARTS(__VA_ARGS__)) / sizeof(struct slice),          \
                 TEXT_PARTS(__VA_ARGS__))
@@ -52,8 +54,6 @@ struct slice text_entity(struct writer *w, const struct model_entity *entity);
 
 // ---- Strings and comments --------------------------------------------------------------------
 
-// In double quotes, with the escapes that JavaScript, JSON, C, HCL and YAML have in common.
-void text_quoted(struct buf *out, struct slice text);
 // In these quotes, which are doubled inside: SQL.
 struct slice text_doubled(struct writer *w, uint8_t quote, struct slice text);
 // With a backslash before each of these characters.

@@ -51,8 +51,7 @@ struct slice typescript_type(struct typescript *ts, const struct model_type *typ
 struct slice typescript_type_body(struct typescript *ts, const struct model_type *type);
 // A member of an interface, on lines of its own.
 void typescript_attribute(struct typescript *ts, const struct model_attribute *attribute);
-// A name of a type or class: no word of the language, none that the file has already.
-struct slice typescript_class(struct writer *w, struct slice name);
+// A name of an interface: no word of the language, none that the file has already.
 struct slice typescript_entity(struct typescript *ts, const struct model_entity *entity);
 // A named type's; entities come first, if one is called the same.
 struct slice typescript_named(struct typescript *ts, struct slice name);

@@ -97,7 +97,8 @@ static void regex_literal(struct buf *out, struct slice text)
     }
 }
 
-// A regular expression of a template; empty if everything fits.
+// A regular expression of a template; empty if everything fits. A field is any text ([^] takes line
+// breaks, too), as short as will do, and never empty: nothing makes no key.
 static struct slice part_pattern(struct typescript *ts, const struct model_key_part *part)
 {
     const struct model_template *template = part->template;

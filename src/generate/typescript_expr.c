@@ -136,7 +136,8 @@ static enum model_kind kind_of(const struct model_expr *expr, enum model_kind wa
     }
 }
 
-// A time in the form that is wanted.
+// A time in the form that is wanted. What may be anything is converted at run time: the helpers
+// leave alone what is in that form already.
 static struct slice converted(struct typescript *ts, struct slice text, enum model_kind have,
                               enum model_kind want)
 {

@@ -14,7 +14,7 @@ static const char *const taken[] = {
     "Set",        "String",       "Symbol",    "TypeError",    "Uint8Array", "WriteOptions",
 };
 
-struct slice typescript_class(struct writer *w, struct slice name)
+static struct slice class_name(struct writer *w, struct slice name)
 {
     struct slice own = text_pascal(w, name);
     for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
@@ -26,7 +26,7 @@ struct slice typescript_class(struct writer *w, struct slice name)
 
 struct slice typescript_entity(struct typescript *ts, const struct model_entity *entity)
 {
-    return typescript_class(ts->w, text_entity(ts->w, entity));
+    return class_name(ts->w, text_entity(ts->w, entity));
 }
 
 void typescript_classes(struct typescript *ts)
@@ -46,7 +46,7 @@ void typescript_classes(struct typescript *ts)
 
 struct slice typescript_named(struct typescript *ts, struct slice name)
 {
-    struct slice own = typescript_class(ts->w, name);
+    struct slice own = class_name(ts->w, name);
     for (size_t i = 0; ts->classes != NULL && i < ts->class_count; i++) {
         if (slice_equal(own, ts->classes[i]))
             return TEXT(ts->w, "%sValue", own);

@@ -67,8 +67,8 @@ static void fields_of_template(struct fields *fields, const struct model_templat
     }
 }
 
-void fields_of_part(struct fields *fields, const struct model_entity *entity,
-                    const struct model_key_part *part)
+static void fields_of_part(struct fields *fields, const struct model_entity *entity,
+                           const struct model_key_part *part)
 {
     if (part->template != NULL)
         fields_of_template(fields, part->template);
@@ -147,6 +147,7 @@ bool part_is_native(const struct model_entity *entity, const struct model_key_pa
     return model_entity_attribute(entity, part->name) != NULL;
 }
 
+// What the table's key makes is there already, and a local index has it in its key again.
 bool part_is_made(const struct model_entity *entity, const struct model_key_part *part)
 {
     const struct key_schema *keys = &entity->table->keys;
@@ -243,6 +244,7 @@ static bool stands_before(const struct model_attribute *a, const struct model_at
     return a->at.line < b->at.line || (a->at.line == b->at.line && a->at.column < b->at.column);
 }
 
+// The model keeps fields by name, to find them; people expect them as they were written.
 size_t type_fields(const struct model_type *type,
                    const struct model_attribute *list[TYPE_FIELDS_MAX])
 {

@@ -26,10 +26,7 @@ struct fields {
 
 bool fields_have(const struct fields *fields, const struct model_attribute *attribute);
 void fields_add(struct fields *fields, const struct model_attribute *attribute);
-// The attributes that a part of a key is made of.
-void fields_of_part(struct fields *fields, const struct model_entity *entity,
-                    const struct model_key_part *part);
-// Of the table's key; of an entry in an index.
+// The attributes that the table's key is made of; that an entry in an index is.
 void fields_of_keys(struct fields *fields, const struct model_entity *entity);
 void fields_of_entry(struct fields *fields, const struct model_entity *entity,
                      const struct model_entry *entry);

@@ -233,6 +233,21 @@ bool draft_is_key(const struct draft_table *table, struct slice name)
     return false;
 }
 
+struct slice draft_template(const struct draft_table *table, const struct draft_entity *entity,
+                            struct slice name, const struct draft_entry *until)
+{
+    for (size_t i = 0; i < draft_parts(&table->keys); i++)
+        if (slice_equal(table->keys.parts[i].name, name) && entity->keys[i].ptr != NULL)
+            return entity->keys[i];
+    for (const struct draft_entry *entry = entity->entries; entry != until; entry = entry->next) {
+        const struct draft_index *index = draft_index(table, entry->index);
+        for (size_t i = 0; index != NULL && i < entry->count; i++)
+            if (slice_equal(index->keys.parts[i].name, name) && entry->parts[i].ptr != NULL)
+                return entry->parts[i];
+    }
+    return VALUE_NONE;
+}
+
 // ---- Texts of the language -------------------------------------------------------------------
 
 static bool is_plain_name(struct slice name)

@@ -120,6 +120,10 @@ struct slice draft_named_type(struct draft *draft, struct slice name, struct sli
 
 struct draft_attribute *draft_attribute(const struct draft_entity *entity, struct slice name);
 struct draft_index *draft_index(const struct draft_table *table, struct slice name);
+// The template of a key attribute in the entity's items: from the table's key, or from an entry
+// before `until` (NULL for all). ptr NULL if there is none.
+struct slice draft_template(const struct draft_table *table, const struct draft_entity *entity,
+                            struct slice name, const struct draft_entry *until);
 size_t draft_parts(const struct key_schema *keys);
 // Whether the name is that of one of the key attributes; of the table or of one of its indexes.
 bool draft_schema_has(const struct key_schema *keys, struct slice name);

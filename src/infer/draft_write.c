@@ -112,23 +112,8 @@ static void put_assigned(struct buf *out, struct slice name, size_t width)
     buf_text(out, "= ");
 }
 
-// Whether the table's key, or an entry before this one, has given this key attribute already.
-static bool is_given(const struct draft_table *table, const struct draft_entity *entity,
-                     const struct draft_entry *until, struct slice name)
-{
-    if (draft_schema_has(&table->keys, name))
-        return true;
-    for (const struct draft_entry *entry = entity->entries; entry != until; entry = entry->next) {
-        const struct draft_index *index = draft_index(table, entry->index);
-        for (size_t i = 0; index != NULL && i < entry->count; i++)
-            if (entry->parts[i].ptr != NULL && slice_equal(index->keys.parts[i].name, name))
-                return true;
-    }
-    return false;
-}
-
-// One line for the whole entry; or one for each part, if others are native. Returns the longest
-// name that stands before a "=": with `out` NULL it only measures.
+// One line for the whole entry; or one for each part, if others are native or given before. Returns
+// the longest name that stands before a "=": with `out` NULL it only measures.
 static size_t put_entry(struct buf *out, const struct draft_table *table,
                         const struct draft_entity *entity, const struct draft_entry *entry,
                         size_t width)
@@ -138,8 +123,9 @@ static size_t put_entry(struct buf *out, const struct draft_table *table,
     bool whole = index != NULL;
     size_t longest = 0;
     for (size_t i = 0; index != NULL && i < entry->count; i++) {
-        given[i] = entry->parts[i].ptr != NULL &&
-                   !is_given(table, entity, entry, index->keys.parts[i].name);
+        struct slice name = index->keys.parts[i].name;
+        given[i] = entry->parts[i].ptr != NULL && !draft_schema_has(&table->keys, name) &&
+                   draft_template(table, entity, name, entry).ptr == NULL;
         whole = whole && given[i];
     }
     for (size_t i = 0; index != NULL && i < entry->count; i++) {

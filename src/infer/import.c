@@ -5,36 +5,22 @@
 
 #include <ctype.h>
 
-static const struct import_format formats[] = {
+const struct import_format import_formats[] = {
     {"onetable", "a schema of OneTable: indexes, models, params (JSON, or a .js or .ts file)",
      import_onetable},
     {"workbench", "a data model of NoSQL Workbench (JSON): DataModel, facets, sample data",
      import_workbench},
     {"aws-schema", "the schema.json of AWS's DynamoDB data-modeling tool: tables, entities",
      import_aws},
+    {NULL, NULL, NULL},
 };
-
-const struct import_format *import_formats(size_t *count)
-{
-    *count = COUNT_OF(formats);
-    return formats;
-}
 
 const struct import_format *import_format_find(struct slice name)
 {
-    for (size_t i = 0; i < COUNT_OF(formats); i++)
-        if (slice_is(name, formats[i].name))
-            return &formats[i];
+    for (const struct import_format *format = import_formats; format->name != NULL; format++)
+        if (slice_is(name, format->name))
+            return format;
     return NULL;
-}
-
-const struct import_format *import_format_guess(const struct tree *file)
-{
-    if (tree_get(file, "models") != NULL && tree_get(file, "indexes") != NULL)
-        return &formats[0];
-    if (tree_get(file, "DataModel") != NULL)
-        return &formats[1];
-    return tree_get(file, "tables") != NULL ? &formats[2] : NULL;
 }
 
 // ---- Templates -------------------------------------------------------------------------------

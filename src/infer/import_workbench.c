@@ -271,6 +271,7 @@ static void add_declared(struct draft *draft, const struct draft_table *table,
     }
 }
 
+// Each table is inferred in a draft of its own, which then becomes a part of the whole.
 static void take_over(struct draft *draft, struct draft *other)
 {
     struct draft_table **table = &draft->tables;

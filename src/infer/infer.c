@@ -209,23 +209,6 @@ static unsigned rank_of(const struct infer *infer, const struct draft_entity *en
     return 2;
 }
 
-// Whether the entity's templates make this key attribute.
-static bool is_derived(const struct infer *infer, const struct draft_entity *entity,
-                       struct slice name)
-{
-    const struct key_schema *keys = &infer->table->keys;
-    for (size_t i = 0; i < draft_parts(keys); i++)
-        if (slice_equal(keys->parts[i].name, name) && entity->keys[i].ptr != NULL)
-            return true;
-    for (const struct draft_entry *entry = entity->entries; entry != NULL; entry = entry->next) {
-        const struct draft_index *index = draft_index(infer->table, entry->index);
-        for (size_t i = 0; i < entry->count; i++)
-            if (slice_equal(index->keys.parts[i].name, name) && entry->parts[i].ptr != NULL)
-                return true;
-    }
-    return false;
-}
-
 static size_t find_names(struct infer *infer, const struct infer_group *group, struct slice **out)
 {
     size_t room = 0;
@@ -277,7 +260,8 @@ static void add_attribute(struct infer *infer, struct infer_group *group, struct
                    SLICE_FMT(attribute->type));
 }
 
-void infer_attributes(struct infer *infer, struct infer_group *group)
+// Attributes and their types, as far as they are not there yet.
+static void add_attributes(struct infer *infer, struct infer_group *group)
 {
     struct slice *names = NULL;
     size_t count = find_names(infer, group, &names);
@@ -287,7 +271,7 @@ void infer_attributes(struct infer *infer, struct infer_group *group)
         for (size_t i = 0; i < count; i++) {
             if (rank_of(infer, group->entity, names[i]) != rank ||
                 slice_equal(names[i], infer->type_attribute) ||
-                is_derived(infer, group->entity, names[i]) ||
+                draft_template(infer->table, group->entity, names[i], NULL).ptr != NULL ||
                 draft_attribute(group->entity, names[i]) != NULL)
                 continue;
             add_attribute(infer, group, names[i]);
@@ -319,7 +303,7 @@ bool infer_finish(struct infer *infer, struct draft **out, const char **why)
     }
     for (struct infer_group *group = infer->groups; group != NULL; group = group->next) {
         infer_templates(infer, group);
-        infer_attributes(infer, group);
+        add_attributes(infer, group);
         infer_patterns(draft, infer->table, group->entity);
     }
     draft->title = draft_text(draft, "Proposed by dolmen infer from %zu items of %.*s.",

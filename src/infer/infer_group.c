@@ -123,6 +123,7 @@ static bool judge_type(struct infer *infer, struct slice name, struct type_value
         for (size_t other = 0; other < out->count; other++)
             out->tells = out->tells && (other == k || !slice_equal(out->shapes[other], shape));
     }
+    // Nearly every item has one, and there are far fewer values than items: else it is data.
     return out->items * 10 >= infer->count * 9 && out->count * 2 <= infer->count + 1;
 }
 
@@ -322,6 +323,7 @@ void infer_group_items(struct infer *infer)
 {
     size_t untyped = 0;
     find_type_attribute(infer);
+    // Items with a type first: those without join the entity whose keys look like theirs.
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < infer->count; i++) {
             const struct slice *item = &infer->items[i];

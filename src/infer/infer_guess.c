@@ -28,7 +28,8 @@ static int compare_hashes(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-// Whether no two items have the same values of both.
+// Whether no two items have the same values of both. Hashes are enough: two that are equal by
+// chance would only make us look for other keys.
 static bool is_unique(const struct infer *infer, struct slice hash, struct slice range)
 {
     uint64_t *list = calloc(infer->count + 1, sizeof(*list));

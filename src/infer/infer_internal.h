@@ -76,8 +76,6 @@ MUST_CHECK bool infer_guess_keys(struct infer *infer, const char **why);
 void infer_group_items(struct infer *infer);
 // Templates of keys and of index entries; attributes that only keys have.
 void infer_templates(struct infer *infer, struct infer_group *group);
-// Attributes and their types, as far as they are not there yet.
-void infer_attributes(struct infer *infer, struct infer_group *group);
 void infer_patterns(struct draft *draft, struct draft_table *table,
                     const struct draft_entity *entity);
 

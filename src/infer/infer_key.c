@@ -224,6 +224,8 @@ static int likelihood(const struct key_rows *rows, struct slice name)
     return likely;
 }
 
+// The one that explains most of the text. Then the simplest form, an attribute that all items have,
+// and at last the name.
 static bool is_better(const struct field_match *a, const struct field_match *b)
 {
     if (b->rows == 0)
@@ -245,6 +247,8 @@ static size_t live_rows(const struct key_rows *rows)
     return count;
 }
 
+// 19 of 20: a few odd items (of a test, of an old version) must not hide the template of the
+// others.
 static bool is_enough(size_t matched, size_t of)
 {
     return matched > 0 && matched * 20 >= of * 19;
@@ -428,6 +432,7 @@ static size_t literal_length(struct key_rows *rows, size_t common, bool fields_o
         if (isalnum(last))
             continue;
         struct field_match match;
+        // Try what would follow, and step back.
         move_rows(rows, cut);
         bool field = find_field(rows, &match) && !prefer_literal(rows, &match);
         move_rows(rows, (size_t)0 - cut);

@@ -112,18 +112,8 @@ static struct slice part_template(const struct draft_table *table,
                                   const struct draft_entity *entity,
                                   const struct draft_entry *entry, struct slice name, size_t part)
 {
-    if (entry->parts[part].ptr != NULL)
-        return entry->parts[part];
-    for (size_t i = 0; i < draft_parts(&table->keys); i++)
-        if (slice_equal(table->keys.parts[i].name, name))
-            return entity->keys[i];
-    for (const struct draft_entry *e = entity->entries; e != NULL; e = e->next) {
-        const struct draft_index *index = draft_index(table, e->index);
-        for (size_t i = 0; i < e->count; i++)
-            if (slice_equal(index->keys.parts[i].name, name) && e->parts[i].ptr != NULL)
-                return e->parts[i];
-    }
-    return VALUE_NONE;
+    return entry->parts[part].ptr != NULL ? entry->parts[part]
+                                          : draft_template(table, entity, name, NULL);
 }
 
 static void index_pattern(struct draft *draft, struct draft_table *table,

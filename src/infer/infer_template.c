@@ -132,6 +132,7 @@ static bool writes_snake(const struct infer *infer)
     return snake > camel;
 }
 
+// The key texts that are explained together.
 static void fill_rows(const struct infer_group *group, struct slice key, struct key_rows *rows)
 {
     rows->count = 0;

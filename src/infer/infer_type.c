@@ -213,6 +213,7 @@ static bool is_record(size_t count, size_t found, const struct field *fields)
     }
     if (found > NAMES_MAX || 2 * odd > found)
         return true;
+    // Many names, of which an average map has less than half.
     return found > 2 * RECORD_LEAST && entries < found * count / 2;
 }
 

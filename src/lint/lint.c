@@ -184,14 +184,6 @@ const struct lint_rule *lint_rules(size_t *count)
     return rules;
 }
 
-const struct lint_rule *lint_rule_find(struct slice code_or_name)
-{
-    for (size_t i = 0; i < COUNT_OF(rules); i++)
-        if (slice_is(code_or_name, rules[i].code) || slice_is(code_or_name, rules[i].name))
-            return &rules[i];
-    return NULL;
-}
-
 // ---- Reporting -----------------------------------------------------------------------------
 
 static const char *format_text(struct arena *arena, const char *format, va_list arguments)
@@ -288,6 +280,8 @@ static bool ignored(const struct model *model, const struct lint_finding *findin
     return ignored_in_file(model, finding->rule);
 }
 
+// By line, then by rule: what is wrong with one declaration stays together. The message last, so
+// that the order does not depend on qsort.
 static int compare_findings(const void *a, const void *b)
 {
     const struct lint_finding *one = a;

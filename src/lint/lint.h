@@ -57,9 +57,8 @@ struct lint {
     size_t suppressed;
 };
 
-// The rules in the order of their codes; one by code or name, or NULL.
+// The rules in the order of their codes.
 const struct lint_rule *lint_rules(size_t *count);
-const struct lint_rule *lint_rule_find(struct slice code_or_name);
 
 // Applies all rules. False if the arena is used up.
 MUST_CHECK bool lint_run(const struct model *model, struct arena *arena, struct lint *out);

@@ -54,6 +54,7 @@ static const char *spread_help(struct lint *lint, const struct lint_key *key)
                      SLICE_FMT(name), SLICE_FMT(hash), SLICE_FMT(name));
 }
 
+// A partition that several entities crowd is one finding, at the first of them.
 static bool told_before(const struct lint_key *key)
 {
     const struct model_table *table = key->entity->table;

@@ -87,6 +87,7 @@ static void read_one(struct machine *m, struct letters letters)
     m->at = next;
 }
 
+// `more` is a loop on a state of its own: the one before may read something else, too.
 static void read_many(struct machine *m, struct letters letters, unsigned least, bool more)
 {
     for (unsigned i = 0; i < least; i++)
@@ -447,12 +448,14 @@ static void search_witness(const struct search *s, int32_t at, struct buf *out)
             text[--len] = (uint8_t)s->queue[i].byte;
 }
 
+// A machine that was cut off accepts whatever got as far as its last state.
 static bool search_accepts(const struct search *s, const struct pair *pair)
 {
     return (pair->a == s->a->at || (s->a->capped && pair->a == s->a->count - 1)) &&
            (pair->b == s->b->at || (s->b->capped && pair->b == s->b->count - 1));
 }
 
+// Breadth first, so that the example is as short as there is one. Both machines are freed.
 static bool machines_meet(const struct machine *a, const struct machine *b, struct buf *witness)
 {
     struct search s = {.a = a, .b = b};
@@ -462,7 +465,7 @@ static bool machines_meet(const struct machine *a, const struct machine *b, stru
         search_push(&s, 0, 0, -1, -1);
     for (int32_t i = 0; !met && i < s.count; i++) {
         struct pair pair = s.queue[i];
-        if (search_accepts(&s, &pair)) {
+        if (search_accepts(&s, &pair)) { // the way here is the example
             met = true;
             if (witness != NULL)
                 search_witness(&s, i, witness);

@@ -32,6 +32,7 @@ void lint_adjacent_fields(struct lint *lint, const struct lint_key *key,
             continue;
         lint_expr_fields(template->segments[i - 1].expr, &left);
         lint_expr_fields(template->segments[i].expr, &right);
+        // What always has the same length needs no delimiter behind it.
         if (left.count == 0 || right.count == 0 || fixed_text(&left))
             continue;
         lint_find(lint, part_place(key, part), NULL,

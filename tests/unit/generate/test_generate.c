@@ -153,8 +153,6 @@ static void test_strings(void **state)
     struct fixture f;
     struct writer *w = begin(&f, NULL);
     assert_made(text_line, "  one\n two \n", "one two");
-    assert_made(typescript_class, "page", "Page_");
-    assert_made(typescript_class, "user", "User");
     PUT(w, "%q", SLICE_LIT("a\"b\\c\nd\x01"));
     assert_written(&f, "\"a\\\"b\\\\c\\nd\\u0001\"");
     PUT(w, "%s|%%|%q", text_doubled(w, '\'', SLICE_LIT("it's")), SLICE_LIT(""));
@@ -375,6 +373,25 @@ static void test_contents(void **state)
                          "    struct site_tree *tree;", "bool has_seconds;", NULL});
 }
 
+// Names that the client has already, and types that are called like entities.
+static void test_clashes(void **state)
+{
+    (void)state;
+    struct model *model = parse("table top { key PK }\ntype Ann { a: string }\n"
+                                "entity page { PK = \"{ann}\"  ann string  b Ann? }\n"
+                                "entity ann { PK = \"A#{name}\"  name string  userId uuid?  "
+                                "user_id string? }\n");
+    assert_non_null(model);
+    assert_contains(model, "typescript",
+                    (const char *[]){"export interface Page_ {", "export interface Ann {",
+                                     "export interface AnnValue {", "  b?: AnnValue;", NULL});
+    assert_contains(model, "c",
+                    (const char *[]){"struct site_ann_value *b;", "const char *user_id;",
+                                     "const char *user_id_;", NULL});
+    assert_contains(model, "sql", (const char *[]){"\"userId\" uuid", "\"user_id\" text", NULL});
+    model_release(model);
+}
+
 // What only some models need of the run-times is there only for them.
 static void test_by_need(void **state)
 {
@@ -404,7 +421,7 @@ int main(void)
         cmocka_unit_test(test_runtime),  cmocka_unit_test(test_walks),
         cmocka_unit_test(test_next),     cmocka_unit_test(test_derived),
         cmocka_unit_test(test_promises), cmocka_unit_test(test_contents),
-        cmocka_unit_test(test_by_need),
+        cmocka_unit_test(test_clashes),  cmocka_unit_test(test_by_need),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
