@@ -2,9 +2,7 @@
 // read is taken over (store/salvage.h); then whatever does not fit together any more is mended
 // (engine/verify.h).
 #include "cli/scratch.h"
-#include "cli/target.h"
 
-#include "api/verify.h"
 #include "base/encode.h"
 #include "base/limits.h"
 #include "base/time_text.h"
@@ -32,10 +30,9 @@ struct repair {
     struct look look;
     struct store *to;
     struct salvage salvage;
-    struct verify_report mended;
+    struct findings mended;
     struct buf cuts; // change logs that begin anew, as elements of a JSON array
     struct json_writer cuts_writer;
-    struct progress bar;
     bool lost_keys; // of something that cannot be made again
 };
 
@@ -53,25 +50,7 @@ static bool fail_errno(struct store_error *error, const char *doing, const char 
 static void note_keys(void *context, uint64_t keys)
 {
     struct repair *repair = context;
-    progress_show(&repair->bar, keys, keys);
-}
-
-static void note_difference(void *context, const struct verify_difference *difference)
-{
-    verify_report_difference(&((struct repair *)context)->mended, difference);
-}
-
-static void note_outcome(void *context, const struct verify_outcome *outcome)
-{
-    verify_report_outcome(&((struct repair *)context)->mended, outcome);
-}
-
-static bool note_progress(void *context, const struct verify_progress *progress)
-{
-    struct repair *repair = context;
-    repair->bar.total = progress->total;
-    progress_show(&repair->bar, progress->done, progress->done);
-    return true;
+    progress_show(&repair->mended.bar, keys, keys);
 }
 
 static void note_cut(void *context, const struct verify_cut *cut)
@@ -105,20 +84,20 @@ static bool cut_logs(struct repair *repair, const struct verify_options *options
 static bool fill(struct repair *repair, struct store_error *error)
 {
     bool quiet = cli_given(repair->input, "--json");
-    progress_begin(&repair->bar, "reading", 0, 0, false, quiet);
+    progress_begin(&repair->mended.bar, "reading", 0, 0, false, quiet);
     bool ok = salvage_run(&repair->look, repair->to, &repair->salvage, note_keys, repair, error);
-    progress_end(&repair->bar);
+    progress_end(&repair->mended.bar);
     if (!ok)
         return false;
-    const struct verify_watcher watcher = {repair, note_difference, note_outcome, note_progress};
+    const struct verify_watcher watcher = findings_watcher(&repair->mended);
     const struct verify_options options = {.store = repair->to,
                                            .env = env_system(),
                                            .knowledge = &verify_knowledge,
                                            .watcher = &watcher,
                                            .mend = true};
-    progress_begin(&repair->bar, "mending", 0, 0, false, quiet);
+    progress_begin(&repair->mended.bar, "mending", 0, 0, false, quiet);
     ok = verify_store(&options) && cut_logs(repair, &options);
-    progress_end(&repair->bar);
+    progress_end(&repair->mended.bar);
     if (!ok && store_condition(repair->to, error) == STORE_WELL)
         (void)snprintf(error->text, sizeof(error->text), "the new directory cannot be written");
     return ok && store_sync(repair->to, error);
@@ -202,7 +181,7 @@ static void write_report(struct repair *repair, struct buf *out)
     json_close_array(&w);
     json_put_integer(&w, "Keys", (int64_t)salvage->keys);
     json_put_integer(&w, "KeysThatMayBeOld", (int64_t)salvage->older);
-    verify_report_write(&repair->mended, &w);
+    verify_report_write(&repair->mended.report, &w);
     json_put_flag(&w, "Lost", lost_something(repair));
     json_close_object(&w);
 }
@@ -407,11 +386,11 @@ static bool repair_scratch(struct repair *repair, unsigned limit)
     (void)snprintf(copy, sizeof(copy), "%s/copy", repair->scratch.path);
     if (!look_open(&repair->look, repair->input->arguments[0], copy, &error))
         return fail_repair(repair, &error);
-    verify_report_init(&repair->mended, limit);
+    verify_report_init(&repair->mended.report, limit);
     buf_init(&repair->cuts, REPORT_MEMORY);
     repair->cuts_writer = json_writer_to(&repair->cuts);
     bool ok = repair_opened(repair);
-    verify_report_release(&repair->mended);
+    verify_report_release(&repair->mended.report);
     buf_release(&repair->cuts);
     look_close(&repair->look);
     return ok;

@@ -101,12 +101,6 @@ bool parse_no_memory(struct model_parser *p)
                             "the file needs more memory than a model may");
 }
 
-void *parse_exhausted(struct model_parser *p)
-{
-    (void)parse_no_memory(p);
-    return NULL;
-}
-
 bool parse_deeper(struct model_parser *p, struct model_place at)
 {
     if (p->depth == LIMIT_MODEL_NESTING)

@@ -163,8 +163,7 @@ struct model_file {
 // Zeroed; NULL after telling that memory is out.
 MUST_CHECK void *file_alloc(struct model_file *file, size_t count, size_t size);   // the model's
 MUST_CHECK void *file_scratch(struct model_file *file, size_t count, size_t size); // for a while
-bool file_error(struct model_file *file, struct model_place at, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+#define file_error(file, at, ...) diagnostic_error((file)->p.diagnostics, at, __VA_ARGS__)
 
 // ---- Parsing --------------------------------------------------------------------------------
 
