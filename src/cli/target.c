@@ -208,7 +208,7 @@ int target_await(struct target *target, const char *operation, struct slice body
         again = status == 200 && slice_is(json_member_text(answer, "Status", &arena), busy);
         if (!again)
             break;
-        // The one kind of work that has a part before its items.
+        // Indexes come before items, and have no count of their own.
         bool indexes = slice_is(json_member_text(progress, "Phase", &arena), "INDEXES");
         bar.what = indexes ? "creating indexes" : what;
         bar.total = (uint64_t)json_member_number(progress, "Total");

@@ -212,6 +212,8 @@ struct model *model_parse_counted(struct slice name, struct slice text,
         model->file = arena_copy(&arena, name);
         ok = model->file.ptr != NULL;
     }
+    // Names point into the copy. A text that is too long is left where it is, for the lexer to
+    // refuse.
     if (ok && text.len <= LIMIT_MODEL_FILE) {
         model->text = arena_copy(&arena, text);
         ok = model->text.ptr != NULL;
@@ -228,6 +230,8 @@ struct model *model_parse_counted(struct slice name, struct slice text,
         arena_release(&arena);
         return NULL;
     }
+    // The model lives in its arena, so that it can only be given the arena when it is complete; and
+    // it outlives the caller's account.
     model->account.budget = account->budget;
     model->arena = arena;
     model->arena.account = &model->account;

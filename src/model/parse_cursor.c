@@ -178,6 +178,7 @@ bool parse_declaration_begins(const struct model_parser *p)
     return begins_declaration(p, parse_peek(p));
 }
 
+// A word at the margin alone may be an attribute of a file that is not indented.
 bool parse_brace_forgotten(const struct model_parser *p)
 {
     const struct model_token *behind = parse_peek_at(p, 2);
