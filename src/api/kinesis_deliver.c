@@ -503,7 +503,7 @@ static char *root_of(const char *root, const char *data)
 }
 
 bool api_set_kinesis(struct api *api, const char *root, const char *data, const char *endpoint,
-                 char *error, size_t error_size)
+                     char *error, size_t error_size)
 {
     struct kinesis_http *http = NULL;
     if (root == NULL && data == NULL && endpoint == NULL)
