@@ -333,6 +333,19 @@ void json_print(struct slice object, const char *sentence)
     arena_release(&arena);
 }
 
+bool json_print_given(struct slice object, const char *name, const char *sentence)
+{
+    struct arena arena;
+    arena_init(&arena, MEMBER_MEMORY);
+    struct slice value = json_member(object, name, &arena);
+    struct slice text = string_text(value, &arena);
+    bool given = (text.ptr != NULL ? text.len : value.len) > 0;
+    arena_release(&arena);
+    if (given)
+        json_print(object, sentence);
+    return given;
+}
+
 bool target_describe(struct target *target, const char *table, struct arena *arena,
                      struct target_table *out)
 {

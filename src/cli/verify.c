@@ -41,12 +41,9 @@ static void show_difference(struct slice difference, struct arena *arena)
 {
     json_print(difference, "{Check} ");
     show_place(difference, arena);
-    if (json_member(difference, "Key", arena).len > 0)
-        json_print(difference, " {Key}");
-    else if (json_member_text(difference, "File", arena).len > 0)
-        json_print(difference, "{File}");
-    else if (json_member_text(difference, "StoreKey", arena).len > 0)
-        json_print(difference, " key {StoreKey}");
+    if (!json_print_given(difference, "Key", " {Key}") &&
+        !json_print_given(difference, "File", "{File}"))
+        (void)json_print_given(difference, "StoreKey", " key {StoreKey}");
     json_print(difference, ": {What}\n");
 }
 
