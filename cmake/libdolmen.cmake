@@ -5,7 +5,9 @@ if(NOT TARGET dolmen_api)
 endif()
 
 set(objects)
-foreach(name base value json expr store engine model guard tables partiql transfer api)
+foreach(name base value store json expr wal engine rocks model guard tables partiql transfer
+        work expire capture stream backup exchange change
+        requests call items control history designs api)
   if(TARGET dolmen_${name})
     list(APPEND objects $<TARGET_OBJECTS:dolmen_${name}>)
   endif()
@@ -20,3 +22,7 @@ configure_file(cmake/dolmen.pc.in dolmen.pc @ONLY)
 install(TARGETS libdolmen ARCHIVE)
 install(FILES include/dolmen.h TYPE INCLUDE)
 install(FILES ${CMAKE_BINARY_DIR}/dolmen.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# What bench/embedded runs.
+add_executable(bench_embedded EXCLUDE_FROM_ALL bench/embedded.c)
+target_link_libraries(bench_embedded PRIVATE libdolmen)

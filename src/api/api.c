@@ -1,599 +1,174 @@
-// The life of a call: decode by shape, start, perhaps wait for the writer, finish, reset.
-#include "api/api_internal.h"
+// Opening and closing everything that stands behind the operations, and looking at it.
+#include "api/api.h"
 
-#include "api/backup.h"
-#include "api/insights.h"
-#include "api/janitor.h"
-#include "api/kinesis.h"
-#include "api/model.h"
-#include "api/shapes.h"
-#include "api/stream.h"
-#include "api/sweeper.h"
-#include "api/verify.h"
-#include "base/limits.h"
+#include "api/operations.h"
+#include "backup/backup.h"
+#include "call/insights.h"
+#include "capture/kinesis.h"
+#include "change/model.h"
+#include "designs/verify.h"
+#include "exchange/exchange.h"
+#include "expire/sweeper.h"
+#include "stream/stream.h"
+#include "tables/names.h"
+#include "work/janitor.h"
 
-#include <pthread.h>
-#include <stddef.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+
+// ---- The clock --------------------------------------------------------------------------------
+//
+// That of the env it was opened with, moved by an offset. The engine gets an env whose context is
+// the api, so a test that moves the clock moves it for everything that is timed.
+
+int64_t api_clock_now(struct api *api)
+{
+    return env_now(&api->env) + atomic_load_explicit(&api->clock_offset, memory_order_relaxed);
+}
+
+int64_t api_clock_offset(struct api *api)
+{
+    return atomic_load_explicit(&api->clock_offset, memory_order_relaxed);
+}
+
+void api_clock_move(struct api *api, int64_t offset_ms)
+{
+    atomic_store_explicit(&api->clock_offset, offset_ms, memory_order_relaxed);
+    janitor_wake(api->janitor);
+}
+
+static int64_t moved_now(void *context)
+{
+    return api_clock_now(context);
+}
+
+static void same_random(void *context, uint8_t *out, size_t len)
+{
+    struct api *api = context;
+    api->env.random(api->env.context, out, len);
+}
+
+static struct env clock_env(struct api *api)
+{
+    return (struct env){.context = api, .now_ms = moved_now, .random = same_random};
+}
+
+// ---- Opening and closing ----------------------------------------------------------------------
+
+// What has to be done now and then without being asked for.
+static const struct chore chores[] = {
+    {streams_roll_due, 5000},
+    {streams_trim, 60000},
+    {backup_expire, 60000},
+};
 
 struct api *api_open(const struct api_options *options, struct store_error *error)
 {
     struct api *api = calloc(1, sizeof(*api));
     ensure_memory(api);
+    struct workshop *shop = &api->shop;
+    struct guard_maker maker = {options->budget, guard_make};
     api->env = options->env;
-    api->budget = options->budget;
+    api->find = operation_find;
     api->store = options->store;
-    struct guard_maker maker = {api, guard_make};
-    api->engine = engine_open(options->store, clock_env(api), &maker, error);
-    if (api->engine == NULL) {
+    shop->budget = options->budget;
+    shop->engine = engine_open(options->store, clock_env(api), &maker, error);
+    if (shop->engine == NULL) {
         free(api);
         return NULL;
     }
-    api->background = background_new();
+    shop->lanes = lanes_new();
+    shop->stream_counts = stream_counts_new();
     api->verification = verification_new();
-    backup_resume(api);
-    restore_resume(api);
-    api->sweeper = sweeper_new(api);
+    backup_resume(shop);
+    restore_resume(shop);
+    api->sweeper = sweeper_new(shop, API_TTL_RATE);
     api->pool = pool_new(0);
     api->insights = insights_new(api);
-    api->stream_counts = stream_counts_new();
-    janitor_start(api);
-    model_resume(api);
+    api->janitor = janitor_new(shop, chores, COUNT_OF(chores));
+    model_resume(shop);
     return api;
-}
-
-void api_index_copy_max(struct api *api, size_t bytes)
-{
-    engine_index_copy_max(api->engine, bytes);
 }
 
 void api_close(struct api *api)
 {
-    background_stop(api);
+    struct workshop *shop = &api->shop;
+    lanes_stop(shop);
     kinesis_free(api->kinesis);
     sweeper_free(api->sweeper);
-    janitor_stop(api);
-    background_free(api);
+    janitor_free(api->janitor);
+    lanes_free(shop);
     verification_free(api->verification);
     pool_free(api->pool);
-    engine_close(api->engine);
+    engine_close(shop->engine);
     throttle_free(api->throttle);
-    free(api->bucket_root);
+    free(shop->bucket_root);
     insights_free(api->insights);
-    stream_counts_free(api->stream_counts);
+    stream_counts_free(shop->stream_counts);
     free(api);
 }
 
-void api_call_init(struct api_call *call, struct api *api)
+// ---- Settings, before the first call ----------------------------------------------------------
+
+void api_index_copy_max(struct api *api, size_t bytes)
 {
-    *call = (struct api_call){.api = api, .region = SLICE_LIT("us-east-1")};
-    call->usage.operation = API_NO_OPERATION;
-    call->account.budget = api->budget;
-    arena_init_counted(&call->arena, LIMIT_REQUEST_MEMORY, &call->account, BUDGET_CALLS);
-    error_init(&call->error, &call->arena);
-    buf_init_counted(&call->response, LIMIT_RESPONSE, &call->account, BUDGET_ANSWERS);
+    engine_index_copy_max(api->shop.engine, bytes);
 }
 
-static void release_state(struct api_call *call)
+void api_enforce_capacity(struct api *api)
 {
-    struct api_state *state = call->state;
-    if (state->drop != NULL)
-        state->drop(call);
-    if (state->write != NULL)
-        write_job_release(state->write);
-    if (state->change != NULL)
-        table_change_release(state->change);
-    for (struct held_table *held = state->tables; held != NULL; held = held->next)
-        table_release(held->table);
+    api->throttle = throttle_new();
 }
 
-void api_call_reset(struct api_call *call)
+void api_set_buckets(struct api *api, const char *root, const char *data)
 {
-    if (call->state != NULL)
-        release_state(call);
-    call->state = NULL;
-    if (atomic_load_explicit(&call->canceled, memory_order_relaxed))
-        call->canceled = false;
-    call->account.starved = call->account.overdraw = false;
-    arena_reset(&call->arena);
-    error_init(&call->error, &call->arena);
-    buf_clear(&call->response);
-    // A large response's memory is not kept for an idle connection.
-    if (call->response.cap > 1 << 20)
-        buf_release(&call->response);
-    call->status = 0;
-    call->error_code = ERR_NONE;
-    call->warnings = slice_of(NULL, 0);
-    call->usage = (struct api_usage){.operation = API_NO_OPERATION};
+    exchange_open(&api->shop, root, data);
 }
 
-void api_call_release(struct api_call *call)
+bool api_set_kinesis(struct api *api, const char *root, const char *data, const char *endpoint,
+                     char *error, size_t error_size)
 {
-    api_call_reset(call);
-    arena_release(&call->arena);
-    buf_release(&call->response);
+    return kinesis_new(&api->shop, &(struct kinesis_place){root, data, endpoint}, &api->kinesis,
+                       error, error_size);
 }
 
-void *call_alloc(struct api_call *call, size_t count, size_t size)
+// ---- While it runs ----------------------------------------------------------------------------
+
+void api_cut_short(struct api *api)
 {
-    void *memory = arena_zalloc(&call->arena, count, size);
-    if (memory == NULL)
-        (void)error_budget(&call->error);
-    return memory;
+    work_hurry(&api->shop);
 }
 
-struct json_writer call_writer(struct api_call *call)
+void api_insights(struct api *api, struct slice table, struct buf *out)
 {
-    return json_writer_to(&call->response);
+    insights_write(api->insights, table, out);
 }
 
-// What a response has besides items: names and braces, and what the writer of JSON wants to have
-// free behind what it writes.
-enum { ANSWER_FRAME = 1 << 10 };
-
-// ---- Errors -------------------------------------------------------------------------------
-
-static const char *reason_code(enum error_code failure)
+void api_ttl(struct api *api, struct api_ttl *out)
 {
-    switch (failure) {
-    case ERR_NONE:
-        return "None";
-    case ERR_CONDITIONAL_CHECK_FAILED:
-        return "ConditionalCheckFailed";
-    case ERR_COLLECTION_SIZE:
-        return "ItemCollectionSizeLimitExceeded";
-    case ERR_TRANSACTION_CONFLICT:
-        return "TransactionConflict";
-    case ERR_DUPLICATE_ITEM:
-        return "DuplicateItem";
-    case ERR_THROUGHPUT_EXCEEDED:
-        return "ProvisionedThroughputExceeded";
-    default:
-        return "ValidationError";
-    }
+    struct sweeper_state state;
+    sweeper_state(api->sweeper, &state);
+    *out = (struct api_ttl){state.running, state.sweeps, state.deleted};
 }
 
-// "Transaction cancelled, please refer cancellation reasons for specific reasons [None, …]"
-static void write_canceled(struct json_writer *w, const struct write_job *job, bool images)
+void api_ttl_sweep(struct api *api)
 {
-    json_name(w, "Message");
-    struct buf text;
-    buf_init(&text, 1 << 16);
-    buf_text(&text, "Transaction cancelled, please refer cancellation reasons for specific "
-                    "reasons [");
-    for (size_t i = 0; i < job->count; i++) {
-        if (i > 0)
-            buf_text(&text, ", ");
-        buf_text(&text, reason_code(job->actions[i].failure));
-    }
-    buf_text(&text, "]");
-    json_string(w, buf_view(&text));
-    buf_release(&text);
-    json_put_array(w, "CancellationReasons");
-    for (size_t i = 0; i < job->count; i++) {
-        const struct write_action *action = &job->actions[i];
-        json_open_object(w);
-        json_put_text(w, "Code", reason_code(action->failure));
-        if (action->failure != ERR_NONE) {
-            if (images && action->failure == ERR_CONDITIONAL_CHECK_FAILED &&
-                action->old_item.len > 0) {
-                json_name(w, "Item");
-                json_item(w, action->old_item);
-            }
-            json_put_text(w, "Message", action->failure_text);
-        }
-        json_close_object(w);
-    }
-    json_close_array(w);
+    sweeper_ask(api->sweeper);
 }
 
-// [{"reason":"TableReadProvisionedThroughputExceeded","resource":"arn:…"}]
-static void write_throttling(struct json_writer *w, const struct api_state *state)
+void api_ttl_rate(struct api *api, uint64_t rate)
 {
-    json_put_array(w, "ThrottlingReasons");
-    json_open_object(w);
-    json_put_text(w, "reason", state->throttle_reason);
-    json_put_string(w, "resource", state->throttle_resource);
-    json_close_object(w);
-    json_close_array(w);
+    sweeper_rate(api->sweeper, rate);
 }
 
-static void write_document(struct api_call *call, enum error_code code, const char *message,
-                           bool images)
+bool api_streams_roll(struct api *api, struct slice table_name, bool split)
 {
-    const struct write_job *job = call->state == NULL ? NULL : call->state->write;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    json_put_text(&w, "__type", error_row(code)->type);
-    if (code == ERR_TRANSACTION_CANCELED && job != NULL) {
-        write_canceled(&w, job, images);
-    } else if (message[0] != 0) {
-        json_put_text(&w, "message", message);
-    }
-    if (images && code == ERR_CONDITIONAL_CHECK_FAILED && job != NULL &&
-        job->actions[0].old_item.len > 0) {
-        json_name(&w, "Item");
-        json_item(&w, job->actions[0].old_item);
-    }
-    if (code == ERR_THROUGHPUT_EXCEEDED && call->state != NULL &&
-        call->state->throttle_reason != NULL)
-        write_throttling(&w, call->state);
-    json_close_object(&w);
-    call->status = error_row(code)->status;
-    call->error_code = code;
-}
-
-// Whether the error shows items, and there can be room for them. Those that can never be shown
-// are left out; nobody is told to come again for them.
-static bool error_shows(const struct api_call *call)
-{
-    const struct write_job *job = call->state == NULL ? NULL : call->state->write;
-    size_t room = 0;
-    if (job == NULL || operation_silent(call->state->operation))
-        return false;
-    for (size_t i = 0; i < job->count; i++)
-        room += json_item_room(job->actions[i].old_item);
-    return room > 0 && room + ANSWER_FRAME <= call->response.max &&
-           budget_ever(call->api->budget, room + ANSWER_FRAME);
-}
-
-// A response that has failed or is too large has taken in vain what others may need.
-static void drop_response(struct api_call *call)
-{
-    if (call->response.failed || call->response.cap > LIMIT_INLINE_BODY)
-        buf_release(&call->response);
-    buf_clear(&call->response);
-}
-
-// The document of an error is whole. If there is no memory for the items in it, the client is told
-// to come again: nothing was written. Without items it is small, and never refused.
-static void write_error(struct api_call *call, enum error_code code, const char *message)
-{
-    drop_response(call);
-    bool images = error_shows(call);
-    call->account.overdraw = !images;
-    write_document(call, code, message, images);
-    if (!call->response.failed)
-        return;
-    struct error error;
-    error_init(&error, &call->arena);
-    (void)error_budget(&error);
-    drop_response(call);
-    call->account.overdraw = true;
-    if (images)
-        write_document(call, error.code, error.message, false);
-}
-
-void api_call_fail(struct api_call *call, enum error_code code, const char *message)
-{
-    write_error(call, code, message);
-}
-
-// ---- Life ---------------------------------------------------------------------------------
-
-bool call_reserve(struct api_call *call, size_t bytes, struct error *error)
-{
-    size_t room = bytes + ANSWER_FRAME;
-    if (room > call->response.max || !budget_ever(call->api->budget, room))
-        return error_validation(
-            error, "The response would be larger than this server can return: %zu MB of JSON",
-            bytes >> 20);
-    if (buf_reserve(&call->response, room) != NULL)
-        return true;
-    buf_clear(&call->response);
-    return error_budget(error);
-}
-
-// Why there is no response. What was written is never said to be a mistake of the request's.
-static void respond_failed(struct api_call *call)
-{
-    bool written = call->state != NULL && call->state->written;
-    if (call->account.starved || written)
-        (void)error_budget(&call->error);
-    else
-        (void)error_validation(&call->error,
-                               "The response would be larger than %d MB; ask for fewer items",
-                               LIMIT_RESPONSE >> 20);
-}
-
-void call_respond(struct api_call *call)
-{
-    if (call->error.code == ERR_NONE && call->response.failed)
-        respond_failed(call);
-    if (call->error.code != ERR_NONE) {
-        write_error(call, call->error.code, call->error.message);
-        return;
-    }
-    if (call->state == NULL || !operation_silent(call->state->operation))
-        buf_fit(&call->response);
-    call->status = 200;
-    call->error_code = ERR_NONE;
-}
-
-// ---- Slices -------------------------------------------------------------------------------
-
-// Whether there is still somebody to work for, and something to gain: an answer that has found no
-// memory gives back what it has, for others. What was written is told in any case; and what is not
-// decoded yet may be a write, which is done even if the client has hung up.
-static bool may_go_on(struct api_call *call)
-{
-    const struct api_state *state = call->state;
-    if (state->written)
-        return true;
-    if (call->response.failed) {
-        respond_failed(call);
-        return false;
-    }
-    if (state->request != NULL && atomic_load_explicit(&call->canceled, memory_order_relaxed)) {
-        call->api->canceled++;
-        return error_set(&call->error, ERR_UNAVAILABLE, "The client has hung up");
-    }
-    return !background_hurried(call->api) ||
-           error_set(&call->error, ERR_UNAVAILABLE, "The server is stopping");
-}
-
-// One slice of a call, on a thread of the pool.
-static bool run_slice(struct pool_task *task)
-{
-    struct api_call *call =
-        (struct api_call *)(void *)((uint8_t *)task - offsetof(struct api_call, task));
-    struct api_state *state = call->state;
-    state->work = LIMIT_SLICE_WORK;
-    enum step step = may_go_on(call) ? state->resume(call) : STEP_FAILED;
-    if (step == STEP_LATER && may_go_on(call))
-        return false;
-    // What is with the writer may be done by now, and the call gone.
-    if (step == STEP_PENDING)
-        return true;
-    state->answered = true;
-    call_respond(call);
-    call->done(call);
-    return true;
-}
-
-static bool submit_rest(struct api_call *call)
-{
-    call->task.run = run_slice;
-    return pool_submit(call->api->pool, &call->task);
-}
-
-// Whether the response is ready; else `done` will be called.
-static bool call_settle(struct api_call *call, enum step step)
-{
-    while (step == STEP_LATER && call->patient) {
-        call->state->work = LIMIT_SLICE_WORK;
-        step = call->state->resume(call);
-    }
-    if (step == STEP_PENDING)
-        return false;
-    if (step == STEP_LATER) {
-        if (submit_rest(call))
-            return false;
-        (void)error_set(&call->error, ERR_THROTTLING, "Too many long requests are waiting");
-    }
-    call_respond(call);
-    return true;
-}
-
-enum step call_go_on(struct api_call *call, uint64_t work, enum step (*rest)(struct api_call *call))
-{
-    struct api_state *state = call->state;
-    if (work <= state->work || state->work == LIMIT_SLICE_WORK)
-        return rest(call);
-    state->resume = rest;
-    return STEP_LATER;
-}
-
-// Finds the operation.
-static bool find(struct api_call *call)
-{
-    const struct operation *operation = operation_find(call->operation);
-    if (operation == NULL)
-        return error_set(&call->error, ERR_UNKNOWN_OPERATION, "%s", "");
-    call->usage.operation = operation_number(operation);
-    struct api_state *state = call_alloc(call, 1, sizeof(*state));
-    if (state == NULL)
-        return false;
-    call->state = state;
-    state->operation = operation;
-    return true;
-}
-
-static bool decode(struct api_call *call)
-{
-    struct api_state *state = call->state;
-    const struct shape *shape = state->operation->shape;
-    state->request = call_alloc(call, 1, shape->size);
-    return state->request != NULL &&
-           request_decode(shape, call->body, state->request, &call->arena, &call->error);
-}
-
-static enum step begin(struct api_call *call)
-{
-    struct api_state *state = call->state;
-    return decode(call) ? state->operation->start(call, state->request) : STEP_FAILED;
-}
-
-// What `begin` could not read without waiting for the disk, or what takes a guard too long, is
-// begun anew where waiting holds up nobody. Nothing has been done yet: an operation reads before it
-// hands a job to the writer.
-static enum step begin_again(struct api_call *call)
-{
-    api_call_reset(call);
-    if (!find(call))
-        return STEP_FAILED;
-    call->state->resume = begin;
-    return STEP_LATER;
-}
-
-static enum step begin_at_once(struct api_call *call)
-{
-    store_wait_for_disk(call->patient);
-    call->state->at_once = !call->patient;
-    enum step step = begin(call);
-    store_wait_for_disk(true);
-    return step == STEP_FAILED && call->error.code == ERR_COLD ? begin_again(call) : step;
-}
-
-bool api_call_start(struct api_call *call)
-{
-    enum step step = STEP_FAILED;
-    if (find(call)) {
-        struct api_state *state = call->state;
-        state->work = LIMIT_INLINE_WORK;
-        state->resume = begin;
-        bool large = call->body.len > LIMIT_INLINE_BODY || state->operation->wide;
-        step = large ? STEP_LATER : begin_at_once(call);
-    }
-    return call_settle(call, step);
-}
-
-// What guards had to say about the actions of a write, together.
-static void gather_warnings(struct api_call *call)
-{
-    const struct write_job *job = call->state->write;
-    size_t size = 0;
-    for (size_t i = 0; i < job->count; i++)
-        size += job->actions[i].warnings.len + 1;
-    if (size == job->count)
-        return;
-    uint8_t *text = arena_alloc(&call->arena, size);
-    size_t len = 0;
-    for (size_t i = 0; text != NULL && i < job->count; i++) {
-        struct slice warnings = job->actions[i].warnings;
-        if (warnings.len == 0)
-            continue;
-        memcpy(text + len, warnings.ptr, warnings.len);
-        len += warnings.len;
-        text[len++] = '\n';
-        call->usage.warned++;
-    }
-    if (len > 0)
-        call->warnings = slice_of(text, len - 1);
-}
-
-static void finish(struct api_call *call)
-{
-    struct api_state *state = call->state;
-    // What has been done is answered: items have their room already, the rest is small. What has
-    // not been done is throttled like a read.
-    call->account.overdraw = call->error.code == ERR_NONE;
-    if (state->write != NULL) {
-        gather_warnings(call);
-        usage_written(call);
-        insights_written(call);
-    } else if (state->change != NULL && call->usage.table.ptr == NULL &&
-               call->error.code == ERR_NONE) {
-        call->usage.table = state->change->name;
-    }
-    if (call->error.code == ERR_NONE)
-        state->operation->finish(call, state->request);
-    call_respond(call);
-}
-
-void api_call_finish(struct api_call *call)
-{
-    if (!call->state->answered)
-        finish(call);
-}
-
-static enum step finish_written(struct api_call *call)
-{
-    finish(call);
-    return call->error.code == ERR_NONE ? STEP_READY : STEP_FAILED;
-}
-
-// Bytes of the images that the response may show, and of the items that were not written.
-static uint64_t returned_bytes(const struct write_job *job)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < job->count; i++) {
-        const struct write_action *action = &job->actions[i];
-        bytes += action->old_item.len + action->new_item.len;
-        bytes += action->failure != ERR_NONE ? action->item.len : 0;
-    }
-    return bytes;
-}
-
-void call_written(struct api_call *call)
-{
-    struct api_state *state = call->state;
-    state->written = true;
-    state->resume = finish_written;
-    if (call->patient || returned_bytes(state->write) <= LIMIT_INLINE_WORK || !submit_rest(call))
-        call->done(call);
-}
-
-void api_call_cancel(struct api_call *call)
-{
-    atomic_store_explicit(&call->canceled, true, memory_order_relaxed);
-}
-
-struct waiter {
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool done;
-};
-
-static void wake_waiter(struct api_call *call)
-{
-    struct waiter *waiter = call->context;
-    ensure(pthread_mutex_lock(&waiter->lock) == 0);
-    waiter->done = true;
-    ensure(pthread_cond_signal(&waiter->wake) == 0);
-    ensure(pthread_mutex_unlock(&waiter->lock) == 0);
-}
-
-void api_call_run(struct api_call *call)
-{
-    struct waiter waiter = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
-    call->done = wake_waiter;
-    call->context = &waiter;
-    call->patient = true;
-    if (api_call_start(call))
-        return;
-    ensure(pthread_mutex_lock(&waiter.lock) == 0);
-    while (!waiter.done)
-        ensure(pthread_cond_wait(&waiter.wake, &waiter.lock) == 0);
-    ensure(pthread_mutex_unlock(&waiter.lock) == 0);
-    api_call_finish(call);
-}
-
-// How many actions the transaction of the request has; 0 if it is none.
-static size_t transaction_size(const struct api_call *call)
-{
-    if (slice_is(call->operation, "TransactWriteItems"))
-        return ((const struct transact_write_items_request *)call->state->request)
-            ->transact_items.count;
-    if (slice_is(call->operation, "TransactGetItems"))
-        return ((const struct transact_get_items_request *)call->state->request)
-            ->transact_items.count;
-    if (slice_is(call->operation, "ExecuteTransaction"))
-        return ((const struct execute_transaction_request *)call->state->request)
-            ->transact_statements.count;
-    return 0;
-}
-
-void api_call_conflict(struct api_call *call)
-{
-    static const char why[] = "Transaction is ongoing for the item";
-    if (find(call) && decode(call)) {
-        size_t count = transaction_size(call);
-        struct write_job *job = count == 0 ? NULL : call_write_job(call, count);
-        if (job != NULL) {
-            job->actions[0].failure = ERR_TRANSACTION_CONFLICT;
-            job->actions[0].failure_text = why;
-        }
-        (void)error_set(&call->error,
-                        job != NULL ? ERR_TRANSACTION_CANCELED : ERR_TRANSACTION_CONFLICT, "%s",
-                        why);
-    }
-    call_respond(call);
+    return streams_roll(api->shop.engine, table_name, split);
 }
 
 struct budget *api_budget(const struct api *api)
 {
-    return api->budget;
+    return api->shop.budget;
 }
 
 // ---- Looking at it --------------------------------------------------------------------------
@@ -601,7 +176,7 @@ struct budget *api_budget(const struct api *api)
 void api_health(struct api *api, struct api_health *out)
 {
     struct engine_health health;
-    engine_health(api->engine, &health);
+    engine_health(api->shop.engine, &health);
     *out = (struct api_health){
         .writable = health.writable,
         .since_ms = health.since_ms,
@@ -610,7 +185,7 @@ void api_health(struct api *api, struct api_health *out)
         .unreadable = health.unreadable,
         .unread_ms = health.unread_ms,
         .unreads = health.unreads,
-        .tables = engine_table_count(api->engine),
+        .tables = engine_table_count(api->shop.engine),
     };
     memcpy(out->reason, health.reason, sizeof(out->reason));
     memcpy(out->damage, health.damage, sizeof(out->damage));
@@ -621,7 +196,7 @@ void api_stats(struct api *api, struct api_stats *out)
 {
     struct engine_stats stats;
     struct pool_stats pool;
-    engine_stats(api->engine, &stats);
+    engine_stats(api->shop.engine, &stats);
     pool_stats(api->pool, &pool);
     *out = (struct api_stats){
         .commits = stats.commits,
@@ -640,4 +215,18 @@ void api_stats(struct api *api, struct api_stats *out)
 struct pool *api_pool(struct api *api)
 {
     return api->pool;
+}
+
+struct model *api_table_model(struct api *api, struct slice table_name,
+                              const struct model_table **out)
+{
+    struct table *table =
+        table_name_hidden(table_name) ? NULL : engine_table(api->shop.engine, table_name);
+    struct model *model = NULL;
+    if (table != NULL && table->guard != NULL) {
+        *out = model_guard_table(table->guard);
+        model = model_hold((struct model *)(*out)->model);
+    }
+    table_release(table);
+    return model;
 }

@@ -1,29 +1,12 @@
 // The operations of DynamoDB over an engine: JSON request in, JSON response out.
 // The server is HTTP and authentication around this, `dolmen_call` is a blocking
-// wrapper around it, and golden tests use it in-process.
-//
-// Life of a call (all on the owner's thread but `done`):
-//   api_call_init      once; the call and its memory can be reused for many requests
-//   api_call_start     parses, checks, and executes. True: the response is ready. False: it is a
-//                      write that waits for its commit, or long and goes on in the pool; `done`
-//                      will be called exactly once, from another thread, and must do no more than
-//                      tell the owner
-//   api_call_finish    after `done`, on the owner's thread: makes the response
-//   api_call_reset     before the next request
-//   api_call_release   at the end; never between start and done
-// The request body must stay valid from start until the response is ready.
+// wrapper around it, and golden tests use it in-process. How a call lives: call/call.h.
 #ifndef API_API_H
 #define API_API_H
 
-#include "base/arena.h"
-#include "base/buf.h"
 #include "base/env.h"
-#include "base/error.h"
-#include "base/pool.h"
+#include "call/call.h"
 #include "store/store.h"
-
-struct api;
-struct api_state;
 
 struct api_options {
     struct store *store; // taken over: api_close closes it
@@ -54,66 +37,6 @@ void api_cut_short(struct api *api);
 struct pool *api_pool(struct api *api);
 // Finishes what is queued, then closes the store. No call may be between start and done.
 void api_close(struct api *api);
-
-// What an operation used, for metrics and the access log; known once the response is ready, whether
-// or not the client asked for it.
-struct api_usage {
-    unsigned operation; // its place in api_operations(); API_NO_OPERATION if it is none of them
-    uint32_t table_id;  // of the table, and never of another one; 0 if there is only a name
-    struct slice table; // name of the first table the request found, or empty; until the reset
-    double read_units;  // of all tables together
-    double write_units;
-    uint64_t items;  // that the response returns
-    uint64_t warned; // writes about which a model had a warning
-};
-
-enum { API_NO_OPERATION = 255 };
-
-struct api_call {
-    // In.
-    struct api *api;
-    struct slice operation; // "PutItem"
-    struct slice region;    // of the credential scope; names the ARNs
-    struct slice body;
-    void (*done)(struct api_call *call);
-    void *context; // the owner's
-
-    // Out, once the response is ready.
-    int status;                 // HTTP status
-    struct buf response;        // JSON
-    struct slice warnings;      // of a table's model, lines of text; until the reset
-    enum error_code error_code; // ERR_NONE if the call succeeded
-    struct api_usage usage;
-
-    // Private.
-    struct budget_account account; // of arena and response
-    struct arena arena;
-    struct error error;
-    struct api_state *state;
-    struct pool_task task;
-    bool patient; // the caller waits: nothing is left to the pool
-    _Atomic bool canceled;
-};
-
-void api_call_init(struct api_call *call, struct api *api);
-MUST_CHECK bool api_call_start(struct api_call *call);
-void api_call_finish(struct api_call *call);
-// Starts, waits if it must, and finishes, on the caller's thread; sets `done` and `context` itself.
-void api_call_run(struct api_call *call);
-// Nobody waits for the response any more: a call in the pool ends soon, with an error. What is with
-// the writer is done all the same. Any thread, between start and `done`.
-void api_call_cancel(struct api_call *call);
-void api_call_reset(struct api_call *call);
-// Leaves nothing to be freed; the call may be used again.
-void api_call_release(struct api_call *call);
-
-// Writes an error document {"__type":…,"message":…} into call->response; for errors that arise
-// before the operation is known (authentication, oversize body).
-void api_call_fail(struct api_call *call, enum error_code code, const char *message);
-
-// Answers as if another transaction held the first item of the request: the exception of the
-// operation, which for transactions has reasons. For tests of applications.
-void api_call_conflict(struct api_call *call);
 
 // The names of all operations, for docs and checks; NULL-terminated.
 const char *const *api_operations(void);

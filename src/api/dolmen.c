@@ -3,6 +3,7 @@
 #include "dolmen.h"
 
 #include "api/api.h"
+#include "rocks/rocks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,22 +1,29 @@
 // The table of operations: name, shape of the request, and the functions that serve it, made
-// from the list in operation_list.h.
-#include "api/api_internal.h"
-#include "api/shapes.h"
+// from the list in call/operation_list.h.
+#include "api/operations.h"
+
+#include "api/api.h"
+#include "requests/shapes.h"
 
 #include <assert.h>
 #include <pthread.h>
 
 #define READ_ROW(op, function, shape)                                                              \
-    {SLICE_LIT(#op), false, false, &shape_##shape##_request, function##_start, NULL},
+    {SLICE_LIT(#op), OP_##op, false, false, &shape_##shape##_request, function##_start, NULL},
 #define LIST_ROW(op, function, shape)                                                              \
-    {SLICE_LIT(#op), false, true, &shape_##shape##_request, function##_start, NULL},
+    {SLICE_LIT(#op), OP_##op, false, true, &shape_##shape##_request, function##_start, NULL},
 #define WRITE_ROW(op, function, shape)                                                             \
-    {SLICE_LIT(#op), false, false, &shape_##shape##_request, function##_start, function##_finish},
+    {SLICE_LIT(#op),   OP_##op,          false, false, &shape_##shape##_request,                   \
+     function##_start, function##_finish},
 #define STREAM_ROW(op, function, shape)                                                            \
-    {SLICE_LIT(#op), true, false, &shape_##shape##_request, function##_start, NULL},
+    {SLICE_LIT(#op), OP_##op, true, false, &shape_##shape##_request, function##_start, NULL},
 #define MODEL_ROW(op, function, shape)                                                             \
-    {SLICE_LIT(#op), false, true, &shape_##shape##_request, function##_start, model_finish},
-#define NAME(op, function, shape) #op,
+    {SLICE_LIT(#op),           OP_##op,          false,       true,                                \
+     &shape_##shape##_request, function##_start, model_finish},
+#define NUMBER(op, function, shape) OP_##op,
+#define NAME(op, function, shape)   #op,
+
+enum { OPERATION_LIST(NUMBER, NUMBER, NUMBER, NUMBER, NUMBER) };
 
 static const struct operation operations[] = {
     OPERATION_LIST(READ_ROW, LIST_ROW, WRITE_ROW, STREAM_ROW, MODEL_ROW)};
@@ -58,15 +65,10 @@ const struct operation *operation_find(struct slice name)
     return row == 0 ? NULL : &operations[row - 1];
 }
 
-unsigned operation_number(const struct operation *operation)
-{
-    return (unsigned)(operation - operations);
-}
-
 unsigned api_operation_number(struct slice name)
 {
     const struct operation *operation = operation_find(name);
-    return operation == NULL ? API_NO_OPERATION : operation_number(operation);
+    return operation == NULL ? API_NO_OPERATION : operation->number;
 }
 
 bool api_operation_of_streams(struct slice name)

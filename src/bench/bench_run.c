@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -234,11 +233,10 @@ static bool connection_turn(struct run *run, struct bench_connection *connection
 // falls neither into the next workload nor out of the bytes that were written for this one.
 static void run_settle(struct run *run)
 {
-    const struct timespec pause = {.tv_nsec = SETTLE_STEP_MS * 1000000L};
     struct bench_usage last = run->result->after;
     for (int i = 0; run->result->has_usage && i < SETTLE_STEPS; i++) {
         struct bench_usage now;
-        (void)nanosleep(&pause, NULL);
+        sleep_ms(SETTLE_STEP_MS);
         if (!bench_usage_read(run->plan->server, &run->plan->counters, &now))
             return;
         run->result->after.bytes_written = now.bytes_written;

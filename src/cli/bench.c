@@ -2,6 +2,7 @@
 //
 // The table is made by this command and deleted at its end, unless the user says otherwise. One
 // that is there already is never touched without --no-load: it may be somebody's.
+#include "base/wait.h"
 #include "bench/bench_report.h"
 #include "cli/target.h"
 
@@ -60,7 +61,6 @@ static bool table_create(struct bench *bench)
 // Servers that imitate the service closely take their time to make a table.
 static bool table_await(struct bench *bench, struct slice name)
 {
-    const struct timespec pause = {.tv_nsec = ACTIVE_WAIT_MS * 1000000L};
     for (int i = 0; i < ACTIVE_TRIES; i++) {
         int status = table_call(bench, "DescribeTable", name);
         if (status == 0)
@@ -68,7 +68,7 @@ static bool table_await(struct bench *bench, struct slice name)
         if (status == 200 &&
             !slice_contains(buf_view(&bench->target.response), SLICE_LIT("\"CREATING\"")))
             return true;
-        (void)nanosleep(&pause, NULL);
+        sleep_ms(ACTIVE_WAIT_MS);
     }
     return cli_fail(bench->input, "the table does not become ACTIVE.");
 }

@@ -2,10 +2,14 @@
 #include "cli/change.h"
 
 #include "base/limits.h"
+#include "base/wait.h"
+#include "json/reader.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { ANSWER_MEMORY = 256 << 20, LOOK_MS = 450 };
@@ -71,14 +75,13 @@ struct watch {
 
 static void *watch_main(void *argument)
 {
-    const struct timespec pause = {.tv_nsec = LOOK_MS / 3 * 1000000L};
     struct watch *watch = argument;
     struct progress bar;
     struct arena arena;
     arena_init(&arena, ANSWER_MEMORY);
     progress_begin(&bar, "reading items", 0, 0, false, false);
     for (unsigned turn = 1; !atomic_load(&watch->stop); turn++) {
-        (void)nanosleep(&pause, NULL);
+        sleep_ms(LOOK_MS / 3);
         // Most requests are answered at once and want no bar.
         if (turn % 3 != 0 || atomic_load(&watch->stop) ||
             target_call(&watch->target, "ListModels", SLICE_LIT("{}")) != 200)

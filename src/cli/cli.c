@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 #include "generate/generate.h"
-#include "store/store.h"
+#include "rocks/rocks.h"
 
 static const struct cli_command commands[] = {
 #define X(name, most) {#name, help_##name, most, cli_##name},

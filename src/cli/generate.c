@@ -65,7 +65,7 @@ static bool write_all(struct making *making)
         const struct generator_file *file = &making->generator->files[i];
         struct buf text;
         buf_init(&text, OUTPUT_BYTES_MAX);
-        file->write(making->model, &making->options, &text);
+        generate(file, making->model, &making->options, &text);
         ok = !text.failed && write_file(making, out, file, buf_view(&text));
         buf_release(&text);
     }
@@ -73,7 +73,7 @@ static bool write_all(struct making *making)
                           making->error.code != ERR_NONE ? making->error.message : "cannot write");
 }
 
-static bool generate(struct making *making, const char *path)
+static bool make_all(struct making *making, const char *path)
 {
     const char *table = cli_value(making->input, "--table", NULL);
     if (!read_model(making, path))
@@ -113,7 +113,7 @@ bool cli_generate(struct cli_input *input)
                            making.generator->name, making.generator->file_count);
     arena_init(&making.arena, OUTPUT_BYTES_MAX);
     error_init(&making.error, &making.arena);
-    bool ok = generate(&making, input->arguments[1]);
+    bool ok = make_all(&making, input->arguments[1]);
     model_release(making.model);
     arena_release(&making.arena);
     return ok;

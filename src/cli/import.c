@@ -4,13 +4,13 @@
 #include "cli/target.h"
 
 #include "base/limits.h"
+#include "base/wait.h"
 #include "transfer/export.h"
 #include "transfer/files.h"
 #include "transfer/item_reader.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -132,8 +132,7 @@ static int write_requests(struct importer *importer, struct slice requests)
         struct slice left = unprocessed(importer, &arena);
         requests = left.ptr == NULL ? left : arena_copy(&arena, left);
         if (requests.ptr != NULL) {
-            struct timespec pause = {.tv_nsec = 20000000L << (try < 5 ? try : 5) };
-            (void)nanosleep(&pause, NULL);
+            sleep_ms(20L << (try < 5 ? try : 5));
         }
     }
     buf_release(&body);

@@ -2,12 +2,12 @@
 // --explain shows, and run on a server or a data directory.
 #include "cli/target.h"
 
-#include "api/entity.h"
 #include "base/encode.h"
 #include "guard/access.h"
 #include "guard/entity.h"
 #include "guard/eval.h"
 #include "guard/plain.h"
+#include "items/entity.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -1,13 +1,16 @@
 // `dolmen repair`: a sound directory out of a damaged one, and exactly what was lost. What can be
-// read is taken over (store/salvage.h); then whatever does not fit together any more is mended
+// read is taken over (salvage/salvage.h); then whatever does not fit together any more is mended
 // (engine/verify.h).
 #include "cli/scratch.h"
 
 #include "base/encode.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "base/time_text.h"
+#include "designs/verify.h"
 #include "engine/layout.h"
-#include "store/salvage.h"
+#include "rocks/rocks.h"
+#include "salvage/salvage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -304,11 +307,7 @@ static bool set_mark(const char *path, bool finished, struct store_error *error)
 
 static bool sync_directory(const char *path, struct store_error *error)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = (fd >= 0 && fsync(fd) == 0) || fail_errno(error, "sync", path);
-    if (fd >= 0)
-        (void)close(fd);
-    return ok;
+    return directory_sync(path) || fail_errno(error, "sync", path);
 }
 
 // Gives the new directory its name, which nobody may have taken meanwhile.

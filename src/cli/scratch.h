@@ -1,12 +1,12 @@
 // A directory that a command works in, and that is gone when the command ends: as it should, with
 // an error, or by SIGINT, SIGTERM or SIGHUP. What SIGKILL leaves has a name that says what it is
-// (store/look.h).
+// (salvage/look.h).
 #ifndef CLI_SCRATCH_H
 #define CLI_SCRATCH_H
 
-#include "api/verify.h"
 #include "cli/target.h"
-#include "store/look.h"
+#include "designs/verify.h"
+#include "salvage/look.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -230,8 +230,7 @@ bool cli_serve(struct cli_input *input)
         api_close(options.api);
         return false;
     }
-    if (!budget_sweep_start(&budget))
-        log_warn("memory: no thread for freeing it");
+    budget_sweep_start(&budget);
     bool ok = serve(input, &options, &stopping);
     budget_sweep_stop(&budget);
     return ok;

@@ -9,7 +9,6 @@
 #include "json/reader.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -19,12 +18,6 @@ enum {
     POLL_MS = 150,
     MEMBER_MEMORY = 256 << 20,
 };
-
-static void pause_ms(long ms)
-{
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    (void)nanosleep(&time, NULL);
-}
 
 // ---- Opening ----------------------------------------------------------------------
 
@@ -134,7 +127,7 @@ int target_call(struct target *target, const char *operation, struct slice body)
                      error);
         }
         if (try > 0)
-            pause_ms(20L << try < PAUSE_MAX_MS ? 20L << try : PAUSE_MAX_MS);
+            sleep_ms(20L << try < PAUSE_MAX_MS ? 20L << try : PAUSE_MAX_MS);
         status = target_call_once(target, operation, body, error, sizeof(error));
         if (!should_retry(target, status))
             return status;
@@ -214,7 +207,7 @@ int target_await(struct target *target, const char *operation, struct slice body
         bar.total = (uint64_t)json_member_number(progress, "Total");
         uint64_t done = (uint64_t)json_member_number(progress, "Done");
         progress_show(&bar, done, done);
-        pause_ms(POLL_MS);
+        sleep_ms(POLL_MS);
     } while (again);
     progress_end(&bar);
     arena_release(&arena);

@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "base/error.h"
 #include "cli/command.h"
+#include "rocks/rocks.h"
 #include "transfer/format.h"
 #include "value/key.h"
 #include "json/writer.h"

@@ -1,12 +1,15 @@
 // `dolmen verify`: whether a database agrees with itself. A directory is read here, through links
-// and copies of its files (store/look.h); a server is asked to look at its own. Both end in the
+// and copies of its files (salvage/look.h); a server is asked to look at its own. Both end in the
 // same JSON, which is printed as it is or as text.
 #include "cli/scratch.h"
 
 #include "base/limits.h"
-#include "store/data_dir.h"
-#include "store/look.h"
-#include "store/wal_check.h"
+#include "base/wait.h"
+#include "designs/verify.h"
+#include "rocks/data_dir.h"
+#include "rocks/tables.h"
+#include "salvage/look.h"
+#include "wal/check.h"
 
 enum { ANSWER_MEMORY = 256 << 20, LIMIT_DEFAULT = 100, LIMIT_MAX = 10000 };
 
@@ -129,6 +132,21 @@ static void look_at_log(struct looking *looking, const struct look *look)
     wal_report_release(&log);
 }
 
+// False if the watcher ended it.
+static bool look_at_files(const char *data, const struct verify_watcher *watcher)
+{
+    struct verify_files files = {.watcher = watcher, .outcome = {.check = VERIFY_FILES}};
+    struct store_error error;
+    if (!rocks_tables_check(data, verify_file, &files, &error)) {
+        files.outcome.differences++;
+        watcher->difference(watcher->context,
+                            &(struct verify_difference){.check = VERIFY_FILES, .what = error.text});
+    }
+    if (!files.stopped)
+        watcher->outcome(watcher->context, &files.outcome);
+    return !files.stopped;
+}
+
 // Everything but the log of a directory, which was replayed when the copy was opened.
 static void look_inside(struct looking *looking, const struct look *look)
 {
@@ -140,7 +158,7 @@ static void look_inside(struct looking *looking, const struct look *look)
             &(struct verify_difference){.check = VERIFY_CATALOG, .what = error.text});
     // Files that nothing needs any more are gone from a copy that could be opened.
     const struct verify_watcher watcher = findings_watcher(&looking->found);
-    looking->whole = verify_files(store == NULL ? look->data : look->scratch, &watcher);
+    looking->whole = look_at_files(store == NULL ? look->data : look->scratch, &watcher);
     if (store == NULL)
         return;
     const struct verify_options options = {.store = store,

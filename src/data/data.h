@@ -7,8 +7,9 @@
 #ifndef DATA_DATA_H
 #define DATA_DATA_H
 
-#include "api/entity.h"
+#include "api/api.h"
 #include "http/http.h"
+#include "items/entity.h"
 
 // What all requests share. `api` is borrowed.
 struct data_service {

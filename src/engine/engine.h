@@ -2,8 +2,10 @@
 // expressions; JSON, requests and messages about requests are the API's business.
 //
 // Reading happens on the caller's thread, against a snapshot, and never waits for a
-// writer. Writing is a job handed to the one writer thread, which executes all jobs that
-// wait against one batch, commits once, and then tells every owner (group commit).
+// writer. Writing is a job handed to the one writer, which executes all jobs that wait
+// against one batch, commits once, and then tells every owner (group commit). "The writer's
+// thread" is whichever has that role at the moment: a thread of its own, or a caller that would
+// only wait (ADR 016).
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
@@ -108,18 +110,21 @@ struct job {
     // On the writer's thread, once, at the very end. It must not block.
     void (*done)(struct job *job);
     bool alone;         // wants a batch of its own: changes of the catalog, backfill
+    bool patient;       // the owner's thread has nothing to do but wait: it may be the writer's
     bool beside;        // work beside the requests: see engine_run_beside()
     bool large;         // set by `run`: it has much to read or write, and small ones go first
     bool failed;        // set by the writer: look at error
     enum job_turn turn; // set by `run`; JOB_ENDS before
     struct error *error;
+    struct waiter *waiter; // the engine's own: who sleeps in engine_run(), instead of `done`
 };
 
 // Hands a job to the writer. False (ERR_THROTTLING) if too many are waiting; then `done` is
-// never called.
+// never called. Of a patient job `done` may have been called, on this thread, when this returns.
 MUST_CHECK bool engine_submit(struct engine *engine, struct job *job);
 
-// Submits and waits; for control operations and the embedded library. False if the job failed.
+// Submits and waits. False if the job failed: then nothing of its last commit was done, and
+// `undone` is not asked. `done` is not called.
 MUST_CHECK bool engine_run(struct engine *engine, struct job *job);
 
 // The same for work that nobody waits for. However many there are of such jobs, the writer does one
@@ -138,26 +143,26 @@ struct write_cost {
     uint64_t vectors[LIMIT_VECTOR_INDEXES]; // bytes written, by position in table->vectors
 };
 
-struct write_action {
-    // In. Everything is borrowed until the job is done.
-    enum write_kind kind;
-    struct table *table;                    // a reference the owner holds
-    struct slice key;                       // tree key: see layout.h
-    struct slice item;                      // PUT: the item. Otherwise: the bare key as an item
-    const struct expr_condition *condition; // or NULL
-    const struct expr_update *update;       // UPDATE; may be NULL (creates the bare key)
-    bool want_old;                          // the images below are needed
-    bool want_new;
-    bool old_on_failure; // the old item is needed if the condition fails
-    bool insert;         // PUT: the condition is that there is no item; else it is a duplicate
-    bool trusted;        // PUT: of an item that was in a table before; its index keys may be unfit
-    bool expired;        // DELETE: by time to live; nothing is done if the item is not expired
-    bool touch;          // UPDATE, without an update: the guard completes the item if it is there
-    bool batch;          // PUT: one of many, which may bring items from elsewhere (for the guard)
-    const struct guard *prepared; // PUT: the guard that has completed the item, or NULL
-    struct slice if_match; // empty, or the digest that the item there must have (value/digest.h)
+// What is said of an action beside its kind.
+enum write_flag {
+    WRITE_OLD = 1 << 0,            // the image of before is wanted
+    WRITE_NEW = 1 << 1,            // and that of after
+    WRITE_OLD_ON_FAILURE = 1 << 2, // the image of before is wanted if the condition fails
+    WRITE_INSERT = 1 << 3,  // PUT: the condition is that there is no item; else it is a duplicate
+    WRITE_TRUSTED = 1 << 4, // PUT: the item was in a table before; its index keys may be unfit
+    WRITE_EXPIRED = 1 << 5, // DELETE: by time to live; nothing is done if the item is not expired
+    WRITE_TOUCH = 1 << 6,   // UPDATE, without an update: the guard completes an item that is there
+    WRITE_BATCH = 1 << 7, // PUT: one of many, which may bring items from elsewhere (for the guard)
+};
 
-    // Out.
+static inline unsigned write_flag_if(bool is, enum write_flag flag)
+{
+    return is ? (unsigned)flag : 0;
+}
+
+// What became of an action. The engine's to write; whoever fails an action before it is submitted
+// notes that here as well.
+struct write_result {
     bool changed;          // the item is not what it was before
     struct slice old_item; // VALUE_NONE if there was none or it is not wanted
     struct slice new_item;
@@ -168,7 +173,21 @@ struct write_action {
     const char *failure_text;
     const void *failure_details; // see struct error
     struct slice warnings;       // of the guard, lines of text; or empty
-    size_t room;                 // the owner's: bytes of its answer that this action is part of
+};
+
+// Everything but `out` is borrowed until the job is done, and the engine leaves it alone.
+struct write_action {
+    enum write_kind kind;
+    unsigned flags;                         // of enum write_flag
+    struct table *table;                    // a reference the owner holds
+    struct slice key;                       // tree key: see layout.h
+    struct slice item;                      // PUT: the item. Otherwise: the bare key as an item
+    const struct expr_condition *condition; // or NULL
+    const struct expr_update *update;       // UPDATE; may be NULL (creates the bare key)
+    const struct guard *prepared;           // PUT: the guard that has completed the item, or NULL
+    struct slice if_match; // empty, or the digest that the item there must have (value/digest.h)
+    size_t room;           // the owner's: bytes of its answer that this action is part of
+    struct write_result out;
 };
 
 struct write_job {

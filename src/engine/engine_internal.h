@@ -1,10 +1,11 @@
 // What the files of the engine share. Three kinds of threads meet here:
 //   readers  any thread; they look tables up under the catalog's lock and read the store
-//   writer   one thread; runs jobs, commits, is the only one to change catalog and stats
+//   writer   one thread at a time (writer.c); runs jobs, commits, alone changes catalog and stats
 //   keeper   one thread; asks the writer, piece by piece, for backfills and cleanups
 #ifndef ENGINE_INTERNAL_H
 #define ENGINE_INTERNAL_H
 
+#include "base/worker.h"
 #include "engine/engine.h"
 #include "engine/layout.h"
 
@@ -43,9 +44,17 @@ static inline struct job *jobs_take(struct job_list *list)
     return job;
 }
 
+// Who has the role of the writer: see writer.c.
+enum writer_place {
+    WRITER_BUSY, // the writer thread, and it has work
+    WRITER_IDLE, // the writer thread, which sleeps
+    WRITER_LENT, // a caller that waits for its own job, for one round
+};
+
 struct queue {
     pthread_mutex_t lock;
-    pthread_cond_t wake;
+    pthread_cond_t wake; // of the writer thread
+    enum writer_place place;
     struct job_list jobs;
     struct job_list beside; // of which the writer takes one at a time
     size_t answered;        // since the writer last took jobs
@@ -54,12 +63,7 @@ struct queue {
 };
 
 struct keeper {
-    pthread_mutex_t lock;
-    pthread_cond_t wake;    // there may be work
-    pthread_cond_t settled; // there is none left
-    bool pending;           // somebody asked since the last look
-    bool busy;
-    bool stopping;
+    struct worker worker;
     // The keeper's own.
     unsigned failures; // rounds in a row in which something failed
     char told[256];    // what the log was last told of
@@ -123,6 +127,7 @@ struct engine {
     struct health health;
     struct catalog catalog;
     struct queue queue;
+    struct writer *writer; // its transaction and backlog: whoever has the role uses them
     struct writer_counts counts;
     struct change_log log;
     struct claim_notes claims;
@@ -131,7 +136,6 @@ struct engine {
     size_t index_copy_max; // see engine_index_copy_max
     struct judge judge;
     pthread_t writer_thread;
-    pthread_t keeper_thread;
 };
 
 // ---- The writer's transaction (writer.c) ----------------------------------------------
@@ -389,7 +393,7 @@ bool token_sweep(struct txn *txn);
 
 // ---- Keeper (keeper.c) ------------------------------------------------------------------------
 
-MUST_CHECK bool keeper_start(struct engine *engine);
+void keeper_start(struct engine *engine);
 void keeper_stop(struct engine *engine);
 void keeper_wake(struct engine *engine);
 

@@ -19,16 +19,16 @@ bool guard_judge(struct txn *txn, struct write_job *request, struct write_action
     if (table->model.len == 0 || action->kind == WRITE_CHECK)
         return true;
     if (table->guard == NULL)
-        return error_set(error, ERR_INTERNAL, "The model of the table cannot be read.");
+        return error_set(error, ERR_DAMAGED, "The model of the table cannot be read.");
     // Nothing to write: a delete or a touch of nothing, an item that has not expired after all.
     if (action->kind != WRITE_PUT && after->len == before.len && after->ptr == before.ptr &&
-        (before.len == 0 || action->expired))
+        (before.len == 0 || (action->flags & WRITE_EXPIRED)))
         return true;
     struct guard_write write = {
         .is_put = action->kind == WRITE_PUT,
         .prepared = action->kind == WRITE_PUT && action->prepared == table->guard,
-        .batch = action->batch,
-        .touch = action->touch,
+        .batch = action->flags & WRITE_BATCH,
+        .touch = action->flags & WRITE_TOUCH,
         .before = before,
         .env = &txn->engine->env,
         .arena = request->arena,
@@ -43,13 +43,13 @@ bool guard_judge(struct txn *txn, struct write_job *request, struct write_action
         return error_validation(error, "The items of the transaction take too much work to check "
                                        "against the model of their table: write fewer at once");
     if (write.after.len > 0 && write.after.ptr != after->ptr &&
-        !same_key(table, action->touch ? before : action->item, write.after))
+        !same_key(table, (action->flags & WRITE_TOUCH) ? before : action->item, write.after))
         return error_set(error, ERR_INTERNAL, "The model has changed meanwhile; try again.");
     *after = write.after;
     *claims = (struct claims){.count = write.claim_count,
                               .list = write.claims,
                               .release_count = write.release_count,
                               .releases = write.releases};
-    action->warnings = write.warnings;
+    action->out.warnings = write.warnings;
     return true;
 }

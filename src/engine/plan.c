@@ -63,11 +63,11 @@ static bool judge_condition(struct txn *txn, struct write_job *request, struct w
         return false;
     if (holds && matches(action, plan->before.item))
         return true;
-    action->cost.table = write_units(plan->before.size);
-    if (action->insert)
+    action->out.cost.table = write_units(plan->before.size);
+    if (action->flags & WRITE_INSERT)
         return error_set(error, ERR_DUPLICATE_ITEM, "Duplicate primary key exists in table");
-    if (action->old_on_failure &&
-        !image_copy(request->arena, plan->before.item, &action->old_item, error))
+    if ((action->flags & WRITE_OLD_ON_FAILURE) &&
+        !image_copy(request->arena, plan->before.item, &action->out.old_item, error))
         return false;
     return error_set(error, ERR_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
 }
@@ -76,7 +76,7 @@ static bool make_updated(struct txn *txn, struct write_job *request,
                          const struct write_action *action, struct plan *plan, struct error *error)
 {
     struct slice start = plan->before.item.len > 0 ? plan->before.item : action->item;
-    if (action->touch) {
+    if (action->flags & WRITE_TOUCH) {
         plan->after = plan->before;
         return true;
     }
@@ -107,7 +107,8 @@ static bool make_after(struct txn *txn, struct write_job *request,
     case WRITE_PUT:
         plan->after = (struct image){.item = action->item, .size = value_item_size(action->item)};
         return pick_keys(txn, request, plan->table, &plan->after, error) &&
-               (action->trusted || table_check_item(plan->table, image_keys(plan->after), error));
+               ((action->flags & WRITE_TRUSTED) ||
+                table_check_item(plan->table, image_keys(plan->after), error));
     case WRITE_UPDATE:
         return make_updated(txn, request, action, plan, error);
     case WRITE_CHECK:
@@ -115,7 +116,7 @@ static bool make_after(struct txn *txn, struct write_job *request,
         return true;
     case WRITE_DELETE:
         // Somebody may have given it more time since it was found.
-        if (action->expired &&
+        if ((action->flags & WRITE_EXPIRED) &&
             !ttl_expired(plan->table, image_keys(plan->before), env_now(&txn->engine->env) / 1000))
             plan->after = plan->before;
         break;
@@ -166,8 +167,8 @@ void plan_open(struct txn *txn, struct write_job *request, struct write_action *
 {
     *plan = (struct plan){.opened = true};
     error_init(&plan->error, request->arena);
-    action->failure = ERR_NONE; // a request that the store did not take may come again
-    action->old_item = VALUE_NONE;
+    action->out.failure = ERR_NONE; // a request that the store did not take may come again
+    action->out.old_item = VALUE_NONE;
     store_wait_for_disk(txn->aside); // while the writer waits, so does everybody
     bool ok = find_table(txn, action, plan) && plan_read(txn, request, action, plan, &plan->error);
     store_wait_for_disk(true);

@@ -233,7 +233,7 @@ static bool fetch(struct walk *walk, struct slice record, struct item_read *read
         return error_set(walk->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
     log_error("index %.*s of table %.*s has an entry without an item", SLICE_FMT(page->index->name),
               SLICE_FMT(page->table->name));
-    return error_set(walk->error, ERR_INTERNAL, "The index does not agree with its table.");
+    return error_set(walk->error, ERR_DAMAGED, "The index does not agree with its table.");
 }
 
 // The item as the page's index sees it, in walk->at->view if it is not all of it.

@@ -152,6 +152,18 @@ bool key_size_check(bool hash, size_t len, struct error *error)
     return true;
 }
 
+bool key_value_check(const struct key_part *part, bool hash, struct slice value,
+                     struct error *error)
+{
+    size_t len = value_bytes(value).len;
+    if (len == 0)
+        return error_set(error, ERR_EMPTY_KEY,
+                         "One or more parameter values are not valid. The AttributeValue for "
+                         "a key attribute cannot contain an empty %s value. Key: %.*s",
+                         part->type == VALUE_S ? "string" : "binary", SLICE_FMT(part->name));
+    return key_size_check(hash, len, error);
+}
+
 bool key_schema_has(const struct key_schema *schema, struct slice name)
 {
     for (size_t i = 0; i < schema->hash_count + schema->range_count; i++) {

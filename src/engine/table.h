@@ -152,5 +152,8 @@ bool key_schema_has(const struct key_schema *schema, struct slice name);
 
 // Whether a key value of that many bytes is not too long.
 MUST_CHECK bool key_size_check(bool hash, size_t len, struct error *error);
+// Emptiness and size of one key value; `hash` tells which limit.
+MUST_CHECK bool key_value_check(const struct key_part *part, bool hash, struct slice value,
+                                struct error *error);
 
 #endif

@@ -75,7 +75,7 @@ static void apply_collection(struct txn *txn, struct write_action *action, const
     else if (word == BATCH_DELETED)
         size = 0;
     size += growth;
-    action->collection_bytes = size;
+    action->out.collection_bytes = size;
     if (growth == 0)
         return;
     uint8_t value[8];
@@ -89,27 +89,28 @@ static void apply_collection(struct txn *txn, struct write_action *action, const
 static void apply_action(struct txn *txn, struct write_action *action, const struct plan *plan)
 {
     size_t larger = plan->before.size > plan->after.size ? plan->before.size : plan->after.size;
-    action->cost.table = write_units(larger);
-    action->cost_table = table_hold(plan->table);
-    action->collection_bytes = -1;
+    action->out.cost.table = write_units(larger);
+    action->out.cost_table = table_hold(plan->table);
+    action->out.collection_bytes = -1;
     if (action->kind == WRITE_CHECK)
         return;
-    action->changed = !slice_equal(plan->before.item, plan->after.item);
+    action->out.changed = !slice_equal(plan->before.item, plan->after.item);
     apply_item(txn, action, plan);
-    log_append(txn, plan->table, plan->before.item, plan->after.item, action->expired);
+    log_append(txn, plan->table, plan->before.item, plan->after.item,
+               action->flags & WRITE_EXPIRED);
     ttl_apply(txn, plan->table, action->key, image_keys(plan->before), image_keys(plan->after));
     int64_t growth = (int64_t)plan->after.size - (int64_t)plan->before.size;
     for (size_t i = 0; i < plan->table->index_count; i++) {
         const struct index *index = &plan->table->indexes[i];
         struct index_cost cost =
             index_apply(txn, plan->table, index, action->key, plan->before, plan->after);
-        action->cost.indexes[i] = cost.units;
+        action->out.cost.indexes[i] = cost.units;
         if (!index->global)
             growth += cost.bytes;
     }
     for (size_t i = 0; i < plan->table->vector_count; i++)
-        action->cost.vectors[i] = vector_apply(txn, plan->table, &plan->table->vectors[i],
-                                               action->key, plan->before, plan->after);
+        action->out.cost.vectors[i] = vector_apply(txn, plan->table, &plan->table->vectors[i],
+                                                   action->key, plan->before, plan->after);
     if (table_has_local_index(plan->table))
         apply_collection(txn, action, plan, growth);
 }
@@ -117,14 +118,14 @@ static void apply_action(struct txn *txn, struct write_action *action, const str
 static bool keep_images(struct write_job *request, struct write_action *action,
                         const struct plan *plan, struct error *error)
 {
-    if (action->want_old &&
-        !image_copy(request->arena, plan->before.item, &action->old_item, error))
+    if ((action->flags & WRITE_OLD) &&
+        !image_copy(request->arena, plan->before.item, &action->out.old_item, error))
         return false;
     // A new image is the request's own or made in its arena; a check's or a no-op's is the old one.
-    if (action->want_new && action->kind != WRITE_DELETE) {
+    if ((action->flags & WRITE_NEW) && action->kind != WRITE_DELETE) {
         if (slice_equal(plan->after.item, plan->before.item))
-            return image_copy(request->arena, plan->after.item, &action->new_item, error);
-        action->new_item = plan->after.item;
+            return image_copy(request->arena, plan->after.item, &action->out.new_item, error);
+        action->out.new_item = plan->after.item;
     }
     return true;
 }
@@ -133,7 +134,7 @@ static bool keep_images(struct write_job *request, struct write_action *action,
 // not told if there is none.
 static bool find_room(struct write_job *request, struct write_action *action, struct error *error)
 {
-    bool shows = action->want_old || action->want_new;
+    bool shows = action->flags & (WRITE_OLD | WRITE_NEW);
     return request->room == NULL || !shows || request->room(request, action, error);
 }
 
@@ -141,9 +142,9 @@ static void find_room_for_failure(struct write_job *request, struct write_action
 {
     struct error error;
     error_init(&error, request->arena);
-    if (request->each && request->room != NULL && action->old_item.len > 0 &&
+    if (request->each && request->room != NULL && action->out.old_item.len > 0 &&
         !request->room(request, action, &error))
-        action->old_item = VALUE_NONE;
+        action->out.old_item = VALUE_NONE;
 }
 
 // ---- Parts ---------------------------------------------------------------------------
@@ -405,9 +406,9 @@ static bool is_reason(enum error_code code)
 static bool note_failure(struct write_job *request, struct write_action *action,
                          const struct error *error)
 {
-    action->failure = error->code;
-    action->failure_text = error->message;
-    action->failure_details = error->details;
+    action->out.failure = error->code;
+    action->out.failure_text = error->message;
+    action->out.failure_details = error->details;
     if (request->each)
         return false;
     if (!request->transaction || !is_reason(error->code))
@@ -451,7 +452,7 @@ static bool judge_part(struct txn *txn, struct write_job *request, const struct 
     if (!judge_claims(txn, request, part))
         return false;
     for (size_t i = 0; i < part->count; i++) {
-        if (part->actions[i].failure != ERR_NONE)
+        if (part->actions[i].out.failure != ERR_NONE)
             return error_set(request->job.error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
     }
     return true;
@@ -509,10 +510,10 @@ static bool repeat(struct txn *txn, struct write_job *request)
         struct plan plan = {.table = NULL};
         if (!plan_read(txn, request, action, &plan, request->job.error))
             return false;
-        action->cost.table = (uint32_t)((plan.before.size + 4095) / 4096);
-        if (action->cost.table == 0)
-            action->cost.table = 1;
-        action->collection_bytes = -1;
+        action->out.cost.table = (uint32_t)((plan.before.size + 4095) / 4096);
+        if (action->out.cost.table == 0)
+            action->out.cost.table = 1;
+        action->out.collection_bytes = -1;
         store_value_release(txn->engine->store, &plan.pin);
     }
     return true;
@@ -546,11 +547,11 @@ static void rest_undone(struct job *job)
         return;
     for (size_t i = request->committed; i < request->count; i++) {
         struct write_action *action = &request->actions[i];
-        action->failure = job->error->code;
-        action->failure_text = job->error->message;
-        action->changed = false;
-        action->cost = (struct write_cost){.table = 0};
-        action->collection_bytes = -1;
+        action->out.failure = job->error->code;
+        action->out.failure_text = job->error->message;
+        action->out.changed = false;
+        action->out.cost = (struct write_cost){.table = 0};
+        action->out.collection_bytes = -1;
     }
     error_init(job->error, job->error->arena);
     job->failed = false;
@@ -603,7 +604,7 @@ void write_job_init(struct write_job *request, struct engine *engine, struct are
 void write_job_release(struct write_job *request)
 {
     for (size_t i = 0; i < request->count; i++) {
-        table_release(request->actions[i].cost_table);
-        request->actions[i].cost_table = NULL;
+        table_release(request->actions[i].out.cost_table);
+        request->actions[i].out.cost_table = NULL;
     }
 }

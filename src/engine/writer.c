@@ -1,6 +1,13 @@
-// The writer: one thread that runs all waiting jobs against one batch, commits once, and
-// then answers all of them. While it waits for the disk, new jobs gather, so the batch grows
-// with the load and the cost of a sync is shared.
+// The writer: runs all waiting jobs against one batch, commits once, and then answers all of
+// them. While it waits for the disk, new jobs gather, so the batch grows with the load and the
+// cost of a sync is shared.
+//
+// It is a role that one thread has at a time, and the queue's lock says which (enum writer_place).
+// Mostly that is the writer thread. When it sleeps and a caller comes that would only wait for it,
+// the caller does the round itself and gives the role back: a lone caller does not pay for two
+// threads waking each other (ADR 016). The transaction and the backlog go with the role, and so
+// does everything else that is "the writer's": passing it on under the lock makes what one has
+// written visible to the next.
 //
 // Invariants: a job that fails has written nothing; nothing is answered before the batch is
 // durable; counters and catalog change only after that, so a failed commit needs no undoing.
@@ -15,16 +22,69 @@
 
 enum { GATHER_NS = 150000 };
 
+// ---- Backlog ------------------------------------------------------------------------
+
+// Jobs that the writer has taken and not run yet. Small and large ones are committed in turns:
+// whoever writes little waits for one commit of those who write much, never for all of them nor in
+// one commit with them, and the large go on, however many small ones come.
+struct backlog {
+    struct job_list small;
+    struct job_list large;
+    bool large_next; // the last commit was of small ones
+    bool beside;     // one of them is a job beside the requests
+};
+
+// What goes with the role.
+struct writer {
+    struct txn txn;
+    struct backlog backlog;
+};
+
+static bool backlog_empty(const struct backlog *backlog)
+{
+    return backlog->small.first == NULL && backlog->large.first == NULL;
+}
+
+static void backlog_add(struct backlog *backlog, struct job *job)
+{
+    backlog->beside |= job->beside;
+    jobs_add(job->large ? &backlog->large : &backlog->small, job);
+}
+
+// Those whose turn it is.
+static struct job_list *backlog_turn(struct backlog *backlog)
+{
+    bool large =
+        backlog->small.first == NULL || (backlog->large_next && backlog->large.first != NULL);
+    return large ? &backlog->large : &backlog->small;
+}
+
 // ---- Queue --------------------------------------------------------------------------
+
+static bool queue_empty(const struct queue *queue)
+{
+    return queue->jobs.first == NULL && queue->beside.first == NULL;
+}
 
 void writer_queue(struct engine *engine, struct job *job)
 {
     struct queue *queue = &engine->queue;
     ensure(pthread_mutex_lock(&queue->lock) == 0);
     jobs_add(job->beside ? &queue->beside : &queue->jobs, job);
-    ensure(pthread_cond_signal(&queue->wake) == 0);
+    if (queue->place == WRITER_IDLE)
+        ensure(pthread_cond_signal(&queue->wake) == 0);
     ensure(pthread_mutex_unlock(&queue->lock) == 0);
 }
+
+// Whether the job's owner becomes the writer: it overtakes nobody, and nobody is about to come with
+// whom it should share a commit.
+static bool queue_lends(const struct queue *queue, const struct job *job)
+{
+    return job->patient && queue->place == WRITER_IDLE && queue_empty(queue) &&
+           queue->answered <= 1 && !queue->stopping;
+}
+
+static void writer_lead(struct engine *engine);
 
 bool engine_submit(struct engine *engine, struct job *job)
 {
@@ -33,19 +93,28 @@ bool engine_submit(struct engine *engine, struct job *job)
     job->failed = false;
     job->turn = JOB_ENDS;
     ensure(pthread_mutex_lock(&queue->lock) == 0);
-    bool full = list->waiting >= LIMIT_WRITE_QUEUE;
-    bool was_empty = list->first == NULL;
-    if (!full) {
-        jobs_add(list, job);
-        list->waiting++;
-    }
-    bool enough = queue->jobs.waiting == queue->wanted;
-    ensure(pthread_mutex_unlock(&queue->lock) == 0);
-    if (full)
+    if (list->waiting >= LIMIT_WRITE_QUEUE) {
+        ensure(pthread_mutex_unlock(&queue->lock) == 0);
         return error_set(job->error, ERR_THROTTLING,
                          "Throughput exceeds the current capacity of your table or index. Too "
                          "many writes are waiting; retry in a moment.");
-    if (was_empty || enough)
+    }
+    list->waiting++;
+    bool leads = queue_lends(queue, job);
+    // A writer that has work looks at the queue when it is done with it.
+    bool wakes = queue->place == WRITER_IDLE && list->first == NULL;
+    bool enough = queue->jobs.waiting == queue->wanted;
+    if (leads) {
+        queue->place = WRITER_LENT;
+        queue->answered = 0;
+        backlog_add(&engine->writer->backlog, job);
+    } else {
+        jobs_add(list, job);
+    }
+    ensure(pthread_mutex_unlock(&queue->lock) == 0);
+    if (leads)
+        writer_lead(engine);
+    else if (wakes || enough)
         ensure(pthread_cond_signal(&queue->wake) == 0);
     return true;
 }
@@ -72,43 +141,19 @@ static bool queue_ended(const struct queue *queue)
     return queue->stopping && queue->jobs.waiting == 0 && queue->beside.waiting == 0;
 }
 
-// Jobs that the writer has taken and not run yet. Small and large ones are committed in turns:
-// whoever writes little waits for one commit of those who write much, never for all of them nor in
-// one commit with them, and the large go on, however many small ones come.
-struct backlog {
-    struct job_list small;
-    struct job_list large;
-    bool large_next; // the last commit was of small ones
-    bool beside;     // one of them is a job beside the requests
-};
-
-static bool backlog_empty(const struct backlog *backlog)
-{
-    return backlog->small.first == NULL && backlog->large.first == NULL;
-}
-
-static void backlog_add(struct backlog *backlog, struct job *job)
-{
-    backlog->beside |= job->beside;
-    jobs_add(job->large ? &backlog->large : &backlog->small, job);
-}
-
-// Those whose turn it is.
-static struct job_list *backlog_turn(struct backlog *backlog)
-{
-    bool large =
-        backlog->small.first == NULL || (backlog->large_next && backlog->large.first != NULL);
-    return large ? &backlog->large : &backlog->small;
-}
-
-// Adds all requests that wait, and one job beside them. If there is nothing to do, waits; false
-// when the engine stops.
+// Adds all requests that wait to the backlog, and one job beside them. If there is nothing to do,
+// sleeps; false when the engine stops. The writer thread only.
 static bool queue_take(struct queue *queue, struct backlog *backlog)
 {
     ensure(pthread_mutex_lock(&queue->lock) == 0);
     if (backlog_empty(backlog)) {
-        while (queue->jobs.first == NULL && queue->beside.first == NULL && !queue_ended(queue))
+        queue->place = queue_empty(queue) ? WRITER_IDLE : WRITER_BUSY;
+        // The backlog may be looked at only while the role is here: a caller may have left its job
+        // in it.
+        while (queue->place == WRITER_LENT ||
+               (queue_empty(queue) && backlog_empty(backlog) && !queue_ended(queue)))
             ensure(pthread_cond_wait(&queue->wake, &queue->lock) == 0);
+        queue->place = WRITER_BUSY;
         queue_gather(queue);
     }
     struct job *job;
@@ -165,38 +210,8 @@ struct waiter {
     bool done;
 };
 
-struct waiting_job {
-    struct job job; // first
-    struct job *inner;
-    struct waiter waiter;
-};
-
-static bool run_inner(struct job *job, struct txn *txn)
+static void wake_waiter(struct waiter *waiter)
 {
-    struct job *inner = ((struct waiting_job *)job)->inner;
-    inner->turn = JOB_ENDS;
-    bool ok = inner->run(inner, txn);
-    job->turn = inner->turn;
-    job->large = inner->large;
-    return ok;
-}
-
-static bool plan_inner(struct job *job, struct txn *txn)
-{
-    struct job *inner = ((struct waiting_job *)job)->inner;
-    return inner->plan(inner, txn);
-}
-
-static void inner_committed(struct job *job, struct engine *engine)
-{
-    struct job *inner = ((struct waiting_job *)job)->inner;
-    if (inner->committed != NULL)
-        inner->committed(inner, engine);
-}
-
-static void wake_waiter(struct job *job)
-{
-    struct waiter *waiter = &((struct waiting_job *)job)->waiter;
     ensure(pthread_mutex_lock(&waiter->lock) == 0);
     waiter->done = true;
     ensure(pthread_cond_signal(&waiter->wake) == 0);
@@ -205,23 +220,18 @@ static void wake_waiter(struct job *job)
 
 bool engine_run(struct engine *engine, struct job *job)
 {
-    struct waiting_job outer = {
-        .job = {.run = run_inner,
-                .plan = plan_inner,
-                .committed = inner_committed,
-                .done = wake_waiter,
-                .alone = job->alone,
-                .beside = job->beside,
-                .error = job->error},
-        .inner = job,
-        .waiter = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false}};
-    if (!engine_submit(engine, &outer.job))
+    struct waiter waiter = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+    job->waiter = &waiter;
+    job->undone = NULL; // whoever runs it in one piece is told if a piece is missing
+    // Threads that work beside the requests may have low priority: nobody shall wait for them.
+    job->patient = !job->beside;
+    if (!engine_submit(engine, job))
         return false;
-    ensure(pthread_mutex_lock(&outer.waiter.lock) == 0);
-    while (!outer.waiter.done)
-        ensure(pthread_cond_wait(&outer.waiter.wake, &outer.waiter.lock) == 0);
-    ensure(pthread_mutex_unlock(&outer.waiter.lock) == 0);
-    job->failed = outer.job.failed;
+    ensure(pthread_mutex_lock(&waiter.lock) == 0);
+    while (!waiter.done)
+        ensure(pthread_cond_wait(&waiter.wake, &waiter.lock) == 0);
+    ensure(pthread_mutex_unlock(&waiter.lock) == 0);
+    job->waiter = NULL;
     return !job->failed;
 }
 
@@ -412,7 +422,10 @@ static void end_job(struct txn *txn, struct job *job, struct finished *finished)
     finished->beside += job->beside;
     if (!job->failed && job->committed != NULL)
         job->committed(job, txn->engine);
-    job->done(job); // may free it
+    if (job->waiter != NULL)
+        wake_waiter(job->waiter); // whose job it is: gone from here on
+    else
+        job->done(job); // may free it
 }
 
 static int64_t items_added(const struct txn *txn)
@@ -475,18 +488,36 @@ static struct finished commit_group(struct txn *txn, const struct group *group)
     return finished;
 }
 
+// ---- Rounds -------------------------------------------------------------------------
+
+// Runs and commits one group of the backlog.
+static void writer_round(struct engine *engine)
+{
+    struct writer *writer = engine->writer;
+    struct group group;
+    run_group(&writer->txn, &writer->backlog, &group);
+    queue_finished(&engine->queue, commit_group(&writer->txn, &group));
+}
+
+// A round on the thread of a caller that has taken the role. What is left goes to the writer
+// thread: what has come meanwhile, and the caller's own job if it was put off.
+static void writer_lead(struct engine *engine)
+{
+    struct queue *queue = &engine->queue;
+    writer_round(engine);
+    ensure(pthread_mutex_lock(&queue->lock) == 0);
+    bool idle = queue_empty(queue) && backlog_empty(&engine->writer->backlog) && !queue->stopping;
+    queue->place = idle ? WRITER_IDLE : WRITER_BUSY;
+    if (!idle)
+        ensure(pthread_cond_signal(&queue->wake) == 0);
+    ensure(pthread_mutex_unlock(&queue->lock) == 0);
+}
+
 static void *writer_main(void *argument)
 {
     struct engine *engine = argument;
-    struct txn txn;
-    txn_init(&txn, engine);
-    struct backlog backlog = {.beside = false};
-    while (queue_take(&engine->queue, &backlog)) {
-        struct group group;
-        run_group(&txn, &backlog, &group);
-        queue_finished(&engine->queue, commit_group(&txn, &group));
-    }
-    txn_release(&txn);
+    while (queue_take(&engine->queue, &engine->writer->backlog))
+        writer_round(engine);
     return NULL;
 }
 
@@ -494,6 +525,9 @@ bool writer_start(struct engine *engine)
 {
     ensure(pthread_mutex_init(&engine->queue.lock, NULL) == 0);
     wait_init(&engine->queue.wake);
+    engine->writer = calloc(1, sizeof(*engine->writer));
+    ensure_memory(engine->writer);
+    txn_init(&engine->writer->txn, engine);
     return pthread_create(&engine->writer_thread, NULL, writer_main, engine) == 0;
 }
 
@@ -504,6 +538,8 @@ void writer_stop(struct engine *engine)
     ensure(pthread_cond_signal(&engine->queue.wake) == 0);
     ensure(pthread_mutex_unlock(&engine->queue.lock) == 0);
     ensure(pthread_join(engine->writer_thread, NULL) == 0);
+    txn_release(&engine->writer->txn);
+    free(engine->writer);
     ensure(pthread_mutex_destroy(&engine->queue.lock) == 0);
     ensure(pthread_cond_destroy(&engine->queue.wake) == 0);
 }

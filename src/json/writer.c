@@ -19,30 +19,37 @@ static inline void writer_comma(struct json_writer *w)
         buf_byte(w->out, ',');
 }
 
-void json_open_object(struct json_writer *w)
+static inline void writer_open(struct json_writer *w, uint8_t bracket)
 {
     writer_comma(w);
-    buf_byte(w->out, '{');
+    buf_byte(w->out, bracket);
     w->comma = false;
+}
+
+static inline void writer_close(struct json_writer *w, uint8_t bracket)
+{
+    buf_byte(w->out, bracket);
+    w->comma = true;
+}
+
+void json_open_object(struct json_writer *w)
+{
+    writer_open(w, '{');
 }
 
 void json_close_object(struct json_writer *w)
 {
-    buf_byte(w->out, '}');
-    w->comma = true;
+    writer_close(w, '}');
 }
 
 void json_open_array(struct json_writer *w)
 {
-    writer_comma(w);
-    buf_byte(w->out, '[');
-    w->comma = false;
+    writer_open(w, '[');
 }
 
 void json_close_array(struct json_writer *w)
 {
-    buf_byte(w->out, ']');
-    w->comma = true;
+    writer_close(w, ']');
 }
 
 // ---- Strings -----------------------------------------------------------------
@@ -260,20 +267,6 @@ void json_units(struct json_writer *w, double value)
             break;
     }
     buf_text(w->out, text);
-}
-
-void json_time(struct json_writer *w, int64_t milliseconds)
-{
-    writer_comma(w);
-    w->comma = true;
-    uint64_t size = milliseconds < 0 ? -(uint64_t)milliseconds : (uint64_t)milliseconds;
-    if (milliseconds < 0)
-        buf_byte(w->out, '-');
-    buf_u64(w->out, size / 1000);
-    unsigned rest = (unsigned)(size % 1000);
-    uint8_t fraction[4] = {'.', (uint8_t)('0' + rest / 100), (uint8_t)('0' + rest / 10 % 10),
-                           (uint8_t)('0' + rest % 10)};
-    buf_add(w->out, fraction, sizeof fraction);
 }
 
 // ---- Attribute values ----------------------------------------------------------
@@ -556,7 +549,15 @@ void json_put_flag(struct json_writer *w, const char *name, bool value)
 void json_put_time(struct json_writer *w, const char *name, int64_t milliseconds)
 {
     json_name(w, name);
-    json_time(w, milliseconds);
+    w->comma = true;
+    uint64_t size = milliseconds < 0 ? -(uint64_t)milliseconds : (uint64_t)milliseconds;
+    if (milliseconds < 0)
+        buf_byte(w->out, '-');
+    buf_u64(w->out, size / 1000);
+    unsigned rest = (unsigned)(size % 1000);
+    uint8_t fraction[4] = {'.', (uint8_t)('0' + rest / 100), (uint8_t)('0' + rest / 10 % 10),
+                           (uint8_t)('0' + rest % 10)};
+    buf_add(w->out, fraction, sizeof fraction);
 }
 
 void json_put_given(struct json_writer *w, const char *name, struct slice text)

@@ -53,7 +53,8 @@ static void check_rule(struct model_file *file, const struct raw_rule *raw)
     rule_attribute(file, entity, &raw->names[1]);
     struct model_names scope = check_scope(file, entity);
     if (raw->template != NULL)
-        (void)!model_template_resolve(raw->template, &scope, file->p.scratch, file->p.diagnostics);
+        DISREGARD(
+            model_template_resolve(raw->template, &scope, file->p.scratch, file->p.diagnostics));
 }
 
 void check_rules(struct model_file *file)

@@ -65,7 +65,7 @@ static void duration_text(struct slice value, struct buf *out)
         const char *unit;
     } units[] = {{604800, "w"}, {86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}};
     int64_t seconds = 0;
-    (void)!number_to_i64(value_bytes(value), &seconds);
+    DISREGARD(number_to_i64(value_bytes(value), &seconds));
     for (size_t i = 0; i < COUNT_OF(units); i++) {
         if (seconds % units[i].seconds != 0)
             continue;

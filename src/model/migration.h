@@ -18,7 +18,7 @@
 //
 // The steps of a way are gone one after the other, each over the whole table. An item that fits
 // goes, unless one of the made items has its key, or `keep` is said. Everything that becomes of one
-// item is one transaction (api/model_migration.h).
+// item is one transaction (change/migration.h).
 #ifndef MODEL_MIGRATION_H
 #define MODEL_MIGRATION_H
 

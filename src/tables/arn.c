@@ -1,6 +1,8 @@
 // See arn.h.
 #include "tables/arn.h"
 
+#include "base/limits.h"
+
 enum { ARN_MAX = 4096 };
 
 static bool take_part(struct slice *rest, struct slice *part)
@@ -59,4 +61,38 @@ void json_put_arn(struct json_writer *w, const char *name, const struct table_ar
     arn_write(&text, arn);
     json_put_string(w, name, buf_view(&text));
     buf_release(&text);
+}
+
+static const bool name_bytes[256] = {
+    ['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true,
+    ['_'] = true,         ['.'] = true,         ['-'] = true,
+};
+
+bool table_name_matches(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!name_bytes[text.ptr[i]])
+            return false;
+    return text.len > 0;
+}
+
+bool arn_of_table(struct slice text, struct slice *name)
+{
+    struct slice prefix = SLICE_LIT("table/");
+    struct arn arn;
+    if (!arn_split(text, &arn) || !slice_is(arn.service, "dynamodb") || arn.region.len == 0 ||
+        arn.account.len == 0 || !slice_begins(arn.rest, prefix))
+        return false;
+    struct slice rest = slice_of(arn.rest.ptr + prefix.len, arn.rest.len - prefix.len);
+    if (rest.len < LIMIT_TABLE_NAME_MIN || rest.len > LIMIT_TABLE_NAME_MAX ||
+        !table_name_matches(rest))
+        return false;
+    *name = rest;
+    return true;
+}
+
+struct slice table_name_plain(struct slice name_or_arn)
+{
+    struct slice name;
+    return arn_of_table(name_or_arn, &name) ? name : name_or_arn;
 }

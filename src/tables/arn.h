@@ -28,4 +28,12 @@ void arn_write(struct buf *out, const struct table_arn *arn);
 struct slice arn_make(struct arena *arena, const struct table_arn *arn);
 void json_put_arn(struct json_writer *w, const char *name, const struct table_arn *arn);
 
+// Whether it has only bytes that the name of a table may have, and at least one.
+bool table_name_matches(struct slice text);
+// The name in arn:aws:dynamodb:<region>:<account>:table/<name>, with nothing behind it.
+MUST_CHECK bool arn_of_table(struct slice text, struct slice *name);
+// A TableName may be the table's ARN. The name in it, or the slice itself if it is
+// no ARN; a name that passed request_decode() gives a valid table name.
+struct slice table_name_plain(struct slice name_or_arn);
+
 #endif

@@ -1,6 +1,6 @@
 // What CreateTable and UpdateTable say of a table, as structs. shape_decode() fills them from JSON
-// (the shapes are in api/shapes_table.c); restores, imports and applying a model fill them by hand.
-// Members stand in the order of the service model, each named as the snake_case of its JSON
+// (the shapes are in requests/shapes_table.c); restores, imports and applying a model fill them by
+// hand. Members stand in the order of the service model, each named as the snake_case of its JSON
 // name; where a member is a list, the comment behind it names the C type of its elements.
 #ifndef TABLES_REQUESTS_H
 #define TABLES_REQUESTS_H

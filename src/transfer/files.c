@@ -1,6 +1,8 @@
 // See files.h.
 #include "transfer/files.h"
 
+#include "base/files.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -155,19 +157,6 @@ bool files_make_directory(const char *path, struct error *error)
     return ok;
 }
 
-static bool write_fd(int fd, struct slice bytes)
-{
-    while (bytes.len > 0) {
-        ssize_t done = write(fd, bytes.ptr, bytes.len);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        bytes = slice_of(bytes.ptr + done, bytes.len - (size_t)done);
-    }
-    return fsync(fd) == 0;
-}
-
 bool files_write(const char *path, struct slice bytes, struct error *error)
 {
     char beside[4096];
@@ -175,7 +164,7 @@ bool files_write(const char *path, struct slice bytes, struct error *error)
     int fd = len < (int)sizeof(beside)
                  ? open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
                  : -1;
-    bool ok = fd >= 0 && write_fd(fd, bytes);
+    bool ok = fd >= 0 && file_write(fd, bytes) && fsync(fd) == 0;
     if (fd >= 0 && close(fd) != 0)
         ok = false;
     ok = ok && rename(beside, path) == 0;

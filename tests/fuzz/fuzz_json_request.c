@@ -4,7 +4,7 @@
 // Input: one letter for the operation (see `shapes`), then the body.
 #include "fuzz.h"
 
-#include "api/shapes.h"
+#include "requests/shapes.h"
 #include "json/reader.h"
 #include "json/writer.h"
 

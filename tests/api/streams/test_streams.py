@@ -240,6 +240,7 @@ class Clock(unittest.TestCase):
         first = self.streams.get_records(ShardIterator=self.iterator(shard))
         sequence = first['Records'][0]['dynamodb']['SequenceNumber']
         self.advance(23.9)
+        wait_until(lambda: len(self.shards()) == 2)  # the first one is old
         self.put(2)
         self.assertEqual(len(self.streams.get_records(ShardIterator=self.iterator(shard))['Records']), 1)
         self.advance(0.2)

@@ -2,7 +2,8 @@
 #ifndef TESTS_UNIT_API_CALLS_H
 #define TESTS_UNIT_API_CALLS_H
 
-#include "api/api_internal.h"
+#include "api/api.h"
+#include "call/operation.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 // backups made on the way, must equal it.
 #include "calls.h"
 
-#include "api/janitor.h"
+#include "work/janitor.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -171,7 +171,7 @@ static void restore_to(struct world *world, int64_t at_ms)
              "%03d}",
              (long long)(at_ms / 1000), (int)(at_ms % 1000));
     call_ok(world, "RestoreTableToPointInTime", body);
-    background_wait(world->api);
+    work_wait(&world->api->shop);
     check_table(world, "then", at_ms);
 }
 
@@ -220,7 +220,7 @@ static void restore_from(struct world *world, const char *arn, int64_t at_ms)
     char body[1000];
     snprintf(body, sizeof(body), "{\"TargetTableName\":\"then\",\"BackupArn\":\"%s\"}", arn);
     call_ok(world, "RestoreTableFromBackup", body);
-    background_wait(world->api);
+    work_wait(&world->api->shop);
     check_table(world, "then", at_ms);
 }
 
@@ -242,7 +242,7 @@ static void test_restore_from_backups(void **state)
         world->clock.now_ms += 10;
         for (int i = 0; i < 10; i++)
             write_one(world);
-        background_wait(world->api);
+        work_wait(&world->api->shop);
     }
     for (size_t b = 0; b < 4; b++)
         restore_from(world, arns[b], times[b]);
@@ -277,27 +277,27 @@ struct blocker {
 
 static atomic_bool blocked;
 
-static void run_blocker(struct task *task, struct api *api)
+static void run_blocker(struct task *task, struct workshop *shop)
 {
     (void)task;
-    while (atomic_load(&blocked) && background_pause(api, 1))
+    while (atomic_load(&blocked) && work_pause(shop, 1))
         continue;
 }
 
-static void block(struct world *world, struct blocker *blocker, enum background_lane lane)
+static void block(struct world *world, struct blocker *blocker, enum lane_kind lane)
 {
     atomic_store(&blocked, true);
-    for (size_t i = 0; background_idle(world->api, lane); i++) {
+    for (size_t i = 0; lane_idle(&world->api->shop, lane); i++) {
         assert_true(i < THREADS_MAX);
         blocker->tasks[i] = (struct task){.lane = lane, .run = run_blocker};
-        assert_true(background_submit(world->api, &blocker->tasks[i]));
+        assert_true(lane_submit(&world->api->shop, &blocker->tasks[i]));
     }
 }
 
 static void unblock(struct world *world)
 {
     atomic_store(&blocked, false);
-    background_wait(world->api);
+    work_wait(&world->api->shop);
 }
 
 static void call_fails(struct world *world, const char *operation, const char *body,
@@ -397,13 +397,13 @@ static void test_late_restore(void **state)
     unblock(world);
     check_table(world, "then", then_ms);
     call_ok(world, "DeleteTable", "{\"TableName\":\"tab\"}");
-    engine_settle(world->api->engine);
+    engine_settle(world->api->shop.engine);
     // What the table left goes when its time is up.
     call_ok(world, "ListBackups", "{\"BackupType\":\"SYSTEM\"}");
     buf_byte(&world->call.response, 0);
     assert_non_null(strstr((const char *)world->call.response.ptr, "tab$DeletedTableBackup"));
     world->clock.now_ms += 36LL * 24 * 3600 * 1000;
-    janitor_run(world->api);
+    janitor_run(world->api->janitor);
     call_ok(world, "ListBackups", "{\"BackupType\":\"SYSTEM\"}");
     buf_byte(&world->call.response, 0);
     assert_string_equal((const char *)world->call.response.ptr, "{\"BackupSummaries\":[]}");
@@ -426,7 +426,7 @@ static void test_period(void **state)
     world->clock.now_ms += 1000;
     write_one(world);
     world->clock.now_ms += 3LL * 24 * 3600 * 1000;
-    janitor_run(world->api);
+    janitor_run(world->api->janitor);
     call_ok(world, "UpdateContinuousBackups",
             "{\"TableName\":\"tab\",\"PointInTimeRecoverySpecification\":{"
             "\"PointInTimeRecoveryEnabled\":true,\"RecoveryPeriodInDays\":35}}");
@@ -507,7 +507,7 @@ static void check_overtaken(struct world *world, const char *operation, const ch
                                .lock = PTHREAD_MUTEX_INITIALIZER};
     api_call_init(&other, world->api);
     assert_int_equal(pthread_mutex_lock(&stop.lock), 0);
-    assert_true(engine_submit(world->api->engine, &stop.job));
+    assert_true(engine_submit(world->api->shop.engine, &stop.job));
     start_call(&world->call, &waiters[0], "DeleteTable", "{\"TableName\":\"tab\"}");
     start_call(&other, &waiters[1], operation, body);
     assert_int_equal(pthread_mutex_unlock(&stop.lock), 0);
@@ -560,7 +560,7 @@ static void test_hidden(void **state)
     char body[600];
     call_ok(world, "CreateBackup", "{\"TableName\":\"tab\",\"BackupName\":\"one\"}");
     keep_arn(world, arn, sizeof(arn));
-    background_wait(world->api);
+    work_wait(&world->api->shop);
     snprintf(name, sizeof(name), "\\u0001backup/%s", strrchr(arn, '/') + 1);
     static const char *const requests[][2] = {
         {"DescribeTable", "{\"TableName\":\"%s\"}"},

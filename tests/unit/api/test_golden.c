@@ -172,7 +172,7 @@ static void directive(struct scenario *s, struct slice line)
 {
     struct slice region = SLICE_LIT("!region ");
     if (slice_is(line, "!settle"))
-        engine_settle(s->api->engine);
+        engine_settle(s->api->shop.engine);
     else if (slice_begins(line, region))
         s->call.region = slice_of(line.ptr + region.len, line.len - region.len);
     else

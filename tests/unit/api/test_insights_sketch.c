@@ -1,5 +1,5 @@
 // The sketch of heavy keys: exact as long as there is room, and right about the heaviest beyond it.
-#include "api/insights_sketch.h"
+#include "call/insights_sketch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

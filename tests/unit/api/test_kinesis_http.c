@@ -1,6 +1,6 @@
 // The client of a Kinesis endpoint, with a resolver of its own: this program defines getaddrinfo(),
 // and the client calls it instead of the C library's.
-#include "api/kinesis.h"
+#include "capture/kinesis.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>

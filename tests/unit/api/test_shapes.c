@@ -7,9 +7,10 @@
 
 #include <cmocka.h>
 
-#include "api/shapes.h"
+#include "requests/shapes.h"
 #include "base/arena.h"
 #include "base/limits.h"
+#include "tables/arn.h"
 
 // ---- The vocabulary of the messages -----------------------------------------------------
 

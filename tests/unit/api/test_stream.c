@@ -1,7 +1,9 @@
 // Streams over time: shards that close by age, by changes and by hand, what is forgotten after a
 // day, and logs that outlive their tables.
-#include "api/janitor.h"
-#include "api/stream.h"
+#include "api/api.h"
+#include "call/operation.h"
+#include "work/janitor.h"
+#include "stream/stream.h"
 #include "engine/log.h"
 
 #include <pthread.h>
@@ -150,7 +152,7 @@ static struct stream stream_of(struct world *world, const char *arn)
     struct slice name =
         stream_name(&world->arena, SLICE_LIT("songs"), slice_str(strstr(arn, "/stream/") + 8));
     bool found;
-    assert_true(stream_read(world->api, name, &world->arena, &stream, &found, &world->error));
+    assert_true(stream_read(world->api->shop.engine, name, &world->arena, &stream, &found, &world->error));
     return stream;
 }
 
@@ -214,11 +216,11 @@ static void test_by_age(void **state)
     const char *arn = make_stream(&world);
     put(&world, 0, 3);
     world.clock.now_ms += 4 * HOUR - 1;
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
     assert_int_equal(stream_of(&world, arn).shard_count, 1);
     world.clock.now_ms += 1;
-    janitor_run(world.api);
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
+    janitor_run(world.api->janitor);
     struct stream stream = stream_of(&world, arn);
     assert_int_equal(stream.shard_count, 2);
     assert_int_equal(stream.shards[0].end, 3);
@@ -232,9 +234,9 @@ static void test_by_age(void **state)
     assert_int_equal(read_shard(&world, arn, stream.shards[1].id, seen), 2);
     // A shard in which nothing happened ends, too.
     world.clock.now_ms += 4 * HOUR;
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
     world.clock.now_ms += 4 * HOUR;
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
     stream = stream_of(&world, arn);
     assert_int_equal(stream.shard_count, 4);
     assert_int_equal(stream.shards[2].end, stream.shards[2].start - 1);
@@ -270,17 +272,17 @@ static void test_by_changes(void **state)
     enum { ALL = 700 };
     struct world world;
     world_open(&world);
-    world.api->stream_counts->full = 20;
+    world.api->shop.stream_counts->full = 20;
     const char *arn = make_stream(&world);
     put(&world, 0, 19);
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
     assert_int_equal(stream_of(&world, arn).shard_count, 1);
     put(&world, 19, 1);
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
     assert_int_equal(stream_of(&world, arn).shard_count, 3);
     for (int i = 20; i < ALL; i += 10) {
         put(&world, i, 10);
-        janitor_run(world.api);
+        janitor_run(world.api->janitor);
         struct stream stream = stream_of(&world, arn);
         assert_true(open_shards(&stream) <= STREAM_SHARDS_OPEN);
         check_hashes(&stream);
@@ -290,7 +292,7 @@ static void test_by_changes(void **state)
     assert_int_equal(open_shards(&stream), STREAM_SHARDS_OPEN);
     assert_int_equal(stream.shard_count, 2 * STREAM_SHARDS_OPEN - 1);
     world.clock.now_ms += STREAM_QUICK_MS;
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
     stream = stream_of(&world, arn);
     assert_int_equal(open_shards(&stream), STREAM_SHARDS_OPEN);
     assert_true(stream.shard_count > 2 * STREAM_SHARDS_OPEN - 1);
@@ -360,7 +362,7 @@ static bool count_entry(void *context, const struct log_entry *entry)
 static size_t log_entries(struct world *world, tree_id log)
 {
     size_t count = 0;
-    assert_true(engine_log_read(world->api->engine, NULL, log, 0, UINT64_MAX, count_entry, &count,
+    assert_true(engine_log_read(world->api->shop.engine, NULL, log, 0, UINT64_MAX, count_entry, &count,
                                 &world->error));
     return count;
 }
@@ -377,12 +379,12 @@ static void test_trim(void **state)
     const char *old = iterator(&world, arn, first, "\"TRIM_HORIZON\"");
     world.clock.now_ms += 24 * HOUR;
     put(&world, 4, 1);
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
     // To the day it is all there, except that the shard was closed.
     assert_int_equal(log_entries(&world, stream.readable), 5);
     const char *before = iterator(&world, arn, first, "\"TRIM_HORIZON\"");
     world.clock.now_ms += 1;
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
     assert_int_equal(log_entries(&world, stream.readable), 1);
     (void)records(&world, before);
     assert_true(is_error(&world, "TrimmedDataAccessException"));
@@ -399,7 +401,7 @@ static void test_trim(void **state)
                  "\"AFTER_SEQUENCE_NUMBER\",\"SequenceNumber\":\"100000000000000000004\""));
     // A shard that ended more than a day ago is not spoken of any more; its child is.
     world.clock.now_ms += 24 * HOUR;
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
     stream = stream_of(&world, arn);
     assert_null(stream_shard(&stream, first));
     assert_true(stream.shard_count > 0);
@@ -435,7 +437,7 @@ static void test_idle_consumer(void **state)
                 assert_int_equal(world.call.status, 200);
             }
         }
-        janitor_run(world.api);
+        janitor_run(world.api->janitor);
     }
     assert_null(ends[0]); // The shards were closed by their age.
     assert_null(ends[1]);
@@ -454,12 +456,12 @@ static void test_pitr_keeps_the_log(void **state)
     put(&world, 0, 4);
     struct stream stream = stream_of(&world, arn);
     world.clock.now_ms += 25 * HOUR;
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
     assert_int_equal(log_entries(&world, stream.readable), 4);
     int seen[8] = {0};
     assert_int_equal(read_shard(&world, arn, stream.shards[0].id, seen), 0);
     world.clock.now_ms += 72 * HOUR; // a day more than asked for
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
     assert_int_equal(log_entries(&world, stream.readable), 0);
     world_close(&world);
 }
@@ -479,12 +481,12 @@ static void test_ends(void **state)
          "\"StreamViewType\":\"KEYS_ONLY\"}}");
     put(&world, 10, 3);
     must(&world, "DeleteTable", "{\"TableName\":\"songs\"}");
-    engine_settle(world.api->engine);
+    engine_settle(world.api->shop.engine);
     tree_id log = stream_of(&world, first).log;
     assert_int_not_equal(log, 0);
     const char *second = make_stream(&world);
     put(&world, 20, 5);
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
     int seen[32] = {0};
     assert_int_equal(read_shard(&world, first, stream_of(&world, first).shards[0].id, seen), 4);
     assert_int_equal(read_shard(&world, second, stream_of(&world, second).shards[0].id, seen), 5);
@@ -492,16 +494,16 @@ static void test_ends(void **state)
     // The first was disabled an hour before the second.
     world.clock.now_ms += 23 * HOUR + 1;
     assert_int_equal(occurrences(ask(&world, "ListStreams", "{}"), "StreamArn"), 2);
-    janitor_run(world.api);
-    engine_settle(world.api->engine);
+    janitor_run(world.api->janitor);
+    engine_settle(world.api->shop.engine);
     assert_int_equal(log_entries(&world, log), 7);
     world.clock.now_ms += HOUR;
-    janitor_run(world.api);
-    engine_settle(world.api->engine);
+    janitor_run(world.api->janitor);
+    engine_settle(world.api->shop.engine);
     assert_int_equal(log_entries(&world, log), 0);
     struct stream_names names;
     assert_true(
-        stream_names(world.api->engine, slice_of(NULL, 0), &world.arena, &names, &world.error));
+        stream_names(world.api->shop.engine, slice_of(NULL, 0), &world.arena, &names, &world.error));
     assert_int_equal(names.count, 1);
     world_close(&world);
 }
@@ -518,7 +520,7 @@ static void test_log_without_readers(void **state)
     must(&world, "UpdateTable",
          "{\"TableName\":\"songs\",\"StreamSpecification\":{\"StreamEnabled\":false}}");
     world.clock.now_ms += 24 * HOUR + 1;
-    janitor_run(world.api);
+    janitor_run(world.api->janitor);
     assert_int_equal(log_entries(&world, log), 0);
     (void)ask(&world, "DescribeStream", arena_printf(&world.arena, "{\"StreamArn\":\"%s\"}", arn));
     assert_true(is_error(&world, "ResourceNotFoundException"));

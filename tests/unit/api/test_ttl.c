@@ -52,7 +52,7 @@ static void enable(struct world *world)
     call_ok(world, "UpdateTimeToLive",
             "{\"TableName\":\"tab\",\"TimeToLiveSpecification\":{\"Enabled\":true,"
             "\"AttributeName\":\"ttl\"}}");
-    engine_settle(world->api->engine);
+    engine_settle(world->api->shop.engine);
 }
 
 static void put(struct world *world, const char *key, const char *ttl)

@@ -223,7 +223,7 @@ static void world_close(struct world *world)
 
 static void damage(struct world *world, const char *table)
 {
-    struct table *found = engine_table(world->api->engine, slice_str(table));
+    struct table *found = engine_table(world->api->shop.engine, slice_str(table));
     assert_non_null(found);
     trouble.damaged = found->tree;
     table_release(found);
@@ -274,30 +274,30 @@ static atomic_bool blocked;
 static atomic_int running;
 static struct task blockers[BLOCKERS];
 
-static void run_blocker(struct task *task, struct api *api)
+static void run_blocker(struct task *task, struct workshop *shop)
 {
     (void)task;
     running++;
-    while (blocked && background_pause(api, 1))
+    while (blocked && work_pause(shop, 1))
         continue;
     running--;
 }
 
 // Keeps all threads of a lane busy.
-static void block(struct world *world, enum background_lane lane)
+static void block(struct world *world, enum lane_kind lane)
 {
     blocked = true;
-    for (size_t i = 0; background_idle(world->api, lane); i++) {
+    for (size_t i = 0; lane_idle(&world->api->shop, lane); i++) {
         assert_true(i < BLOCKERS);
         blockers[i] = (struct task){.lane = lane, .run = run_blocker};
-        assert_true(background_submit(world->api, &blockers[i]));
+        assert_true(lane_submit(&world->api->shop, &blockers[i]));
     }
 }
 
 static void unblock(struct world *world)
 {
     blocked = false;
-    background_wait(world->api);
+    work_wait(&world->api->shop);
 }
 
 static void test_lanes(void **state)
@@ -329,7 +329,7 @@ static void test_subjects(void **state)
     for (size_t i = 0; i < COUNT_OF(subjects); i++) {
         blockers[i] = (struct task){
             .lane = LANE_MODEL, .run = run_blocker, .subject = slice_str(subjects[i])};
-        assert_true(background_submit(world.api, &blockers[i]));
+        assert_true(lane_submit(&world.api->shop, &blockers[i]));
     }
     while (running < 2)
         (void)sched_yield();
@@ -373,13 +373,13 @@ static void test_damage(void **state)
     damage(&world, "tab");
     backup(&world, "tab", arn);
     backup(&world, "other", other);
-    background_wait(world.api);
+    work_wait(&world.api->shop);
     describe_backup(&world, other, status);
     assert_string_equal(status, "AVAILABLE");
     describe_backup(&world, arn, status);
     assert_string_equal(status, "DELETED");
     assert_non_null(strstr(answer(&world), "000012.sst"));
-    engine_health(world.api->engine, &health);
+    engine_health(world.api->shop.engine, &health);
     assert_true(health.writable);
     assert_int_equal(health.damages, 1);
     assert_non_null(strstr(health.damage, "000012.sst"));
@@ -392,7 +392,7 @@ static void test_damage(void **state)
     (void)snprintf(body, sizeof(body), "{\"BackupArn\":\"%.255s\"}", arn);
     call_ok(&world, "DeleteBackup", body);
     call_ok(&world, "DeleteTable", "{\"TableName\":\"tab\"}");
-    engine_settle(world.api->engine);
+    engine_settle(world.api->shop.engine);
     world_close(&world);
 }
 
@@ -405,16 +405,16 @@ static void test_damaged_restore(void **state)
     char name[300];
     world_open(&world);
     backup(&world, "tab", arn);
-    background_wait(world.api);
+    work_wait(&world.api->shop);
     (void)snprintf(name, sizeof(name), "%cbackup/%s", TABLE_HIDDEN, strrchr(arn, '/') + 1);
     damage(&world, name);
     restore(&world, arn);
-    background_wait(world.api);
+    work_wait(&world.api->shop);
     call_run(&world.call, SLICE_LIT("DescribeTable"), SLICE_LIT("{\"TableName\":\"then\"}"));
     assert_int_equal(world.call.error_code, ERR_RESOURCE_NOT_FOUND);
     trouble.damaged = 0;
     restore(&world, arn);
-    background_wait(world.api);
+    work_wait(&world.api->shop);
     check_items(&world, "then", NULL, 300);
     world_close(&world);
 }
@@ -425,13 +425,13 @@ static void test_damaged_read(void **state)
     (void)state;
     struct error error;
     struct arena arena;
-    struct background_patience patience = {.tries = 0};
+    struct work_patience patience = {.tries = 0};
     struct world world;
     world_open(&world);
     arena_init(&arena, 1 << 16);
     error_init(&error, &arena);
     (void)error_set(&error, ERR_DAMAGED, "damaged");
-    assert_false(background_retry(world.api, &patience, &error));
+    assert_false(work_retry(&world.api->shop, &patience, &error));
     assert_int_equal(error.code, ERR_DAMAGED);
     assert_int_equal(patience.tries, 0);
     arena_release(&arena);
@@ -483,7 +483,7 @@ static void test_refused(void **state)
     char arn[256];
     world_open(&world);
     backup(&world, "tab", arn);
-    background_wait(world.api);
+    work_wait(&world.api->shop);
     block(&world, LANE_RESTORE);
     restore(&world, arn);
     trouble.refuses = true;
@@ -492,7 +492,7 @@ static void test_refused(void **state)
         (void)sched_yield();
     trouble.refuses = false;
     world.clock.now_ms += 2000; // the store is asked again after a second
-    background_wait(world.api);
+    work_wait(&world.api->shop);
     check_items(&world, "then", NULL, 300);
     check_items(&world, "then", "byv", 300);
     world_close(&world);
@@ -506,7 +506,7 @@ static void test_closes_while_refused(void **state)
     char arn[256];
     world_open(&world);
     backup(&world, "tab", arn);
-    background_wait(world.api);
+    work_wait(&world.api->shop);
     block(&world, LANE_RESTORE);
     restore(&world, arn);
     trouble.refuses = true;
@@ -536,7 +536,7 @@ static void test_clock_steps_back(void **state)
     call_ok(&world, "RestoreTableToPointInTime",
             "{\"SourceTableName\":\"tab\",\"TargetTableName\":\"before\",\"RestoreDateTime\":"
             "1700000059}");
-    background_wait(world.api);
+    work_wait(&world.api->shop);
     check_items(&world, "latest", NULL, 500);
     check_items(&world, "before", NULL, 300);
     world_close(&world);
@@ -556,7 +556,7 @@ static void export_all(struct world *world, struct buf *out)
                    "\"ExportToTime\":1700002000}}");
     call_ok(world, "ExportTableToPointInTime", body);
     keep(world, "ExportArn", arn);
-    background_wait(world->api);
+    work_wait(&world->api->shop);
     (void)snprintf(body, sizeof(body), "{\"ExportArn\":\"%s\"}", arn);
     call_ok(world, "DescribeExport", body);
     assert_non_null(strstr(answer(world), "\"ItemCount\":250"));
@@ -596,7 +596,7 @@ static void test_export_in_parts(void **state)
     buf_init(&whole, 16 << 20);
     buf_init(&parted, 16 << 20);
     export_all(&world, &whole);
-    world.api->work_bytes = 2000;
+    world.api->shop.note_bytes = 2000;
     export_all(&world, &parted);
     assert_int_equal(whole.len, parted.len);
     assert_memory_equal(whole.ptr, parted.ptr, whole.len);
@@ -629,7 +629,7 @@ static void test_unique_values_in_parts(void **state)
         put(&world, "tab", i, i % 700);
     look(&world, whole[0], whole[1]);
     assert_string_equal(whole[0], "\"Duplicates\":300");
-    world.api->work_bytes = 24 * 50;
+    world.api->shop.note_bytes = 24 * 50;
     look(&world, parted[0], parted[1]);
     assert_string_equal(whole[0], parted[0]);
     assert_string_equal(whole[1], parted[1]);
@@ -697,7 +697,7 @@ static void test_import_of_duplicates(void **state)
         "\"IndexName\":\"byv\",\"KeySchema\":[{\"AttributeName\":\"v\",\"KeyType\":\"HASH\"}],"
         "\"Projection\":{\"ProjectionType\":\"ALL\"}}]}}");
     keep(&world, "ImportArn", arn);
-    background_wait(world.api);
+    work_wait(&world.api->shop);
     (void)snprintf(body, sizeof(body), "{\"ImportArn\":\"%s\"}", arn);
     call_ok(&world, "DescribeImport", body);
     assert_non_null(strstr(answer(&world), "\"ImportStatus\":\"COMPLETED\""));
@@ -719,7 +719,7 @@ static void test_bulk_of_duplicates(void **state)
             "\"DYNAMODB_JSON\"},\"OutputS3Configuration\":{\"S3Bucket\":\"out\",\"OutputType\":["
             "\"ERROR\"]}}");
     keep(&world, "BulkOperationArn", arn);
-    background_wait(world.api);
+    work_wait(&world.api->shop);
     (void)snprintf(body, sizeof(body), "{\"BulkOperationArn\":\"%s\"}", arn);
     call_ok(&world, "DescribeBulkOperation", body);
     assert_non_null(strstr(answer(&world), "\"BulkOperationStatus\":\"COMPLETED\""));

@@ -122,10 +122,10 @@ static void test_slow_condition(void **state)
     assert_true(run_action(&world, "music", &action));
     assert_int_equal(number_at(&world, "1"), 1);
     action = slow_update(&world, false);
-    action.old_on_failure = true;
+    action.flags |= WRITE_OLD_ON_FAILURE;
     assert_false(run_action(&world, "music", &action));
     assert_int_equal(world.error.code, ERR_CONDITIONAL_CHECK_FAILED);
-    assert_true(action.old_item.len > 0);
+    assert_true(action.out.old_item.len > 0);
     assert_int_equal(number_at(&world, "1"), 1);
     world_close(&world);
 }
@@ -232,7 +232,7 @@ static void test_conflict(void **state)
     action = slow_update(&world, true);
     assert_false(run_disturbed(&world, &action, 100, true, &planned));
     assert_int_equal(world.error.code, ERR_TRANSACTION_CANCELED);
-    assert_int_equal(action.failure, ERR_TRANSACTION_CONFLICT);
+    assert_int_equal(action.out.failure, ERR_TRANSACTION_CONFLICT);
     assert_int_equal(number_at(&world, "1"), 2 * LIMIT_PLAN_TRIES);
     world_close(&world);
 }
@@ -441,7 +441,7 @@ static void test_large_batch(void **state)
     assert_int_equal(table->stats->items, COUNT_OF(actions));
     table_release(table);
     for (size_t i = 0; i < COUNT_OF(actions); i++)
-        assert_true(actions[i].changed && actions[i].cost.table > 0);
+        assert_true(actions[i].out.changed && actions[i].out.cost.table > 0);
     world_close(&world);
 }
 
@@ -455,7 +455,7 @@ static void test_each(void **state)
         {.kind = WRITE_PUT, .item = item_of(&world, "pk=b", "sk=1", NULL)},
         slow_update(&world, true),
         {.kind = WRITE_PUT,
-         .insert = true,
+         .flags = WRITE_INSERT,
          .item = item_of(&world, "pk=b", "sk=1", NULL),
          .condition =
              expr_compile_condition(params_of(&world, &world.arena),
@@ -464,10 +464,10 @@ static void test_each(void **state)
     };
     struct write_job job = {.each = true};
     assert_true(run_actions(&world, actions, COUNT_OF(actions), &job));
-    assert_int_equal(actions[0].failure, ERR_NONE);
-    assert_int_equal(actions[1].failure, ERR_NONE);
-    assert_int_equal(actions[2].failure, ERR_DUPLICATE_ITEM);
-    assert_int_equal(actions[3].failure, ERR_NONE);
+    assert_int_equal(actions[0].out.failure, ERR_NONE);
+    assert_int_equal(actions[1].out.failure, ERR_NONE);
+    assert_int_equal(actions[2].out.failure, ERR_DUPLICATE_ITEM);
+    assert_int_equal(actions[3].out.failure, ERR_NONE);
     assert_int_equal(number_at(&world, "1"), 1);
     struct page_result result;
     scan_all(&world, "music", NULL, &result);
@@ -507,9 +507,9 @@ static void test_hurried_rest(void **state)
     };
     struct write_job job = {.each = true};
     assert_true(run_actions(&world, actions, COUNT_OF(actions), &job));
-    assert_int_equal(actions[0].failure, ERR_NONE);
-    assert_int_equal(actions[1].failure, ERR_UNAVAILABLE);
-    assert_int_equal(actions[2].failure, ERR_UNAVAILABLE);
+    assert_int_equal(actions[0].out.failure, ERR_NONE);
+    assert_int_equal(actions[1].out.failure, ERR_UNAVAILABLE);
+    assert_int_equal(actions[2].out.failure, ERR_UNAVAILABLE);
     assert_int_equal(number_at(&world, "1"), 0);
     struct page_result result;
     scan_all(&world, "music", NULL, &result);

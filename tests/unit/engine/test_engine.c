@@ -163,15 +163,15 @@ static void test_costs(void **state)
     struct write_action action = {.kind = WRITE_PUT,
                                   .item = item_of(&world, "pk=a", "sk=1", "g=x", "h=y", NULL)};
     assert_true(run_action(&world, "music", &action));
-    assert_int_equal(action.cost.table, 1);
-    assert_int_equal(action.cost.indexes[0], 1);
+    assert_int_equal(action.out.cost.table, 1);
+    assert_int_equal(action.out.cost.indexes[0], 1);
     // Nothing changes: the table is charged, the index is not.
     assert_true(run_action(&world, "music", &action));
-    assert_int_equal(action.cost.indexes[0], 0);
+    assert_int_equal(action.out.cost.indexes[0], 0);
     // The index key changes: one entry goes, another comes.
     action.item = item_of(&world, "pk=a", "sk=1", "g=x", "h=z", NULL);
     assert_true(run_action(&world, "music", &action));
-    assert_int_equal(action.cost.indexes[0], 2);
+    assert_int_equal(action.out.cost.indexes[0], 2);
     world_close(&world);
 }
 
@@ -198,8 +198,8 @@ static void test_transaction_is_all_or_nothing(void **state)
     job.transaction = true;
     assert_false(engine_run(world.engine, &job.job));
     assert_int_equal(world.error.code, ERR_TRANSACTION_CANCELED);
-    assert_int_equal(actions[0].failure, ERR_NONE);
-    assert_int_equal(actions[1].failure, ERR_VALIDATION);
+    assert_int_equal(actions[0].out.failure, ERR_NONE);
+    assert_int_equal(actions[1].out.failure, ERR_VALIDATION);
     write_job_release(&job);
     table_release(table);
     count_entries(&world, NULL, 0);

@@ -216,7 +216,7 @@ static void transactions_hand_over(void **state)
             {.kind = WRITE_PUT, .item = item_of(&w, "pk=f", "sk=1", "email=g", NULL)}};
         assert_false(run_two(&w, twice, order == 0));
         assert_int_equal(w.error.code, order == 0 ? ERR_TRANSACTION_CANCELED : ERR_VALIDATION);
-        assert_int_equal(twice[1].failure, ERR_VALIDATION);
+        assert_int_equal(twice[1].out.failure, ERR_VALIDATION);
         assert_int_equal(read_item(&w, twice[0].item).len, 0);
         world_close(&w);
     }
@@ -332,9 +332,9 @@ static void slow_transaction(void **state)
         assert_int_equal(run_watched(&w, both, COUNT_OF(both), transaction, &planned),
                          !transaction);
         if (transaction) {
-            assert_int_equal(both[0].failure, ERR_NONE);
-            assert_int_equal(both[1].failure, ERR_VALIDATION);
-            assert_string_equal(both[1].failure_text,
+            assert_int_equal(both[0].out.failure, ERR_NONE);
+            assert_int_equal(both[1].out.failure, ERR_VALIDATION);
+            assert_string_equal(both[1].out.failure_text,
                                 "The items of the transaction take too much work to check against "
                                 "the model of their table: write fewer at once");
         }
@@ -381,8 +381,8 @@ static void many_are_aside(void **state)
                                     put_many(&w, "pk=d", 3 * MANY - 2, MANY)};
     assert_false(run_watched(&w, wrong, COUNT_OF(wrong), true, &planned));
     assert_int_equal(planned, 1);
-    assert_int_equal(wrong[0].failure, ERR_VALIDATION);
-    assert_int_equal(wrong[1].failure, ERR_VALIDATION);
+    assert_int_equal(wrong[0].out.failure, ERR_VALIDATION);
+    assert_int_equal(wrong[1].out.failure, ERR_VALIDATION);
     // They are handed over, and some of them are let go.
     struct write_action turned[2] = {put_many(&w, "pk=a", MANY + 10, MANY - 10),
                                      put_many(&w, "pk=b", 10, MANY)};
@@ -430,8 +430,8 @@ static void many_are_looked_up_again(void **state)
     struct write_action two[2] = {put_many(&w, "pk=a", 0, MANY), put_many(&w, "pk=b", MANY, MANY)};
     assert_false(run_disturbed(&w, two, COUNT_OF(two), true, take_one, &planned));
     assert_int_equal(planned, 1);
-    assert_int_equal(two[0].failure, ERR_NONE);
-    assert_int_equal(two[1].failure, ERR_VALIDATION);
+    assert_int_equal(two[0].out.failure, ERR_NONE);
+    assert_int_equal(two[1].out.failure, ERR_VALIDATION);
     assert_true(run_disturbed(&w, two, COUNT_OF(two), true, give_one, &planned));
     assert_int_equal(planned, 1);
     assert_false(put_one(&w, "pk=z", MANY + 7));
@@ -469,16 +469,16 @@ static void touches(void **state)
     struct slice key = item_of(&w, "pk=a", "sk=1", NULL);
     assert_true(put_item(&w, "t", item_of(&w, "pk=a", "sk=1", "name=n", "email=e", NULL)));
     assert_true(change_table(&w, "t", alter_attach, NULL));
-    struct write_action touch = {.kind = WRITE_UPDATE, .touch = true, .item = key};
+    struct write_action touch = {.kind = WRITE_UPDATE, .flags = WRITE_TOUCH, .item = key};
     assert_true(run_action(&w, "t", &touch));
-    assert_true(touch.changed);
+    assert_true(touch.out.changed);
     assert_true(value_equal(read_item(&w, key),
                             item_of(&w, "pk=a", "sk=1", "name=n", "email=e", "copy=n", NULL)));
     assert_false(put_item(&w, "t", item_of(&w, "pk=b", "sk=1", "email=e", NULL)));
     struct write_action absent = {
-        .kind = WRITE_UPDATE, .touch = true, .item = item_of(&w, "pk=z", "sk=1", NULL)};
+        .kind = WRITE_UPDATE, .flags = WRITE_TOUCH, .item = item_of(&w, "pk=z", "sk=1", NULL)};
     assert_true(run_action(&w, "t", &absent));
-    assert_false(absent.changed);
+    assert_false(absent.out.changed);
     assert_int_equal(read_item(&w, absent.item).len, 0);
     world_close(&w);
 }

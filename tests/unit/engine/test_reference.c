@@ -83,8 +83,8 @@ static void run_both(struct pair *pair, enum write_kind kind, struct slice item)
     struct write_action other = {.kind = kind, .item = item};
     assert_true(run_action(&pair->copies, "music", &one));
     assert_true(run_action(&pair->references, "music", &other));
-    assert_memory_equal(&one.cost, &other.cost, sizeof(one.cost));
-    assert_int_equal(one.collection_bytes, other.collection_bytes);
+    assert_memory_equal(&one.out.cost, &other.out.cost, sizeof(one.out.cost));
+    assert_int_equal(one.out.collection_bytes, other.out.collection_bytes);
 }
 
 // How many entries of an index are references.

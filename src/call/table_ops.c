@@ -1,0 +1,50 @@
+// Finding and changing tables for the operations on them.
+#include "call/table_ops.h"
+
+struct table *call_own_table(struct api_call *call, struct slice name_or_arn)
+{
+    struct table *table = call_any_table(call, name_or_arn);
+    if (table == NULL && call->error.code == ERR_RESOURCE_NOT_FOUND) {
+        error_init(&call->error, &call->arena);
+        (void)table_not_found(&call->error, table_name_plain(name_or_arn));
+    }
+    return table;
+}
+
+static struct table_change *prepare(struct api_call *call, struct slice name,
+                                    bool (*alter)(void *context, struct table *current,
+                                                  struct table **next, struct error *error),
+                                    void *context)
+{
+    // Not every name in a request has been through a pattern.
+    if (table_name_hidden(name)) {
+        (void)table_not_found(&call->error, name);
+        return NULL;
+    }
+    struct table_change *change = call_table_change(call);
+    if (change == NULL)
+        return NULL;
+    change->name = name;
+    change->alter = alter;
+    change->context = context;
+    return change;
+}
+
+enum step call_alter(struct api_call *call, struct slice name,
+                     bool (*alter)(void *context, struct table *current, struct table **next,
+                                   struct error *error),
+                     void *context)
+{
+    return prepare(call, name, alter, context) == NULL ? STEP_FAILED : call_submit(call);
+}
+
+enum step call_act(struct api_call *call, struct table_act *act)
+{
+    act->change = prepare(call, act->name, act->alter, act);
+    return act->change == NULL ? STEP_FAILED : call_submit(call);
+}
+
+void call_changed_settings(const struct api_call *call, struct table_settings *out)
+{
+    table_settings_read(call->state->change->after, out);
+}

@@ -1,0 +1,64 @@
+// The Kinesis streaming destination: a table's changes as records, delivered at least once and in
+// order, to a file that stands for the stream or to an HTTP endpoint that speaks Kinesis.
+//
+// Kept in the table's settings: an M by stream ARN of M {active, precision, start, end}. Delivery
+// begins behind the sequence `start` (engine/log.h) and, once the destination was disabled, ends
+// with `end`. How far it has come is a record "kinesis/<table id>/<stream ARN>".
+#ifndef CAPTURE_KINESIS_H
+#define CAPTURE_KINESIS_H
+
+#include "engine/log.h"
+#include "work/workshop.h"
+
+struct kinesis;
+
+// The name behind arn:aws:kinesis:<region>:<account>:stream/; false if it is no such ARN.
+MUST_CHECK bool kinesis_stream_name(struct slice arn, struct slice *name);
+
+// ---- Delivery (kinesis_deliver.c) -------------------------------------------------------------
+
+// Where the records go: if an endpoint is given (http://host:port), to Kinesis there, else to files
+// <root>/<stream>.jsonl; a root of NULL means <data>/kinesis. *out is NULL if all three are:
+// nothing is delivered. False with a sentence in `error` if the endpoint is none.
+struct kinesis_place {
+    const char *root;
+    const char *data;
+    const char *endpoint;
+};
+MUST_CHECK bool kinesis_new(struct workshop *shop, const struct kinesis_place *place,
+                            struct kinesis **out, char *error, size_t error_size);
+// Destinations have changed. Any thread; without effect if nothing is delivered.
+void kinesis_wake(struct kinesis *kinesis);
+// Ends the delivery; while the engine is still open. NULL is fine.
+void kinesis_free(struct kinesis *kinesis);
+
+// ---- Records (kinesis_record.c) ---------------------------------------------------------------
+
+struct kinesis_source {
+    struct slice region;
+    struct slice table;
+    struct slice table_id;
+    bool microseconds;
+};
+
+// One record in AWS's form, as JSON on one line.
+void kinesis_record_write(struct buf *out, const struct kinesis_source *source,
+                          const struct log_entry *entry);
+// The partition key of a record: the same for all changes of an item.
+enum { KINESIS_PARTITION_KEY = 33 };
+void kinesis_partition_key(struct slice keys, char out[KINESIS_PARTITION_KEY]);
+
+// ---- HTTP (kinesis_http.c) ----------------------------------------------------------------------
+
+struct kinesis_http;
+
+// http://host[:port][/path]; NULL with a sentence in `error` if it is none.
+MUST_CHECK struct kinesis_http *kinesis_http_new(const char *url, char *error, size_t error_size);
+void kinesis_http_free(struct kinesis_http *http);
+// From another thread: a post that waits fails at once, and so do all that follow.
+void kinesis_http_stop(struct kinesis_http *http);
+// Posts a request of Kinesis and waits for the answer; whether it was a success.
+MUST_CHECK bool kinesis_http_post(struct kinesis_http *http, const char *operation,
+                                  struct slice region, struct slice body);
+
+#endif

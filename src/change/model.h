@@ -1,0 +1,274 @@
+// Models and migrations in the database: attaching, changing, going back, and the work that
+// follows.
+//
+// What is kept, as records (engine/record.h):
+//   model/text/<digest>                   {file, text}: see model_attach.h
+//   model/history/<table>/<00000001>      what was done to the table's model, and when
+//   model/work/<table>                    the latest backfill: how far it is
+//   model/migration/<table>/<name>        a migration: its text, direction, and how far it is
+//
+// ApplyModel and AbandonModel run one after the other on LANE_APPLY; they attach the model to its
+// tables, each in one change of the catalog together with its history and its work, and answer. The
+// work itself goes on, on LANE_MODEL, in small writes between those of others. A process that ends
+// leaves the records; the next one goes on from the position in them. Whatever it does twice does
+// no harm: completing an item that is complete changes nothing.
+#ifndef CHANGE_MODEL_H
+#define CHANGE_MODEL_H
+
+#include "engine/record.h"
+#include "guard/attach.h"
+#include "model/diff.h"
+#include "value/map.h"
+#include "work/run.h"
+
+// ---- Walking (walk.c) -------------------------------------------------------------------------
+
+// Walks over a table, a page at a time: `visit` gets each item, in place, and is false to stop with
+// the error that it set. *after is the tree key of the last one, empty at first. *ended tells that
+// there are no more.
+MUST_CHECK bool model_walk(struct engine *engine, struct table *table, struct buf *after,
+                           uint64_t limit, bool (*visit)(void *context, struct slice item),
+                           void *context, bool *ended, struct error *error);
+
+// The key attributes of an item, as an item; ptr NULL when memory is out.
+struct slice model_key_of(const struct table *table, struct slice item, struct arena *arena);
+
+// ---- Samples ----------------------------------------------------------------------------------
+
+enum { MODEL_SAMPLES = 5 };
+
+struct model_sample {
+    struct slice key; // an item with the key attributes
+    struct slice text;
+};
+
+struct model_samples {
+    size_t count;
+    struct model_sample list[MODEL_SAMPLES];
+};
+
+// Copies both into the arena, if there is room for one more.
+void model_sample_add(struct model_samples *samples, struct arena *arena, struct slice key,
+                      struct slice text);
+// An L of M, and back; the slices of the latter point into the value.
+void model_samples_encode(struct map_maker *maker, const char *name,
+                          const struct model_samples *samples);
+void model_samples_decode(struct slice list, struct model_samples *out);
+
+// ---- Looking at the items of a table (model_look.c) -------------------------------------------
+
+struct model_look_entity {
+    uint64_t items;
+    uint64_t backfill;
+    uint64_t violations;
+};
+
+// What a model would find. `refused` counts the items that forbid attaching it.
+struct model_look {
+    uint64_t examined;
+    bool whole; // all items were looked at
+    uint64_t unmatched;
+    uint64_t violations;
+    uint64_t duplicates;
+    uint64_t backfill;
+    uint64_t refused;
+    struct model_look_entity *entities; // by position in the model's table
+    struct model_samples unmatched_samples;
+    struct model_samples violation_samples;
+    struct model_samples duplicate_samples;
+    struct model_samples backfill_samples;
+};
+
+// Looks at up to `most` items (0: at all).
+MUST_CHECK bool model_look(struct workshop *shop, struct table *table, const struct guard *guard,
+                           uint64_t most, struct arena *arena, struct model_look *out,
+                           struct error *error);
+
+// What a guard makes of a stored item when it is touched: the image it should have, whether it
+// claims values, and what is still wrong with it (NULL if nothing is). False when memory is out.
+struct model_touch {
+    struct slice after;
+    bool changed;
+    size_t claim_count;
+    struct guard_claim *claims;
+    struct slice entity;                 // its name, or empty
+    struct model_violations *violations; // or NULL
+    const char *failure;                 // the guard refused; or NULL
+};
+MUST_CHECK bool model_touch(const struct guard *guard, const struct env *env, struct arena *arena,
+                            struct slice item, struct model_touch *out);
+// "User: /email: expected email, got nothing; …"
+void model_violations_text(const struct model_violations *violations, struct buf *out);
+
+// ---- What applying a file would do (model_plan.c) ---------------------------------------------
+
+struct model_target {
+    const struct model_table *wanted;
+    struct table *live;            // a reference, or NULL if there is none yet
+    const struct model_table *now; // its model, or NULL
+    struct guard *guard;           // of the wanted model; a reference
+    bool same;                     // this very text is attached, and nothing of the table differs
+    bool concerns_items;           // items have to be looked at and touched
+    const char *impossible;        // why it cannot be applied, or NULL
+    bool looked;
+    struct model_changes *changes;
+    struct model_look look;
+};
+
+struct model_plan {
+    struct arena arena; // of everything here
+    struct model *model;
+    struct slice file;
+    char name[MODEL_NAME_SIZE + 1]; // of the text's record
+    size_t count;
+    struct model_target *targets;
+    // Tables that have a model of this file, which does not name them any more. They stay.
+    size_t unnamed_count;
+    struct slice unnamed[MODEL_SAMPLES];
+};
+
+// Parses the text and compares it with the tables as they are. model_plan_release() in any case.
+MUST_CHECK bool model_plan_make(struct workshop *shop, struct slice file, struct slice text,
+                                bool prune, struct model_plan *plan, struct error *error);
+void model_plan_release(struct model_plan *plan);
+// Reads the items of the tables that are concerned, or of all.
+MUST_CHECK bool model_plan_look(struct workshop *shop, struct model_plan *plan, uint64_t most,
+                                bool all, struct error *error);
+// Applying it would change nothing, and nothing violates it.
+bool model_plan_clean(const struct model_plan *plan);
+// False, with what is in the way, if it cannot be applied, or not without force.
+MUST_CHECK bool model_plan_allow(const struct model_plan *plan, bool force, struct error *error);
+
+// ---- Structure (model_structure.c) ------------------------------------------------------------
+
+// How an index of the model stands beside that of the table.
+enum model_index_state { INDEX_IS_SAME, INDEX_IS_MISSING, INDEX_IS_OTHER };
+enum model_index_state model_index_compare(const struct model_index *wanted,
+                                           const struct table *live);
+
+MUST_CHECK bool model_keys_same(const struct key_schema *a, const struct key_schema *b);
+
+// Creates the table with all its indexes.
+MUST_CHECK bool model_create_table(struct workshop *shop, const struct model_table *wanted,
+                                   struct error *error);
+// Sets time to live, stream, point-in-time recovery and billing to what the model says. What it
+// does not have stays, unless `prune`.
+MUST_CHECK bool model_set_features(struct workshop *shop, const struct model_table *wanted,
+                                   const struct table *live, bool prune, struct error *error);
+MUST_CHECK bool model_create_index(struct workshop *shop, const struct model_index *index,
+                                   const struct table *live, struct error *error);
+MUST_CHECK bool model_delete_index(struct workshop *shop, struct slice table, struct slice index,
+                                   struct error *error);
+
+// ---- Records (model_record.c) -----------------------------------------------------------------
+
+enum { MODEL_PATH_MAX = 600 };
+
+// One thing that was done to a table's model.
+struct model_version {
+    int64_t number;
+    int64_t time_ms;
+    struct slice table_id; // uuid: another table of the same name has another history
+    struct slice text;     // name of the text's record; empty if the table has no model since
+    struct slice file;
+    struct slice did; // "apply", "abandon", "migrate up NAME"
+    int64_t previous; // the version to go back to, or 0
+};
+
+// The last entry with a model in it, or number 0. Slices are in the arena.
+MUST_CHECK bool model_version_last(struct engine *engine, const struct table *table,
+                                   struct arena *arena, struct model_version *out,
+                                   struct error *error);
+MUST_CHECK bool model_version_get(struct engine *engine, const struct table *table, int64_t number,
+                                  struct arena *arena, struct model_version *out,
+                                  struct error *error);
+// All of a table, the oldest first.
+MUST_CHECK bool model_versions(struct engine *engine, const struct table *table,
+                               void (*visit)(void *context, const struct model_version *version),
+                               void *context, struct error *error);
+// The number of the next entry.
+MUST_CHECK bool model_version_next(struct engine *engine, const struct table *table, int64_t *out,
+                                   struct error *error);
+// The record of an entry; empty, with the error set, when memory is out.
+struct record_write model_version_record(const struct table *table,
+                                         const struct model_version *version, struct arena *arena,
+                                         struct error *error);
+
+enum model_status { MODEL_ACTIVE, MODEL_APPLYING, MODEL_FAILED };
+enum model_phase { MODEL_PHASE_INDEXES, MODEL_PHASE_ITEMS, MODEL_PHASE_DONE };
+
+enum { MODEL_RATE = 20000 }; // items a second, if nothing else is asked for
+
+// How far a walk over all items of a table is; a part of the records of backfills and migrations.
+struct model_progress {
+    int64_t rate;          // items a second, at most
+    struct slice position; // tree key of the last item that is done
+    int64_t done;
+    int64_t total; // items that there were when it began
+    int64_t started_ms;
+    int64_t ended_ms;
+    int64_t items_ms; // since when items are looked at, in this process
+    int64_t items_before;
+    struct slice failure;
+    struct model_samples samples;
+};
+
+struct map_maker;
+void model_progress_encode(struct map_maker *maker, const struct model_progress *progress);
+void model_progress_decode(struct slice record, struct model_progress *out);
+
+struct model_work {
+    struct slice table_id;
+    int64_t version; // of the history
+    enum model_status status;
+    enum model_phase phase;
+    bool prune;
+    bool skip_items; // only the table changes
+    int64_t written;
+    int64_t violations;
+    struct model_progress progress;
+};
+
+struct slice model_work_name(struct arena *arena, struct slice table);
+struct slice model_work_encode(const struct model_work *work, struct arena *arena,
+                               struct error *error);
+void model_work_decode(struct slice record, struct model_work *out);
+// False with the error set if it cannot be read; version 0 if there is none.
+MUST_CHECK bool model_work_read(struct engine *engine, const struct table *table,
+                                struct arena *arena, struct model_work *out, struct error *error);
+
+// ---- Attaching (attach.c) ---------------------------------------------------------------------
+
+struct model_attachment {
+    struct workshop *shop;
+    struct arena *arena;
+    struct guard *guard; // NULL: the table loses its model
+    const struct model_table *model;
+    struct slice text_name;
+    struct slice text_record; // empty if it is kept already
+    struct model_version version;
+    struct model_work work;
+    bool concerns_items;
+    // Private.
+    struct table_change *change;
+    struct record_write records[3];
+};
+MUST_CHECK bool model_attach(struct model_attachment *a, struct table *live, struct error *error);
+
+// ---- The work (backfill.c) --------------------------------------------------------------------
+
+// Queues the work that the record of the table speaks of. If the end has come, the next process
+// finds it.
+void model_work_begin(struct workshop *shop, struct slice table);
+// Goes on with what the last process had not finished.
+void model_resume(struct workshop *shop);
+
+// Keeps to a rate: waits until `count` more may be done. False if the end has come.
+struct model_pace {
+    int64_t rate;
+    int64_t began_ms;
+    int64_t done;
+};
+MUST_CHECK bool model_pace(struct workshop *shop, struct model_pace *pace, int64_t count);
+
+#endif

@@ -1,0 +1,372 @@
+// What applying a file would do: the tables and indexes that are missing or different, the models
+// compared, and what the items have to say (model_look.c). DiffModel shows it, ApplyModel does it.
+#include "change/model.h"
+
+#include "base/limits.h"
+#include "tables/change.h"
+#include "tables/names.h"
+#include "tables/table_settings.h"
+#include "json/writer.h"
+
+enum { PLAN_MEMORY = 256 << 20, TEXT_MAX = 8192, REFUSAL_MAX = 32 << 10 };
+
+// ---- The table --------------------------------------------------------------------------------
+
+static struct slice text_of(struct model_target *target, struct buf *text)
+{
+    struct slice copy = arena_copy(target->changes->arena, buf_view(text));
+    buf_clear(text);
+    return copy;
+}
+
+static void note(struct model_target *target, enum model_change_kind kind, struct slice subject,
+                 struct slice before, struct slice after)
+{
+    model_changes_add(target->changes, (struct model_change){kind, subject, before, after, NULL});
+}
+
+static void keys_text(const struct key_schema *keys, struct buf *out)
+{
+    struct model_index as_index = {.keys = *keys};
+    model_index_text(&as_index, out);
+}
+
+static struct slice live_index_text(struct model_target *target, const struct index *live,
+                                    struct buf *text)
+{
+    struct model_index as_index = {
+        .keys = live->keys,
+        .projection = live->projection == PROJECT_ALL         ? MODEL_PROJECT_ALL
+                      : live->projection == PROJECT_KEYS_ONLY ? MODEL_PROJECT_KEYS
+                                                              : MODEL_PROJECT_INCLUDE,
+        .include_count = live->include_count,
+        .include = live->include,
+    };
+    model_index_text(&as_index, text);
+    return text_of(target, text);
+}
+
+static void compare_index(struct model_target *target, const struct model_index *wanted,
+                          struct buf *text)
+{
+    const struct index *live = table_index(target->live, wanted->name);
+    enum model_index_state state = model_index_compare(wanted, target->live);
+    if (state == INDEX_IS_SAME)
+        return;
+    model_index_text(wanted, text);
+    struct slice after = text_of(target, text);
+    if (state == INDEX_IS_MISSING && !wanted->local) {
+        note(target, MODEL_CHANGE_INDEX_CREATED, wanted->name, slice_of(NULL, 0), after);
+        return;
+    }
+    struct slice before = live == NULL ? slice_of(NULL, 0) : live_index_text(target, live, text);
+    bool fixed = wanted->local || !live->global;
+    note(target, fixed ? MODEL_CHANGE_INDEX_CONFLICT : MODEL_CHANGE_INDEX_RECREATED, wanted->name,
+         before, after);
+    if (fixed)
+        target->impossible = "a local index cannot be added, changed or removed once its table "
+                             "is there";
+}
+
+static void compare_indexes(struct model_target *target, bool prune, struct buf *text)
+{
+    for (size_t i = 0; i < target->wanted->index_count; i++)
+        compare_index(target, &target->wanted->indexes[i], text);
+    for (size_t i = 0; i < target->live->index_count; i++) {
+        const struct index *live = &target->live->indexes[i];
+        if (model_table_index(target->wanted, live->name) != NULL || live->status == INDEX_DELETING)
+            continue;
+        note(target,
+             prune && live->global ? MODEL_CHANGE_INDEX_DELETED : MODEL_CHANGE_INDEX_UNNAMED,
+             live->name, live_index_text(target, live, text), slice_of(NULL, 0));
+    }
+}
+
+static void billing_text(bool on_demand, uint64_t read, uint64_t write, struct buf *out)
+{
+    if (on_demand)
+        buf_text(out, "on_demand");
+    else
+        buf_printf(out, "provisioned(%llu, %llu)", (unsigned long long)read,
+                   (unsigned long long)write);
+}
+
+static const char *stream_text(struct slice view)
+{
+    static const char *const names[][2] = {{"KEYS_ONLY", "keys_only"},
+                                           {"NEW_IMAGE", "new_image"},
+                                           {"OLD_IMAGE", "old_image"},
+                                           {"NEW_AND_OLD_IMAGES", "new_and_old_images"}};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        if (slice_is(view, names[i][0]))
+            return names[i][1];
+    }
+    return "off";
+}
+
+// A feature that the table has and the model does not is ended only if that is asked for.
+static void compare_feature(struct model_target *target, enum model_change_kind kind,
+                            const char *name, struct slice before, struct slice after, bool ends,
+                            bool prune)
+{
+    if (slice_equal(before, after))
+        return;
+    if (ends && !prune)
+        note(target, MODEL_CHANGE_FEATURE_UNNAMED, slice_str(name), before, slice_of(NULL, 0));
+    else
+        note(target, kind, slice_of(NULL, 0), before, after);
+}
+
+static void compare_features(struct model_target *target, bool prune, struct buf *text)
+{
+    const struct model_table *wanted = target->wanted;
+    const struct slice none = SLICE_LIT("none");
+    struct table_settings settings;
+    table_settings_read(target->live, &settings);
+    compare_feature(target, MODEL_CHANGE_TTL, "ttl",
+                    settings.ttl_attribute.len > 0 ? settings.ttl_attribute : none,
+                    wanted->ttl_attribute.len > 0 ? wanted->ttl_attribute : none,
+                    wanted->ttl_attribute.len == 0, prune);
+    compare_feature(
+        target, MODEL_CHANGE_STREAM, "stream", slice_str(stream_text(settings.stream_view)),
+        slice_str(model_stream_name(wanted->stream)), wanted->stream == MODEL_STREAM_NONE, prune);
+    compare_feature(target, MODEL_CHANGE_PITR, "pitr",
+                    slice_str(settings.pitr_days > 0 ? "on" : "off"),
+                    slice_str(wanted->pitr ? "on" : "off"), !wanted->pitr, prune);
+    billing_text(settings.on_demand, (uint64_t)settings.throughput.read,
+                 (uint64_t)settings.throughput.write, text);
+    struct slice before = text_of(target, text);
+    billing_text(!wanted->provisioned, wanted->read_units, wanted->write_units, text);
+    compare_feature(target, MODEL_CHANGE_BILLING, "billing", before, text_of(target, text),
+                    !wanted->provisioned, prune);
+}
+
+static void compare_table(struct model_target *target, bool prune, struct buf *text)
+{
+    const struct model_table *wanted = target->wanted;
+    if (target->live == NULL) {
+        keys_text(&wanted->keys, text);
+        buf_printf(text, ", %zu %s", wanted->index_count,
+                   wanted->index_count == 1 ? "index" : "indexes");
+        note(target, MODEL_CHANGE_TABLE_CREATED, wanted->name, slice_of(NULL, 0),
+             text_of(target, text));
+        return;
+    }
+    if (!model_keys_same(&wanted->keys, &target->live->keys)) {
+        keys_text(&target->live->keys, text);
+        struct slice before = text_of(target, text);
+        keys_text(&wanted->keys, text);
+        note(target, MODEL_CHANGE_TABLE_KEYS, wanted->name, before, text_of(target, text));
+        target->impossible = "the keys of a table cannot be changed";
+        return;
+    }
+    compare_indexes(target, prune, text);
+    compare_features(target, prune, text);
+}
+
+// ---- Targets ----------------------------------------------------------------------------------
+
+static bool is_of_items(enum model_change_kind kind)
+{
+    return kind == MODEL_CHANGE_MODEL_ATTACHED || kind == MODEL_CHANGE_MODE ||
+           kind == MODEL_CHANGE_TYPE_ATTRIBUTE ||
+           (kind >= MODEL_CHANGE_ENTITY_ADDED && kind <= MODEL_CHANGE_ATTRIBUTE_CHANGED);
+}
+
+// Whether the items are still on their way to the model that is attached.
+static bool is_unfinished(struct workshop *shop, struct model_target *target, struct arena *arena)
+{
+    struct model_work work;
+    struct error error;
+    error_init(&error, arena);
+    return target->live != NULL &&
+           model_work_read(shop->engine, target->live, arena, &work, &error) && work.version != 0 &&
+           work.status == MODEL_FAILED;
+}
+
+static bool target_make(struct workshop *shop, struct model_plan *plan, struct model_target *target,
+                        bool prune, struct error *error)
+{
+    struct arena *arena = &plan->arena;
+    struct buf text;
+    target->changes = arena_alloc(arena, sizeof(*target->changes));
+    target->live = engine_table(shop->engine, target->wanted->name);
+    target->guard = model_guard_new(plan->model, target->wanted);
+    if (target->changes == NULL)
+        return error_budget(error);
+    if (target->guard == NULL)
+        return model_no_memory(shop->budget, error);
+    if (target->live != NULL && !table_check_ready(target->live, error))
+        return false;
+    if (target->live != NULL && target->live->guard != NULL)
+        target->now = model_guard_table(target->live->guard);
+    model_changes_init(target->changes, arena);
+    buf_init(&text, TEXT_MAX);
+    compare_table(target, prune, &text);
+    buf_release(&text);
+    size_t structural = target->changes->count;
+    size_t kept = 0;
+    for (size_t i = 0; i < structural; i++)
+        kept += target->changes->list[i].kind == MODEL_CHANGE_INDEX_UNNAMED ||
+                target->changes->list[i].kind == MODEL_CHANGE_FEATURE_UNNAMED;
+    model_diff(target->now, target->wanted, target->changes);
+    for (size_t i = structural; i < target->changes->count; i++)
+        target->concerns_items |= is_of_items(target->changes->list[i].kind);
+    target->concerns_items |= is_unfinished(shop, target, arena);
+    target->same = target->live != NULL && slice_is(target->live->model, plan->name) &&
+                   target->changes->count == kept && !target->concerns_items;
+    return true;
+}
+
+static bool parse(const struct workshop *shop, struct model_plan *plan, struct slice text,
+                  struct error *error)
+{
+    struct budget_account account = {.budget = shop->budget};
+    struct diagnostics *found = arena_alloc(&plan->arena, sizeof(*found));
+    struct buf shown;
+    if (found == NULL)
+        return error_budget(error);
+    diagnostics_init(found, &plan->arena);
+    plan->model = model_parse_counted(plan->file, text, found, &account);
+    if (plan->model != NULL)
+        return true;
+    if (account.starved)
+        return model_no_memory(shop->budget, error);
+    buf_init(&shown, 1 << 20);
+    diagnostics_show(found, plan->file, text, &shown);
+    (void)error_validation(error, "The model has errors:\n%.*s", SLICE_FMT(buf_view(&shown)));
+    buf_release(&shown);
+    return false;
+}
+
+static bool find_unnamed(struct workshop *shop, struct model_plan *plan, struct error *error)
+{
+    struct table_names names;
+    struct slice name;
+    bool ok = true;
+    table_names_init(&names, shop->engine, slice_of(NULL, 0));
+    while (ok && plan->unnamed_count < MODEL_SAMPLES && table_names_next(&names, &name)) {
+        struct model_version last;
+        struct table *table = engine_table(shop->engine, name);
+        if (table != NULL && table->model.len > 0 && model_table(plan->model, name) == NULL) {
+            ok = model_version_last(shop->engine, table, &plan->arena, &last, error);
+            if (ok && slice_equal(last.file, plan->file))
+                plan->unnamed[plan->unnamed_count++] = arena_copy(&plan->arena, name);
+        }
+        table_release(table);
+    }
+    table_names_release(&names);
+    return ok;
+}
+
+bool model_plan_make(struct workshop *shop, struct slice file, struct slice text, bool prune,
+                     struct model_plan *plan, struct error *error)
+{
+    *plan = (struct model_plan){.file = file.len > 0 ? file : SLICE_LIT("model.dolmen")};
+    arena_init(&plan->arena, PLAN_MEMORY);
+    if (!parse(shop, plan, text, error))
+        return false;
+    model_record_name(text, plan->name);
+    if (plan->model->table_count == 0)
+        return error_validation(error, "The model has no table.");
+    plan->targets = arena_zalloc(&plan->arena, plan->model->table_count, sizeof(*plan->targets));
+    if (plan->targets == NULL)
+        return error_budget(error);
+    for (size_t i = 0; i < plan->model->table_count; i++) {
+        struct model_target *target = &plan->targets[plan->count++];
+        target->wanted = &plan->model->tables[i];
+        if (!target_make(shop, plan, target, prune, error))
+            return false;
+    }
+    return find_unnamed(shop, plan, error);
+}
+
+void model_plan_release(struct model_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        table_release(plan->targets[i].live);
+        guard_release(plan->targets[i].guard);
+    }
+    model_release(plan->model);
+    arena_release(&plan->arena);
+}
+
+bool model_plan_look(struct workshop *shop, struct model_plan *plan, uint64_t most, bool all,
+                     struct error *error)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        struct model_target *target = &plan->targets[i];
+        if (target->live == NULL || target->impossible != NULL || (!target->concerns_items && !all))
+            continue;
+        if (!model_look(shop, target->live, target->guard, most, &plan->arena, &target->look,
+                        error))
+            return false;
+        target->looked = true;
+    }
+    return true;
+}
+
+// ---- Judging ----------------------------------------------------------------------------------
+
+bool model_plan_clean(const struct model_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct model_target *target = &plan->targets[i];
+        if (!target->same || target->impossible != NULL || target->look.refused > 0)
+            return false;
+    }
+    return true;
+}
+
+static void tell_samples(struct buf *out, const char *what, uint64_t count,
+                         const struct model_samples *samples)
+{
+    if (count == 0)
+        return;
+    buf_printf(out, "\n  %llu %s", (unsigned long long)count, what);
+    for (size_t i = 0; i < samples->count; i++) {
+        struct json_writer w = json_writer_to(out);
+        buf_text(out, "\n    ");
+        json_item(&w, samples->list[i].key);
+        buf_printf(out, " %.*s", SLICE_FMT(samples->list[i].text));
+    }
+    if (count > samples->count)
+        buf_text(out, "\n    …");
+}
+
+static bool tell(const struct model_target *target, bool force, struct buf *out)
+{
+    const struct model_look *look = &target->look;
+    if (target->impossible != NULL) {
+        buf_printf(out, "\ntable %.*s: %s.", SLICE_FMT(target->wanted->name), target->impossible);
+        return true;
+    }
+    if (look->refused == 0 || force)
+        return false;
+    buf_printf(out, "\ntable %.*s:", SLICE_FMT(target->wanted->name));
+    tell_samples(out, "items would violate the model", look->violations, &look->violation_samples);
+    if (target->wanted->unmatched == MODEL_REJECT)
+        tell_samples(out, "items are of no entity", look->unmatched, &look->unmatched_samples);
+    tell_samples(out, "values would not be unique", look->duplicates, &look->duplicate_samples);
+    return true;
+}
+
+bool model_plan_allow(const struct model_plan *plan, bool force, struct error *error)
+{
+    struct buf text;
+    bool refused = false;
+    bool impossible = false;
+    buf_init(&text, REFUSAL_MAX);
+    for (size_t i = 0; i < plan->count; i++) {
+        refused |= tell(&plan->targets[i], force, &text);
+        impossible |= plan->targets[i].impossible != NULL;
+    }
+    if (refused)
+        (void)error_validation(error, "%s%.*s",
+                               impossible ? "The model cannot be applied."
+                                          : "The model would leave invalid items. Mend them, or "
+                                            "apply it with force, which leaves them as they are.",
+                               SLICE_FMT(buf_view(&text)));
+    buf_release(&text);
+    return !refused;
+}

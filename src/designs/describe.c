@@ -1,0 +1,188 @@
+// DescribeModel, ListModels and ListModelVersions.
+#include "designs/designs.h"
+
+static const char *const statuses[] = {"ACTIVE", "APPLYING", "FAILED"};
+static const char *const phases[] = {"INDEXES", "ITEMS", "DONE"};
+
+// The digest in the name of a text's record.
+static struct slice digest_of(struct slice text_name)
+{
+    size_t prefix = sizeof("model/text/") - 1;
+    return text_name.len < prefix ? text_name
+                                  : slice_of(text_name.ptr + prefix, text_name.len - prefix);
+}
+
+// ---- DescribeModel ----------------------------------------------------------------------------
+
+static void progress_json(struct json_writer *w, const struct model_work *work, int64_t now_ms)
+{
+    int64_t done = work->progress.done - work->progress.items_before;
+    int64_t ms = now_ms - work->progress.items_ms;
+    int64_t left = work->progress.total - work->progress.done;
+    bool moving = work->status == MODEL_APPLYING && work->phase == MODEL_PHASE_ITEMS && ms > 0;
+    json_put_object(w, "Progress");
+    json_put_text(w, "Phase", phases[work->phase]);
+    json_put_integer(w, "Done", work->progress.done);
+    json_put_integer(w, "Total", work->progress.total);
+    json_put_integer(w, "Written", work->written);
+    json_put_integer(w, "Violations", work->violations);
+    if (moving && done > 0) {
+        json_put_integer(w, "ItemsPerSecond", done * 1000 / ms);
+        json_put_integer(w, "SecondsLeft", left > 0 ? left * ms / done / 1000 : 0);
+    }
+    json_put_integer(w, "Rate", work->progress.rate);
+    if (work->progress.started_ms > 0)
+        json_put_time(w, "StartDateTime", work->progress.started_ms);
+    if (work->progress.ended_ms > 0)
+        json_put_time(w, "EndDateTime", work->progress.ended_ms);
+    if (work->progress.failure.len > 0)
+        json_put_string(w, "Failure", work->progress.failure);
+    if (work->progress.samples.count > 0)
+        model_samples_json(w, "ViolationSamples", &work->progress.samples);
+    json_close_object(w);
+}
+
+static void contents_json(struct json_writer *w, const struct model_table *model)
+{
+    json_put_text(w, "Guard", model_mode_name(model->guard));
+    json_put_text(w, "Unknown", model_leave_name(model->unknown));
+    json_put_text(w, "Unmatched", model_leave_name(model->unmatched));
+    json_put_array(w, "Entities");
+    for (size_t i = 0; i < model->entity_count; i++)
+        json_string(w, model->entities[i].name);
+    json_close_array(w);
+    json_put_array(w, "AccessPatterns");
+    for (size_t i = 0; i < model->access_count; i++)
+        json_string(w, model->accesses[i].name);
+    json_close_array(w);
+}
+
+static void describe(struct api_call *call, const struct table *table,
+                     const struct model_version *version, const struct model_work *work)
+{
+    struct slice file = version->file;
+    struct slice text = slice_of(NULL, 0);
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_put_string(&w, "TableName", table->name);
+    json_put_integer(&w, "Version", version->number);
+    json_put_string(&w, "Digest", digest_of(table->model));
+    json_put_string(&w, "FileName", version->file);
+    json_put_time(&w, "AttachedDateTime", version->time_ms);
+    json_put_text(&w, "Status",
+                  table->guard == NULL
+                      ? "FAILED"
+                      : statuses[work->version == 0 ? MODEL_ACTIVE : work->status]);
+    if (work->version != 0)
+        progress_json(&w, work, env_now(engine_env(call_engine(call))));
+    if (table->guard != NULL)
+        contents_json(&w, model_guard_table(table->guard));
+    if (model_record_read(call_engine(call), table->model, &call->arena, &file, &text))
+        json_put_string(&w, "Model", text);
+    json_close_object(&w);
+}
+
+enum step describe_model_start(struct api_call *call, const void *decoded)
+{
+    const struct model_table_request *request = decoded;
+    struct model_version version;
+    struct model_work work;
+    struct table *table = call_own_table(call, request->table_name);
+    if (table == NULL)
+        return STEP_FAILED;
+    if (table->model.len == 0) {
+        (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Table %.*s has no model.",
+                        SLICE_FMT(table->name));
+        return STEP_FAILED;
+    }
+    if (!model_version_last(call_engine(call), table, &call->arena, &version, &call->error) ||
+        !model_work_read(call_engine(call), table, &call->arena, &work, &call->error))
+        return STEP_FAILED;
+    describe(call, table, &version, &work);
+    return STEP_READY;
+}
+
+// ---- ListModels -------------------------------------------------------------------------------
+
+static bool list_one(struct api_call *call, struct json_writer *w, const struct table *table)
+{
+    struct model_version version;
+    struct model_work work;
+    if (!model_version_last(call_engine(call), table, &call->arena, &version, &call->error) ||
+        !model_work_read(call_engine(call), table, &call->arena, &work, &call->error))
+        return false;
+    json_open_object(w);
+    json_put_string(w, "TableName", table->name);
+    json_put_integer(w, "Version", version.number);
+    json_put_string(w, "Digest", digest_of(table->model));
+    json_put_string(w, "FileName", version.file);
+    json_put_time(w, "AttachedDateTime", version.time_ms);
+    json_put_text(w, "Status",
+                  table->guard == NULL ? "FAILED"
+                                       : statuses[work.version == 0 ? MODEL_ACTIVE : work.status]);
+    json_close_object(w);
+    return true;
+}
+
+enum step list_models_start(struct api_call *call, const void *decoded)
+{
+    struct table_names names;
+    struct slice name;
+    struct json_writer w = call_writer(call);
+    bool ok = true;
+    (void)decoded;
+    json_open_object(&w);
+    json_put_array(&w, "Models");
+    table_names_init(&names, call_engine(call), slice_of(NULL, 0));
+    while (ok && table_names_next(&names, &name)) {
+        struct table *table = engine_table(call_engine(call), name);
+        if (table != NULL && table->model.len > 0 && !table_name_hidden(name))
+            ok = list_one(call, &w, table);
+        table_release(table);
+    }
+    table_names_release(&names);
+    json_close_array(&w);
+    int64_t total = call->api->shop.look_total;
+    if (total > 0) {
+        json_put_object(&w, "Looking");
+        json_put_integer(&w, "Done", call->api->shop.look_done);
+        json_put_integer(&w, "Total", total);
+        json_close_object(&w);
+    }
+    json_close_object(&w);
+    return ok ? STEP_READY : STEP_FAILED;
+}
+
+// ---- ListModelVersions ------------------------------------------------------------------------
+
+static void version_json(void *context, const struct model_version *version)
+{
+    struct json_writer *w = context;
+    json_open_object(w);
+    json_put_integer(w, "Version", version->number);
+    json_put_time(w, "DateTime", version->time_ms);
+    json_put_string(w, "Action", version->did);
+    if (version->text.len > 0)
+        json_put_string(w, "Digest", digest_of(version->text));
+    if (version->file.len > 0)
+        json_put_string(w, "FileName", version->file);
+    if (version->previous > 0)
+        json_put_integer(w, "Previous", version->previous);
+    json_close_object(w);
+}
+
+enum step list_model_versions_start(struct api_call *call, const void *decoded)
+{
+    const struct model_table_request *request = decoded;
+    struct table *table = call_own_table(call, request->table_name);
+    if (table == NULL)
+        return STEP_FAILED;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_put_string(&w, "TableName", table->name);
+    json_put_array(&w, "Versions");
+    bool ok = model_versions(call_engine(call), table, version_json, &w, &call->error);
+    json_close_array(&w);
+    json_close_object(&w);
+    return ok ? STEP_READY : STEP_FAILED;
+}

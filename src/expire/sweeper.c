@@ -1,0 +1,190 @@
+// See sweeper.h. A sweep goes through all tables and, as long as something is due, deletes it a
+// batch at a time. Between batches it waits as long as the rate asks for.
+#include "expire/sweeper.h"
+
+#include "base/log.h"
+#include "base/wait.h"
+#include "base/worker.h"
+#include "engine/layout.h"
+#include "engine/ttl.h"
+
+#include <stdlib.h>
+
+enum {
+    SWEEP_EVERY_MS = 1000,
+    SWEEP_BATCH = 50, // items deleted by one job
+};
+
+struct sweeper {
+    struct workshop *shop;
+    struct worker worker;
+    _Atomic uint64_t rate;
+    _Atomic uint64_t deleted;
+    _Atomic uint64_t sweeps;
+};
+
+// ---- One batch --------------------------------------------------------------------------
+
+struct batch {
+    struct arena arena;
+    struct error error;
+    struct table *table;
+    struct buf *place; // of the last item that was found
+    size_t count;
+    struct write_action actions[SWEEP_BATCH];
+};
+
+static bool add_due(void *context, struct slice place, struct slice tree_key)
+{
+    struct batch *batch = context;
+    buf_clear(batch->place);
+    buf_slice(batch->place, place);
+    struct slice key = arena_copy(&batch->arena, tree_key);
+    if (key.ptr == NULL)
+        return error_budget(&batch->error);
+    batch->actions[batch->count++] = (struct write_action){
+        .kind = WRITE_DELETE,
+        .table = batch->table,
+        .key = key,
+        .item = value_empty_map(),
+        .flags = WRITE_EXPIRED,
+    };
+    return batch->count < SWEEP_BATCH;
+}
+
+// Deletes up to a batch of what is due behind `place`, and moves it on. Returns how many were
+// found; *deleted how many are gone.
+static size_t sweep_batch(struct workshop *shop, struct table *table, struct buf *place,
+                          size_t *deleted)
+{
+    struct batch *batch = calloc(1, sizeof(*batch));
+    ensure_memory(batch);
+    arena_init(&batch->arena, LIMIT_REQUEST_MEMORY);
+    error_init(&batch->error, &batch->arena);
+    batch->table = table;
+    *deleted = 0;
+    struct slice after = arena_copy(&batch->arena, buf_view(place));
+    batch->place = place;
+    bool ok = engine_ttl_due(shop->engine, table, env_now(engine_env(shop->engine)) / 1000, after,
+                             add_due, batch, &batch->error);
+    size_t count = batch->count;
+    if (ok && count > 0) {
+        struct write_job job;
+        write_job_init(&job, shop->engine, &batch->arena, &batch->error);
+        job.count = count;
+        job.actions = batch->actions;
+        ok = engine_run_beside(shop->engine, &job.job);
+        for (size_t i = 0; ok && i < count; i++)
+            *deleted += batch->actions[i].out.changed;
+        write_job_release(&job);
+    }
+    // It may have been deleted in between.
+    if (!ok && batch->error.code != ERR_RESOURCE_NOT_FOUND)
+        log_error("expired items of table %.*s could not be deleted, will try again: %s",
+                  SLICE_FMT(table->name), batch->error.message);
+    arena_release(&batch->arena);
+    free(batch);
+    return ok ? count : 0;
+}
+
+// ---- A sweep ----------------------------------------------------------------------------
+
+// Deletes all that is due in one table. False if the end has come.
+static bool sweep_table(struct sweeper *sweeper, struct table *table)
+{
+    int64_t began = monotonic_ms();
+    uint64_t done = 0;
+    size_t found;
+    size_t deleted;
+    bool go_on = true;
+    struct buf place;
+    buf_init(&place, STORE_KEY_MAX);
+    do {
+        found = sweep_batch(sweeper->shop, table, &place, &deleted);
+        done += found;
+        sweeper->deleted += deleted;
+        int64_t ahead = began + (int64_t)(done * 1000 / sweeper->rate) - monotonic_ms();
+        if (found > 0)
+            go_on = worker_pause(&sweeper->worker, ahead > 0 ? ahead : 0);
+    } while (found == SWEEP_BATCH && go_on);
+    buf_release(&place);
+    return go_on;
+}
+
+struct ttl_tables {
+    struct engine *engine;
+    struct arena arena;
+    size_t count;
+    size_t capacity;
+    struct slice *names;
+};
+
+static bool collect_name(void *context, struct slice name)
+{
+    struct ttl_tables *tables = context;
+    if (tables->count == tables->capacity) {
+        tables->capacity = tables->capacity == 0 ? 64 : tables->capacity * 2;
+        tables->names = realloc(tables->names, tables->capacity * sizeof(*tables->names));
+        ensure_memory(tables->names);
+    }
+    struct slice copy = arena_copy(&tables->arena, name);
+    if (copy.ptr != NULL)
+        tables->names[tables->count++] = copy;
+    return copy.ptr != NULL;
+}
+
+static void sweep_all(void *context)
+{
+    struct sweeper *sweeper = context;
+    struct ttl_tables tables = {.count = 0};
+    arena_init(&tables.arena, SIZE_MAX);
+    engine_tables(sweeper->shop->engine, slice_of(NULL, 0), collect_name, &tables);
+    bool go_on = true;
+    for (size_t i = 0; go_on && i < tables.count; i++) {
+        struct table *table = engine_table(sweeper->shop->engine, tables.names[i]);
+        if (table != NULL && table->ttl.tree != 0)
+            go_on = sweep_table(sweeper, table);
+        table_release(table);
+    }
+    arena_release(&tables.arena);
+    free(tables.names);
+    sweeper->sweeps++;
+}
+
+// ---- From outside -----------------------------------------------------------------------
+
+struct sweeper *sweeper_new(struct workshop *shop, uint64_t rate)
+{
+    struct sweeper *sweeper = calloc(1, sizeof(*sweeper));
+    ensure_memory(sweeper);
+    sweeper->shop = shop;
+    sweeper->rate = rate;
+    worker_start(
+        &sweeper->worker,
+        &(struct worker_plan){.work = sweep_all, .context = sweeper, .every_ms = SWEEP_EVERY_MS});
+    return sweeper;
+}
+
+void sweeper_free(struct sweeper *sweeper)
+{
+    worker_stop(&sweeper->worker);
+    free(sweeper);
+}
+
+void sweeper_ask(struct sweeper *sweeper)
+{
+    worker_ask(&sweeper->worker);
+}
+
+void sweeper_rate(struct sweeper *sweeper, uint64_t rate)
+{
+    sweeper->rate = rate;
+}
+
+void sweeper_state(struct sweeper *sweeper, struct sweeper_state *out)
+{
+    // In this order: once it does not run, what it has done is counted.
+    out->running = !worker_idle(&sweeper->worker);
+    out->deleted = sweeper->deleted;
+    out->sweeps = sweeper->sweeps;
+}

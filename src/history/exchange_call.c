@@ -1,0 +1,60 @@
+// What the operations on exports, imports and bulk operations share: finding the one that is meant,
+// and judging where things are to go.
+#include "history/exchange_call.h"
+
+#include "transfer/files.h"
+
+// What stands behind the last slash.
+static struct slice last_part(struct slice arn)
+{
+    const uint8_t *slash = arn.len == 0 ? NULL : memrchr(arn.ptr, '/', arn.len);
+    if (slash == NULL)
+        return arn;
+    return slice_of(slash + 1, (size_t)(arn.ptr + arn.len - slash - 1));
+}
+
+bool call_exchange(struct api_call *call, const char *kind, struct slice arn, struct slice *record)
+{
+    *record = VALUE_NONE;
+    struct slice id = last_part(arn);
+    struct slice found;
+    struct exchange base;
+    if (id.len >= EXPORT_ID_MAX)
+        return true;
+    struct slice name = exchange_name(&call->arena, kind, id);
+    if (name.ptr == NULL)
+        return error_budget(&call->error);
+    if (!engine_record(call_engine(call), name, &call->arena, &found, &call->error))
+        return false;
+    if (found.len == 0)
+        return true;
+    exchange_decode(found, &base);
+    struct slice own = exchange_arn(&call->arena, &base, kind);
+    if (own.ptr == NULL)
+        return error_budget(&call->error);
+    if (slice_equal(own, arn))
+        *record = found;
+    return true;
+}
+
+bool call_table_name(struct api_call *call, struct slice arn, struct slice *name)
+{
+    *name = table_name_plain(arn);
+    return name->ptr != arn.ptr ||
+           error_validation(&call->error,
+                            "Invalid TableArn: Invalid ResourceArn provided as input %.*s",
+                            SLICE_FMT(arn));
+}
+
+bool call_check_place(struct api_call *call, struct slice prefix)
+{
+    if (call_shop(call)->bucket_root == NULL)
+        return error_validation(&call->error,
+                                "S3 buckets are directories here, and this server has no place for "
+                                "them: start it with --bucket-root, or with --data");
+    while (prefix.len > 0 && prefix.ptr[prefix.len - 1] == '/')
+        prefix.len--;
+    return prefix.len == 0 || files_key_safe(prefix) ||
+           error_validation(&call->error, "S3 prefix is not a path below the bucket: %.*s",
+                            SLICE_FMT(prefix));
+}

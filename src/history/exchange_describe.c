@@ -1,0 +1,292 @@
+// DescribeExport, ListExports, DescribeImport, ListImports, and the descriptions in their answers.
+#include "history/exchange_call.h"
+
+enum { PAGE_DEFAULT = 25, TOKEN_BYTES = 56 };
+
+static const char *status_name(const struct exchange *base)
+{
+    switch (base->status) {
+    case EXCHANGE_IN_PROGRESS:
+        return "IN_PROGRESS";
+    case EXCHANGE_COMPLETED:
+        return "COMPLETED";
+    default:
+        return "FAILED";
+    }
+}
+
+// ---- Exports ----------------------------------------------------------------------
+
+void export_write_json(struct json_writer *w, struct arena *arena,
+                       const struct export_record *record)
+{
+    const struct exchange *common = &record->base;
+    json_open_object(w);
+    json_put_string(w, "ExportArn", exchange_arn(arena, common, "export"));
+    json_put_text(w, "ExportStatus", status_name(common));
+    json_put_given_time(w, "StartTime", common->started_ms);
+    json_put_given_time(w, "EndTime", common->ended_ms);
+    if (common->status == EXCHANGE_COMPLETED) {
+        struct buf key;
+        buf_init(&key, 8192);
+        char id[EXPORT_ID_MAX] = {0};
+        memcpy(id, common->id.ptr, common->id.len < sizeof(id) ? common->id.len : 0);
+        export_manifest_key(&key, common->prefix, id);
+        json_put_string(w, "ExportManifest", buf_view(&key));
+        buf_release(&key);
+    }
+    json_put_string(w, "TableArn", exchange_arn(arena, common, NULL));
+    json_put_string(w, "TableId", common->table_id);
+    if (!record->incremental)
+        json_put_given_time(w, "ExportTime", record->at_ms);
+    json_put_given(w, "ClientToken", common->token);
+    json_put_string(w, "S3Bucket", common->bucket);
+    json_put_given(w, "S3BucketOwner", common->owner);
+    json_put_given(w, "S3Prefix", common->prefix);
+    json_put_string(w, "S3SseAlgorithm",
+                    record->sse_algorithm.len > 0 ? record->sse_algorithm : SLICE_LIT("AES256"));
+    json_put_given(w, "S3SseKmsKeyId", record->sse_key);
+    json_put_given(w, "FailureCode", common->failure_code);
+    json_put_given(w, "FailureMessage", common->failure_message);
+    json_put_text(w, "ExportFormat", record->ion ? "ION" : "DYNAMODB_JSON");
+    if (common->status == EXCHANGE_COMPLETED) {
+        json_put_integer(w, "BilledSizeBytes", record->billed_bytes);
+        json_put_integer(w, "ItemCount", record->items);
+    }
+    json_put_text(w, "ExportType", record->incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
+    if (record->incremental) {
+        json_put_object(w, "IncrementalExportSpecification");
+        json_put_given_time(w, "ExportFromTime", record->from_ms);
+        json_put_given_time(w, "ExportToTime", record->to_ms);
+        json_put_text(w, "ExportViewType", record->old_images ? "NEW_AND_OLD_IMAGES" : "NEW_IMAGE");
+        json_close_object(w);
+    }
+    if (record->filter.len > 0) {
+        json_name(w, "FilterSpecification");
+        export_filter_write_json(w, record->filter);
+    }
+    json_close_object(w);
+}
+
+enum step describe_export_start(struct api_call *call, const void *decoded)
+{
+    const struct describe_export_request *request = decoded;
+    struct slice record;
+    if (!call_exchange(call, "export", request->export_arn, &record))
+        return STEP_FAILED;
+    if (record.len == 0) {
+        (void)error_set(&call->error, ERR_EXPORT_NOT_FOUND, "Export not found: %.*s",
+                        SLICE_FMT(request->export_arn));
+        return STEP_FAILED;
+    }
+    struct export_record export;
+    export_decode(record, &export);
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_name(&w, "ExportDescription");
+    export_write_json(&w, &call->arena, &export);
+    json_close_object(&w);
+    return STEP_READY;
+}
+
+// ---- Imports ----------------------------------------------------------------------
+
+// JSON that is known to be well-formed, as it is.
+static void member_raw(struct json_writer *w, const char *name, struct slice json)
+{
+    if (json.len == 0)
+        return;
+    json_name(w, name);
+    buf_slice(w->out, json);
+    w->comma = true;
+}
+
+static void member_source(struct json_writer *w, const struct exchange *base)
+{
+    json_put_object(w, "S3BucketSource");
+    json_put_string(w, "S3Bucket", base->bucket);
+    json_put_given(w, "S3BucketOwner", base->owner);
+    json_put_given(w, "S3KeyPrefix", base->prefix);
+    json_close_object(w);
+}
+
+void import_write_json(struct json_writer *w, struct arena *arena,
+                       const struct import_record *record)
+{
+    const struct exchange *common = &record->base;
+    json_open_object(w);
+    json_put_string(w, "ImportArn", exchange_arn(arena, common, "import"));
+    json_put_text(w, "ImportStatus", status_name(common));
+    json_put_string(w, "TableArn", exchange_arn(arena, common, NULL));
+    json_put_given(w, "TableId", common->table_id);
+    json_put_given(w, "ClientToken", common->token);
+    member_source(w, common);
+    json_put_integer(w, "ErrorCount", record->errors);
+    json_put_string(w, "InputFormat", record->format);
+    member_raw(w, "InputFormatOptions", record->options);
+    json_put_string(w, "InputCompressionType", record->compression);
+    member_raw(w, "TableCreationParameters", record->creation);
+    json_put_given_time(w, "StartTime", common->started_ms);
+    json_put_given_time(w, "EndTime", common->ended_ms);
+    json_put_integer(w, "ProcessedSizeBytes", record->processed_bytes);
+    json_put_integer(w, "ProcessedItemCount", record->processed_items);
+    json_put_integer(w, "ImportedItemCount", record->imported_items);
+    json_put_given(w, "FailureCode", common->failure_code);
+    json_put_given(w, "FailureMessage", common->failure_message);
+    json_close_object(w);
+}
+
+enum step describe_import_start(struct api_call *call, const void *decoded)
+{
+    const struct describe_import_request *request = decoded;
+    struct slice record;
+    if (!call_exchange(call, "import", request->import_arn, &record))
+        return STEP_FAILED;
+    if (record.len == 0) {
+        (void)error_set(&call->error, ERR_IMPORT_NOT_FOUND, "Import not found: %.*s",
+                        SLICE_FMT(request->import_arn));
+        return STEP_FAILED;
+    }
+    struct import_record import;
+    import_decode(record, &import);
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_name(&w, "ImportTableDescription");
+    import_write_json(&w, &call->arena, &import);
+    json_close_object(&w);
+    return STEP_READY;
+}
+
+// ---- Lists ------------------------------------------------------------------------
+
+struct listing {
+    struct json_writer w;
+    struct arena *arena;
+    struct slice table; // empty for all
+    bool imports;
+    uint64_t limit;
+    uint64_t count;
+    bool more;
+    char last[EXPORT_ID_MAX];
+};
+
+static void summary_write(struct listing *listing, struct slice record)
+{
+    struct json_writer *w = &listing->w;
+    struct export_record export;
+    struct import_record import;
+    json_open_object(w);
+    if (!listing->imports) {
+        export_decode(record, &export);
+        json_put_string(w, "ExportArn", exchange_arn(listing->arena, &export.base, "export"));
+        json_put_text(w, "ExportStatus", status_name(&export.base));
+        json_put_text(w, "ExportType", export.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
+    } else {
+        import_decode(record, &import);
+        json_put_string(w, "ImportArn", exchange_arn(listing->arena, &import.base, "import"));
+        json_put_text(w, "ImportStatus", status_name(&import.base));
+        json_put_string(w, "TableArn", exchange_arn(listing->arena, &import.base, NULL));
+        member_source(w, &import.base);
+        json_put_string(w, "InputFormat", import.format);
+        json_put_given_time(w, "StartTime", import.base.started_ms);
+        json_put_given_time(w, "EndTime", import.base.ended_ms);
+    }
+    json_close_object(w);
+}
+
+static bool list_one(void *context, struct slice name, struct slice record)
+{
+    struct listing *listing = context;
+    (void)name;
+    struct slice id = map_text(record, "id");
+    if (listing->table.len > 0 && !slice_equal(map_text(record, "table"), listing->table))
+        return true;
+    if (listing->count == listing->limit) {
+        listing->more = true;
+        return false;
+    }
+    listing->count++;
+    summary_write(listing, record);
+    ensure(id.len < sizeof(listing->last));
+    memcpy(listing->last, id.ptr, id.len);
+    listing->last[id.len] = 0;
+    return true;
+}
+
+// The token that a page ends with is the last id, in the form that the service's model asks for:
+// hexadecimal, in blocks of sixteen, 112 at least.
+static void token_write(struct listing *listing)
+{
+    struct buf text;
+    buf_init(&text, 4 * TOKEN_BYTES);
+    size_t len = strlen(listing->last);
+    for (size_t i = 0; i < TOKEN_BYTES; i++)
+        buf_printf(&text, "%02x", i < len ? (unsigned char)listing->last[i] : 0);
+    json_put_string(&listing->w, "NextToken", buf_view(&text));
+    buf_release(&text);
+}
+
+static bool token_read(struct slice token, char out[EXPORT_ID_MAX])
+{
+    if (token.len != (size_t)2 * TOKEN_BYTES)
+        return false;
+    for (size_t i = 0; i < EXPORT_ID_MAX; i++) {
+        unsigned byte = 0;
+        for (size_t k = 0; k < 2; k++) {
+            uint8_t c = token.ptr[2 * i + k];
+            if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f'))
+                return false;
+            byte = byte << 4 | (c <= '9' ? c - (unsigned)'0' : c - (unsigned)'a' + 10);
+        }
+        out[i] = (char)byte;
+    }
+    return out[0] != 0 && out[EXPORT_ID_MAX - 1] == 0;
+}
+
+static enum step list(struct api_call *call, struct listing *listing, struct slice table_arn,
+                      struct slice token)
+{
+    const char *kind = listing->imports ? "import" : "export";
+    char last[EXPORT_ID_MAX];
+    struct slice after = {NULL, 0};
+    if (table_arn.len > 0 && !call_table_name(call, table_arn, &listing->table))
+        return STEP_FAILED;
+    if (token.ptr != NULL) {
+        if (!token_read(token, last)) {
+            (void)error_validation(&call->error, "Invalid NextToken provided: %.*s",
+                                   SLICE_FMT(token));
+            return STEP_FAILED;
+        }
+        after = exchange_name(&call->arena, kind, slice_str(last));
+    }
+    struct slice prefix = exchange_name(&call->arena, kind, slice_of(NULL, 0));
+    listing->w = call_writer(call);
+    listing->arena = &call->arena;
+    json_open_object(&listing->w);
+    json_name(&listing->w, listing->imports ? "ImportSummaryList" : "ExportSummaries");
+    json_open_array(&listing->w);
+    if (!engine_records(call_engine(call), prefix, after, list_one, listing, &call->error))
+        return STEP_FAILED;
+    json_close_array(&listing->w);
+    if (listing->more)
+        token_write(listing);
+    json_close_object(&listing->w);
+    return STEP_READY;
+}
+
+enum step list_exports_start(struct api_call *call, const void *decoded)
+{
+    const struct list_exports_request *request = decoded;
+    struct listing listing = {
+        .limit = request->max_results.set ? (uint64_t)request->max_results.value : PAGE_DEFAULT};
+    return list(call, &listing, request->table_arn, request->next_token);
+}
+
+enum step list_imports_start(struct api_call *call, const void *decoded)
+{
+    const struct list_imports_request *request = decoded;
+    struct listing listing = {.imports = true,
+                              .limit = request->page_size.set ? (uint64_t)request->page_size.value
+                                                              : PAGE_DEFAULT};
+    return list(call, &listing, request->table_arn, request->next_token);
+}

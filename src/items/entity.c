@@ -1,0 +1,377 @@
+// See entity.h. A write here is the write job of PutItem, DeleteItem or TransactWriteItems, made of
+// values instead of JSON, and counts as one of them.
+#include "items/entity.h"
+
+#include "base/log.h"
+#include "call/insights.h"
+#include "guard/attach.h"
+#include "guard/eval.h"
+#include "requests/shapes_internal.h"
+
+#include <stddef.h>
+
+#define SECRET_NAME "data/secret"
+
+// ---- Tables ---------------------------------------------------------------------------------
+
+void api_tables(struct api *api, bool (*visit)(void *context, struct slice name), void *context)
+{
+    engine_tables(api->shop.engine, slice_of(NULL, 0), visit, context);
+}
+
+// ---- The secret -----------------------------------------------------------------------------
+
+struct secret_job {
+    struct record_job job; // first
+    struct arena *arena;
+    struct error *error;
+    struct record_write write;
+};
+
+// Somebody else may have made it just before.
+static bool secret_decide(struct record_job *job, struct engine *engine)
+{
+    struct secret_job *secret = (struct secret_job *)job;
+    struct slice there;
+    if (!engine_record(engine, secret->write.name, secret->arena, &there, secret->error))
+        return false;
+    job->count = there.len > 0 ? 0 : 1;
+    job->writes = &secret->write;
+    return true;
+}
+
+static bool secret_make(struct api *api, struct arena *arena, struct error *error)
+{
+    uint8_t bytes[API_SECRET];
+    struct buf value;
+    struct value_builder builder;
+    api->env.random(api->env.context, bytes, sizeof(bytes));
+    buf_init(&value, 256);
+    value_builder_init(&builder, &value);
+    value_open_map(&builder);
+    value_name(&builder, SLICE_LIT("secret"));
+    value_put_binary(&builder, slice_of(bytes, sizeof(bytes)));
+    (void)value_close(&builder);
+    struct secret_job secret = {
+        .arena = arena,
+        .error = error,
+        .write = {SLICE_LIT(SECRET_NAME), buf_view(&value)},
+    };
+    record_job_init(&secret.job, error);
+    secret.job.decide = secret_decide;
+    bool made = !value.failed && engine_run(api->shop.engine, &secret.job.job);
+    value_builder_release(&builder);
+    buf_release(&value);
+    return made;
+}
+
+static bool secret_read(struct api *api, struct arena *arena, struct error *error,
+                        uint8_t out[API_SECRET])
+{
+    struct slice record;
+    if (!engine_record(api->shop.engine, SLICE_LIT(SECRET_NAME), arena, &record, error) ||
+        record.len == 0)
+        return false;
+    struct slice secret = value_get(record, SLICE_LIT("secret"));
+    if (secret.len == 0 || value_bytes(secret).len != API_SECRET)
+        return false;
+    memcpy(out, value_bytes(secret).ptr, API_SECRET);
+    return true;
+}
+
+void api_secret(struct api *api, uint8_t out[API_SECRET])
+{
+    struct arena arena;
+    struct error error;
+    arena_init(&arena, 1 << 20);
+    error_init(&error, &arena);
+    bool known = secret_read(api, &arena, &error, out) ||
+                 (secret_make(api, &arena, &error) && secret_read(api, &arena, &error, out));
+    if (!known) {
+        log_warn("cannot keep a secret in the database: cursors end with this process");
+        api->env.random(api->env.context, out, API_SECRET);
+    }
+    arena_release(&arena);
+}
+
+// ---- Calls ------------------------------------------------------------------------------------
+
+static void entity_finish(struct api_call *call, const void *request);
+
+// Only the names differ, for whoever counts.
+static const struct operation entity_operation = {.name = SLICE_LIT("entity"),
+                                                  .finish = entity_finish};
+
+struct entity_state {
+    size_t count;
+    struct entity_write *writes;
+};
+
+static bool call_begin(struct api_call *call, const char *as)
+{
+    call->operation = slice_str(as);
+    call->usage.operation = call->api->find(call->operation)->number;
+    call->state = call_alloc(call, 1, sizeof(*call->state));
+    if (call->state == NULL)
+        return false;
+    call->state->operation = &entity_operation;
+    return true;
+}
+
+static bool get_item(struct api_call *call, struct slice table_name, struct slice key,
+                     struct slice *item)
+{
+    struct item_read read;
+    struct slice tree_key;
+    if (!call_begin(call, "GetItem"))
+        return false;
+    struct table *table = call_table(call, table_name);
+    call->state->subject = key;
+    if (table == NULL || !call_key(call, table, key, &tree_key) ||
+        !throttle_admit_read(call, table, NULL) ||
+        !engine_get(call_engine(call), NULL, tree_key, &read, &call->error))
+        return false;
+    bool there = read.item.len > 0;
+    struct slice copy = there ? arena_copy(&call->arena, read.item) : VALUE_NONE;
+    usage_read(call, table, NULL, capacity_read_units(read.size, true), there);
+    insights_read(call, table, NULL, key);
+    item_read_release(call_engine(call), &read);
+    if (there && copy.ptr == NULL)
+        return error_budget(&call->error);
+    *item = copy;
+    return true;
+}
+
+void api_entity_get(struct api_call *call, struct slice table, struct slice key, struct slice *item)
+{
+    *item = VALUE_NONE;
+    (void)get_item(call, table, key, item);
+    call_respond(call);
+}
+
+// ---- Conditions -------------------------------------------------------------------------------
+
+// The type attribute, if the item has one, says that it is of this type.
+static struct expr_node *is_typed(struct expr_builder *b, const struct entity_write *write)
+{
+    struct expr_node *untyped = expr_test(b, OP_MISSING, expr_name(b, write->type_name), NULL);
+    struct slice type = model_string(b->arena, write->type_value);
+    b->failed = b->failed || type.len == 0;
+    return expr_join(b, OP_OR, untyped,
+                     expr_test(b, OP_EQ, expr_name(b, write->type_name), expr_value(b, type)));
+}
+
+// What the write needs to be there, or not to be.
+static bool make_condition(struct api_call *call, const struct entity_write *write,
+                           struct write_action *action)
+{
+    struct expr_builder b = {.arena = &call->arena, .error = &call->error};
+    if (write->need == ENTITY_ANY)
+        return true;
+    struct expr_node *key = expr_name(&b, action->table->keys.parts[0].name);
+    struct expr_node *need =
+        expr_test(&b, write->need == ENTITY_ABSENT ? OP_MISSING : OP_EXISTS, key, NULL);
+    if (write->need == ENTITY_PRESENT && write->type_name.len > 0)
+        need = expr_join(&b, OP_AND, need, is_typed(&b, write));
+    action->condition = expr_build_condition(&b, need, EXPR_CONDITION);
+    return action->condition != NULL;
+}
+
+// ---- Writes -----------------------------------------------------------------------------------
+
+// The item has the key that it is written under.
+static bool check_key(struct api_call *call, const struct entity_write *write,
+                      const struct write_action *action)
+{
+    struct slice wanted;
+    if (write->kind != ENTITY_PUT || write->key.len == 0)
+        return true;
+    return call_key(call, action->table, write->key, &wanted) &&
+           (slice_equal(wanted, action->key) ||
+            error_validation(&call->error, "The attributes of the item give another key than the "
+                                           "one it is addressed by; a key cannot change"));
+}
+
+// A put of an entity need not say which one, nor its key.
+static bool address_item(struct api_call *call, const struct entity_write *write,
+                         struct write_action *action)
+{
+    return action->kind != WRITE_PUT || action->table->guard == NULL || write->entity.len == 0 ||
+           model_guard_address(action->table->guard, write->entity, engine_env(call_engine(call)),
+                               &call->arena, call_guard_steps(call), &action->item, &call->error) ||
+           call_guard_over(call);
+}
+
+static bool make_action(struct api_call *call, const struct entity_write *write,
+                        struct write_action *action)
+{
+    static const enum write_kind kinds[] = {
+        [ENTITY_PUT] = WRITE_PUT, [ENTITY_DELETE] = WRITE_DELETE, [ENTITY_CHECK] = WRITE_CHECK};
+    action->kind = kinds[write->kind];
+    action->item = write->kind == ENTITY_PUT ? write->item : write->key;
+    action->flags |= WRITE_OLD | WRITE_OLD_ON_FAILURE;
+    if (write->kind == ENTITY_PUT)
+        action->flags |= WRITE_NEW;
+    action->if_match = write->if_match;
+    if (write->kind == ENTITY_PUT && value_item_size(write->item) > LIMIT_ITEM_SIZE)
+        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    return address_item(call, write, action) && call_action_key(call, action) &&
+           check_key(call, write, action) && make_condition(call, write, action);
+}
+
+// What is wrong with one of several writes is a reason to cancel all.
+static bool make_actions(struct api_call *call, struct table *table, size_t count,
+                         const struct entity_write *writes, struct write_job *job)
+{
+    struct slice *keys = call_alloc(call, count, sizeof(*keys));
+    bool canceled = false;
+    size_t found = 0;
+    size_t total = 0;
+    if (keys == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        total += writes[i].kind == ENTITY_PUT ? value_item_size(writes[i].item) : 0;
+    if (count > 1 && total > LIMIT_TRANSACT_BYTES)
+        return error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
+    for (size_t i = 0; i < count; i++) {
+        struct write_action *action = &job->actions[i];
+        action->table = table;
+        if (make_action(call, &writes[i], action)) {
+            keys[found++] = action->key;
+            continue;
+        }
+        action->out.failure = call->error.code;
+        action->out.failure_text = call->error.message;
+        action->out.failure_details = call->error.details;
+        if (count == 1 || call->error.code != ERR_VALIDATION)
+            return false;
+        error_init(&call->error, &call->arena);
+        canceled = true;
+    }
+    if (call_has_duplicates(keys, found))
+        return error_validation(&call->error,
+                                "Transaction request cannot include multiple operations on one "
+                                "item");
+    return !canceled || error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+}
+
+static void take_results(struct api_call *call)
+{
+    const struct entity_state *own = call->state->own;
+    const struct write_job *job = call->state->write;
+    for (size_t i = 0; i < own->count; i++) {
+        struct entity_write *write = &own->writes[i];
+        const struct write_action *action = &job->actions[i];
+        write->before = action->out.old_item;
+        write->after = action->out.new_item;
+        write->failure = action->out.failure;
+        write->failure_text = action->out.failure_text;
+        write->failure_details = action->out.failure_details;
+        write->warnings = action->out.warnings;
+    }
+    if (own->count == 1 && call->error.code != ERR_NONE) {
+        own->writes[0].failure = call->error.code;
+        own->writes[0].failure_text = call->error.message;
+        own->writes[0].failure_details = call->error.details;
+    }
+}
+
+static void entity_finish(struct api_call *call, const void *request)
+{
+    (void)call;
+    (void)request;
+}
+
+void api_entity_results(struct api_call *call)
+{
+    if (call->state != NULL && call->state->own != NULL && call->state->write != NULL)
+        take_results(call);
+}
+
+static bool start_writes(struct api_call *call, struct slice table_name, size_t count,
+                         struct entity_write *writes, bool at_once)
+{
+    const char *as = count > 1                         ? "TransactWriteItems"
+                     : writes[0].kind == ENTITY_DELETE ? "DeleteItem"
+                                                       : "PutItem";
+    if (!call_begin(call, as))
+        return false;
+    struct entity_state *own = call_alloc(call, 1, sizeof(*own));
+    struct write_job *job = call_write_job(call, count);
+    if (own == NULL || job == NULL)
+        return false;
+    *own = (struct entity_state){count, writes};
+    call->state->own = own;
+    call->state->at_once = at_once;
+    job->transaction = count > 1;
+    struct table *table = call_table(call, table_name);
+    return table != NULL && make_actions(call, table, count, writes, job) &&
+           call_submit(call) == STEP_PENDING;
+}
+
+bool api_entity_write(struct api_call *call, struct slice table, size_t count,
+                      struct entity_write *writes, bool at_once)
+{
+    if (start_writes(call, table, count, writes, at_once))
+        return false;
+    call_respond(call);
+    api_entity_results(call);
+    return true;
+}
+
+// ---- Pages ------------------------------------------------------------------------------------
+
+struct page_capacity {
+    struct field_double units;
+};
+
+struct page_answer {
+    struct field_list items;
+    struct field_value item;
+    struct field_value last;
+    struct page_capacity *capacity;
+};
+
+static const struct shape page_item = {.kind = SHAPE_ITEM};
+static const struct shape page_items = {.kind = SHAPE_LIST, .element = &page_item};
+static const struct shape page_units = {.kind = SHAPE_DOUBLE};
+static const struct shape_member capacity_rows[] = {
+    {"CapacityUnits", &page_units, offsetof(struct page_capacity, units), false},
+};
+static const struct shape page_capacity = {.kind = SHAPE_STRUCT,
+                                           .members = capacity_rows,
+                                           .member_count = COUNT_OF(capacity_rows),
+                                           .size = sizeof(struct page_capacity)};
+static const struct shape_member page_rows[] = {
+    {"Items", &page_items, offsetof(struct page_answer, items), false},
+    {"Item", &page_item, offsetof(struct page_answer, item), false},
+    {"LastEvaluatedKey", &page_item, offsetof(struct page_answer, last), false},
+    {"ConsumedCapacity", &page_capacity, offsetof(struct page_answer, capacity), false},
+};
+static const struct shape page_shape = {.kind = SHAPE_STRUCT,
+                                        .members = page_rows,
+                                        .member_count = COUNT_OF(page_rows),
+                                        .size = sizeof(struct page_answer)};
+
+bool api_page_decode(struct slice response, struct arena *arena, struct api_page *out,
+                     struct error *error)
+{
+    struct page_answer answer;
+    if (!shape_decode(&page_shape, response, &answer, arena, error))
+        return false;
+    bool one = answer.item.value.len > 0;
+    size_t count = one ? 1 : answer.items.count;
+    const struct field_value *from = one ? &answer.item : answer.items.items;
+    struct slice *items = arena_zalloc(arena, count + 1, sizeof(*items));
+    if (items == NULL)
+        return error_budget(error);
+    for (size_t i = 0; i < count; i++)
+        items[i] = from[i].value;
+    *out = (struct api_page){
+        .count = count,
+        .items = items,
+        .last = answer.last.value,
+        .read_units = answer.capacity == NULL ? -1 : answer.capacity->units.value,
+    };
+    return true;
+}

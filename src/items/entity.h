@@ -1,0 +1,66 @@
+// Entities for the data API: items in and out as values, with what DynamoDB's own operations do not
+// say: the image that was stored, the digest that the item must have, the words of the guard.
+//
+// A call is started and finished like any other (call.h); only its request is not JSON. Its
+// response is the error document if it fails, and empty otherwise.
+#ifndef ITEMS_ENTITY_H
+#define ITEMS_ENTITY_H
+
+#include "call/call.h"
+#include "model/model.h"
+
+// Calls back with the name of each table, in order, until `visit` returns false.
+void api_tables(struct api *api, bool (*visit)(void *context, struct slice name), void *context);
+
+// A secret of this database, the same as long as it lives; made when it is first asked for. Waits
+// for the writer. If it cannot be kept, it is one of this process alone.
+enum { API_SECRET = 32 };
+void api_secret(struct api *api, uint8_t out[API_SECRET]);
+
+// Reads an item by its key, which is an item with the key attributes. The response is ready when
+// this returns; *item is in the call's arena, VALUE_NONE if there is none or the call failed.
+void api_entity_get(struct api_call *call, struct slice table, struct slice key,
+                    struct slice *item);
+
+enum entity_kind { ENTITY_PUT, ENTITY_DELETE, ENTITY_CHECK };
+enum entity_need { ENTITY_ANY, ENTITY_ABSENT, ENTITY_PRESENT };
+
+struct entity_write {
+    // In; borrowed until the response is ready.
+    enum entity_kind kind;
+    struct slice key;    // PUT: the key that the item must turn out to have, or VALUE_NONE
+    struct slice item;   // PUT
+    struct slice entity; // PUT: the name of the entity that the item is of
+    enum entity_need need;
+    struct slice type_name; // with PRESENT: the item's type attribute, if it has one, must be that;
+    struct slice type_value;
+    struct slice if_match; // empty, or the digest of the item that is there (value/digest.h)
+
+    // Out, until the call's reset.
+    struct slice before; // also if it failed because of what is there
+    struct slice after;
+    enum error_code failure; // ERR_NONE, or why it failed
+    const char *failure_text;
+    const void *failure_details; // model_violations, or NULL
+    struct slice warnings;       // of the guard
+};
+
+// One write, or several all or nothing. True: the response is ready. False: wait for `done`, then
+// api_call_finish() and api_entity_results(), which fills in what came out. On a loop, `at_once`:
+// what takes a guard longer than a loop may ends in ERR_COLD, and is to be called again in the
+// pool.
+MUST_CHECK bool api_entity_write(struct api_call *call, struct slice table, size_t count,
+                                 struct entity_write *writes, bool at_once);
+void api_entity_results(struct api_call *call);
+
+// What the response of a Query or a GetItem has in it.
+struct api_page {
+    size_t count;
+    const struct slice *items; // in the arena
+    struct slice last;         // LastEvaluatedKey as an item, or VALUE_NONE
+    double read_units;         // ConsumedCapacity, or -1 if it was not asked for
+};
+MUST_CHECK bool api_page_decode(struct slice response, struct arena *arena, struct api_page *out,
+                                struct error *error);
+
+#endif

@@ -1,0 +1,213 @@
+// ExecuteStatement, and what all operations of PartiQL do with one statement: parse it, plan it
+// over its table, and turn the plan into what the item operations execute, too.
+#include "items/partiql.h"
+
+#include "base/limits.h"
+#include "requests/shapes.h"
+
+// ---- Statements ---------------------------------------------------------------------------------
+
+bool statement_parse(struct api_call *call, struct call_statement *statement)
+{
+    const struct field_list *list = &statement->request->parameters;
+    const struct field_value *fields = list->items;
+    struct slice *values = call_alloc(call, list->count + 1, sizeof(*values));
+    if (values == NULL)
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!field_value_check(&fields[i], &call->error))
+            return false;
+        values[i] = fields[i].value;
+    }
+    statement->parsed = partiql_parse(&call->arena, statement->request->statement, list->count,
+                                      values, &call->error);
+    if (statement->parsed == NULL)
+        return false;
+    // No statement can name the tables that are the api's own.
+    return !table_name_hidden(statement->parsed->table) ||
+           error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
+}
+
+bool statement_plan_item(struct api_call *call, struct call_statement *statement)
+{
+    struct page_call p = {.call = call};
+    const struct partiql_statement *parsed = statement->parsed;
+    if (!page_find_target(&p, parsed->table, parsed->index))
+        return false;
+    statement->table = p.page.table;
+    return partiql_plan(&call->arena, parsed, p.page.table, p.page.index, &statement->plan,
+                        &call->error);
+}
+
+bool statement_make_read(struct api_call *call, struct call_statement *statement)
+{
+    return call_key(call, statement->table, statement->plan.key, &statement->key) &&
+           params_check_keys(&call->error, statement->table,
+                             (struct expressions){.projection = statement->plan.projection});
+}
+
+bool statement_make_action(struct api_call *call, struct call_statement *statement,
+                           struct write_action *action)
+{
+    static const enum write_kind kinds[] = {
+        [PARTIQL_INSERT] = WRITE_PUT,
+        [PARTIQL_UPDATE] = WRITE_UPDATE,
+        [PARTIQL_DELETE] = WRITE_DELETE,
+        [PARTIQL_EXISTS] = WRITE_CHECK,
+    };
+    const struct partiql_plan *plan = &statement->plan;
+    enum partiql_returning returning = statement->parsed->returning;
+    *action = (struct write_action){
+        .kind = kinds[plan->kind],
+        .table = statement->table,
+        .item = plan->kind == PARTIQL_INSERT ? plan->item : plan->key,
+        .condition = plan->condition,
+        .update = plan->update,
+        .flags =
+            write_flag_if(returning == RETURNING_ALL_OLD || returning == RETURNING_MODIFIED_OLD,
+                          WRITE_OLD) |
+            write_flag_if(returning == RETURNING_ALL_NEW || returning == RETURNING_MODIFIED_NEW,
+                          WRITE_NEW),
+    };
+    // An INSERT's condition is not the user's.
+    if (plan->kind == PARTIQL_INSERT)
+        action->flags |= WRITE_INSERT;
+    else if (slice_is(statement->request->return_values_on_condition_check_failure, "ALL_OLD"))
+        action->flags |= WRITE_OLD_ON_FAILURE;
+    bool put = action->kind == WRITE_PUT;
+    if (put && value_item_size(action->item) > LIMIT_ITEM_SIZE)
+        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    if (!call_action_key(call, action) ||
+        !params_check_keys(
+            &call->error, action->table,
+            (struct expressions){.condition = action->condition, .update = action->update}))
+        return false;
+    statement->action = action;
+    statement->key = action->key;
+    return true;
+}
+
+void statement_fail(struct api_call *call, struct call_statement *statement)
+{
+    statement->failure = call->error.code;
+    statement->failure_text = call->error.message;
+    error_init(&call->error, &call->arena);
+}
+
+// ---- Answers ------------------------------------------------------------------------------------
+
+void statement_write_item(struct api_call *call, struct json_writer *w,
+                          const struct partiql_plan *plan, struct slice item, struct steps *steps)
+{
+    if (plan->output_count == 0) {
+        json_item(w, item);
+        return;
+    }
+    struct buf projected;
+    struct value_builder builder;
+    buf_init(&projected, LIMIT_RESPONSE);
+    value_builder_init(&builder, &projected);
+    partiql_project(plan, item, &builder, steps);
+    if (projected.failed)
+        (void)error_budget(&call->error);
+    else
+        json_item(w, buf_view(&projected));
+    value_builder_release(&builder);
+    buf_release(&projected);
+}
+
+// The paths that the update touched, of an image of the item.
+static bool project_touched(struct api_call *call, const struct expr_update *update,
+                            struct slice item, struct slice *out)
+{
+    struct buf projected;
+    struct value_builder builder;
+    if (item.len == 0)
+        return true;
+    buf_init(&projected, LIMIT_RESPONSE);
+    value_builder_init(&builder, &projected);
+    expr_project(expr_update_touched(update), item, &builder, &(struct steps){0});
+    bool ok = !projected.failed;
+    if (ok && value_count(buf_view(&projected)) > 0) {
+        *out = arena_copy(&call->arena, buf_view(&projected));
+        ok = out->ptr != NULL;
+    }
+    value_builder_release(&builder);
+    buf_release(&projected);
+    return ok || error_budget(&call->error);
+}
+
+bool statement_returned(struct api_call *call, const struct call_statement *statement,
+                        struct slice *out)
+{
+    const struct write_action *action = statement->action;
+    *out = VALUE_NONE;
+    switch (statement->parsed->returning) {
+    case RETURNING_ALL_OLD:
+        *out = action->out.old_item;
+        return true;
+    case RETURNING_ALL_NEW:
+        *out = action->out.new_item;
+        return true;
+    case RETURNING_MODIFIED_OLD:
+        return project_touched(call, action->update, action->out.old_item, out);
+    case RETURNING_MODIFIED_NEW:
+        return project_touched(call, action->update, action->out.new_item, out);
+    case RETURNING_NOTHING:
+        break;
+    }
+    return true;
+}
+
+// ---- ExecuteStatement -------------------------------------------------------------
+
+enum step execute_statement_start(struct api_call *call, const void *decoded)
+{
+    const struct execute_statement_request *request = decoded;
+    struct call_statement *statement = call_alloc(call, 1, sizeof(*statement));
+    if (statement == NULL)
+        return STEP_FAILED;
+    statement->request = &request->own;
+    call->state->own = statement;
+    if (!statement_parse(call, statement))
+        return STEP_FAILED;
+    if (statement_reads(statement))
+        return statement_select(call, request, statement);
+    if (statement->parsed->kind == PARTIQL_EXISTS) {
+        (void)error_validation(&call->error,
+                               "EXISTS can only be used in ExecuteTransaction write requests.");
+        return STEP_FAILED;
+    }
+    struct write_action action;
+    if (!statement_plan_item(call, statement) || !statement_make_action(call, statement, &action))
+        return STEP_FAILED;
+    struct write_job *job = call_write_job(call, 1);
+    if (job == NULL)
+        return STEP_FAILED;
+    job->actions[0] = action;
+    statement->action = &job->actions[0];
+    return call_submit(call);
+}
+
+void execute_statement_finish(struct api_call *call, const void *decoded)
+{
+    const struct execute_statement_request *request = decoded;
+    const struct call_statement *statement = call->state->own;
+    struct json_writer w = call_writer(call);
+    struct slice returned;
+    if (!statement_returned(call, statement, &returned))
+        return;
+    json_open_object(&w);
+    json_put_array(&w, "Items");
+    if (returned.len > 0)
+        json_item(&w, returned);
+    json_close_array(&w);
+    enum capacity_detail detail = capacity_detail(request->return_consumed_capacity);
+    if (detail != CAPACITY_NONE) {
+        struct capacity capacity = {.table = statement->table};
+        capacity_add_write(&capacity, statement->action, 1);
+        json_name(&w, "ConsumedCapacity");
+        capacity_write_json(&w, &capacity, detail);
+    }
+    json_close_object(&w);
+}

@@ -1,0 +1,514 @@
+// TransactGetItems and TransactWriteItems. A write transaction is one job of the writer, which runs
+// jobs one after the other: it is serialisable. Only one that takes long to judge, and whose items
+// keep changing meanwhile, meets a conflict.
+#include "call/insights.h"
+
+#include "base/encode.h"
+
+// ---- Results of many writes (also BatchWriteItem) ---------------------------------------------
+
+// Whether an earlier action of the job is on the same table.
+static bool seen_table(const struct write_job *job, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (job->actions[i].table->tree == job->actions[at].table->tree)
+            return true;
+    }
+    return false;
+}
+
+static void write_job_capacity(struct json_writer *w, const struct write_job *job,
+                               enum capacity_detail detail, double factor)
+{
+    json_put_array(w, "ConsumedCapacity");
+    for (size_t i = 0; i < job->count; i++) {
+        if (seen_table(job, i))
+            continue;
+        struct capacity capacity = {.table = job->actions[i].table,
+                                    .transaction = job->transaction};
+        for (size_t k = i; k < job->count; k++) {
+            if (job->actions[k].table->tree != capacity.table->tree)
+                continue;
+            if (job->repeated)
+                capacity.read += factor * job->actions[k].out.cost.table;
+            else
+                capacity_add_write(&capacity, &job->actions[k], factor);
+        }
+        capacity_write_json(w, &capacity, detail);
+    }
+    json_close_array(w);
+}
+
+// ItemCollectionMetrics: by table, one entry for each collection that was written to.
+static void write_job_metrics(struct json_writer *w, const struct write_job *job)
+{
+    bool open = false;
+    for (size_t i = 0; i < job->count; i++) {
+        const struct write_action *first = &job->actions[i];
+        if (first->out.collection_bytes < 0 || seen_table(job, i))
+            continue;
+        if (!open) {
+            json_put_object(w, "ItemCollectionMetrics");
+            open = true;
+        }
+        json_name_slice(w, first->table->name);
+        json_open_array(w);
+        for (size_t k = i; k < job->count; k++) {
+            const struct write_action *action = &job->actions[k];
+            if (action->table->tree == first->table->tree && action->out.collection_bytes >= 0)
+                collection_write_json(w, action->table, action->item, action->out.collection_bytes);
+        }
+        json_close_array(w);
+    }
+    if (open)
+        json_close_object(w);
+}
+
+void call_write_job_results(struct json_writer *w, const struct write_job *job,
+                            struct slice return_capacity, struct slice return_metrics,
+                            double factor)
+{
+    enum capacity_detail detail = capacity_detail(return_capacity);
+    if (detail != CAPACITY_NONE)
+        write_job_capacity(w, job, detail, factor);
+    if (slice_is(return_metrics, "SIZE"))
+        write_job_metrics(w, job);
+}
+
+// ---- TransactWriteItems -------------------------------------------------------------
+
+// The one action of an entry and its kind; NULL if there is none or more than one.
+static const struct transact_action *only_action(const struct transact_write_item *entry,
+                                                 enum write_kind *kind)
+{
+    const struct transact_action *actions[] = {
+        [WRITE_PUT] = entry->put,
+        [WRITE_UPDATE] = entry->update,
+        [WRITE_DELETE] = entry->delete,
+        [WRITE_CHECK] = entry->condition_check,
+    };
+    const struct transact_action *found = NULL;
+    for (size_t i = 0; i < COUNT_OF(actions); i++) {
+        if (actions[i] == NULL)
+            continue;
+        if (found != NULL)
+            return NULL;
+        found = actions[i];
+        *kind = (enum write_kind)i;
+    }
+    return found;
+}
+
+// What of an entry can be judged without its table: values and expressions.
+static bool compile_entry(struct api_call *call, const struct transact_action *from,
+                          struct write_action *to)
+{
+    bool has_condition = from->condition_expression.ptr != NULL;
+    bool has_update = from->update_expression.ptr != NULL;
+    struct param_set set = {
+        .expression_count = 2,
+        .expressions = {{"UpdateExpression", has_update}, {"ConditionExpression", has_condition}},
+        .names = &from->expression_attribute_names,
+        .values = &from->expression_attribute_values,
+        .takes_values = has_condition || has_update,
+        .values_need = to->kind == WRITE_UPDATE
+                           ? "UpdateExpression and ConditionExpression are null"
+                           : "ConditionExpression is null",
+    };
+    const struct field_value *subject = to->kind == WRITE_PUT ? &from->item : &from->key;
+    struct expr_params params;
+    if (!params_check_styles(call, &set) || !field_value_check(subject, &call->error))
+        return false;
+    to->item = subject->value;
+    if (to->kind == WRITE_PUT && value_item_size(to->item) > LIMIT_ITEM_SIZE)
+        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    if (!params_open(call, &set, &params))
+        return false;
+    if (has_update && (to->update = expr_compile_update(&params, from->update_expression)) == NULL)
+        return false;
+    if (has_condition && (to->condition = expr_compile_condition(
+                              &params, from->condition_expression, EXPR_CONDITION)) == NULL)
+        return false;
+    if (slice_is(from->return_values_on_condition_check_failure, "ALL_OLD"))
+        to->flags |= WRITE_OLD_ON_FAILURE;
+    return expr_params_finish(&params);
+}
+
+// An entry without an action, or with several.
+static bool refuse_entry(struct api_call *call, const struct transact_write_item *entry)
+{
+    if (entry->put == NULL && entry->update == NULL && entry->delete == NULL &&
+        entry->condition_check == NULL)
+        return error_validation(&call->error, "Invalid Request: TransactWriteRequest should "
+                                              "contain Delete or Put or Update request");
+    return error_validation(&call->error,
+                            "TransactItems can only contain one of Check, Put, Update or Delete");
+}
+
+static bool compile_entries(struct api_call *call, const struct field_list *list,
+                            struct write_job *job)
+{
+    const struct transact_write_item *entries = list->items;
+    for (size_t i = 0; i < list->count; i++) {
+        enum write_kind kind = WRITE_CHECK;
+        const struct transact_action *from = only_action(&entries[i], &kind);
+        if (from == NULL)
+            return refuse_entry(call, &entries[i]);
+        job->actions[i].kind = kind;
+        if (!compile_entry(call, from, &job->actions[i]))
+            return false;
+    }
+    return true;
+}
+
+// The key of one action in its table. What is wrong with it, or with an index key, is a reason to
+// cancel; what is wrong with an expression is an error of the request.
+static bool find_key(struct api_call *call, struct write_action *action)
+{
+    struct expressions expressions = {.condition = action->condition, .update = action->update};
+    if (!params_check_nesting(&call->error, action->table, expressions))
+        return false;
+    bool ok = call_action_key(call, action) &&
+              params_check_update(&call->error, action->table, action->update);
+    if (ok || call->error.code != ERR_VALIDATION)
+        return ok;
+    action->out.failure = call->error.code;
+    action->out.failure_text = call->error.message;
+    action->out.failure_details = call->error.details;
+    error_init(&call->error, &call->arena);
+    return true;
+}
+
+static bool find_keys(struct api_call *call, const struct field_list *list, struct write_job *job)
+{
+    const struct transact_write_item *entries = list->items;
+    struct slice *keys = call_alloc(call, job->count, sizeof(*keys));
+    bool canceled = false;
+    size_t found = 0;
+    if (keys == NULL)
+        return false;
+    for (size_t i = 0; i < job->count; i++) {
+        struct write_action *action = &job->actions[i];
+        enum write_kind kind;
+        action->table = call_table(call, only_action(&entries[i], &kind)->table_name);
+        if (action->table == NULL || !find_key(call, action))
+            return false;
+        canceled = canceled || action->out.failure != ERR_NONE;
+        if (action->out.failure == ERR_NONE)
+            keys[found++] = action->key;
+    }
+    if (call_has_duplicates(keys, found))
+        return error_validation(
+            &call->error, "Transaction request cannot include multiple operations on one item");
+    if (canceled)
+        return error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+    return true;
+}
+
+static bool check_total_size(struct api_call *call, const struct write_job *job)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < job->count; i++)
+        total += value_item_size(job->actions[i].item);
+    return total <= LIMIT_TRANSACT_BYTES ||
+           error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
+}
+
+static void digest_slice(struct buf *out, struct slice bytes)
+{
+    uint8_t len[8];
+    be64_put(len, bytes.len);
+    buf_add(out, len, sizeof(len));
+    buf_slice(out, bytes);
+}
+
+// Names come in the order of the client's map; adding up their digests makes it not matter.
+static void digest_names(struct buf *out, const struct field_map *names)
+{
+    const struct slice *attributes = names->items;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < names->count; i++) {
+        uint8_t digest[16];
+        md5_of(names->names[i], attributes[i], digest);
+        sum += be64_get(digest);
+    }
+    uint8_t bytes[8];
+    be64_put(bytes, sum);
+    buf_add(out, bytes, sizeof(bytes));
+}
+
+// A digest of what the transaction does, in canonical form: the same request is the same however
+// its JSON was written, and whatever it asks to be told.
+static bool digest_request(struct api_call *call,
+                           const struct transact_write_items_request *request,
+                           struct write_job *job)
+{
+    const struct transact_write_item *entries = request->transact_items.items;
+    struct buf text;
+    buf_init(&text, LIMIT_RESPONSE);
+    for (size_t i = 0; i < job->count; i++) {
+        enum write_kind kind = WRITE_CHECK;
+        const struct transact_action *from = only_action(&entries[i], &kind);
+        buf_byte(&text, (uint8_t)kind);
+        digest_slice(&text, job->actions[i].key);
+        digest_slice(&text, job->actions[i].item);
+        digest_slice(&text, from->update_expression);
+        digest_slice(&text, from->condition_expression);
+        digest_slice(&text, from->expression_attribute_values.value);
+        digest_names(&text, &from->expression_attribute_names);
+    }
+    bool ok = !text.failed || error_budget(&call->error);
+    if (ok)
+        sha256_of(buf_view(&text), job->digest);
+    buf_release(&text);
+    return ok;
+}
+
+enum step transact_write_items_start(struct api_call *call, const void *decoded)
+{
+    const struct transact_write_items_request *request = decoded;
+    struct write_job *job = call_write_job(call, request->transact_items.count);
+    if (job == NULL)
+        return STEP_FAILED;
+    job->transaction = true;
+    if (!compile_entries(call, &request->transact_items, job) || !check_total_size(call, job) ||
+        !find_keys(call, &request->transact_items, job))
+        return STEP_FAILED;
+    if (request->client_request_token.len > 0) {
+        job->token = request->client_request_token;
+        if (!digest_request(call, request, job))
+            return STEP_FAILED;
+    }
+    return call_submit(call);
+}
+
+void transact_write_items_finish(struct api_call *call, const void *decoded)
+{
+    const struct transact_write_items_request *request = decoded;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    call_write_job_results(&w, call->state->write, request->return_consumed_capacity,
+                           request->return_item_collection_metrics, 2);
+    json_close_object(&w);
+}
+
+// ---- TransactGetItems ---------------------------------------------------------------
+
+struct get_entry {
+    struct table *table;
+    struct slice key;
+    struct slice item; // the key, as an item
+    struct expr_projection *projection;
+    struct item_read read;
+    const char *failure; // NULL, or why the key does not fit
+};
+
+static bool compile_get(struct api_call *call, const struct transact_get *get,
+                        struct get_entry *entry)
+{
+    if (get == NULL)
+        return error_validation(&call->error, "TransactItems can only contain one of Get");
+    static const struct field_list no_names = {.set = false};
+    struct param_set set = {
+        .expression_count = 1,
+        .expressions = {{"ProjectionExpression", get->projection_expression.ptr != NULL}},
+        .names = &get->expression_attribute_names,
+    };
+    struct expr_params params;
+    return params_check_styles(call, &set) && field_value_check(&get->key, &call->error) &&
+           params_open(call, &set, &params) &&
+           params_projection(call, &params, get->projection_expression, &no_names,
+                             &entry->projection) &&
+           expr_params_finish(&params);
+}
+
+static bool find_get(struct api_call *call, const struct transact_get *get, struct get_entry *entry)
+{
+    entry->table = call_table(call, get->table_name);
+    entry->item = get->key.value;
+    if (entry->table == NULL ||
+        !params_check_nesting(&call->error, entry->table,
+                              (struct expressions){.projection = entry->projection}))
+        return false;
+    if (call_key(call, entry->table, get->key.value, &entry->key))
+        return true;
+    if (call->error.code != ERR_VALIDATION)
+        return false;
+    entry->failure = call->error.message;
+    error_init(&call->error, &call->arena);
+    return true;
+}
+
+// Keys that do not fit cancel the transaction with a reason each.
+static bool check_failures(struct api_call *call, struct get_entry *entries, size_t count)
+{
+    bool canceled = false;
+    struct write_job *job = call_write_job(call, count);
+    if (job == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].failure == NULL)
+            continue;
+        job->actions[i].out.failure = ERR_VALIDATION;
+        job->actions[i].out.failure_text = entries[i].failure;
+        canceled = true;
+    }
+    return !canceled || error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+}
+
+static bool prepare_gets(struct api_call *call, const struct field_list *list,
+                         struct get_entry *entries)
+{
+    const struct transact_get_item *items = list->items;
+    struct slice *keys = call_alloc(call, list->count, sizeof(*keys));
+    if (keys == NULL)
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!compile_get(call, items[i].get, &entries[i]))
+            return false;
+    }
+    size_t found = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!find_get(call, items[i].get, &entries[i]))
+            return false;
+        if (entries[i].failure == NULL)
+            keys[found++] = entries[i].key;
+    }
+    if (call_has_duplicates(keys, found))
+        return error_validation(
+            &call->error, "Transaction request cannot include multiple operations on one item");
+    return check_failures(call, entries, list->count);
+}
+
+// The items of a transaction, until they are written.
+struct get_transaction {
+    const struct transact_get_items_request *request;
+    struct get_entry *entries;
+    struct store_snapshot *snapshot; // while they are read
+    size_t done;
+    size_t total; // bytes
+    size_t written;
+    struct json_writer w;
+};
+
+static void drop_gets(struct api_call *call)
+{
+    struct get_transaction *gets = call->state->own;
+    for (size_t i = 0; i < gets->request->transact_items.count; i++)
+        item_read_release(call_engine(call), &gets->entries[i].read);
+    engine_snapshot_release(call_engine(call), gets->snapshot);
+    gets->snapshot = NULL;
+}
+
+static void write_get_capacity(const struct get_transaction *gets, struct json_writer *w)
+{
+    enum capacity_detail detail = capacity_detail(gets->request->return_consumed_capacity);
+    const struct get_entry *entries = gets->entries;
+    size_t count = gets->request->transact_items.count;
+    if (detail == CAPACITY_NONE)
+        return;
+    json_put_array(w, "ConsumedCapacity");
+    for (size_t i = 0; i < count; i++) {
+        struct capacity capacity = {.table = entries[i].table, .transaction = true};
+        bool seen = false;
+        for (size_t k = 0; k < count; k++) {
+            if (entries[k].table->tree != capacity.table->tree)
+                continue;
+            seen = seen || k < i;
+            capacity.read += 2 * capacity_read_units(entries[k].read.size, true);
+        }
+        if (!seen)
+            capacity_write_json(w, &capacity, detail);
+    }
+    json_close_array(w);
+}
+
+// Writes on until all are written or the slice is over.
+static enum step write_gets(struct api_call *call)
+{
+    struct get_transaction *gets = call->state->own;
+    struct json_writer *w = &gets->w;
+    while (gets->written < gets->request->transact_items.count) {
+        const struct get_entry *entry = &gets->entries[gets->written++];
+        size_t before = call->response.len;
+        json_open_object(w);
+        if (entry->read.item.len > 0) {
+            json_name(w, "Item");
+            call_write_item(call, w, entry->projection, entry->read.item, &(struct steps){0});
+        }
+        json_close_object(w);
+        if (!work_spend(&call->state->work, call->response.len - before)) {
+            call->state->resume = write_gets;
+            return STEP_LATER;
+        }
+    }
+    json_close_array(w);
+    json_close_object(w);
+    drop_gets(call);
+    return STEP_READY;
+}
+
+// All are read. What is large finds its room at once, not half of it.
+static enum step begin_response(struct api_call *call)
+{
+    struct get_transaction *gets = call->state->own;
+    size_t room = 0;
+    for (size_t i = 0; i < gets->request->transact_items.count; i++) {
+        if (gets->entries[i].projection == NULL)
+            room += json_item_room(gets->entries[i].read.item);
+    }
+    if (room > LIMIT_INLINE_WORK && !call_reserve(call, room, &call->error))
+        return STEP_FAILED;
+    gets->w = call_writer(call);
+    json_open_object(&gets->w);
+    write_get_capacity(gets, &gets->w);
+    json_put_array(&gets->w, "Responses");
+    return write_gets(call);
+}
+
+// Reads on until all are there or the slice is over.
+static enum step read_gets(struct api_call *call)
+{
+    struct get_transaction *gets = call->state->own;
+    while (gets->done < gets->request->transact_items.count) {
+        struct get_entry *entry = &gets->entries[gets->done];
+        if (!engine_get(call_engine(call), gets->snapshot, entry->key, &entry->read, &call->error))
+            return STEP_FAILED;
+        gets->done++;
+        gets->total += entry->read.size;
+        usage_read(call, entry->table, NULL, 2 * capacity_read_units(entry->read.size, true),
+                   entry->read.item.len > 0);
+        insights_read(call, entry->table, NULL, entry->item);
+        if (gets->total > LIMIT_TRANSACT_BYTES) {
+            (void)error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
+            return STEP_FAILED;
+        }
+        if (!work_spend(&call->state->work, entry->read.item.len)) {
+            call->state->resume = read_gets;
+            return STEP_LATER;
+        }
+    }
+    return call_go_on(call, gets->total, begin_response);
+}
+
+enum step transact_get_items_start(struct api_call *call, const void *decoded)
+{
+    const struct transact_get_items_request *request = decoded;
+    size_t count = request->transact_items.count;
+    struct get_transaction *gets = call_alloc(call, 1, sizeof(*gets));
+    struct get_entry *entries = call_alloc(call, count, sizeof(*entries));
+    if (gets == NULL || entries == NULL || !prepare_gets(call, &request->transact_items, entries))
+        return STEP_FAILED;
+    for (size_t i = 0; i < count; i++) {
+        call->state->subject = entries[i].item;
+        if (!throttle_admit_read(call, entries[i].table, NULL)) {
+            throttle_cancel(call, &call->state->write->actions[i]);
+            return STEP_FAILED;
+        }
+    }
+    *gets = (struct get_transaction){.request = request, .entries = entries};
+    call->state->own = gets;
+    call->state->drop = drop_gets;
+    gets->snapshot = engine_snapshot(call_engine(call));
+    return read_gets(call);
+}

@@ -1,0 +1,87 @@
+// See jobs.h.
+#include "work/jobs.h"
+
+static bool edit_table(struct workshop *shop, const void *context, struct error *error)
+{
+    const struct table_edit *edit = context;
+    struct table_change change;
+    table_change_init(&change, shop->engine, error);
+    change.name = edit->name;
+    change.alter = edit->alter;
+    change.context = edit->context;
+    change.record_count = edit->record_count;
+    change.records = edit->records;
+    if (edit->change != NULL)
+        *edit->change = &change;
+    bool ok = engine_run(shop->engine, &change.job);
+    table_change_release(&change);
+    return ok;
+}
+
+static bool edit_records(struct workshop *shop, const void *context, struct error *error)
+{
+    const struct record_edit *edit = context;
+    struct record_job job;
+    record_job_init(&job, error);
+    job.decide = edit->decide;
+    job.context = edit->context;
+    job.count = edit->count;
+    job.writes = edit->writes;
+    return engine_run(shop->engine, &job.job);
+}
+
+static bool edit_items(struct workshop *shop, const void *context, struct error *error)
+{
+    const struct item_edit *edit = context;
+    struct write_job job;
+    write_job_init(&job, shop->engine, edit->arena, error);
+    job.count = edit->count;
+    job.actions = edit->actions;
+    job.transaction = edit->transaction;
+    for (size_t i = 0; i < edit->count; i++)
+        edit->actions[i].out.failure = ERR_NONE; // of an earlier try
+    bool ok = engine_run_beside(shop->engine, &job.job);
+    write_job_release(&job);
+    return ok;
+}
+
+static bool patiently(struct workshop *shop,
+                      bool (*try)(struct workshop *shop, const void *edit, struct error *error),
+                      const void *edit, struct error *error)
+{
+    struct work_patience patience = {.tries = 0};
+    bool ok;
+    do {
+        ok = try(shop, edit, error);
+    } while (!ok && work_retry(shop, &patience, error));
+    return ok;
+}
+
+bool work_edit_table(struct workshop *shop, const struct table_edit *edit, struct error *error)
+{
+    return patiently(shop, edit_table, edit, error);
+}
+
+bool work_edit_records(struct workshop *shop, const struct record_edit *edit, struct error *error)
+{
+    return patiently(shop, edit_records, edit, error);
+}
+
+bool work_edit_items(struct workshop *shop, const struct item_edit *edit, struct error *error)
+{
+    return patiently(shop, edit_items, edit, error);
+}
+
+bool table_settle(void *context, struct table *current, struct table **next, struct error *error)
+{
+    const struct table_settling *settling = context;
+    if (current == NULL || current->tree != settling->table->tree)
+        return error_set(error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
+    if (!settling->keep)
+        return true;
+    *next = table_clone(current);
+    if (*next == NULL)
+        return error_budget(error);
+    (*next)->status = TABLE_ACTIVE;
+    return true;
+}

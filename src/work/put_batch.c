@@ -1,0 +1,117 @@
+// See put_batch.h.
+#include "work/put_batch.h"
+
+#include "base/limits.h"
+#include "engine/history.h"
+#include "engine/layout.h"
+#include "guard/attach.h"
+
+#include <stdlib.h>
+
+void put_batch_init(struct put_batch *batch, struct workshop *shop, struct table *table,
+                    bool trusted, struct error *error)
+{
+    *batch = (struct put_batch){.shop = shop, .table = table, .trusted = trusted, .error = error};
+    arena_init(&batch->arena, LIMIT_REQUEST_MEMORY);
+}
+
+void put_batch_release(struct put_batch *batch)
+{
+    arena_release(&batch->arena);
+}
+
+bool put_batch_full(const struct put_batch *batch)
+{
+    return batch->count == PUT_BATCH_ITEMS || batch->work >= PUT_BATCH_WORK;
+}
+
+bool put_batch_add(struct put_batch *batch, struct slice item)
+{
+    struct buf key;
+    buf_init(&key, STORE_KEY_MAX);
+    layout_item_key(&key, batch->table->tree, &batch->table->keys, item);
+    struct write_action action = {
+        .kind = WRITE_PUT,
+        .table = batch->table,
+        .key = arena_copy(&batch->arena, buf_view(&key)),
+        .item = arena_copy(&batch->arena, item),
+        .flags = WRITE_BATCH | write_flag_if(batch->trusted, WRITE_TRUSTED),
+    };
+    buf_release(&key);
+    if (action.key.ptr == NULL || action.item.ptr == NULL)
+        return error_budget(batch->error);
+    ensure(batch->count < PUT_BATCH_ITEMS);
+    batch->actions[batch->count++] = action;
+    size_t trees = 1 + batch->table->index_count + batch->table->vector_count;
+    batch->work += trees * (item.len + PUT_ENTRY_WORK);
+    return true;
+}
+
+bool put_batch_write(struct put_batch *batch)
+{
+    if (batch->count == 0)
+        return true;
+    struct item_edit edit = {
+        .arena = &batch->arena, .count = batch->count, .actions = batch->actions};
+    bool ok = work_edit_items(batch->shop, &edit, batch->error);
+    arena_reset(&batch->arena);
+    batch->count = 0;
+    batch->work = 0;
+    return ok;
+}
+
+static bool copy_all(struct put_batch *batch, struct history *history)
+{
+    struct slice item;
+    while (history_next(history, &item)) {
+        if (!work_goes_on(batch->shop, batch->error) || !put_batch_add(batch, item) ||
+            (put_batch_full(batch) && !put_batch_write(batch)))
+            return false;
+    }
+    return history_ok(history, batch->error) && put_batch_write(batch);
+}
+
+bool put_batch_copy(struct workshop *shop, struct history *history, struct table *target,
+                    struct error *error)
+{
+    struct put_batch *batch = calloc(1, sizeof(*batch));
+    ensure_memory(batch);
+    put_batch_init(batch, shop, target, true, error);
+    bool ok = copy_all(batch, history);
+    put_batch_release(batch);
+    free(batch);
+    return ok;
+}
+
+static bool check_item(const struct table *table, struct slice item, struct error *error)
+{
+    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
+        const struct key_part *part = &table->keys.parts[i];
+        struct slice value = value_get(item, part->name);
+        if (value.len == 0)
+            return error_validation(error, "Missing the key %.*s in the item",
+                                    SLICE_FMT(part->name));
+        if (value_type(value) != part->type)
+            return error_validation(error, "Type mismatch for key %.*s expected: %s actual: %s",
+                                    SLICE_FMT(part->name), value_type_name(part->type),
+                                    value_type_name(value_type(value)));
+        if (!key_value_check(part, i < table->keys.hash_count, value, error))
+            return false;
+    }
+    if (value_item_size(item) > LIMIT_ITEM_SIZE)
+        return error_validation(error, "Item size has exceeded the maximum allowed size");
+    if (value_depth(item) > LIMIT_NESTING + 1)
+        return error_validation(error, "Nesting Levels have exceeded supported limits");
+    return table_check_item(table, item, error);
+}
+
+bool put_batch_check(struct engine *engine, const struct table *table, struct arena *arena,
+                     struct slice *item, struct error *error)
+{
+    struct write_action action = {.kind = WRITE_PUT, .item = *item};
+    if (!guard_prepare(engine_env(engine), table, arena, NULL, &action, error) ||
+        !check_item(table, action.item, error))
+        return false;
+    *item = action.item;
+    return true;
+}
