@@ -7,8 +7,6 @@ static bool send_model(struct cli_input *input, struct target *target, const cha
 {
     struct change_request request;
     struct json_writer *w = change_begin(&request, input, "Model", path);
-    if (w == NULL)
-        return false;
     json_put_flag(w, "Force", cli_given(input, "--force"));
     json_put_flag(w, "Prune", cli_given(input, "--prune"));
     json_put_flag(w, "CheckOnly", cli_given(input, "--check"));

@@ -24,6 +24,7 @@ static bool open_any(struct target *target, struct cli_input *input)
         return false;
     if (cli_given(input, "--memory"))
         target->api = database_open(input, &(struct store_options){.path = NULL}, NULL);
+    // ExportTableToPointInTime and ImportTable find their buckets where a server would.
     if (target->api != NULL)
         api_set_buckets(target->api, NULL, path);
     return target->api != NULL || !cli_given(input, "--memory");

@@ -24,14 +24,12 @@ struct json_writer *change_begin(struct change_request *request, struct cli_inpu
     buf_init(&text, LIMIT_BODY);
     buf_init(&request->body, LIMIT_BODY);
     *w = json_writer_to(&request->body);
-    bool ok = cli_read(input, path, &text);
+    request->unread = !cli_read(input, path, &text);
     json_open_object(w);
     json_put_string(w, member, buf_view(&text));
     json_put_text(w, "FileName", path);
     buf_release(&text);
-    if (!ok)
-        buf_release(&request->body);
-    return ok ? w : NULL;
+    return w;
 }
 
 bool change_numbers(struct json_writer *w, struct cli_input *input)
@@ -120,10 +118,13 @@ static void watch_end(struct watch *watch)
 bool change_send(struct change_request *request, struct target *target, const char *operation)
 {
     struct watch watch;
+    int status = 0;
     json_close_object(&request->w);
-    watch_begin(&watch, target);
-    int status = target_call(target, operation, buf_view(&request->body));
-    watch_end(&watch);
+    if (!request->unread) {
+        watch_begin(&watch, target);
+        status = target_call(target, operation, buf_view(&request->body));
+        watch_end(&watch);
+    }
     buf_release(&request->body);
     if (status == 200 || status == 0)
         return status == 200;

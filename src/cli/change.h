@@ -5,14 +5,15 @@
 
 #include "cli/target.h"
 
-// A request that begins with the text of a file under `member`, and its name. NULL after telling
-// the user that the file cannot be read.
+// A request that begins with the text of a file under `member`, and its name. If the file cannot be
+// read, the user has been told, and it will not be sent.
 struct change_request {
     struct buf body;
     struct json_writer w;
+    bool unread;
 };
-MUST_CHECK struct json_writer *change_begin(struct change_request *request, struct cli_input *input,
-                                            const char *member, const char *path);
+struct json_writer *change_begin(struct change_request *request, struct cli_input *input,
+                                 const char *member, const char *path);
 // Runs a command that has a target and names files: `one` for each of them, until it fails.
 // `missing` is what to say if there is none.
 MUST_CHECK bool change_run(struct cli_input *input, const char *missing,

@@ -135,6 +135,7 @@ const char *cli_repeated(const struct cli_input *input, const char *option, size
     return NULL;
 }
 
+// The last mention counts, so that a script's option can be overruled behind it.
 const char *cli_value(const struct cli_input *input, const char *option, const char *otherwise)
 {
     const char *last = otherwise;

@@ -5,8 +5,6 @@ static bool diff_file(struct cli_input *input, struct target *target, const char
 {
     struct change_request request;
     struct json_writer *w = change_begin(&request, input, "Model", path);
-    if (w == NULL)
-        return false;
     json_put_flag(w, "Prune", cli_given(input, "--prune"));
     return change_numbers(w, input) && change_send(&request, target, "DiffModel") &&
            change_print(target, change_show);

@@ -225,6 +225,7 @@ static bool copy_pages(struct exporter *exporter)
         if (!scan_page(&exporter->scan) ||
             !out_page(&exporter->out, &safe, &state, exporter->error))
             return false;
+        // Only what is on disk may be left out by the next run. The last page needs no state.
         if (safe && exporter->state_path != NULL && exporter->scan.key.len > 0 &&
             !state_write(exporter, &state))
             return false;

@@ -199,6 +199,8 @@ static bool flush(struct importer *importer, uint64_t records)
         importer->count = 0;
         buf_clear(&importer->text);
     }
+    // Behind the batch, never before it: what is written twice is the same item, what is left out
+    // is lost.
     return ++importer->batches % STATE_BATCHES != 0 || state_write(importer, records);
 }
 

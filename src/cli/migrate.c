@@ -7,8 +7,6 @@ static bool send_migration(struct cli_input *input, struct target *target, const
 {
     struct change_request request;
     struct json_writer *w = change_begin(&request, input, "Migration", path);
-    if (w == NULL)
-        return false;
     json_put_text(w, "Direction", cli_given(input, "--down") ? "DOWN" : "UP");
     json_put_flag(w, "DryRun", cli_given(input, "--dry-run"));
     json_put_flag(w, "Again", cli_given(input, "--again"));

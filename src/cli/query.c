@@ -452,6 +452,7 @@ static bool run_pages(struct query *query)
         if (!run_page(query, &page))
             return query->error.message[0] != 0 && fail(query);
         print_page(query, &page);
+        // A page may be empty and have a next one: what a filter leaves out has been read.
         bool ended = page.last.len == 0 || (query->access->one && page.count > 0);
         bool enough = !all && (page.count > 0 || query->options.limit > 0);
         if (!ended && enough)

@@ -2,7 +2,6 @@
 // read is taken over (salvage/salvage.h); then whatever does not fit together any more is mended
 // (engine/verify.h).
 #include "cli/scratch.h"
-#include "cli/target.h"
 
 #include "base/encode.h"
 #include "base/files.h"
@@ -34,10 +33,9 @@ struct repair {
     struct look look;
     struct store *to;
     struct salvage salvage;
-    struct verify_report mended;
+    struct findings mended;
     struct buf cuts; // change logs that begin anew, as elements of a JSON array
     struct json_writer cuts_writer;
-    struct progress bar;
     bool lost_keys; // of something that cannot be made again
 };
 
@@ -55,25 +53,7 @@ static bool fail_errno(struct store_error *error, const char *doing, const char 
 static void note_keys(void *context, uint64_t keys)
 {
     struct repair *repair = context;
-    progress_show(&repair->bar, keys, keys);
-}
-
-static void note_difference(void *context, const struct verify_difference *difference)
-{
-    verify_report_difference(&((struct repair *)context)->mended, difference);
-}
-
-static void note_outcome(void *context, const struct verify_outcome *outcome)
-{
-    verify_report_outcome(&((struct repair *)context)->mended, outcome);
-}
-
-static bool note_progress(void *context, const struct verify_progress *progress)
-{
-    struct repair *repair = context;
-    repair->bar.total = progress->total;
-    progress_show(&repair->bar, progress->done, progress->done);
-    return true;
+    progress_show(&repair->mended.bar, keys, keys);
 }
 
 static void note_cut(void *context, const struct verify_cut *cut)
@@ -107,20 +87,20 @@ static bool cut_logs(struct repair *repair, const struct verify_options *options
 static bool fill(struct repair *repair, struct store_error *error)
 {
     bool quiet = cli_given(repair->input, "--json");
-    progress_begin(&repair->bar, "reading", 0, 0, false, quiet);
+    progress_begin(&repair->mended.bar, "reading", 0, 0, false, quiet);
     bool ok = salvage_run(&repair->look, repair->to, &repair->salvage, note_keys, repair, error);
-    progress_end(&repair->bar);
+    progress_end(&repair->mended.bar);
     if (!ok)
         return false;
-    const struct verify_watcher watcher = {repair, note_difference, note_outcome, note_progress};
+    const struct verify_watcher watcher = findings_watcher(&repair->mended);
     const struct verify_options options = {.store = repair->to,
                                            .env = env_system(),
                                            .knowledge = &verify_knowledge,
                                            .watcher = &watcher,
                                            .mend = true};
-    progress_begin(&repair->bar, "mending", 0, 0, false, quiet);
+    progress_begin(&repair->mended.bar, "mending", 0, 0, false, quiet);
     ok = verify_store(&options) && cut_logs(repair, &options);
-    progress_end(&repair->bar);
+    progress_end(&repair->mended.bar);
     if (!ok && store_condition(repair->to, error) == STORE_WELL)
         (void)snprintf(error->text, sizeof(error->text), "the new directory cannot be written");
     return ok && store_sync(repair->to, error);
@@ -204,87 +184,80 @@ static void write_report(struct repair *repair, struct buf *out)
     json_close_array(&w);
     json_put_integer(&w, "Keys", (int64_t)salvage->keys);
     json_put_integer(&w, "KeysThatMayBeOld", (int64_t)salvage->older);
-    verify_report_write(&repair->mended, &w);
+    verify_report_write(&repair->mended.report, &w);
     json_put_flag(&w, "Lost", lost_something(repair));
     json_close_object(&w);
 }
 
 // One list of the report, a line for each entry.
-static void show_list(struct slice report, const char *name, struct arena *arena,
-                      void (*show)(struct slice entry, struct arena *arena))
+static void show_list(struct slice report, const char *name, void (*show)(struct slice entry))
 {
+    struct arena arena;
     struct slice entry;
-    struct json_list list = json_list(report, name, arena);
+    arena_init(&arena, REPORT_MEMORY);
+    struct json_list list = json_list(report, name, &arena);
     while (json_list_next(&list, &entry))
-        show(entry, arena);
+        show(entry);
+    arena_release(&arena);
 }
 
-static void show_file(struct slice file, struct arena *arena)
+static void show_file(struct slice file)
 {
-    (void)arena;
     json_print(file, "file {File}: {What}\n");
 }
 
-static void show_damage(struct slice damage, struct arena *arena)
+static void show_damage(struct slice damage)
 {
-    (void)arena;
     json_print(damage, "log {File}, byte {Byte#}: {What} (record {Sequence#})\n");
 }
 
-static void show_gap(struct slice gap, struct arena *arena)
+static void show_gap(struct slice gap)
 {
-    (void)arena;
     bool one = json_member_number(gap, "From") == json_member_number(gap, "To");
     json_print(gap, one ? "lost: log record {From#}\n" : "lost: log records {From#} to {To#}\n");
 }
 
-static void show_place(struct slice place, struct arena *arena)
+static void show_place(struct slice place)
 {
-    json_print(place, json_member_flag(place, "Lost") ? "lost: " : "made again: ");
-    json_print(place, "keys of {Kind} {Table}");
-    if (json_member_text(place, "Index", arena).len > 0)
-        json_print(place, ".{Index}");
-    if (json_member(place, "After", arena).len > 0)
-        json_print(place, " after {After}");
-    if (json_member(place, "Before", arena).len > 0)
-        json_print(place, " before {Before}");
+    json_print(place, json_member_flag(place, "Lost") ? "lost: keys of {Kind} {Table}"
+                                                      : "made again: keys of {Kind} {Table}");
+    (void)json_print_given(place, "Index", ".{Index}");
+    (void)json_print_given(place, "After", " after {After}");
+    (void)json_print_given(place, "Before", " before {Before}");
     printf("\n");
 }
 
-static void show_range(struct slice range, struct arena *arena)
+static void show_range(struct slice range)
 {
-    show_list(range, "Affects", arena, show_place);
+    show_list(range, "Affects", show_place);
 }
 
-static void show_cut(struct slice cut, struct arena *arena)
+static void show_cut(struct slice cut)
 {
-    (void)arena;
     json_print(cut, "cut: changes of {Table} before {Since}, a part of which may be lost; its "
                     "streams and its point-in-time recovery begin there\n");
 }
 
-static void show_mended(struct slice check, struct arena *arena)
+static void show_mended(struct slice check)
 {
     if (json_member_number(check, "Differences") == 0)
         return;
     json_print(check, "mended: {Differences} in {Check}");
-    if (json_member_text(check, "Table", arena).len > 0)
-        json_print(check, " of {Table}");
-    if (json_member_text(check, "Index", arena).len > 0)
-        json_print(check, ".{Index}");
+    (void)json_print_given(check, "Table", " of {Table}");
+    (void)json_print_given(check, "Index", ".{Index}");
     printf("\n");
 }
 
-static void show_words(struct slice report, struct arena *arena)
+static void show_words(struct slice report)
 {
-    if (json_member_text(report, "TableListRebuilt", arena).len > 0)
-        json_print(report, "the list of tables was made anew: {TableListRebuilt}\n");
-    show_list(report, "DamagedFiles", arena, show_file);
-    show_list(report, "LostRanges", arena, show_range);
-    show_list(report, "LogDamages", arena, show_damage);
-    show_list(report, "MissingRecords", arena, show_gap);
-    show_list(report, "Checks", arena, show_mended);
-    show_list(report, "ChangeLogsCut", arena, show_cut);
+    (void)json_print_given(report, "TableListRebuilt",
+                           "the list of tables was made anew: {TableListRebuilt}\n");
+    show_list(report, "DamagedFiles", show_file);
+    show_list(report, "LostRanges", show_range);
+    show_list(report, "LogDamages", show_damage);
+    show_list(report, "MissingRecords", show_gap);
+    show_list(report, "Checks", show_mended);
+    show_list(report, "ChangeLogsCut", show_cut);
     if (json_member_number(report, "KeysThatMayBeOld") > 0)
         json_print(report, "{KeysThatMayBeOld} keys come from other files than the newest and may "
                            "be old\n");
@@ -302,20 +275,17 @@ static const char *verdict(const struct repair *repair)
 
 static bool tell(struct repair *repair, struct slice report)
 {
-    struct arena arena;
-    arena_init(&arena, REPORT_MEMORY);
     const struct salvage *salvage = &repair->salvage;
     if (cli_given(repair->input, "--json")) {
         printf("%.*s\n", SLICE_FMT(report));
     } else {
-        show_words(report, &arena);
+        show_words(report);
         printf("%s %llu keys and %llu log records%s%s; %s\n",
                cli_given(repair->input, "--dry-run") ? "would take over" : "took over",
                (unsigned long long)salvage->keys, (unsigned long long)salvage->records,
                repair->target == NULL ? "" : " into ", repair->target == NULL ? "" : repair->target,
                verdict(repair));
     }
-    arena_release(&arena);
     bool shown = fflush(stdout) == 0;
     if (shown && lost_something(repair))
         repair->input->code = DONE_WITH_LOSS;
@@ -405,11 +375,11 @@ static bool repair_scratch(struct repair *repair, unsigned limit)
     (void)snprintf(copy, sizeof(copy), "%s/copy", repair->scratch.path);
     if (!look_open(&repair->look, repair->input->arguments[0], copy, &error))
         return fail_repair(repair, &error);
-    verify_report_init(&repair->mended, limit);
+    verify_report_init(&repair->mended.report, limit);
     buf_init(&repair->cuts, REPORT_MEMORY);
     repair->cuts_writer = json_writer_to(&repair->cuts);
     bool ok = repair_opened(repair);
-    verify_report_release(&repair->mended);
+    verify_report_release(&repair->mended.report);
     buf_release(&repair->cuts);
     look_close(&repair->look);
     return ok;

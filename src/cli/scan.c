@@ -58,6 +58,7 @@ bool scan_page(struct scan *scan)
             return false;
     }
     struct slice last = json_member(answer, "LastEvaluatedKey", &scan->page);
+    // Copied: the next page reuses the memory of this one.
     buf_clear(&scan->key);
     buf_slice(&scan->key, last);
     return true;

@@ -169,8 +169,8 @@ static bool models_apply(struct cli_input *input, struct api *api)
     buf_init(&target.response, LIMIT_RESPONSE);
     for (size_t i = 0; ok && (path = cli_repeated(input, "--model", i)) != NULL; i++) {
         struct change_request request;
-        ok = change_begin(&request, input, "Model", path) != NULL &&
-             change_send(&request, &target, "ApplyModel");
+        (void)change_begin(&request, input, "Model", path);
+        ok = change_send(&request, &target, "ApplyModel");
     }
     buf_release(&target.response);
     return ok;

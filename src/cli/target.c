@@ -201,7 +201,7 @@ int target_await(struct target *target, const char *operation, struct slice body
         again = status == 200 && slice_is(json_member_text(answer, "Status", &arena), busy);
         if (!again)
             break;
-        // The one kind of work that has a part before its items.
+        // Indexes come before items, and have no count of their own.
         bool indexes = slice_is(json_member_text(progress, "Phase", &arena), "INDEXES");
         bar.what = indexes ? "creating indexes" : what;
         bar.total = (uint64_t)json_member_number(progress, "Total");
@@ -324,6 +324,19 @@ void json_print(struct slice object, const char *sentence)
         sentence += number ? 2 : 1;
     }
     arena_release(&arena);
+}
+
+bool json_print_given(struct slice object, const char *name, const char *sentence)
+{
+    struct arena arena;
+    arena_init(&arena, MEMBER_MEMORY);
+    struct slice value = json_member(object, name, &arena);
+    struct slice text = string_text(value, &arena);
+    bool given = (text.ptr != NULL ? text.len : value.len) > 0;
+    arena_release(&arena);
+    if (given)
+        json_print(object, sentence);
+    return given;
 }
 
 bool target_describe(struct target *target, const char *table, struct arena *arena,

@@ -96,6 +96,8 @@ MUST_CHECK bool json_list_next(struct json_list *list, struct slice *element);
 // is printed as its text, all else as it is; nothing, or 0 if its name ends with "#", if there is
 // none.
 void json_print(struct slice object, const char *sentence);
+// The same if the object has the member, and it is not empty.
+bool json_print_given(struct slice object, const char *name, const char *sentence);
 
 // ---- Progress ---------------------------------------------------------------------
 

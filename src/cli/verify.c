@@ -2,7 +2,6 @@
 // and copies of its files (salvage/look.h); a server is asked to look at its own. Both end in the
 // same JSON, which is printed as it is or as text.
 #include "cli/scratch.h"
-#include "cli/target.h"
 
 #include "base/limits.h"
 #include "base/wait.h"
@@ -45,12 +44,9 @@ static void show_difference(struct slice difference, struct arena *arena)
 {
     json_print(difference, "{Check} ");
     show_place(difference, arena);
-    if (json_member(difference, "Key", arena).len > 0)
-        json_print(difference, " {Key}");
-    else if (json_member_text(difference, "File", arena).len > 0)
-        json_print(difference, "{File}");
-    else if (json_member_text(difference, "StoreKey", arena).len > 0)
-        json_print(difference, " key {StoreKey}");
+    if (!json_print_given(difference, "Key", " {Key}") &&
+        !json_print_given(difference, "File", "{File}"))
+        (void)json_print_given(difference, "StoreKey", " key {StoreKey}");
     json_print(difference, ": {What}\n");
 }
 
@@ -94,38 +90,11 @@ static bool show(struct cli_input *input, struct slice report)
 // ---- A directory --------------------------------------------------------------------------------
 
 struct looking {
-    const struct look *look;
-    struct verify_report report;
-    struct progress bar;
+    struct findings found;
     const char *table; // to be looked at alone, or ""
     bool no_table;     // there is none of that name
     bool whole;        // it is at its end
 };
-
-// RocksDB names files by their path, which is one of the scratch directory.
-static void note_difference(void *context, const struct verify_difference *difference)
-{
-    struct looking *looking = context;
-    struct verify_difference own = *difference;
-    struct store_error text;
-    (void)snprintf(text.text, sizeof(text.text), "%s", difference->what);
-    look_translate(looking->look, &text);
-    own.what = text.text;
-    verify_report_difference(&looking->report, &own);
-}
-
-static void note_outcome(void *context, const struct verify_outcome *outcome)
-{
-    verify_report_outcome(&((struct looking *)context)->report, outcome);
-}
-
-static bool note_progress(void *context, const struct verify_progress *progress)
-{
-    struct looking *looking = context;
-    looking->bar.total = progress->total;
-    progress_show(&looking->bar, progress->done, progress->done);
-    return true;
-}
 
 // The log by itself. The format before this one cannot tell a damaged record from none.
 static void look_at_log(struct looking *looking, const struct look *look)
@@ -142,7 +111,8 @@ static void look_at_log(struct looking *looking, const struct look *look)
     if (!wal_check(path, promised[PROMISE_SEGMENT], &log, &error)) {
         outcome.differences++;
         verify_report_difference(
-            &looking->report, &(struct verify_difference){.check = VERIFY_LOG, .what = error.text});
+            &looking->found.report,
+            &(struct verify_difference){.check = VERIFY_LOG, .what = error.text});
     }
     outcome.examined = log.records;
     outcome.differences += log.damage_count;
@@ -153,12 +123,12 @@ static void look_at_log(struct looking *looking, const struct look *look)
                        "at byte %llu, %s; record %llu should be there, and %llu intact ones follow",
                        (unsigned long long)damage->at, damage->what,
                        (unsigned long long)damage->sequence, (unsigned long long)damage->behind);
-        verify_report_difference(&looking->report,
+        verify_report_difference(&looking->found.report,
                                  &(struct verify_difference){.check = VERIFY_LOG,
                                                              .file = slice_str(damage->file),
                                                              .what = what});
     }
-    verify_report_outcome(&looking->report, &outcome);
+    verify_report_outcome(&looking->found.report, &outcome);
     wal_report_release(&log);
 }
 
@@ -184,10 +154,10 @@ static void look_inside(struct looking *looking, const struct look *look)
     struct store *store = look_store(look, &error);
     if (store == NULL)
         verify_report_difference(
-            &looking->report,
+            &looking->found.report,
             &(struct verify_difference){.check = VERIFY_CATALOG, .what = error.text});
     // Files that nothing needs any more are gone from a copy that could be opened.
-    const struct verify_watcher watcher = {looking, note_difference, note_outcome, note_progress};
+    const struct verify_watcher watcher = findings_watcher(&looking->found);
     looking->whole = look_at_files(store == NULL ? look->data : look->scratch, &watcher);
     if (store == NULL)
         return;
@@ -209,24 +179,24 @@ static bool verify_in(struct cli_input *input, const char *path, unsigned limit,
     if (!look_open(&look, path, scratch, &error))
         return cli_fail(input, "%s%s.", error.text,
                         error.in_use ? "; ask the server with --endpoint" : "");
-    struct looking looking = {.look = &look, .table = cli_value(input, "--table", "")};
-    verify_report_init(&looking.report, limit);
-    progress_begin(&looking.bar, "verifying", 0, 0, false, cli_given(input, "--json"));
+    struct looking looking = {.found.look = &look, .table = cli_value(input, "--table", "")};
+    verify_report_init(&looking.found.report, limit);
+    progress_begin(&looking.found.bar, "verifying", 0, 0, false, cli_given(input, "--json"));
     look_at_log(&looking, &look);
     look_inside(&looking, &look);
-    progress_end(&looking.bar);
+    progress_end(&looking.found.bar);
     look_close(&look);
     struct buf text;
     buf_init(&text, 2 * (size_t)LIMIT_RESPONSE);
     struct json_writer w = json_writer_to(&text);
     json_open_object(&w);
     json_put_text(&w, "Status", looking.whole ? "COMPLETE" : "STOPPED");
-    verify_report_write(&looking.report, &w);
+    verify_report_write(&looking.found.report, &w);
     json_close_object(&w);
     bool ok = looking.no_table ? cli_fail(input, "'%s' has no table '%s'.", path, looking.table)
                                : show(input, buf_view(&text));
     buf_release(&text);
-    verify_report_release(&looking.report);
+    verify_report_release(&looking.found.report);
     return ok;
 }
 

@@ -26,9 +26,9 @@ static bool has_entity(const struct raw_table *table, struct slice name)
 // The table that is named, or the one above the pattern, or any that has the first entity.
 static struct raw_table *find_table(struct model_file *file, const struct raw_access *raw)
 {
-    struct slice first = raw->entity_names[0];
-    if (raw->table_name.len > 0)
-        return file_table_named(file, raw->table_name, raw->table_at);
+    struct slice first = raw->entity_names[0].name;
+    if (raw->table_name.name.len > 0)
+        return file_table_named(file, &raw->table_name);
     if (raw->above != NULL && has_entity(raw->above, first))
         return raw->above;
     struct raw_table *found = NULL;
@@ -40,15 +40,15 @@ static struct raw_table *find_table(struct model_file *file, const struct raw_ac
             continue;
         if (found != NULL)
             return diagnostic_fail(
-                file->p.diagnostics, raw->entity_at[0],
+                file->p.diagnostics, raw->entity_names[0].at,
                 "tables \"%.*s\" and \"%.*s\" both have an entity \"%.*s\"; write "
                 "\"of TABLE\"",
                 SLICE_FMT(found->table.name), SLICE_FMT(one->table.name), SLICE_FMT(first));
         found = one;
     }
     if (found == NULL)
-        (void)file_error(file, raw->entity_at[0], "unknown entity \"%.*s\"%s", SLICE_FMT(first),
-                         model_guess_say(&guess, file->p.scratch));
+        (void)file_error(file, raw->entity_names[0].at, "unknown entity \"%.*s\"%s",
+                         SLICE_FMT(first), model_guess_say(&guess, file->p.scratch));
     return found;
 }
 
@@ -60,18 +60,20 @@ static bool find_entities(struct pattern *p, const struct raw_table *table)
     if (list == NULL)
         return false;
     for (size_t i = 0; i < raw->entity_count; i++) {
-        struct model_guess guess = model_guess_for(raw->entity_names[i]);
+        struct model_guess guess = model_guess_for(raw->entity_names[i].name);
         for (size_t k = 0; k < table->final->entity_count; k++)
             model_guess_candidate(&guess, table->entities[k].name);
-        list[i] = model_table_entity(table->final, raw->entity_names[i]);
+        list[i] = model_table_entity(table->final, raw->entity_names[i].name);
         if (list[i] == NULL)
-            return file_error(p->file, raw->entity_at[i], "table \"%.*s\" has no entity \"%.*s\"%s",
-                              SLICE_FMT(table->table.name), SLICE_FMT(raw->entity_names[i]),
+            return file_error(p->file, raw->entity_names[i].at,
+                              "table \"%.*s\" has no entity \"%.*s\"%s",
+                              SLICE_FMT(table->table.name), SLICE_FMT(raw->entity_names[i].name),
                               model_guess_say(&guess, p->file->p.scratch));
         for (size_t k = 0; k < i; k++)
             if (list[k] == list[i])
-                return file_error(p->file, raw->entity_at[i], "entity \"%.*s\" is there twice",
-                                  SLICE_FMT(raw->entity_names[i]));
+                return file_error(p->file, raw->entity_names[i].at,
+                                  "entity \"%.*s\" is there twice",
+                                  SLICE_FMT(raw->entity_names[i].name));
     }
     p->access->entities = list;
     p->access->entity_count = raw->entity_count;
@@ -82,15 +84,15 @@ static bool find_index(struct pattern *p, const struct raw_table *table)
 {
     struct raw_access *raw = p->raw;
     p->keys = &table->final->keys;
-    if (raw->index_name.len == 0)
+    if (raw->index_name.name.len == 0)
         return true;
-    const struct model_index *index = model_table_index(table->final, raw->index_name);
+    const struct model_index *index = model_table_index(table->final, raw->index_name.name);
     if (index == NULL) {
-        struct model_guess guess = model_guess_for(raw->index_name);
+        struct model_guess guess = model_guess_for(raw->index_name.name);
         for (size_t i = 0; i < table->final->index_count; i++)
             model_guess_candidate(&guess, table->final_indexes[i].name);
-        return file_error(p->file, raw->index_at, "table \"%.*s\" has no index \"%.*s\"%s",
-                          SLICE_FMT(table->table.name), SLICE_FMT(raw->index_name),
+        return file_error(p->file, raw->index_name.at, "table \"%.*s\" has no index \"%.*s\"%s",
+                          SLICE_FMT(table->table.name), SLICE_FMT(raw->index_name.name),
                           model_guess_say(&guess, p->file->p.scratch));
     }
     size_t position = (size_t)(index - table->final->indexes);
@@ -98,12 +100,14 @@ static bool find_index(struct pattern *p, const struct raw_table *table)
     for (size_t i = 0; i < p->access->entity_count; i++)
         stated = stated || p->access->entities[i]->entries[position].stated;
     if (!stated)
-        return file_error(p->file, raw->index_at, "entity \"%.*s\" has no entry in index \"%.*s\"",
+        return file_error(p->file, raw->index_name.at,
+                          "entity \"%.*s\" has no entry in index \"%.*s\"",
                           SLICE_FMT(p->access->entities[0]->name), SLICE_FMT(index->name));
     p->access->index = index;
     p->keys = &index->keys;
     if (p->access->consistent && !index->local)
-        return file_error(p->file, raw->index_at, "a global index cannot be read consistently");
+        return file_error(p->file, raw->index_name.at,
+                          "a global index cannot be read consistently");
     return true;
 }
 
@@ -436,6 +440,8 @@ static bool complete_range(struct pattern *p, size_t part, bool *whole)
         return add_where(p, part, where);
     }
     const struct model_key_part *made = stated_part(p, part);
+    // Entities of one partition differ in their sort keys: a condition made from the templates of
+    // one would lose the others.
     if (p->access->entity_count > 1 || made->template == NULL)
         return true;
     bool field = false;
@@ -482,6 +488,7 @@ static bool complete_keys(struct pattern *p)
             SLICE_FMT(p->access->index != NULL ? p->access->index->name : p->access->table->name));
     }
     size_t parts = hashes + p->keys->range_count;
+    // GetItem reads no index and has no filter.
     p->access->get = p->access->one && p->access->index == NULL && p->access->key_count == parts &&
                      whole && p->raw->filter_count == 0;
     return true;
@@ -589,6 +596,7 @@ void check_accesses(struct model_file *file)
         if (table == NULL)
             continue;
         check_name(file, raw);
+        // A pattern that is wrong leaves its place to the next one.
         struct model_access *access = &table->accesses[table->access_count];
         *access = raw->access;
         struct pattern pattern = {.file = file, .raw = raw, .access = access};

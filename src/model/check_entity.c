@@ -1,24 +1,23 @@
 // Entities are gathered by table, with their attributes in arrays that do not move any more.
 #include "model/parse_internal.h"
 
-struct raw_table *file_table_named(struct model_file *file, struct slice name,
-                                   struct model_place at)
+struct raw_table *file_table_named(struct model_file *file, const struct raw_name *name)
 {
-    struct raw_table *found = file_table(file, name);
+    struct raw_table *found = file_table(file, name->name);
     if (found != NULL)
         return found;
-    struct model_guess guess = model_guess_for(name);
+    struct model_guess guess = model_guess_for(name->name);
     for (struct raw_table *table = file->tables.first; table != NULL; table = table->next)
         model_guess_candidate(&guess, table->table.name);
-    return diagnostic_fail(file->p.diagnostics, at, "unknown table \"%.*s\"%s", SLICE_FMT(name),
-                           model_guess_say(&guess, file->p.scratch));
+    return diagnostic_fail(file->p.diagnostics, name->at, "unknown table \"%.*s\"%s",
+                           SLICE_FMT(name->name), model_guess_say(&guess, file->p.scratch));
 }
 
 // The table of an entity; NULL after telling that there is none.
 static struct raw_table *table_of(struct model_file *file, const struct raw_entity *raw)
 {
-    if (raw->table_name.len > 0)
-        return file_table_named(file, raw->table_name, raw->table_at);
+    if (raw->table_name.name.len > 0)
+        return file_table_named(file, &raw->table_name);
     if (raw->table == NULL)
         (void)file_error(file, raw->entity.at,
                          "entity \"%.*s\" has no table: declare one above it, or write \"of "

@@ -179,7 +179,7 @@ enum value_type check_gives(const struct model_expr *expr)
         return first == check_gives(expr->args[1]) ? first : VALUE_TYPES;
     }
     case MODEL_EXPR_ADD:
-    case MODEL_EXPR_SUBTRACT:
+    case MODEL_EXPR_SUBTRACT: // a time and seconds are what the time is: text or a number
         return check_gives(expr->args[0]) == VALUE_N ? VALUE_N : VALUE_TYPES;
     default:
         return VALUE_TYPES;

@@ -52,6 +52,8 @@ static bool is_index(const struct raw_table *table, struct slice name)
 // The template an entity gives for a key attribute, by its own name or by an index's; or NULL.
 static struct raw_template *template_of(const struct raw_entity *raw, struct slice name)
 {
+    // A name may be both an attribute's and an index's. One template is then the attribute's,
+    // several are the index's.
     struct raw_binding *bound = find_binding(raw, name);
     if (bound != NULL && is_key_attribute(raw->table, name) &&
         (bound->count == 1 || !is_index(raw->table, name)))
@@ -202,6 +204,7 @@ static void settle_type(struct model_file *file, const struct raw_table *table,
             !entity_says(file, raw, part->name, &type, &at))
             continue;
         struct raw_template *given = template_of(raw, part->name);
+        // The template will be judged again, as text for a number: that would be the same mistake.
         if (given != NULL)
             given->told = known && type != part->type;
         if (!known) {
@@ -219,7 +222,8 @@ static void settle_type(struct model_file *file, const struct raw_table *table,
     }
 }
 
-// Whether the table or an index before this one has the key attribute, with its type settled.
+// Whether the table or an index before this one has the key attribute, with its type settled: an
+// attribute has one type in all keys of a table, and disagreement is to be told once.
 static bool settled_before(const struct raw_table *table, size_t index, struct key_part *part)
 {
     size_t position = 0;

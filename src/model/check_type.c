@@ -130,7 +130,7 @@ static bool resolve_named(struct model_file *file, struct raw_type *named)
     if (named->state == TYPE_BUSY)
         return file_error(file, named->at, "type \"%.*s\" is nothing but itself",
                           SLICE_FMT(named->type->name));
-    named->state = TYPE_BUSY;
+    named->state = TYPE_BUSY; // whoever comes here again while this is so has met itself
     bool ok = true;
     if (named->alias != NULL) {
         struct raw_type *other = named_type(file, named->alias);
@@ -139,6 +139,7 @@ static bool resolve_named(struct model_file *file, struct raw_type *named)
         else if (named->alias->kind == MODEL_UNION)
             ok = flatten(file, (struct model_type *)named->alias, named->at);
         if (ok) {
+            // Mentions have the address already: the type is filled in place, and keeps its name.
             struct slice name = named->type->name;
             *named->type = *named->alias;
             named->type->name = name;

@@ -51,16 +51,6 @@ bool diagnostic_error(struct diagnostics *diagnostics, struct model_place at, co
     return false;
 }
 
-void *diagnostic_fail(struct diagnostics *diagnostics, struct model_place at, const char *format,
-                      ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    add_formatted(diagnostics, SEVERITY_ERROR, at, format, arguments);
-    va_end(arguments);
-    return NULL;
-}
-
 void diagnostic_warning(struct diagnostics *diagnostics, struct model_place at, const char *format,
                         ...)
 {

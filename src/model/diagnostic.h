@@ -41,8 +41,7 @@ void diagnostics_init(struct diagnostics *diagnostics, struct arena *arena);
 bool diagnostic_error(struct diagnostics *diagnostics, struct model_place at, const char *format,
                       ...) PRINTF_LIKE(3, 4);
 // The same for what makes something: always NULL.
-void *diagnostic_fail(struct diagnostics *diagnostics, struct model_place at, const char *format,
-                      ...) PRINTF_LIKE(3, 4);
+#define diagnostic_fail(...) ((void)diagnostic_error(__VA_ARGS__), (void *)NULL)
 void diagnostic_warning(struct diagnostics *diagnostics, struct model_place at, const char *format,
                         ...) PRINTF_LIKE(3, 4);
 void diagnostic_add(struct diagnostics *diagnostics, struct diagnostic diagnostic);

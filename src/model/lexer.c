@@ -72,6 +72,8 @@ static void skip_comment(struct scanner *s, struct model_comment *comment)
         } else {
             end += 2;
         }
+        // What follows a comment is first in its line if the comment has ended one, or stood before
+        // everything.
         bool first = s->first;
         while (s->at < end) {
             if (s->text.ptr[s->at++] == '\n') {
@@ -106,6 +108,7 @@ static bool skip_blank(struct scanner *s, struct model_comment *comment)
     }
 }
 
+// A dash belongs to a name if it goes on behind it: media-out-of-albums is one, a - b are two.
 static size_t name_length(const struct scanner *s)
 {
     size_t n = 0;
@@ -261,6 +264,7 @@ bool model_tokens_read_part(struct model_tokens *tokens, struct slice text,
                             .first_column = origin.column,
                             .base = origin.start,
                             .first = true};
+    // Counted silently first: an arena cannot grow what it has given.
     struct scanner s = start;
     scan(&s, tokens);
     tokens->list = arena_zalloc(arena, tokens->count + 1, sizeof *tokens->list);

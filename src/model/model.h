@@ -370,9 +370,6 @@ const struct model_attribute *model_type_field(const struct model_type *type, st
 // What items store a type's values as: VALUE_S for uuid or "a" | "b", and null left aside.
 // VALUE_TYPES if it can be several.
 enum value_type model_type_stored(const struct model_type *type);
-// Whether it takes null.
-bool model_type_nullable(const struct model_type *type);
-
 // A type as the language writes it: "user" | "admin", number(1..10), ThumbnailUrls?
 void model_type_text(const struct model_type *type, struct buf *out);
 

@@ -5,9 +5,6 @@
 // that all mistakes are told in one run; the checks then run over what could be read.
 #include "model/parse_internal.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 enum { SCRATCH_MEMORY = 128 << 20 };
 
 void *file_alloc(struct model_file *file, size_t count, size_t size)
@@ -20,16 +17,6 @@ void *file_scratch(struct model_file *file, size_t count, size_t size)
 {
     void *memory = arena_zalloc(file->p.scratch, count, size);
     return memory != NULL ? memory : parse_exhausted(&file->p);
-}
-
-bool file_error(struct model_file *file, struct model_place at, const char *format, ...)
-{
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return diagnostic_error(file->p.diagnostics, at, "%s", text);
 }
 
 struct raw_table *file_table(const struct model_file *file, struct slice name)
@@ -225,6 +212,8 @@ struct model *model_parse_counted(struct slice name, struct slice text,
         model->file = arena_copy(&arena, name);
         ok = model->file.ptr != NULL;
     }
+    // Names point into the copy. A text that is too long is left where it is, for the lexer to
+    // refuse.
     if (ok && text.len <= LIMIT_MODEL_FILE) {
         model->text = arena_copy(&arena, text);
         ok = model->text.ptr != NULL;
@@ -241,6 +230,8 @@ struct model *model_parse_counted(struct slice name, struct slice text,
         arena_release(&arena);
         return NULL;
     }
+    // The model lives in its arena, so that it can only be given the arena when it is complete; and
+    // it outlives the caller's account.
     model->account.budget = account->budget;
     model->arena = arena;
     model->arena.account = &model->account;

@@ -49,7 +49,7 @@ MUST_CHECK bool parse_choice(struct model_parser *p, const char *const *words, s
 // Always false: `expected WHAT, got …` at the next token.
 bool parse_expected(struct model_parser *p, const char *what);
 bool parse_no_memory(struct model_parser *p);
-void *parse_exhausted(struct model_parser *p); // the same, but NULL
+#define parse_exhausted(p) ((void)parse_no_memory(p), (void *)NULL)
 // One level of nesting more, which the caller takes back (p->depth--); says so if these are too
 // many.
 MUST_CHECK bool parse_deeper(struct model_parser *p, struct model_place at);

@@ -101,12 +101,6 @@ bool parse_no_memory(struct model_parser *p)
                             "the file needs more memory than a model may");
 }
 
-void *parse_exhausted(struct model_parser *p)
-{
-    (void)parse_no_memory(p);
-    return NULL;
-}
-
 bool parse_deeper(struct model_parser *p, struct model_place at)
 {
     if (p->depth == LIMIT_MODEL_NESTING)
@@ -184,6 +178,7 @@ bool parse_declaration_begins(const struct model_parser *p)
     return begins_declaration(p, parse_peek(p));
 }
 
+// A word at the margin alone may be an attribute of a file that is not indented.
 bool parse_brace_forgotten(const struct model_parser *p)
 {
     const struct model_token *behind = parse_peek_at(p, 2);

@@ -118,11 +118,8 @@ bool parse_entity(struct model_file *file, size_t first)
     raw->table = file->tables.last;
     raw->broken = true;
     LIST_APPEND(&file->entities, raw);
-    if (parse_accept_word(p, "of")) {
-        raw->table_at = parse_place(p);
-        if (!parse_name(p, "the name of a table", &raw->table_name))
-            return false;
-    }
+    if (parse_accept_word(p, "of") && !parse_raw_name(p, "the name of a table", &raw->table_name))
+        return false;
     if (parse_accept_word(p, "as") &&
         !parse_string(p, "a string: the entity's name in items", &entity->type_value))
         return false;

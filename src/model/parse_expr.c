@@ -3,30 +3,27 @@
 #include "model/parse_internal.h"
 #include "value/number.h"
 
-static struct model_expr *new_expr(struct model_parser *p, enum model_expr_kind kind,
-                                   struct model_place at)
+// The expression in the model's memory.
+static struct model_expr *new_expr(struct model_parser *p, struct model_expr expr)
 {
-    struct model_expr *expr = arena_zalloc(p->arena, 1, sizeof *expr);
-    if (expr == NULL)
+    struct model_expr *kept = arena_zalloc(p->arena, 1, sizeof *kept);
+    if (kept == NULL)
         return parse_exhausted(p);
-    expr->kind = kind;
-    expr->at = at;
-    return expr;
+    *kept = expr;
+    return kept;
 }
 
 static struct model_expr *new_call(struct model_parser *p, enum model_expr_kind kind,
                                    struct model_place at, size_t count,
                                    const struct model_expr *const *args)
 {
-    struct model_expr *expr = new_expr(p, kind, at);
     const struct model_expr **copy = arena_zalloc(p->arena, count + 1, sizeof(struct model_expr *));
-    if (expr == NULL || copy == NULL)
+    if (copy == NULL)
         return parse_exhausted(p);
     for (size_t i = 0; i < count; i++)
         copy[i] = args[i];
-    expr->args = copy;
-    expr->arg_count = count;
-    return expr;
+    return new_expr(p,
+                    (struct model_expr){.kind = kind, .at = at, .args = copy, .arg_count = count});
 }
 
 static struct model_expr *new_function(struct model_parser *p, enum model_function function,
@@ -68,11 +65,11 @@ struct slice parse_encode(struct model_parser *p, enum value_tag tag, struct sli
 static struct model_expr *new_value(struct model_parser *p, struct model_place at,
                                     enum value_tag tag, struct slice bytes)
 {
-    struct model_expr *expr = new_expr(p, MODEL_EXPR_VALUE, at);
-    if (expr == NULL)
-        return NULL;
-    expr->value = parse_encode(p, tag, bytes);
-    return expr->value.ptr != NULL ? expr : NULL;
+    struct slice value = parse_encode(p, tag, bytes);
+    return value.ptr == NULL
+               ? NULL
+               : new_expr(p,
+                          (struct model_expr){.kind = MODEL_EXPR_VALUE, .at = at, .value = value});
 }
 
 // ---- Numbers and texts ----------------------------------------------------------------------
@@ -415,12 +412,8 @@ bool parse_path(struct model_parser *p, const struct slice **steps, size_t *coun
 static struct model_expr *new_path(struct model_parser *p, const struct slice *steps, size_t count,
                                    struct model_place at)
 {
-    struct model_expr *expr = new_expr(p, MODEL_EXPR_PATH, at);
-    if (expr != NULL) {
-        expr->steps = steps;
-        expr->step_count = count;
-    }
-    return expr;
+    return new_expr(p, (struct model_expr){
+                           .kind = MODEL_EXPR_PATH, .at = at, .steps = steps, .step_count = count});
 }
 
 static struct model_expr *path(struct model_parser *p)
@@ -488,10 +481,8 @@ static struct model_expr *string_expr(struct model_parser *p)
         return new_value(p, at, VALUE_TAG_S, SLICE_LIT(""));
     if (template->segment_count == 1 && template->segments[0].expr == NULL)
         return new_value(p, at, VALUE_TAG_S, template->segments[0].literal);
-    struct model_expr *expr = new_expr(p, MODEL_EXPR_TEMPLATE, at);
-    if (expr != NULL)
-        expr->template = template;
-    return expr;
+    return new_expr(
+        p, (struct model_expr){.kind = MODEL_EXPR_TEMPLATE, .at = at, .template = template});
 }
 
 static struct model_expr *number_expr(struct model_parser *p)

@@ -28,6 +28,12 @@
 
 struct raw_table;
 
+// A name, and where it stands.
+struct raw_name {
+    struct slice name;
+    struct model_place at;
+};
+
 // A named type, known by its name from its first mention; `type` is filled where it is declared.
 struct raw_type {
     struct raw_type *next;
@@ -101,9 +107,8 @@ struct raw_binding {
 struct raw_entity {
     struct raw_entity *next;
     struct model_entity entity;
-    struct slice table_name; // empty if the file does not say
-    struct model_place table_at;
-    struct raw_table *table; // the one above, or the one named
+    struct raw_name table_name; // empty if the file does not say
+    struct raw_table *table;    // the one above, or the one named
     bool own_guard;
     bool own_unknown;
     bool broken;
@@ -115,26 +120,18 @@ struct raw_entity {
 struct raw_access {
     struct raw_access *next;
     struct model_access access;
-    struct slice table_name;
-    struct model_place table_at;
+    struct raw_name table_name;
     struct raw_table *above;
     struct raw_table *table; // once it is known
-    struct slice index_name;
-    struct model_place index_at;
+    struct raw_name index_name;
     size_t entity_count;
-    struct slice *entity_names;
-    struct model_place *entity_at;
+    struct raw_name *entity_names;
     struct model_param *params; // type NULL if not written
     struct model_place *param_at;
     size_t where_count;
     struct model_condition where[2 * LIMIT_KEY_PARTS];
     size_t filter_count;
     struct model_condition *filters;
-};
-
-struct raw_name {
-    struct slice name;
-    struct model_place at;
 };
 
 struct raw_rule {
@@ -163,8 +160,7 @@ struct model_file {
 // Zeroed; NULL after telling that memory is out.
 MUST_CHECK void *file_alloc(struct model_file *file, size_t count, size_t size);   // the model's
 MUST_CHECK void *file_scratch(struct model_file *file, size_t count, size_t size); // for a while
-bool file_error(struct model_file *file, struct model_place at, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+#define file_error(file, at, ...) diagnostic_error((file)->p.diagnostics, at, __VA_ARGS__)
 
 // ---- Parsing --------------------------------------------------------------------------------
 
@@ -174,6 +170,8 @@ MUST_CHECK bool parse_type_declaration(struct model_file *file, size_t first);
 MUST_CHECK bool parse_access(struct model_file *file, size_t first);
 MUST_CHECK bool parse_rule(struct model_file *file, size_t first);
 
+// A name and its place.
+MUST_CHECK bool parse_raw_name(struct model_parser *p, const char *what, struct raw_name *name);
 // `optional` is set by a "?" at the end.
 MUST_CHECK const struct model_type *parse_type(struct model_file *file, bool *optional);
 // A name with its type and modifiers; `field` if it is a member of an object.
@@ -213,8 +211,7 @@ bool file_name_fits(struct slice name);
 // The table, entity of any table, by name; NULL if there is none.
 struct raw_table *file_table(const struct model_file *file, struct slice name);
 // The table; NULL after telling that there is none.
-struct raw_table *file_table_named(struct model_file *file, struct slice name,
-                                   struct model_place at);
+struct raw_table *file_table_named(struct model_file *file, const struct raw_name *name);
 struct raw_entity *file_entity(const struct model_file *file, struct slice name);
 
 #endif

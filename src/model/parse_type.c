@@ -416,6 +416,7 @@ bool parse_attribute(struct model_file *file, bool field, struct model_attribute
     if (!modifiers(file, attribute))
         return false;
     attribute->doc = parse_doc(p, first, p->at - 1);
+    // A comment behind "a string,  // like this" stands behind the comma.
     if (attribute->doc.len == 0 && parse_at(p, MODEL_TOKEN_COMMA))
         attribute->doc = parse_doc(p, first, p->at);
     return check_modifiers(file, field, attribute);

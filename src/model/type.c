@@ -50,16 +50,6 @@ enum value_type model_type_stored(const struct model_type *type)
                                : VALUE_TYPES;
 }
 
-bool model_type_nullable(const struct model_type *type)
-{
-    if (type->kind == MODEL_NULL || type->kind == MODEL_ANY)
-        return true;
-    for (size_t i = 0; type->kind == MODEL_UNION && i < type->option_count; i++)
-        if (model_type_nullable(type->options[i]))
-            return true;
-    return false;
-}
-
 static void number_text(struct slice stored, struct buf *out)
 {
     char text[NUMBER_TEXT_MAX];

@@ -60,21 +60,23 @@ static bool header_check(const struct http_request *request, struct slice header
     header_split(header, signing);
     bool dated =
         http_header(request, HTTP_AMZ_DATE) != NULL || http_header(request, HTTP_DATE) != NULL;
-    if (present(signing->credential) && present(signing->signature) &&
-        present(signing->signed_headers) && dated)
-        return true;
-    return error_set(
-        error, ERR_INCOMPLETE_SIGNATURE, "%s%s%s%sAuthorization=%.*s",
-        present(signing->credential) ? ""
-                                     : "Authorization header requires 'Credential' parameter. ",
-        present(signing->signature) ? "" : "Authorization header requires 'Signature' parameter. ",
-        present(signing->signed_headers)
-            ? ""
-            : "Authorization header requires 'SignedHeaders' parameter. ",
-        dated ? ""
-              : "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' "
-                "header. ",
-        SLICE_FMT(header));
+    const struct {
+        bool there;
+        const char *missing;
+    } wanted[] = {
+        {present(signing->credential), "'Credential' parameter"},
+        {present(signing->signature), "'Signature' parameter"},
+        {present(signing->signed_headers), "'SignedHeaders' parameter"},
+        {dated, "existence of either a 'X-Amz-Date' or a 'Date' header"},
+    };
+    char missing[512] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < COUNT_OF(wanted); i++)
+        if (!wanted[i].there)
+            used += (size_t)snprintf(missing + used, sizeof(missing) - used,
+                                     "Authorization header requires %s. ", wanted[i].missing);
+    return used == 0 || error_set(error, ERR_INCOMPLETE_SIGNATURE, "%sAuthorization=%.*s", missing,
+                                  SLICE_FMT(header));
 }
 
 // ---- The query string ------------------------------------------------------------------

@@ -278,28 +278,26 @@ static void row_add(struct row *to, const struct row *from)
 // All cells, sorted and merged; *count of them. NULL if there are none, or no memory.
 static struct row *rows_gather(const struct metrics *metrics, size_t *count)
 {
-    size_t used = 0;
-    size_t room = 0;
     struct row *rows = NULL;
+    size_t used = 0;
+    *count = 0;
     for (unsigned i = 0; i < metrics->loop_count; i++) {
         struct cell *cell = atomic_load_explicit(&metrics->loops[i].newest, memory_order_acquire);
         for (; cell != NULL; cell = cell->older) {
-            if (used == room) {
-                room = room == 0 ? 64 : room * 2;
-                struct row *grown = realloc(rows, room * sizeof(*rows));
-                if (grown == NULL) {
-                    free(rows);
-                    *count = 0;
-                    return NULL;
-                }
-                rows = grown;
+            // By powers of two from 64 on.
+            bool full = used == 0 || (used >= 64 && (used & (used - 1)) == 0);
+            struct row *grown =
+                full ? realloc(rows, (used < 64 ? 64 : 2 * used) * sizeof(*rows)) : rows;
+            if (grown == NULL) {
+                free(rows);
+                return NULL;
             }
+            rows = grown;
             row_of(cell, &rows[used++]);
         }
     }
     if (used > 1)
         qsort(rows, used, sizeof(*rows), compare_rows);
-    *count = 0;
     for (size_t i = 0; i < used; i++) {
         if (*count > 0 && compare_rows(&rows[*count - 1], &rows[i]) == 0)
             row_add(&rows[*count - 1], &rows[i]);

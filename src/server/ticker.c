@@ -1,59 +1,53 @@
-// See ticker.h. Delays stand in a list, sorted by when they are due; the thread waits for the first
-// of them, or for the next second.
+// See ticker.h. Delays stand in a list, sorted by when they are due. A worker looks at it when one
+// comes, when the first is due, and once a second.
 #include "server/ticker.h"
 
 #include "base/wait.h"
+#include "base/worker.h"
 
 #include <stdlib.h>
 
 struct ticker {
-    pthread_t thread;
+    struct worker worker;
     void (*every_second)(void *context);
     void *context;
+    int64_t second_ns; // when it is called next
 
     pthread_mutex_t lock; // of all below
-    pthread_cond_t wake;
-    struct ticker_delay *waiting; // sorted
+    struct ticker_delay *waiting;
     bool hurry;
-    bool stop;
 };
 
-// Resumes what is due, or everything. The lock is not held meanwhile: a delay's owner may have it
-// back, and may wait again, as soon as its exchange is resumed.
-static void resume_due(struct ticker *ticker)
+// Takes the first delay if it is due; else NULL, and *next is when it is.
+static struct http_exchange *take_due(struct ticker *ticker, int64_t now, int64_t *next)
 {
-    int64_t now = monotonic_ns();
-    while (ticker->waiting != NULL && (ticker->hurry || ticker->waiting->due_ns <= now)) {
-        struct http_exchange *exchange = ticker->waiting->exchange;
-        ticker->waiting = ticker->waiting->next;
-        ensure(pthread_mutex_unlock(&ticker->lock) == 0);
-        http_exchange_resume(exchange);
-        ensure(pthread_mutex_lock(&ticker->lock) == 0);
+    struct http_exchange *due = NULL;
+    ensure(pthread_mutex_lock(&ticker->lock) == 0);
+    struct ticker_delay *first = ticker->waiting;
+    if (first != NULL && (ticker->hurry || first->due_ns <= now)) {
+        // Once its exchange is resumed the delay is its owner's again, who may wait once more.
+        due = first->exchange;
+        ticker->waiting = first->next;
+    } else if (first != NULL && first->due_ns < *next) {
+        *next = first->due_ns;
     }
+    ensure(pthread_mutex_unlock(&ticker->lock) == 0);
+    return due;
 }
 
-static void *ticker_main(void *argument)
+static void tick(void *context)
 {
-    struct ticker *ticker = argument;
-    int64_t second = monotonic_ns() + SECOND_NS;
-    ensure(pthread_mutex_lock(&ticker->lock) == 0);
-    while (!ticker->stop) {
-        resume_due(ticker);
-        int64_t now = monotonic_ns();
-        if (now >= second) {
-            second = now + SECOND_NS;
-            ensure(pthread_mutex_unlock(&ticker->lock) == 0);
-            ticker->every_second(ticker->context);
-            ensure(pthread_mutex_lock(&ticker->lock) == 0);
-            continue; // what came meanwhile has woken nobody
-        }
-        const struct ticker_delay *first = ticker->waiting;
-        (void)wait_until(&ticker->wake, &ticker->lock,
-                         first != NULL && first->due_ns < second ? first->due_ns : second);
+    struct ticker *ticker = context;
+    struct http_exchange *due;
+    int64_t now = monotonic_ns();
+    if (now >= ticker->second_ns) {
+        ticker->second_ns = now + SECOND_NS;
+        ticker->every_second(ticker->context);
     }
-    ensure(ticker->waiting == NULL);
-    ensure(pthread_mutex_unlock(&ticker->lock) == 0);
-    return NULL;
+    int64_t next = ticker->second_ns;
+    while ((due = take_due(ticker, now, &next)) != NULL)
+        http_exchange_resume(due);
+    worker_pace(&ticker->worker, 0, next > now ? (next - now) / MILLISECOND_NS + 1 : 1);
 }
 
 struct ticker *ticker_start(void (*every_second)(void *context), void *context)
@@ -62,9 +56,10 @@ struct ticker *ticker_start(void (*every_second)(void *context), void *context)
     ensure_memory(ticker);
     ticker->every_second = every_second;
     ticker->context = context;
+    ticker->second_ns = monotonic_ns() + SECOND_NS;
     ensure(pthread_mutex_init(&ticker->lock, NULL) == 0);
-    wait_init(&ticker->wake);
-    ensure_started(pthread_create(&ticker->thread, NULL, ticker_main, ticker) == 0);
+    worker_start(&ticker->worker,
+                 &(struct worker_plan){.work = tick, .context = ticker, .asked = true});
     return ticker;
 }
 
@@ -79,30 +74,24 @@ void ticker_resume_later(struct ticker *ticker, struct ticker_delay *delay,
         at = &(*at)->next;
     delay->next = *at;
     *at = delay;
-    ensure(pthread_cond_signal(&ticker->wake) == 0);
     ensure(pthread_mutex_unlock(&ticker->lock) == 0);
-}
-
-static void tell(struct ticker *ticker, bool *what)
-{
-    ensure(pthread_mutex_lock(&ticker->lock) == 0);
-    *what = true;
-    ensure(pthread_cond_signal(&ticker->wake) == 0);
-    ensure(pthread_mutex_unlock(&ticker->lock) == 0);
+    worker_ask(&ticker->worker);
 }
 
 void ticker_hurry(struct ticker *ticker)
 {
-    tell(ticker, &ticker->hurry);
+    ensure(pthread_mutex_lock(&ticker->lock) == 0);
+    ticker->hurry = true;
+    ensure(pthread_mutex_unlock(&ticker->lock) == 0);
+    worker_ask(&ticker->worker);
 }
 
 void ticker_stop(struct ticker *ticker)
 {
     if (ticker == NULL)
         return;
-    tell(ticker, &ticker->stop);
-    ensure(pthread_join(ticker->thread, NULL) == 0);
-    ensure(pthread_cond_destroy(&ticker->wake) == 0);
+    worker_stop(&ticker->worker);
+    ensure(ticker->waiting == NULL);
     ensure(pthread_mutex_destroy(&ticker->lock) == 0);
     free(ticker);
 }

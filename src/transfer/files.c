@@ -21,18 +21,15 @@ char *files_path(struct arena *arena, const char *root, struct slice key)
 
 bool files_key_safe(struct slice key)
 {
-    size_t start = 0;
-    for (size_t i = 0; i <= key.len; i++) {
-        if (i < key.len && key.ptr[i] == 0)
-            return false;
-        if (i < key.len && key.ptr[i] != '/')
-            continue;
-        struct slice step = slice_of(key.ptr + start, i - start);
-        if (step.len == 0 || slice_is(step, ".") || slice_is(step, ".."))
-            return false;
-        start = i + 1;
+    bool more = key.len == 0 || memchr(key.ptr, 0, key.len) == NULL;
+    bool safe = more;
+    while (more && safe) {
+        size_t len = key.len;
+        struct slice step = slice_cut(&key, '/');
+        safe = step.len > 0 && !slice_is(step, ".") && !slice_is(step, "..");
+        more = step.len < len; // there was a slash, and a step behind it
     }
-    return true;
+    return safe;
 }
 
 // ---- Listing ----------------------------------------------------------------------

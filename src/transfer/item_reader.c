@@ -132,37 +132,30 @@ static const char *decode_typed(struct item_reader *reader, struct slice text,
     return error.message[0] != 0 ? error.message : "the text is not valid JSON";
 }
 
-static const char *decode_dynamodb(struct item_reader *reader, struct slice text,
+static const char *decode_dynamodb(struct item_reader *reader, const struct slice *members,
                                    struct item_record *out)
 {
-    struct slice members[MEMBERS];
-    const char *fault = members_find(text, &reader->arena, members);
-    if (fault != NULL)
-        return fault;
     if (members[ITEM].ptr != NULL)
         return decode_typed(reader, members[ITEM], out);
     if (members[KEYS].ptr == NULL)
         return "the record has no \"Item\"";
     out->removes = members[NEW_IMAGE].ptr == NULL;
-    return decode_typed(reader, out->removes ? members[KEYS] : members[NEW_IMAGE], out);
+    return decode_typed(reader, members[out->removes ? KEYS : NEW_IMAGE], out);
 }
 
-static const char *decode_request(struct item_reader *reader, struct slice text,
+static const char *decode_request(struct item_reader *reader, const struct slice *members,
                                   struct item_record *out)
 {
-    struct slice members[MEMBERS];
-    const char *fault = members_find(text, &reader->arena, members);
-    if (fault != NULL)
-        return fault;
+    struct slice inside[MEMBERS];
     out->removes = members[PUT].ptr == NULL;
-    struct slice request = out->removes ? members[REMOVE] : members[PUT];
+    struct slice request = members[out->removes ? REMOVE : PUT];
     if (request.ptr == NULL)
         return "the element has neither PutRequest nor DeleteRequest";
-    fault = members_find(request, &reader->arena, members);
-    if (fault != NULL)
-        return fault;
-    struct slice item = out->removes ? members[KEY] : members[ITEM];
-    return item.ptr == NULL ? "the request has no Item or Key" : decode_typed(reader, item, out);
+    const char *fault = members_find(request, &reader->arena, inside);
+    struct slice item = inside[out->removes ? KEY : ITEM];
+    if (fault == NULL && item.ptr == NULL)
+        fault = "the request has no Item or Key";
+    return fault != NULL ? fault : decode_typed(reader, item, out);
 }
 
 // ---- The other formats ------------------------------------------------------------
@@ -195,14 +188,17 @@ static const char *decode(struct item_reader *reader, const struct frame *frame,
                           struct item_record *out, bool *empty)
 {
     const char *fault;
+    struct slice members[MEMBERS];
     switch (reader->options.format) {
     case TRANSFER_DYNAMODB_JSON:
-        return decode_dynamodb(reader, frame->text, out);
+        fault = members_find(frame->text, &reader->arena, members);
+        return fault != NULL ? fault : decode_dynamodb(reader, members, out);
     case TRANSFER_ION:
         return decode_ion(reader, frame->text, out, empty);
     case TRANSFER_BATCH_WRITE:
         out->table = frame->name;
-        return decode_request(reader, frame->text, out);
+        fault = members_find(frame->text, &reader->arena, members);
+        return fault != NULL ? fault : decode_request(reader, members, out);
     case TRANSFER_TYPED:
     case TRANSFER_DYNAMODUMP:
         return decode_typed(reader, frame->text, out);
