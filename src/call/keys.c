@@ -121,5 +121,8 @@ bool call_action_key(struct api_call *call, struct write_action *action)
     if (!guard_prepare(engine_env(call_engine(call)), action->table, &call->arena,
                        call_guard_steps(call), action, &call->error))
         return call_guard_over(call);
-    return call_item_key(call, action->table, action->item, &action->key);
+    if (!call_item_key(call, action->table, action->item, &action->key))
+        return false;
+    action->judged = action->table;
+    return true;
 }

@@ -184,6 +184,7 @@ struct write_action {
     struct slice item;                      // PUT: the item. Otherwise: the bare key as an item
     const struct expr_condition *condition; // or NULL
     const struct expr_update *update;       // UPDATE; may be NULL (creates the bare key)
+    const struct table *judged;             // PUT: see table_check_item(); or NULL
     const struct guard *prepared;           // PUT: the guard that has completed the item, or NULL
     struct slice if_match; // empty, or the digest that the item there must have (value/digest.h)
     size_t room;           // the owner's: bytes of its answer that this action is part of
@@ -221,8 +222,9 @@ struct write_job {
     bool refused; // nothing more of it is done, because the engine is to stop
 };
 
-// Judges the index keys of an item to be put: types, emptiness, sizes. The writer judges again,
-// because the table may have changed meanwhile.
+// Judges the index keys of an item to be put: types, emptiness, sizes. Whoever puts that very item
+// says by which version of the table it was judged (write_action.judged): the writer judges it
+// unless that is still the current one.
 MUST_CHECK bool table_check_item(const struct table *table, struct slice item, struct error *error);
 // Judges what can be known of an update's index keys before the item is: their types.
 MUST_CHECK bool table_check_update(const struct table *table, const struct expr_update *update,

@@ -181,6 +181,10 @@ static inline void txn_put(struct txn *txn, struct slice key, const struct buf *
         store_batch_put(txn->batch, key, buf_view(record));
 }
 
+// Puts the record of an item, made where it will stay until the commit; returns it. Empty if memory
+// ran out: then the batch fails.
+struct slice txn_put_item(struct txn *txn, struct slice key, struct slice item, size_t size);
+
 void txn_count(struct txn *txn, tree_id tree, struct tree_stats *stats, int64_t items,
                int64_t bytes);
 
@@ -251,23 +255,7 @@ enum {
 struct record_write;
 void txn_record(struct txn *txn, const struct record_write *write);
 
-// ---- Change log (log.c) ------------------------------------------------------------------
-
-MUST_CHECK bool log_load(struct engine *engine, struct store_error *error);
-// Notes that an item went from one image to another (VALUE_NONE if there is none), if the table
-// wants to know and they differ. It uses txn->record and txn->image.
-void log_append(struct txn *txn, const struct table *table, struct slice before, struct slice after,
-                bool expired);
-void log_before_commit(struct txn *txn);
-void log_after_commit(struct engine *engine, bool committed);
-
-// ---- Time to live (ttl.c) -----------------------------------------------------------------
-
-// Brings the index of expiry times from an item's old image to the new one.
-void ttl_apply(struct txn *txn, const struct table *table, struct slice tree_key,
-               struct slice before, struct slice after);
-
-// ---- Indexes (index.c) ------------------------------------------------------------------
+// ---- Images of an item ---------------------------------------------------------------------
 
 // One state of an item: its bytes (VALUE_NONE if there is none) and AWS's size of it. Of a wide one
 // the attributes that make keys stand apart: see layout_key_image().
@@ -277,15 +265,50 @@ struct image {
     struct slice keys;
 };
 
+// What becomes of one item. All that is derived from items (entries, expiry, the change log) is a
+// function of it.
+struct change {
+    struct slice key; // the item's tree key
+    struct image before;
+    struct image after;
+    bool same;           // both images are equal
+    struct slice record; // of the image after, if it was put: in the batch, for others to share
+};
+
 // Where to look for an attribute that makes a key.
 static inline struct slice image_keys(struct image image)
 {
     return image.keys.len > 0 ? image.keys : image.item;
 }
 
+// ---- Change log (log.c) ------------------------------------------------------------------
+
+MUST_CHECK bool log_load(struct engine *engine, struct store_error *error);
+// Notes that an item went from one image to another, if the table wants to know and they differ.
+// It uses txn->record and txn->image.
+void log_append(struct txn *txn, const struct table *table, const struct change *change,
+                bool expired);
+void log_before_commit(struct txn *txn);
+void log_after_commit(struct engine *engine, bool committed);
+
+// ---- Time to live (ttl.c) -----------------------------------------------------------------
+
+// Brings the index of expiry times from an item's old image to the new one.
+void ttl_apply(struct txn *txn, const struct table *table, const struct change *change);
+
+// ---- Indexes (index.c) ------------------------------------------------------------------
+
 // Judges the index keys (type, emptiness, size) that an update has changed.
 MUST_CHECK bool index_keys_check(const struct table *table, struct slice before, struct slice after,
                                  struct error *error);
+
+// Whether the index has an entry for the item of that key, if the item has what makes one. While it
+// is being backfilled, it has those of the items below its mark and no others.
+static inline bool index_holds(const struct index *index, struct slice tree_key)
+{
+    return index->status == INDEX_ACTIVE ||
+           (index->status == INDEX_CREATING && slice_compare(tree_key, index->backfilled) < 0);
+}
 
 struct index_cost {
     uint32_t units; // write capacity
@@ -293,7 +316,7 @@ struct index_cost {
 };
 // Brings one index from an item's old image to the new one.
 struct index_cost index_apply(struct txn *txn, const struct table *table, const struct index *index,
-                              struct slice tree_key, struct image before, struct image after);
+                              const struct change *change);
 
 // ---- Plans (plan.c) ----------------------------------------------------------------------
 
@@ -381,7 +404,7 @@ void claims_take(struct txn *txn, const struct claimant *claimant);
 // Brings one vector index from an item's old image to the new one. Returns the size of the larger
 // view of the item, or 0 if the index has nothing to do. It uses all buffers of the transaction.
 uint64_t vector_apply(struct txn *txn, const struct table *table, const struct vector_index *index,
-                      struct slice tree_key, struct image before, struct image after);
+                      const struct change *change);
 
 // ---- Idempotency tokens (token.c) -----------------------------------------------------------
 

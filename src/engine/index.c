@@ -161,21 +161,26 @@ static bool same_values(const struct index *index, const struct slice *a, const 
     return true;
 }
 
-// The image as the index sees it; a projected one is built in `out`.
+// The image as the index sees it. A projected one is built in txn->image; `out` keeps it from there
+// if another is to be built.
 static struct image index_view(struct txn *txn, const struct table *table,
                                const struct index *index, struct image image, struct buf *out)
 {
     if (index->projection == PROJECT_ALL)
         return image;
-    buf_clear(&txn->image);
+    struct buf *built = &txn->image;
+    buf_clear(built);
     layout_index_view(&txn->builder, table, index, image.item);
-    buf_clear(out);
-    buf_slice(out, buf_view(&txn->image));
-    if (txn->image.failed || out->failed) {
+    if (out != NULL) {
+        buf_clear(out);
+        buf_slice(out, buf_view(built));
+    }
+    if (built->failed || (out != NULL && out->failed)) {
         store_batch_fail(txn->batch);
         return image;
     }
-    return (struct image){.item = buf_view(out), .size = value_item_size(buf_view(out))};
+    struct slice view = buf_view(out != NULL ? out : built);
+    return (struct image){.item = view, .size = value_item_size(view)};
 }
 
 // Whether the entry of an item refers to it, given what the index projects of it.
@@ -184,15 +189,19 @@ static bool is_reference(const struct txn *txn, struct image item, struct image 
     return view.size > txn->engine->index_copy_max && view.size > item.size / 2;
 }
 
-static void put_entry(struct txn *txn, struct slice key, struct slice tree_key, struct image view,
-                      bool reference)
+// An index that projects everything has the very bytes of the item's record.
+static void put_entry(struct txn *txn, struct slice key, const struct change *change,
+                      struct image view, bool reference)
 {
-    buf_clear(&txn->image);
-    if (reference)
-        record_refer(&txn->image, tree_key, view.size);
-    else
-        record_write(&txn->image, view.item, view.size);
-    txn_put(txn, key, &txn->image);
+    if (reference) {
+        buf_clear(&txn->record);
+        record_refer(&txn->record, change->key, view.size);
+        txn_put(txn, key, &txn->record);
+    } else if (change->record.len > 0 && view.item.ptr == change->after.item.ptr) {
+        store_batch_put_shared(txn->batch, key, change->record);
+    } else {
+        (void)txn_put_item(txn, key, view.item, view.size);
+    }
 }
 
 // The key of an entry, in txn->key.
@@ -205,12 +214,28 @@ static struct slice entry_key(struct txn *txn, const struct index *index,
     return buf_view(&txn->key);
 }
 
+// The entry stays where it is: it is rewritten if it says something else now, or says it in the
+// other way.
+static uint32_t rewrite_entry(struct txn *txn, const struct index *index,
+                              const struct change *change, const struct slice *values,
+                              struct image old_view, struct image new_view)
+{
+    bool same = change->same ||
+                (index->projection != PROJECT_ALL && slice_equal(old_view.item, new_view.item));
+    bool reference = is_reference(txn, change->after, new_view);
+    if (!same || is_reference(txn, change->before, old_view) != reference)
+        put_entry(txn, entry_key(txn, index, values, change->key), change, new_view, reference);
+    // If it is the same, the client has changed nothing here.
+    return same ? 0 : write_units(new_view.size > old_view.size ? new_view.size : old_view.size);
+}
+
 struct index_cost index_apply(struct txn *txn, const struct table *table, const struct index *index,
-                              struct slice tree_key, struct image before, struct image after)
+                              const struct change *change)
 {
     struct index_cost cost = {0, 0};
-    if (index->status == INDEX_DELETING ||
-        (index->status == INDEX_CREATING && slice_compare(tree_key, index->backfilled) >= 0))
+    struct image before = change->before;
+    struct image after = change->after;
+    if (!index_holds(index, change->key))
         return cost;
     struct slice old_values[2 * LIMIT_KEY_PARTS];
     struct slice new_values[2 * LIMIT_KEY_PARTS];
@@ -218,30 +243,22 @@ struct index_cost index_apply(struct txn *txn, const struct table *table, const 
     bool is = after.item.len > 0 && layout_index_values(index, image_keys(after), new_values);
     if (!was && !is)
         return cost;
-    bool same_key = was && is && same_values(index, old_values, new_values);
     struct image old_view = {.size = 0};
     struct image new_view = {.size = 0};
     if (was)
         old_view = index_view(txn, table, index, before, &txn->old_record);
     if (is)
-        new_view = index_view(txn, table, index, after, &txn->record);
-    bool reference = is && is_reference(txn, after, new_view);
-    if (same_key) {
-        bool same_view = slice_equal(old_view.item, new_view.item);
-        if (same_view && is_reference(txn, before, old_view) == reference)
-            return cost;
-        put_entry(txn, entry_key(txn, index, new_values, tree_key), tree_key, new_view, reference);
-        if (same_view) // the client has changed nothing here
-            return cost;
-        cost.units = write_units(new_view.size > old_view.size ? new_view.size : old_view.size);
+        new_view = index_view(txn, table, index, after, NULL);
+    if (was && is && same_values(index, old_values, new_values)) {
+        cost.units = rewrite_entry(txn, index, change, new_values, old_view, new_view);
     } else {
         if (was) {
-            store_batch_delete(txn->batch, entry_key(txn, index, old_values, tree_key));
+            store_batch_delete(txn->batch, entry_key(txn, index, old_values, change->key));
             cost.units += write_units(old_view.size);
         }
         if (is) {
-            put_entry(txn, entry_key(txn, index, new_values, tree_key), tree_key, new_view,
-                      reference);
+            put_entry(txn, entry_key(txn, index, new_values, change->key), change, new_view,
+                      is_reference(txn, after, new_view));
             cost.units += write_units(new_view.size);
         }
     }

@@ -119,13 +119,13 @@ struct filling {
 static void fill_item(struct txn *txn, const struct filling *filling, struct slice tree_key,
                       struct image image)
 {
-    struct image none = {.size = 0};
+    struct change change = {.key = tree_key, .after = image};
     if (filling->index != NULL)
-        (void)index_apply(txn, filling->table, filling->index, tree_key, none, image);
+        (void)index_apply(txn, filling->table, filling->index, &change);
     else if (filling->vector != NULL)
-        (void)vector_apply(txn, filling->table, filling->vector, tree_key, none, image);
+        (void)vector_apply(txn, filling->table, filling->vector, &change);
     else
-        ttl_apply(txn, filling->table, tree_key, none.item, image.item);
+        ttl_apply(txn, filling->table, &change);
 }
 
 // Reads items from the mark on and writes their entries, a piece's worth. *last becomes the key of

@@ -64,11 +64,13 @@ static int64_t next_time(struct engine *engine)
     return log->time_ms;
 }
 
-void log_append(struct txn *txn, const struct table *table, struct slice before, struct slice after,
+void log_append(struct txn *txn, const struct table *table, const struct change *change,
                 bool expired)
 {
-    if (table->log_images == 0 || slice_equal(before, after))
+    if (table->log_images == 0 || change->same)
         return;
+    struct slice before = change->before.item;
+    struct slice after = change->after.item;
     enum log_event event = before.len == 0 ? LOG_INSERT : after.len == 0 ? LOG_REMOVE : LOG_MODIFY;
     uint8_t head[LOG_HEAD];
     head[0] = (uint8_t)(event | (expired ? LOG_EXPIRED : 0));

@@ -47,24 +47,23 @@ static void entry_key(struct buf *out, const struct table *table, int64_t expiry
     buf_slice(out, tree_key);
 }
 
-void ttl_apply(struct txn *txn, const struct table *table, struct slice tree_key,
-               struct slice before, struct slice after)
+void ttl_apply(struct txn *txn, const struct table *table, const struct change *change)
 {
     const struct table_ttl *ttl = &table->ttl;
-    if (ttl->tree == 0 || (!ttl->filled && slice_compare(tree_key, ttl->backfilled) >= 0))
+    if (ttl->tree == 0 || (!ttl->filled && slice_compare(change->key, ttl->backfilled) >= 0))
         return;
     int64_t old_expiry;
     int64_t new_expiry;
-    bool was = expiry_of(table, before, &old_expiry);
-    bool is = expiry_of(table, after, &new_expiry);
+    bool was = expiry_of(table, image_keys(change->before), &old_expiry);
+    bool is = expiry_of(table, image_keys(change->after), &new_expiry);
     if (was && is && old_expiry == new_expiry)
         return;
     if (was) {
-        entry_key(&txn->key, table, old_expiry, tree_key);
+        entry_key(&txn->key, table, old_expiry, change->key);
         store_batch_delete(txn->batch, buf_view(&txn->key));
     }
     if (is) {
-        entry_key(&txn->key, table, new_expiry, tree_key);
+        entry_key(&txn->key, table, new_expiry, change->key);
         store_batch_put(txn->batch, buf_view(&txn->key), slice_of(NULL, 0));
     }
 }

@@ -323,18 +323,18 @@ static bool same_view(const struct table *table, const struct vector_index *inde
 }
 
 uint64_t vector_apply(struct txn *txn, const struct table *table, const struct vector_index *index,
-                      struct slice tree_key, struct image before, struct image after)
+                      const struct change *change)
 {
-    if (index->base.status == INDEX_DELETING ||
-        (index->base.status == INDEX_CREATING &&
-         slice_compare(tree_key, index->base.backfilled) >= 0))
+    struct image before = change->before;
+    struct image after = change->after;
+    if (!index_holds(&index->base, change->key))
         return 0;
     struct slice old_keys = image_keys(before);
     struct slice new_keys = image_keys(after);
     bool same = same_entry(index, old_keys, new_keys);
-    bool is = make_entry(txn, index, tree_key, new_keys, &txn->key, &txn->record);
+    bool is = make_entry(txn, index, change->key, new_keys, &txn->key, &txn->record);
     bool was =
-        same ? is : make_entry(txn, index, tree_key, old_keys, &txn->old_key, &txn->old_record);
+        same ? is : make_entry(txn, index, change->key, old_keys, &txn->old_key, &txn->old_record);
     if (!was && !is)
         return 0;
     if (was && !same && !(is && slice_equal(buf_view(&txn->old_key), buf_view(&txn->key))))
@@ -345,7 +345,7 @@ uint64_t vector_apply(struct txn *txn, const struct table *table, const struct v
     size_t new_size = is ? projected_size(table, index, after) : 0;
     txn_count(txn, index->base.tree, index->base.stats, (int64_t)is - (int64_t)was,
               (int64_t)new_size - (int64_t)old_size);
-    if (same && same_view(table, index, before.item, after.item))
+    if (same && (change->same || same_view(table, index, before.item, after.item)))
         return 0;
     return new_size > old_size ? new_size : old_size;
 }

@@ -91,21 +91,21 @@ static void imply_claims(struct verifier *v, const struct view *view, struct sli
 static int64_t imply(struct verifier *v, const struct view *view, struct slice tree_key,
                      struct image image, bool claims)
 {
-    const struct image none = {.size = 0};
     const struct table *table = view->table;
+    const struct change change = {.key = tree_key, .after = image};
     int64_t collected = (int64_t)image.size;
     store_batch_clear(v->txn.batch);
     arena_reset(&v->arena);
     txn_count(&v->txn, table->tree, NULL, 1, (int64_t)image.size);
     for (size_t i = 0; i < table->index_count; i++) {
         const struct index *index = &table->indexes[i];
-        struct index_cost cost = index_apply(&v->txn, table, index, tree_key, none, image);
+        struct index_cost cost = index_apply(&v->txn, table, index, &change);
         if (!index->global)
             collected += cost.bytes;
     }
     for (size_t i = 0; i < table->vector_count; i++)
-        (void)vector_apply(&v->txn, table, &table->vectors[i], tree_key, none, image);
-    ttl_apply(&v->txn, table, tree_key, none.item, image.item);
+        (void)vector_apply(&v->txn, table, &table->vectors[i], &change);
+    ttl_apply(&v->txn, table, &change);
     if (claims && view->claims)
         imply_claims(v, view, tree_key, image.item);
     // Without memory nothing can be said of the item, nor of those that follow.

@@ -47,19 +47,16 @@ static bool read_collection(struct txn *txn, struct write_job *request,
 
 // ---- Applying ------------------------------------------------------------------------
 
-static void apply_item(struct txn *txn, const struct write_action *action, const struct plan *plan)
+static void apply_item(struct txn *txn, const struct table *table, struct change *change)
 {
-    bool was = plan->before.item.len > 0;
-    bool is = plan->after.item.len > 0;
-    if (is && !slice_equal(plan->before.item, plan->after.item)) {
-        buf_clear(&txn->record);
-        record_write(&txn->record, plan->after.item, plan->after.size);
-        txn_put(txn, action->key, &txn->record);
-    } else if (was && !is) {
-        store_batch_delete(txn->batch, action->key);
-    }
-    txn_count(txn, plan->table->tree, plan->table->stats, (int64_t)is - (int64_t)was,
-              (int64_t)plan->after.size - (int64_t)plan->before.size);
+    bool was = change->before.item.len > 0;
+    bool is = change->after.item.len > 0;
+    if (is && !change->same)
+        change->record = txn_put_item(txn, change->key, change->after.item, change->after.size);
+    else if (was && !is)
+        store_batch_delete(txn->batch, change->key);
+    txn_count(txn, table->tree, table->stats, (int64_t)is - (int64_t)was,
+              (int64_t)change->after.size - (int64_t)change->before.size);
 }
 
 static void apply_collection(struct txn *txn, struct write_action *action, const struct plan *plan,
@@ -94,23 +91,24 @@ static void apply_action(struct txn *txn, struct write_action *action, const str
     action->out.collection_bytes = -1;
     if (action->kind == WRITE_CHECK)
         return;
-    action->out.changed = !slice_equal(plan->before.item, plan->after.item);
-    apply_item(txn, action, plan);
-    log_append(txn, plan->table, plan->before.item, plan->after.item,
-               action->flags & WRITE_EXPIRED);
-    ttl_apply(txn, plan->table, action->key, image_keys(plan->before), image_keys(plan->after));
+    const struct table *table = plan->table;
+    struct change change = {.key = action->key,
+                            .before = plan->before,
+                            .after = plan->after,
+                            .same = slice_equal(plan->before.item, plan->after.item)};
+    action->out.changed = !change.same;
+    apply_item(txn, table, &change);
+    log_append(txn, table, &change, action->flags & WRITE_EXPIRED);
+    ttl_apply(txn, table, &change);
     int64_t growth = (int64_t)plan->after.size - (int64_t)plan->before.size;
-    for (size_t i = 0; i < plan->table->index_count; i++) {
-        const struct index *index = &plan->table->indexes[i];
-        struct index_cost cost =
-            index_apply(txn, plan->table, index, action->key, plan->before, plan->after);
+    for (size_t i = 0; i < table->index_count; i++) {
+        struct index_cost cost = index_apply(txn, table, &table->indexes[i], &change);
         action->out.cost.indexes[i] = cost.units;
-        if (!index->global)
+        if (!table->indexes[i].global)
             growth += cost.bytes;
     }
-    for (size_t i = 0; i < plan->table->vector_count; i++)
-        action->out.cost.vectors[i] = vector_apply(txn, plan->table, &plan->table->vectors[i],
-                                                   action->key, plan->before, plan->after);
+    for (size_t i = 0; i < table->vector_count; i++)
+        action->out.cost.vectors[i] = vector_apply(txn, table, &table->vectors[i], &change);
     if (table_has_local_index(plan->table))
         apply_collection(txn, action, plan, growth);
 }

@@ -277,6 +277,18 @@ bool txn_full(struct txn *txn)
     return now >= txn->full_ns;
 }
 
+struct slice txn_put_item(struct txn *txn, struct slice key, struct slice item, size_t size)
+{
+    uint8_t head[10];
+    size_t head_len = varint_put(head, size);
+    uint8_t *record = store_batch_put_room(txn->batch, key, head_len + item.len);
+    if (record == NULL)
+        return slice_of(NULL, 0);
+    memcpy(record, head, head_len);
+    memcpy(record + head_len, item.ptr, item.len);
+    return slice_of(record, head_len + item.len);
+}
+
 void txn_count(struct txn *txn, tree_id tree, struct tree_stats *stats, int64_t items,
                int64_t bytes)
 {

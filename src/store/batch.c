@@ -177,6 +177,31 @@ void store_batch_put(struct store_batch *batch, struct slice key, struct slice v
     entry->deleted = false;
 }
 
+uint8_t *store_batch_put_room(struct store_batch *batch, struct slice key, size_t bytes)
+{
+    ensure(bytes > 0 && bytes <= STORE_VALUE_MAX);
+    struct batch_entry *entry = entry_of(batch, key);
+    uint8_t *room = entry == NULL ? NULL : arena_alloc(&batch->arena, bytes);
+    if (room == NULL) {
+        batch->failed = true;
+        return NULL;
+    }
+    batch->bytes += bytes;
+    entry->value = slice_of(room, bytes);
+    entry->deleted = false;
+    return room;
+}
+
+void store_batch_put_shared(struct store_batch *batch, struct slice key, struct slice value)
+{
+    struct batch_entry *entry = entry_of(batch, key);
+    if (entry == NULL)
+        return;
+    batch->bytes += value.len;
+    entry->value = value;
+    entry->deleted = false;
+}
+
 void store_batch_delete(struct store_batch *batch, struct slice key)
 {
     struct batch_entry *entry = entry_of(batch, key);

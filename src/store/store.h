@@ -127,6 +127,10 @@ MUST_CHECK struct store_batch *store_batch_new(void);
 void store_batch_free(struct store_batch *batch);
 void store_batch_clear(struct store_batch *batch);
 void store_batch_put(struct store_batch *batch, struct slice key, struct slice value);
+// The same for a value that is made in place: where its bytes go, or NULL if the batch has failed.
+MUST_CHECK uint8_t *store_batch_put_room(struct store_batch *batch, struct slice key, size_t bytes);
+// The same for a value that the batch has already, under another key: the bytes are shared.
+void store_batch_put_shared(struct store_batch *batch, struct slice key, struct slice value);
 void store_batch_delete(struct store_batch *batch, struct slice key);
 // Deletes [lower, upper) for good. Takes effect before all puts and deletes of the batch, and is
 // not seen by store_batch_get. Here both bounds are needed; lower >= upper deletes nothing. Cursors

@@ -46,6 +46,24 @@ static void test_read_back(void **state)
     store_batch_free(batch);
 }
 
+// A value may be made in the batch, and stand under several keys.
+static void test_room_and_shared(void **state)
+{
+    (void)state;
+    struct store_batch *batch = store_batch_new();
+    uint8_t *room = store_batch_put_room(batch, SLICE_LIT("a"), 5);
+    assert_non_null(room);
+    memcpy(room, "value", 5);
+    store_batch_put_shared(batch, SLICE_LIT("b"), slice_of(room, 5));
+    store_batch_delete(batch, SLICE_LIT("a"));
+    expect_word(batch, "a", BATCH_DELETED, NULL);
+    expect_word(batch, "b", BATCH_PUT, "value");
+    assert_int_equal(store_batch_bytes(batch), 1 + 5 + 1 + 5);
+    store_batch_fail(batch);
+    assert_null(store_batch_put_room(batch, SLICE_LIT("c"), 5));
+    store_batch_free(batch);
+}
+
 // A value read from the batch may be written back under another key.
 static void test_own_bytes(void **state)
 {
@@ -115,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read_back),
+        cmocka_unit_test(test_room_and_shared),
         cmocka_unit_test(test_own_bytes),
         cmocka_unit_test(test_reuse),
         cmocka_unit_test(test_failed),
