@@ -410,6 +410,8 @@ static bool decode(struct api_call *call)
 static enum step begin(struct api_call *call)
 {
     struct api_state *state = call->state;
+    if (call->read != NULL)
+        return entity_read_start(call);
     return decode(call) ? state->operation->start(call, state->request) : STEP_FAILED;
 }
 

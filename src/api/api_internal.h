@@ -94,6 +94,8 @@ unsigned operation_number(const struct operation *operation);
 OPERATION_LIST(OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE,
                OPERATION_DECLARE_START)
 void model_finish(struct api_call *call, const void *request);
+// GetItem or Query of a call that has `read` in the place of its body (entity.h).
+enum step entity_read_start(struct api_call *call);
 
 // ---- State of a call -----------------------------------------------------------------------
 
