@@ -9,6 +9,7 @@
 #include "designs/verify.h"
 #include "exchange/exchange.h"
 #include "expire/sweeper.h"
+#include "items/entity.h"
 #include "stream/stream.h"
 #include "tables/names.h"
 #include "work/janitor.h"
@@ -70,6 +71,7 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     struct guard_maker maker = {options->budget, guard_make};
     api->env = options->env;
     api->find = operation_find;
+    api->read = entity_read_start;
     api->store = options->store;
     shop->budget = options->budget;
     shop->engine = engine_open(options->store, clock_env(api), &maker, error);

@@ -49,6 +49,11 @@ void json_put_given_time(struct json_writer *w, const char *name, int64_t millis
 // A value in DynamoDB's typed JSON, {"S":"…"}; and an item, {"name":{"S":"…"},…}.
 void json_value(struct json_writer *w, struct slice value);
 void json_item(struct json_writer *w, struct slice item);
+// A value as plain JSON; and some entries of an item, in the order given, as members of the object
+// that is open. An entry begins where its name does in the item: value_iter's `at` before it.
+void json_plain(struct json_writer *w, struct slice value);
+void json_plain_entries(struct json_writer *w, struct slice item, size_t count,
+                        const uint8_t *const *entries);
 // How many bytes json_item() writes at most, without writing them; 0 for VALUE_NONE. (room.c)
 size_t json_item_room(struct slice item);
 
