@@ -180,7 +180,7 @@ void backup_begin(struct workshop *shop, struct slice id, struct history *histor
 {
     struct run *run = run_new(&kind, id, slice_of(NULL, 0));
     ((struct backup_run *)run)->history = history;
-    (void)!run_start(shop, run);
+    (void)run_start(shop, run);
 }
 
 void backup_resume(struct workshop *shop)

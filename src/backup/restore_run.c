@@ -143,7 +143,7 @@ void restore_begin(struct workshop *shop, struct table *target)
     if (lane_idle(shop, LANE_RESTORE))
         own->history = open_source(shop, target, &run->arena, &run->error);
     error_init(&run->error, &run->arena); // what failed here the run tries again, and tells
-    (void)!run_start(shop, run);
+    (void)run_start(shop, run);
 }
 
 // ---- What is being restored -------------------------------------------------------------------

@@ -360,7 +360,7 @@ static const struct run_kind kind = {
 
 void model_work_begin(struct workshop *shop, struct slice table)
 {
-    (void)!run_start(shop, run_new(&kind, table, table));
+    (void)run_start(shop, run_new(&kind, table, table));
 }
 
 void model_resume(struct workshop *shop)

@@ -299,7 +299,7 @@ void migration_begin(struct workshop *shop, struct slice table, struct slice nam
     int len = snprintf(id, sizeof(id), "%.*s/%.*s", SLICE_FMT(table), SLICE_FMT(name));
     ensure(len > 0 && (size_t)len < sizeof(id));
     struct slice whole = slice_of(id, (size_t)len);
-    (void)!run_start(shop, run_new(&kind, whole, slice_of(id, table.len)));
+    (void)run_start(shop, run_new(&kind, whole, slice_of(id, table.len)));
 }
 
 void migration_resume(struct workshop *shop)

@@ -2,11 +2,9 @@
 #include "cli/change.h"
 
 #include "base/limits.h"
-#include "base/wait.h"
+#include "base/worker.h"
 #include "json/reader.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,54 +62,47 @@ bool change_run(struct cli_input *input, const char *missing,
     return ok;
 }
 
-// Shows how far the server is with reading the items, while the answer is waited for. In a thread,
-// by a second target to the same place.
+// Shows how far the server is with reading the items, while the answer is waited for: by a second
+// target to the same place. Most requests are answered before the first look, and want no bar.
 struct watch {
+    struct worker worker;
     struct target target;
-    atomic_bool stop;
-    pthread_t thread;
+    struct progress bar;
+    struct arena arena;
     bool started;
 };
 
-static void *watch_main(void *argument)
+static void watch_look(void *context)
 {
-    struct watch *watch = argument;
-    struct progress bar;
-    struct arena arena;
-    arena_init(&arena, ANSWER_MEMORY);
-    progress_begin(&bar, "reading items", 0, 0, false, false);
-    for (unsigned turn = 1; !atomic_load(&watch->stop); turn++) {
-        sleep_ms(LOOK_MS / 3);
-        // Most requests are answered at once and want no bar.
-        if (turn % 3 != 0 || atomic_load(&watch->stop) ||
-            target_call(&watch->target, "ListModels", SLICE_LIT("{}")) != 200)
-            continue;
-        struct slice looking = json_member(buf_view(&watch->target.response), "Looking", &arena);
-        uint64_t done = (uint64_t)json_member_number(looking, "Done");
-        bar.total = (uint64_t)json_member_number(looking, "Total");
-        if (bar.total > 0)
-            progress_show(&bar, done, done);
-    }
-    progress_end(&bar);
-    arena_release(&arena);
-    return NULL;
+    struct watch *watch = context;
+    if (target_call(&watch->target, "ListModels", SLICE_LIT("{}")) != 200)
+        return;
+    struct slice looking = json_member(buf_view(&watch->target.response), "Looking", &watch->arena);
+    uint64_t done = (uint64_t)json_member_number(looking, "Done");
+    watch->bar.total = (uint64_t)json_member_number(looking, "Total");
+    if (watch->bar.total > 0)
+        progress_show(&watch->bar, done, done);
 }
 
 static void watch_begin(struct watch *watch, const struct target *target)
 {
-    *watch = (struct watch){.target = *target};
-    if (isatty(STDERR_FILENO) != 1)
+    *watch = (struct watch){.target = *target, .started = isatty(STDERR_FILENO) == 1};
+    if (!watch->started)
         return;
     buf_init(&watch->target.response, 2 * (size_t)LIMIT_RESPONSE);
-    watch->started = pthread_create(&watch->thread, NULL, watch_main, watch) == 0;
+    arena_init(&watch->arena, ANSWER_MEMORY);
+    progress_begin(&watch->bar, "reading items", 0, 0, false, false);
+    worker_start(&watch->worker,
+                 &(struct worker_plan){.work = watch_look, .context = watch, .every_ms = LOOK_MS});
 }
 
 static void watch_end(struct watch *watch)
 {
     if (!watch->started)
         return;
-    atomic_store(&watch->stop, true);
-    (void)pthread_join(watch->thread, NULL);
+    worker_stop(&watch->worker);
+    progress_end(&watch->bar);
+    arena_release(&watch->arena);
     buf_release(&watch->target.response);
 }
 

@@ -368,6 +368,6 @@ void start_bulk_put_items_finish(struct api_call *call, const void *request)
     const struct starting *starting = call->state->own;
     // If the end has come, the next process finds the record.
     if (!starting->repeated)
-        (void)!run_begin(call_shop(call), &bulk_kind, starting->bulk.base.id);
+        (void)run_begin(call_shop(call), &bulk_kind, starting->bulk.base.id);
     respond(call, &starting->bulk);
 }

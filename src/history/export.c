@@ -217,7 +217,7 @@ void export_table_finish(struct api_call *call, const void *request)
     const struct exporting *exporting = call->state->own;
     // If the end has come, the next process finds the record.
     if (!exporting->repeated)
-        (void)!run_begin(call_shop(call), &export_kind, exporting->record.base.id);
+        (void)run_begin(call_shop(call), &export_kind, exporting->record.base.id);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     json_name(&w, "ExportDescription");

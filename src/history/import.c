@@ -199,6 +199,6 @@ void import_table_finish(struct api_call *call, const void *request)
     struct importing *importing = call->state->own;
     importing->record.base.table_id = call->state->change->after->uuid;
     // If the end has come, the next process finds the record.
-    (void)!run_begin(call_shop(call), &import_kind, importing->record.base.id);
+    (void)run_begin(call_shop(call), &import_kind, importing->record.base.id);
     respond(call, importing);
 }

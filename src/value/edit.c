@@ -51,11 +51,6 @@ static bool step_fits(struct slice value, struct path_step step)
     return value_type(value) == (step_is_name(step) ? VALUE_M : VALUE_L);
 }
 
-static struct slice step_get(struct slice container, struct path_step step)
-{
-    return step_is_name(step) ? value_get(container, step.name) : value_at(container, step.index);
-}
-
 static int step_compare(struct path_step a, struct path_step b)
 {
     if (step_is_name(a))
@@ -86,19 +81,6 @@ static struct slice node_child(struct node *node, struct path_step step)
             return VALUE_NONE;
     }
     return order == 0 ? node->walk.value : VALUE_NONE;
-}
-
-struct slice path_get(struct slice item, struct path path)
-{
-    struct slice value = item;
-    for (size_t i = 0; i < path.count; i++) {
-        if (!step_fits(value, path.steps[i]))
-            return VALUE_NONE;
-        value = step_get(value, path.steps[i]);
-        if (value.ptr == NULL)
-            return VALUE_NONE;
-    }
-    return value;
 }
 
 struct edit *edit_new(struct arena *arena, struct slice item)

@@ -22,9 +22,6 @@ struct path {
     size_t count; // at least 1; the first step is a name
 };
 
-// The value at a path in an item, or VALUE_NONE.
-struct slice path_get(struct slice item, struct path path);
-
 struct edit;
 
 // NULL if the arena is used up. `item` may be value_empty_map().

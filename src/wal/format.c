@@ -83,7 +83,8 @@ void wal_segment_name(uint64_t number, char out[WAL_NAME_BYTES])
     (void)snprintf(out, WAL_NAME_BYTES, "%010llu.log", (unsigned long long)number);
 }
 
-uint64_t wal_segment_number(const char *name)
+// The number of a segment's file name, or 0.
+static uint64_t segment_number(const char *name)
 {
     char *end;
     char canonical[WAL_NAME_BYTES];
@@ -98,7 +99,7 @@ bool wal_each_segment(int directory, void (*visit)(void *context, uint64_t numbe
     if (listing == NULL)
         return false;
     for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
-        uint64_t number = wal_segment_number(entry->d_name);
+        uint64_t number = segment_number(entry->d_name);
         if (number != 0)
             visit(context, number);
     }

@@ -37,8 +37,6 @@ void wal_record_encode(const struct wal_record *record, uint64_t salt, uint8_t o
 MUST_CHECK bool wal_record_decode(struct slice bytes, uint64_t salt, struct wal_record *out);
 
 void wal_segment_name(uint64_t number, char out[WAL_NAME_BYTES]);
-// The number of a segment's file name, or 0.
-uint64_t wal_segment_number(const char *name);
 
 // Calls back with the number of each segment there is, in no order. False with errno.
 MUST_CHECK bool wal_each_segment(int directory, void (*visit)(void *context, uint64_t number),

@@ -53,8 +53,8 @@ struct run {
 // subject, which may be empty, runs at a time.
 struct run *run_new(const struct run_kind *kind, struct slice id, struct slice subject);
 // Queues it. False if the end has come: it is released then, and the next process finds its record.
-MUST_CHECK bool run_start(struct workshop *shop, struct run *run);
-MUST_CHECK bool run_begin(struct workshop *shop, const struct run_kind *kind, struct slice id);
+bool run_start(struct workshop *shop, struct run *run);
+bool run_begin(struct workshop *shop, const struct run_kind *kind, struct slice id);
 
 // Begins all runs of a kind that the last process had not finished; the subject of each is its id
 // up to the first slash, if the kind wants that.

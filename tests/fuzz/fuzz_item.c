@@ -2,8 +2,8 @@
 // they are canonical: building the value again gives the same bytes.
 #include "fuzz.h"
 
-#include "value/edit.h"
 #include "value/number.h"
+#include "value/path.h"
 #include "value/value.h"
 
 static void rebuild(struct slice value, struct value_builder *builder);

@@ -9,6 +9,7 @@
 
 #include "expr/fixture.h"
 #include "expr/naive.h"
+#include "value/path.h"
 
 #include <stdio.h>
 

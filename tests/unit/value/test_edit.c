@@ -2,7 +2,7 @@
 // as texts: {name:value} for maps, [value,value] for lists, a word for a string.
 #include "value/support.h"
 
-#include "value/edit.h"
+#include "value/path.h"
 
 static const char *build_text(struct value_builder *b, const char *at)
 {
