@@ -1,5 +1,5 @@
-# Files as constants of the binary. embed(target files...): the bytes of dir/client.ts become
-# `const char runtime_client_ts[]`, ended by a NUL. Run as a script (cmake -P), it writes one of them.
+# Files as constants of the binary. embed(target prefix files...): the bytes of dir/client.ts become
+# `const char <prefix>_client_ts[]`, ended by a NUL. Run as a script (cmake -P), it writes one of them.
 #
 # CMake reads files as hexadecimal digits without changing a byte, so that nothing else is needed.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -11,10 +11,10 @@ if(CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-function(embed target)
+function(embed target prefix)
   foreach(input ${ARGN})
     get_filename_component(file ${input} NAME)
-    string(MAKE_C_IDENTIFIER runtime_${file} name)
+    string(MAKE_C_IDENTIFIER ${prefix}_${file} name)
     set(output ${CMAKE_BINARY_DIR}/embedded/${name}.c)
     add_custom_command(
       OUTPUT ${output}

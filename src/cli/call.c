@@ -1,7 +1,10 @@
 // `dolmen call`: one operation, on a server or straight on a data directory.
 #include "cli/target.h"
 
+#include "base/files.h"
 #include "base/limits.h"
+
+#include <unistd.h>
 
 // The answer goes to standard output; an error document to standard error.
 static bool call(struct target *target, const char *operation, struct slice body)
@@ -41,10 +44,10 @@ bool cli_call(struct cli_input *input)
     const char *json = cli_argument(input, 1, "{}");
     struct target target;
     struct buf body;
-    buf_init(&body, LIMIT_BODY + (64 << 10));
+    buf_init(&body, LIMIT_BODY + (1 << 20)); // file_read asks for that much room
     if (strcmp(json, "-") != 0)
         buf_text(&body, json);
-    else if (!cli_read_stream(stdin, &body)) {
+    else if (!file_read(STDIN_FILENO, &body)) {
         buf_release(&body);
         return cli_fail(input, "cannot read the request from standard input.");
     }

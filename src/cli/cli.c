@@ -6,7 +6,7 @@
 #include "rocks/rocks.h"
 
 static const struct cli_command commands[] = {
-#define X(name, most) {#name, help_##name, most, cli_##name},
+#define X(name, most) {#name, help_##name##_txt, most, cli_##name},
     COMMAND_LIST(X)
 #undef X
 };

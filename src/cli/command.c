@@ -2,13 +2,16 @@
 // options; "-" is an argument. Command lines are short: each question goes through argv again.
 #include "cli/command.h"
 
+#include "base/files.h"
 #include "model/model.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 // ---- Telling the user ----------------------------------------------------------------------
 
@@ -231,25 +234,15 @@ bool cli_exclusive(struct cli_input *input, const char *one, const char *other)
 
 // ---- Files and output -----------------------------------------------------------------------
 
-bool cli_read_stream(FILE *file, struct buf *out)
-{
-    size_t got = 1;
-    while (got > 0 && !out->failed) {
-        uint8_t *room = buf_reserve(out, 64 << 10);
-        got = room == NULL ? 0 : fread(room, 1, 64 << 10, file);
-        out->len += got;
-    }
-    return ferror(file) == 0 && !out->failed;
-}
-
 bool cli_read(struct cli_input *input, const char *path, struct buf *out)
 {
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    if (file == NULL)
+    bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return cli_fail(input, "cannot read '%s': %s.", path, strerror(errno));
-    bool ok = cli_read_stream(file, out);
-    if (file != stdin)
-        (void)fclose(file);
+    bool ok = file_read(fd, out);
+    if (!standard)
+        (void)close(fd);
     return ok || cli_fail(input, "cannot read '%s', or it is too large.", path);
 }
 

@@ -57,7 +57,7 @@ struct cli_command {
 };
 
 #define X(name, most)                                                                              \
-    extern const char help_##name[];                                                               \
+    extern const char help_##name##_txt[];                                                         \
     cli_run cli_##name;
 COMMAND_LIST(X)
 #undef X
@@ -97,8 +97,6 @@ void cli_note(const struct cli_input *input, const char *format, ...) PRINTF_LIK
 
 // Reads a whole file, or standard input if the path is "-".
 MUST_CHECK bool cli_read(struct cli_input *input, const char *path, struct buf *out);
-// All that a stream has; false if that fails or is too much.
-MUST_CHECK bool cli_read_stream(FILE *file, struct buf *out);
 // Prints the text and releases it; false if the stream does not take it.
 bool cli_print(struct buf *text, FILE *to);
 bool cli_is_directory(const char *path); // or ends with a slash

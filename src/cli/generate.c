@@ -3,8 +3,11 @@
 #include "cli/command.h"
 
 #include "base/error.h"
+#include "base/files.h"
 #include "generate/generate.h"
 #include "transfer/files.h"
+
+#include <unistd.h>
 
 enum { MODEL_BYTES_MAX = 16 << 20, OUTPUT_BYTES_MAX = 64 << 20 };
 
@@ -21,7 +24,7 @@ static bool read_text(struct making *making, const char *path, struct buf *text)
 {
     bool there = false;
     if (strcmp(path, "-") == 0)
-        return cli_read_stream(stdin, text) ||
+        return file_read(STDIN_FILENO, text) ||
                error_set(&making->error, ERR_INTERNAL, "cannot read the model from standard input");
     if (!files_read(path, text, &there, &making->error))
         return false;
