@@ -1,6 +1,6 @@
 // An engine over RocksDB: pages among deleted items, and the space of a table that is deleted.
-#include "engine/verify.h"
-#include "support.h"
+#include "engine/support.h"
+#include "verify/verify.h"
 
 #include <ftw.h>
 #include <unistd.h>
