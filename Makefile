@@ -53,6 +53,7 @@ bench: deps-bench build/build.ninja
 	@$(NINJA) -C build dolmen
 	@bench/getitem-cost build
 	@bench/guard build
+	@bench/pattern build
 	@bench/run build $(if $(FULL),--full) $(if $(REPORT),--report)
 	@bench/features build $(if $(REPORT),--report)
 	@bench/bystander build $(if $(REPORT),--report)

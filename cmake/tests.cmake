@@ -1,6 +1,9 @@
 # Tests that run in-process. tests/run runs them, and the suites that talk to a server.
 
-# Unit tests: tests/unit/<module>/test_<name>.c links <module> and what is below it.
+# Unit tests: tests/unit/<module>/test_<name>.c links <module> and what is below it. The engine does
+# not know what is on disk; its tests do.
+set(unit_engine_needs dolmen_rocks)
+set(unit_verify_needs dolmen_rocks)
 file(GLOB unit_tests CONFIGURE_DEPENDS tests/unit/*/test_*.c)
 foreach(source ${unit_tests})
   get_filename_component(directory ${source} DIRECTORY)
@@ -10,7 +13,7 @@ foreach(source ${unit_tests})
   if(TARGET dolmen_${module})
     add_executable(unit_${module}_${name} ${source})
     target_include_directories(unit_${module}_${name} PRIVATE tests/unit)
-    target_link_libraries(unit_${module}_${name} PRIVATE dolmen_${module} cmocka)
+    target_link_libraries(unit_${module}_${name} PRIVATE dolmen_${module} ${unit_${module}_needs} cmocka)
     add_test(NAME unit_${module}_${name} COMMAND unit_${module}_${name}
              WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   endif()

@@ -9,6 +9,7 @@
 #include "designs/verify.h"
 #include "exchange/exchange.h"
 #include "expire/sweeper.h"
+#include "items/entity.h"
 #include "stream/stream.h"
 #include "tables/names.h"
 #include "work/janitor.h"
@@ -70,6 +71,8 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     struct guard_maker maker = {options->budget, guard_make};
     api->env = options->env;
     api->find = operation_find;
+    api->read = entity_read_start;
+    api->store = options->store;
     shop->budget = options->budget;
     shop->engine = engine_open(options->store, clock_env(api), &maker, error);
     if (shop->engine == NULL) {
@@ -119,13 +122,13 @@ void api_enforce_capacity(struct api *api)
     api->throttle = throttle_new();
 }
 
-void api_buckets(struct api *api, const char *root, const char *data)
+void api_set_buckets(struct api *api, const char *root, const char *data)
 {
     exchange_open(&api->shop, root, data);
 }
 
-bool api_kinesis(struct api *api, const char *root, const char *data, const char *endpoint,
-                 char *error, size_t error_size)
+bool api_set_kinesis(struct api *api, const char *root, const char *data, const char *endpoint,
+                     char *error, size_t error_size)
 {
     return kinesis_new(&api->shop, &(struct kinesis_place){root, data, endpoint}, &api->kinesis,
                        error, error_size);
@@ -133,7 +136,7 @@ bool api_kinesis(struct api *api, const char *root, const char *data, const char
 
 // ---- While it runs ----------------------------------------------------------------------------
 
-void api_hurry(struct api *api)
+void api_cut_short(struct api *api)
 {
     work_hurry(&api->shop);
 }
@@ -208,6 +211,7 @@ void api_stats(struct api *api, struct api_stats *out)
         .pool_waiting = pool.waiting,
         .canceled = api->canceled,
     };
+    store_stats(api->store, &out->store);
 }
 
 struct pool *api_pool(struct api *api)

@@ -24,15 +24,15 @@ void api_enforce_capacity(struct api *api);
 // (http://host:port), to Kinesis there, else to files <root>/<stream>.jsonl; a root of NULL means
 // <data>/kinesis. If all are NULL, nothing is delivered. Once, before the first call. False with a
 // sentence in `error` if the endpoint is none.
-MUST_CHECK bool api_kinesis(struct api *api, const char *root, const char *data,
-                            const char *endpoint, char *error, size_t error_size);
+MUST_CHECK bool api_set_kinesis(struct api *api, const char *root, const char *data,
+                                const char *endpoint, char *error, size_t error_size);
 // The directory below which the buckets of exports and imports stand: `root`, or without one the
 // directory "buckets" in the data directory; if there is neither, there are no buckets. Goes on
 // with exports and imports that were interrupted. Before the first call, once.
-void api_buckets(struct api *api, const char *root, const char *data);
+void api_set_buckets(struct api *api, const char *root, const char *data);
 // Has requests that are long (in the pool, or reading whole tables) fail soon, because the server
 // is to stop. Any thread.
-void api_hurry(struct api *api);
+void api_cut_short(struct api *api);
 // The threads for what is long, for whoever has such work beside the calls.
 struct pool *api_pool(struct api *api);
 // Finishes what is queued, then closes the store. No call may be between start and done.
@@ -76,6 +76,7 @@ struct api_stats {
     uint64_t pool_slices; // that it was done in
     size_t pool_waiting;  // now
     uint64_t canceled;    // calls whose clients had hung up
+    struct store_stats store;
 };
 void api_stats(struct api *api, struct api_stats *out);
 

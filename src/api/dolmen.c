@@ -3,6 +3,7 @@
 #include "dolmen.h"
 
 #include "api/api.h"
+#include "rocks/rocks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,9 +56,9 @@ int dolmen_open(const struct dolmen_options *options, dolmen **db, char *error, 
         free(opened);
         return DOLMEN_FAILED;
     }
-    api_buckets(opened->api, NULL, options->path);
+    api_set_buckets(opened->api, NULL, options->path);
     // Without an endpoint nothing can be wrong with it.
-    ensure(api_kinesis(opened->api, NULL, options->path, NULL, NULL, 0));
+    ensure(api_set_kinesis(opened->api, NULL, options->path, NULL, NULL, 0));
     *db = opened;
     return DOLMEN_OK;
 }

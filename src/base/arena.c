@@ -130,17 +130,23 @@ struct slice arena_copy(struct arena *arena, struct slice bytes)
     return slice_of(copy, bytes.len);
 }
 
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = length < 0 ? NULL : arena_alloc(arena, (size_t)length + 1);
+    if (text != NULL)
+        (void)vsnprintf(text, (size_t)length + 1, format, args);
+    return text;
+}
+
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
     va_list args;
-    va_list again;
     va_start(args, format);
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    char *text = arena_vprintf(arena, format, args);
     va_end(args);
-    char *text = length < 0 ? NULL : arena_alloc(arena, (size_t)length + 1);
-    if (text != NULL)
-        (void)vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
     return text;
 }

@@ -12,6 +12,8 @@
 #include "base/budget.h"
 #include "base/slice.h"
 
+#include <stdarg.h>
+
 struct arena_chunk;
 
 struct arena {
@@ -58,5 +60,7 @@ MUST_CHECK struct slice arena_copy(struct arena *arena, struct slice bytes);
 
 // printf into the arena; NULL on failure.
 MUST_CHECK char *arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
+MUST_CHECK char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+    PRINTF_LIKE(2, 0);
 
 #endif

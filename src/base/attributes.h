@@ -3,6 +3,8 @@
 #define BASE_ATTRIBUTES_H
 
 #define MUST_CHECK __attribute__((warn_unused_result))
+// Where what such a function says changes nothing; a comment beside it says why.
+#define DISREGARD(call) ((void)!(call))
 #define PRINTF_LIKE(format_index, first_arg)                                                       \
     __attribute__((format(printf, format_index, first_arg)))
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -2,7 +2,8 @@
 // refused does not even for a moment stand in the way of a small one.
 #include "base/budget.h"
 
-#include <pthread.h>
+#include "base/worker.h"
+
 #include <stdlib.h>
 
 enum {
@@ -51,38 +52,27 @@ struct swept {
 
 struct budget_sweeper {
     struct budget *budget;
-    pthread_t thread;
+    struct worker worker;
     pthread_mutex_t lock;
-    pthread_cond_t wake;
     struct swept *first;
-    bool stopping;
 };
 
-// Frees one of those that wait. It is given back first, so that whoever is refused finds it either
-// among those that wait or among what there is; at most one piece a thread is too much then. False
-// if none waits. The lock is held, and let go meanwhile.
+// Frees one of those that wait, if there is one. It is given back first, so that whoever is refused
+// finds it either among those that wait or among what there is; at most one piece a thread is too
+// much then. Whoever finds too little does not wait for the thread.
 static bool sweep_one(struct budget_sweeper *sweeper)
-{
-    struct swept *swept = sweeper->first;
-    if (swept == NULL)
-        return false;
-    sweeper->first = swept->next;
-    give(sweeper->budget, swept->kind, swept->counted);
-    ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
-    free(swept);
-    ensure(pthread_mutex_lock(&sweeper->lock) == 0);
-    return true;
-}
-
-// Whoever finds too little does not wait for the sweeper.
-static bool sweep_now(struct budget_sweeper *sweeper)
 {
     if (sweeper == NULL)
         return false;
     ensure(pthread_mutex_lock(&sweeper->lock) == 0);
-    bool swept = sweep_one(sweeper);
+    struct swept *swept = sweeper->first;
+    if (swept != NULL) {
+        sweeper->first = swept->next;
+        give(sweeper->budget, swept->kind, swept->counted);
+    }
     ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
-    return swept;
+    free(swept);
+    return swept != NULL;
 }
 
 static bool too_much(const struct budget *budget, enum budget_kind kind, size_t used, size_t bytes)
@@ -108,7 +98,7 @@ bool budget_take(struct budget_account *account, enum budget_kind kind, size_t b
     do {
         while (bounded && too_much(budget, kind, used, bytes)) {
             size_t before = used;
-            bool swept = bytes <= budget->limit && sweep_now(budget->sweeper);
+            bool swept = bytes <= budget->limit && sweep_one(budget->sweeper);
             used = atomic_load_explicit(&budget->used, memory_order_relaxed);
             if (!swept && used >= before)
                 return refuse(account);
@@ -163,8 +153,8 @@ static void sweep_later(struct budget_sweeper *sweeper, enum budget_kind kind, v
     ensure(pthread_mutex_lock(&sweeper->lock) == 0);
     swept->next = sweeper->first;
     sweeper->first = swept;
-    ensure(pthread_cond_signal(&sweeper->wake) == 0);
     ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
+    worker_ask(&sweeper->worker);
 }
 
 void budget_free(struct budget_account *account, enum budget_kind kind, void *ptr, size_t size,
@@ -179,32 +169,21 @@ void budget_free(struct budget_account *account, enum budget_kind kind, void *pt
     budget_give(account, kind, counted);
 }
 
-static void *sweep(void *argument)
+static void sweep(void *sweeper)
 {
-    struct budget_sweeper *sweeper = argument;
-    ensure(pthread_mutex_lock(&sweeper->lock) == 0);
-    while (sweep_one(sweeper) || !sweeper->stopping) {
-        while (sweeper->first == NULL && !sweeper->stopping)
-            ensure(pthread_cond_wait(&sweeper->wake, &sweeper->lock) == 0);
-    }
-    ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
-    return NULL;
+    while (sweep_one(sweeper))
+        continue;
 }
 
-bool budget_sweep_start(struct budget *budget)
+void budget_sweep_start(struct budget *budget)
 {
     struct budget_sweeper *sweeper = calloc(1, sizeof(*sweeper));
-    if (sweeper == NULL)
-        return false;
+    ensure_memory(sweeper);
     sweeper->budget = budget;
     ensure(pthread_mutex_init(&sweeper->lock, NULL) == 0);
-    ensure(pthread_cond_init(&sweeper->wake, NULL) == 0);
-    if (pthread_create(&sweeper->thread, NULL, sweep, sweeper) != 0) {
-        free(sweeper);
-        return false;
-    }
+    worker_start(&sweeper->worker,
+                 &(struct worker_plan){.work = sweep, .context = sweeper, .drains = true});
     budget->sweeper = sweeper;
-    return true;
 }
 
 void budget_sweep_stop(struct budget *budget)
@@ -212,13 +191,8 @@ void budget_sweep_stop(struct budget *budget)
     struct budget_sweeper *sweeper = budget->sweeper;
     if (sweeper == NULL)
         return;
-    ensure(pthread_mutex_lock(&sweeper->lock) == 0);
-    sweeper->stopping = true;
-    ensure(pthread_cond_signal(&sweeper->wake) == 0);
-    ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
-    ensure(pthread_join(sweeper->thread, NULL) == 0);
+    worker_stop(&sweeper->worker);
     ensure(pthread_mutex_destroy(&sweeper->lock) == 0);
-    ensure(pthread_cond_destroy(&sweeper->wake) == 0);
     budget->sweeper = NULL;
     free(sweeper);
 }

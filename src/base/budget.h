@@ -81,8 +81,8 @@ uint64_t budget_given(const struct budget *budget);
 
 // The system takes milliseconds to free megabytes, and an event loop has no milliseconds: a thread
 // does that. What waits for it is still counted, and whoever finds too little frees it instead.
-// False if it cannot be started; then, as without it, budget_free() does it at once.
-MUST_CHECK bool budget_sweep_start(struct budget *budget);
+// Without it budget_free() does it at once.
+void budget_sweep_start(struct budget *budget);
 // Frees what waits. Nobody may use the budget's accounts at the same time.
 void budget_sweep_stop(struct budget *budget);
 

@@ -101,5 +101,9 @@ void sha256_of(struct slice bytes, uint8_t out[32]);
 
 // True if the bytes are well-formed UTF-8 (no surrogates, no overlong forms).
 bool utf8_valid(struct slice bytes);
+// Writes a character, of 1 to 4 bytes; how many.
+size_t utf8_put(uint8_t *to, uint32_t c);
+// The value of a hexadecimal digit of either case; -1 if it is none.
+int hex_digit(uint8_t c);
 
 #endif

@@ -30,17 +30,11 @@ bool error_set(struct error *error, enum error_code code, const char *format, ..
     error->code = code;
     error->message = "The request is too large to describe what is wrong with it.";
     va_list args;
-    va_list again;
     va_start(args, format);
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    const char *text = arena_vprintf(error->arena, format, args);
     va_end(args);
-    char *text = length < 0 ? NULL : arena_alloc(error->arena, (size_t)length + 1);
-    if (text != NULL) {
-        (void)vsnprintf(text, (size_t)length + 1, format, again);
+    if (text != NULL)
         error->message = text;
-    }
-    va_end(again);
     return false;
 }
 

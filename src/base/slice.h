@@ -59,4 +59,16 @@ static inline bool slice_contains(struct slice whole, struct slice part)
            (whole.len >= part.len && memmem(whole.ptr, whole.len, part.ptr, part.len) != NULL);
 }
 
+// The text up to the first separator, or all of it if there is none; *rest is what is behind.
+static inline struct slice slice_cut(struct slice *rest, uint8_t separator)
+{
+    const uint8_t *at =
+        rest->len == 0 ? NULL : (const uint8_t *)memchr(rest->ptr, separator, rest->len);
+    size_t len = at == NULL ? rest->len : (size_t)(at - rest->ptr);
+    size_t skip = at == NULL ? len : len + 1;
+    struct slice part = slice_of(rest->ptr, len);
+    *rest = slice_of(rest->ptr + skip, rest->len - skip);
+    return part;
+}
+
 #endif

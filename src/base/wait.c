@@ -16,6 +16,12 @@ int64_t monotonic_ms(void)
     return monotonic_ns() / MILLISECOND_NS;
 }
 
+void sleep_ms(int64_t ms)
+{
+    (void)nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * MILLISECOND_NS},
+                    NULL);
+}
+
 void wait_init(pthread_cond_t *condition)
 {
     pthread_condattr_t monotonic;

@@ -16,6 +16,9 @@
 int64_t monotonic_ms(void);
 int64_t monotonic_ns(void);
 
+// For threads that nobody stops, or soon enough: workers have worker_pause().
+void sleep_ms(int64_t ms);
+
 // A condition for wait_until().
 void wait_init(pthread_cond_t *condition);
 // As pthread_cond_timedwait(), until monotonic_ns() is `until_ns`. False if that is so: the caller

@@ -66,7 +66,7 @@ void bench_connection_frame(struct bench_connection *connection,
     buf_text(out, address->port);
     buf_text(out, "\r\nContent-Type: application/x-amz-json-1.0\r\n"
                   "X-Amz-Target: DynamoDB_20120810.");
-    buf_text(out, bench_operation_names[connection->request.operation]);
+    buf_text(out, connection->request.operation);
     buf_text(out, "\r\nX-Amz-Date: 20260101T000000Z\r\n"
                   "X-Amz-User-Agent: aws-sdk-js/3.1000.0\r\n"
                   "User-Agent: aws-sdk-js/3.1000.0 ua/2.1 os/linux lang/js md/nodejs#20 "

@@ -2,7 +2,7 @@
 #ifndef BENCH_BENCH_HTTP_H
 #define BENCH_BENCH_HTTP_H
 
-#include "bench/bench_work.h"
+#include "bench/bench_workload.h"
 #include "client/client.h"
 
 struct bench_connection {

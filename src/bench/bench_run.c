@@ -6,13 +6,13 @@
 // time, all is measuring.
 #include "bench/bench_run.h"
 
+#include "base/wait.h"
 #include "bench/bench_http.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -46,13 +46,6 @@ struct run {
     char *error;
     size_t error_size;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static bool run_fail(struct run *run, const char *what)
 {
@@ -142,13 +135,13 @@ static bool connection_next(struct run *run, struct bench_connection *connection
     if (!run_has_more(run))
         return true;
     buf_clear(&run->body);
-    run->workload->next(run->source, &run->body, &connection->request);
+    bench_next(run->workload, run->source, &run->body, &connection->request);
     bench_connection_frame(connection, &run->plan->address, buf_view(&run->body));
     if (run->body.failed || connection->out.failed)
         return run_fail(run, "a request is too large; make --size smaller");
     run->started++;
     run->waiting++;
-    connection->started_ns = now_ns();
+    connection->started_ns = (uint64_t)monotonic_ns();
     // What cannot be written now, or never, shows as an event.
     if (bench_connection_write(connection) == BENCH_WAIT)
         return connection_watch(run, connection, EPOLL_CTL_MOD, true);
@@ -223,7 +216,7 @@ static bool connection_turn(struct run *run, struct bench_connection *connection
         return connection_broke(run, connection);
     if (progress == BENCH_WAIT)
         return true;
-    uint64_t now = now_ns();
+    uint64_t now = (uint64_t)monotonic_ns();
     run->broken = 0;
     run->waiting--;
     answer_count(run, connection, now);
@@ -240,11 +233,10 @@ static bool connection_turn(struct run *run, struct bench_connection *connection
 // falls neither into the next workload nor out of the bytes that were written for this one.
 static void run_settle(struct run *run)
 {
-    const struct timespec pause = {.tv_nsec = SETTLE_STEP_MS * 1000000L};
     struct bench_usage last = run->result->after;
     for (int i = 0; run->result->has_usage && i < SETTLE_STEPS; i++) {
         struct bench_usage now;
-        (void)nanosleep(&pause, NULL);
+        sleep_ms(SETTLE_STEP_MS);
         if (!bench_usage_read(run->plan->server, &run->plan->counters, &now))
             return;
         run->result->after.bytes_written = now.bytes_written;
@@ -262,7 +254,7 @@ static bool run_open(struct run *run)
         if (!connection_renew(run, &run->connections[i]))
             return false;
     }
-    uint64_t now = now_ns();
+    uint64_t now = (uint64_t)monotonic_ns();
     run->phase_start_ns = now;
     if (run->plan->requests > 0)
         measure_begin(run, now);
@@ -288,7 +280,7 @@ static bool run_loop(struct run *run)
         }
     }
     if (run->phase == MEASURE) // the last connections broke
-        measure_end(run, now_ns());
+        measure_end(run, (uint64_t)monotonic_ns());
     return true;
 }
 

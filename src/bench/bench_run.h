@@ -5,7 +5,7 @@
 
 #include "bench/bench_histogram.h"
 #include "bench/bench_server.h"
-#include "bench/bench_work.h"
+#include "bench/bench_workload.h"
 #include "client/client.h"
 
 enum { BENCH_CONNECTIONS_MAX = 10000, BENCH_SAMPLE = 400 };

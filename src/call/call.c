@@ -172,6 +172,8 @@ static bool decode(struct api_call *call)
 static enum step begin(struct api_call *call)
 {
     struct api_state *state = call->state;
+    if (call->read != NULL)
+        return call->api->read(call);
     return decode(call) ? state->operation->start(call, state->request) : STEP_FAILED;
 }
 

@@ -42,6 +42,7 @@ struct api_call {
     struct slice operation; // "PutItem"
     struct slice region;    // of the credential scope; names the ARNs
     struct slice body;
+    struct entity_read *read; // or NULL: what to read, instead of a body (items/entity.h)
     void (*done)(struct api_call *call);
     void *context; // the owner's
 

@@ -24,8 +24,16 @@ struct janitor;
 struct sweeper;
 struct verification;
 
+enum step {
+    STEP_FAILED,  // call->error is set
+    STEP_READY,   // the response is written
+    STEP_PENDING, // a job is with the writer; `finish` writes the response
+    STEP_LATER,   // there is more to do than a slice: state->resume goes on
+};
+
 struct api {
     struct workshop shop;         // what work beside requests stands on, and all else
+    struct store *store;          // the engine's, to be asked for its stats
     struct throttle *throttle;    // NULL if throughput is not enforced
     struct env env;               // as given
     _Atomic int64_t clock_offset; // milliseconds that the engine's clock is ahead of it
@@ -36,8 +44,10 @@ struct api {
     struct janitor *janitor;
     struct kinesis *kinesis; // NULL without a destination
     struct verification *verification;
-    const struct operation *(*find)(
-        struct slice name); // in the table of operations (api/operations.c)
+    // What stands above calls: the table of operations (api/operations.c), and reading for a call
+    // that has `read` in the place of a body (items/entity.c).
+    const struct operation *(*find)(struct slice name);
+    enum step (*read)(struct api_call *call);
 };
 
 // throttle.c. Without --enforce-capacity, which api->throttle stands for, everything is let in.
@@ -53,13 +63,6 @@ struct throttle *throttle_new(void);
 void throttle_free(struct throttle *throttle);
 
 // ---- Operations -------------------------------------------------------------------------
-
-enum step {
-    STEP_FAILED,  // call->error is set
-    STEP_READY,   // the response is written
-    STEP_PENDING, // a job is with the writer; `finish` writes the response
-    STEP_LATER,   // there is more to do than a slice: state->resume goes on
-};
 
 struct operation {
     struct slice name;

@@ -10,11 +10,13 @@
 // tried again; if it would be more than a fair share of the whole budget, it is left out, and the
 // log says so.
 //
-// Everything but the flags under the lock belongs to the thread.
+// Everything but the flag belongs to the thread.
 #include "capture/kinesis.h"
 
+#include "base/files.h"
 #include "base/log.h"
 #include "base/wait.h"
+#include "base/worker.h"
 #include "engine/record.h"
 #include "tables/arn.h"
 #include "tables/names.h"
@@ -24,6 +26,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -53,11 +56,8 @@ struct kinesis {
     struct workshop *shop;
     char *root;                // NULL if there is an endpoint
     struct kinesis_http *http; // NULL if there is a root
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool stopping;
-    bool changed; // destinations are to be looked up again
-    pthread_t thread;
+    struct worker worker;
+    atomic_bool changed;           // destinations are to be looked up again
     struct budget_account account; // of batches and posts
     struct destination *first;
     uint64_t seen; // the sequence up to which all destinations were served
@@ -247,28 +247,6 @@ static bool cut_torn_line(int fd)
     return whole >= 0 && (whole == end || ftruncate(fd, whole) == 0);
 }
 
-static bool write_all(int fd, struct slice bytes)
-{
-    while (bytes.len > 0) {
-        ssize_t written = write(fd, bytes.ptr, bytes.len);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes = slice_of(bytes.ptr + written, bytes.len - (size_t)written);
-    }
-    return true;
-}
-
-static bool sync_directory(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        (void)close(fd);
-    return ok;
-}
-
 // Makes the directory, and sees to it that it is there after a power cut.
 static bool make_root(const char *root)
 {
@@ -276,7 +254,7 @@ static bool make_root(const char *root)
     if (mkdir(root, 0777) != 0)
         return errno == EEXIST;
     int len = snprintf(above, sizeof(above), "%s/..", root);
-    return len > 0 && (size_t)len < sizeof(above) && sync_directory(above);
+    return len > 0 && (size_t)len < sizeof(above) && directory_sync(above);
 }
 
 // Appends the batch to <root>/<stream>.jsonl. How many records were delivered: all or none. A new
@@ -293,19 +271,11 @@ static size_t deliver_file(struct kinesis *kinesis, struct destination *destinat
         return 0;
     if (lseek(fd, 0, SEEK_END) <= 0) // new, or somebody took the old one away
         destination->linked = false;
-    bool ok = cut_torn_line(fd) && write_all(fd, buf_view(&batch->text)) && fdatasync(fd) == 0;
+    bool ok = cut_torn_line(fd) && file_write(fd, buf_view(&batch->text)) && fdatasync(fd) == 0;
     (void)close(fd);
     if (ok && !destination->linked)
-        ok = destination->linked = sync_directory(kinesis->root);
+        ok = destination->linked = directory_sync(kinesis->root);
     return ok ? batch->count : 0;
-}
-
-static bool stopping(struct kinesis *kinesis)
-{
-    ensure(pthread_mutex_lock(&kinesis->lock) == 0);
-    bool stop = kinesis->stopping;
-    ensure(pthread_mutex_unlock(&kinesis->lock) == 0);
-    return stop;
 }
 
 // Posts one record.
@@ -338,7 +308,7 @@ static size_t deliver_http(struct kinesis *kinesis, const struct batch *batch, s
 {
     size_t done = 0;
     size_t start = 0;
-    for (; done < batch->count && !stopping(kinesis); done++) {
+    for (; done < batch->count && !worker_stopping(&kinesis->worker); done++) {
         size_t end = batch->records[done].end;
         struct slice record = slice_of(batch->text.ptr + start, end - 1 - start);
         if (!post_record(kinesis, batch->source, arn, stream, batch->records[done].partition_key,
@@ -440,7 +410,8 @@ static bool serve(struct kinesis *kinesis, struct destination *destination, uint
         ensure(arn_split(destination->arn, &arn));
         struct kinesis_source source = {arn.region, table->name, table->uuid,
                                         slice_is(map_text(entry, "precision"), "MICROSECOND")};
-        while (deliver_batch(kinesis, destination, table, &source, last) && !stopping(kinesis))
+        while (deliver_batch(kinesis, destination, table, &source, last) &&
+               !worker_stopping(&kinesis->worker))
             continue;
         done = destination->position >= last;
     }
@@ -450,53 +421,31 @@ static bool serve(struct kinesis *kinesis, struct destination *destination, uint
 
 // ---- The thread ------------------------------------------------------------------------------
 
-// Sleeps for a tick; whether to go on. Takes notice of changed destinations.
-static bool wait_for_work(struct kinesis *kinesis, bool *changed)
+// One look at all destinations. Without one there is nothing to look at until that changes.
+static void deliver(void *context)
 {
-    int64_t until_ns = monotonic_ns() + TICK_MS * MILLISECOND_NS;
-    ensure(pthread_mutex_lock(&kinesis->lock) == 0);
-    bool waits = true;
-    while (waits && !kinesis->stopping && !kinesis->changed) {
-        // Without a destination there is nothing to look at.
-        if (kinesis->first == NULL)
-            ensure(pthread_cond_wait(&kinesis->wake, &kinesis->lock) == 0);
-        else
-            waits = wait_until(&kinesis->wake, &kinesis->lock, until_ns);
+    struct kinesis *kinesis = context;
+    bool changed = atomic_exchange(&kinesis->changed, false);
+    if (changed) {
+        find_destinations(kinesis);
+        worker_pace(&kinesis->worker, 0, kinesis->first == NULL ? 0 : TICK_MS);
     }
-    *changed = kinesis->changed;
-    kinesis->changed = false;
-    bool go_on = !kinesis->stopping;
-    ensure(pthread_mutex_unlock(&kinesis->lock) == 0);
-    return go_on;
-}
-
-static void *kinesis_main(void *argument)
-{
-    struct kinesis *kinesis = argument;
-    bool changed;
-    while (wait_for_work(kinesis, &changed)) {
-        if (changed)
-            find_destinations(kinesis);
-        uint64_t sequence = engine_sequence(kinesis->shop->engine);
-        if (!changed && sequence == kinesis->seen)
-            continue;
-        bool all = true;
-        for (struct destination *at = kinesis->first; at != NULL; at = at->next)
-            all = serve(kinesis, at, sequence) && all;
-        if (all)
-            kinesis->seen = sequence;
-    }
-    return NULL;
+    uint64_t sequence = engine_sequence(kinesis->shop->engine);
+    if (!changed && sequence == kinesis->seen)
+        return;
+    bool all = true;
+    for (struct destination *at = kinesis->first; at != NULL; at = at->next)
+        all = serve(kinesis, at, sequence) && all;
+    if (all)
+        kinesis->seen = sequence;
 }
 
 void kinesis_wake(struct kinesis *kinesis)
 {
     if (kinesis == NULL)
         return;
-    ensure(pthread_mutex_lock(&kinesis->lock) == 0);
-    kinesis->changed = true;
-    ensure(pthread_cond_signal(&kinesis->wake) == 0);
-    ensure(pthread_mutex_unlock(&kinesis->lock) == 0);
+    atomic_store(&kinesis->changed, true);
+    worker_ask(&kinesis->worker);
 }
 
 // <data>/kinesis, unless another root is given.
@@ -528,9 +477,8 @@ bool kinesis_new(struct workshop *shop, const struct kinesis_place *place, struc
     kinesis->account.budget = shop->budget;
     kinesis->root = http == NULL ? root_of(place->root, place->data) : NULL;
     kinesis->changed = true;
-    ensure(pthread_mutex_init(&kinesis->lock, NULL) == 0);
-    wait_init(&kinesis->wake);
-    ensure_started(pthread_create(&kinesis->thread, NULL, kinesis_main, kinesis) == 0);
+    worker_start(&kinesis->worker,
+                 &(struct worker_plan){.work = deliver, .context = kinesis, .asked = true});
     *out = kinesis;
     return true;
 }
@@ -539,17 +487,11 @@ void kinesis_free(struct kinesis *kinesis)
 {
     if (kinesis == NULL)
         return;
-    ensure(pthread_mutex_lock(&kinesis->lock) == 0);
-    kinesis->stopping = true;
-    ensure(pthread_cond_signal(&kinesis->wake) == 0);
-    ensure(pthread_mutex_unlock(&kinesis->lock) == 0);
     if (kinesis->http != NULL)
-        kinesis_http_stop(kinesis->http);
-    ensure(pthread_join(kinesis->thread, NULL) == 0);
+        kinesis_http_stop(kinesis->http); // what it waits for ends now
+    worker_stop(&kinesis->worker);
     forget_all(kinesis);
     kinesis_http_free(kinesis->http);
-    ensure(pthread_cond_destroy(&kinesis->wake) == 0);
-    ensure(pthread_mutex_destroy(&kinesis->lock) == 0);
     free(kinesis->root);
     free(kinesis);
 }

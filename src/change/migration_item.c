@@ -10,18 +10,12 @@
 const struct expr_condition *migration_absent(const struct table *table, struct arena *arena,
                                               struct error *error)
 {
-    struct expr_params params;
-    struct slice *name = arena_zalloc(arena, 2, sizeof(*name));
-    if (name == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
-    name[0] = SLICE_LIT("#k");
-    name[1] = arena_copy(arena, table->keys.parts[0].name);
-    if (!expr_params_init(&params, arena, error) ||
-        !expr_params_names(&params, 1, &name[0], &name[1]))
-        return NULL;
-    return expr_compile_condition(&params, SLICE_LIT("attribute_not_exists(#k)"), EXPR_CONDITION);
+    struct expr_builder b = {.arena = arena, .error = error};
+    // The condition may outlive this version of the table.
+    struct slice key = arena_copy(arena, table->keys.parts[0].name);
+    b.failed = key.ptr == NULL;
+    return expr_build_condition(&b, expr_test(&b, OP_MISSING, expr_name(&b, key), NULL),
+                                EXPR_CONDITION);
 }
 
 static bool tree_key(const struct migrator *m, struct slice item, struct slice *out,

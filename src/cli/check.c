@@ -1,10 +1,7 @@
 // `dolmen check`: parses models and says all that is wrong with them. Each file stands on its own.
-#include "cli/change.h"
 #include "cli/command.h"
 #include "model/model.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "json/writer.h"
 
 enum {
     MEMORY = 16 << 20,
@@ -13,7 +10,7 @@ enum {
 };
 
 struct check {
-    const struct cli_input *input;
+    struct cli_input *input;
     bool json;
     size_t files;
     struct buf out;    // standard output
@@ -84,7 +81,7 @@ static bool check_file(struct check *check, const char *path)
 {
     struct buf text;
     buf_init(&text, TEXT_MAX);
-    if (!change_read(check->input, path, &text)) {
+    if (!cli_read(check->input, path, &text)) {
         buf_release(&text);
         return false;
     }
@@ -108,11 +105,11 @@ static bool check_file(struct check *check, const char *path)
     return ok;
 }
 
-static int run(const struct cli_input *input)
+bool cli_check(struct cli_input *input)
 {
     struct check check = {.input = input, .json = cli_given(input, "--json")};
     if (input->argument_count == 0)
-        return cli_fail(input->command, CLI_USAGE, "it takes the name of a file, or '-'.");
+        return cli_misused(input, "it takes the name of a file, or '-'.");
     buf_init(&check.out, OUTPUT_MAX);
     buf_init(&check.faults, OUTPUT_MAX);
     bool ok = true;
@@ -120,30 +117,7 @@ static int run(const struct cli_input *input)
         ok = check_file(&check, input->arguments[i]) && ok;
     if (check.json && check.files > 0)
         buf_text(&check.out, "]\n");
-    if (check.faults.len > 0)
-        (void)fwrite(check.faults.ptr, 1, check.faults.len, stderr);
-    if (check.out.len > 0)
-        (void)fwrite(check.out.ptr, 1, check.out.len, stdout);
-    buf_release(&check.out);
-    buf_release(&check.faults);
-    return ok ? CLI_OK : CLI_FAILED;
+    (void)cli_print(&check.faults, stderr);
+    (void)cli_print(&check.out, stdout);
+    return ok;
 }
-
-static const struct cli_option options[] = {
-    {"--json", NULL, "An array with one object for each file, on standard output."},
-    {0},
-};
-
-const struct cli_command cli_check = {
-    .name = "check",
-    .arguments = "FILE… | -",
-    .summary = "find what is wrong with models",
-    .about = "Reads .dolmen files, each on its own, and prints every mistake with its place to\n"
-             "standard error. Nothing is changed, and no server is needed. docs/MODEL.md is the\n"
-             "manual of the language.",
-    .example = "  dolmen check models/pornspot/pornspot.dolmen\n"
-               "  cat shop.dolmen | dolmen check -",
-    .options = options,
-    .arguments_max = CLI_ARGUMENTS_MAX,
-    .run = run,
-};

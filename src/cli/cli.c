@@ -1,36 +1,81 @@
-// The one table of subcommands, and the way from argv to one of them.
+// The way from argv to a command, and what is not one: help and version.
 #include "cli/cli.h"
 
 #include "cli/command.h"
-#include "store/store.h"
+#include "generate/generate.h"
+#include "rocks/rocks.h"
 
-#include <stdio.h>
-#include <string.h>
-
-static const struct cli_command *const commands[] = {
-    &cli_serve,  &cli_call,   &cli_query,   &cli_export, &cli_import, &cli_bench,   &cli_generate,
-    &cli_check,  &cli_infer,  &cli_lint,    &cli_diff,   &cli_apply,  &cli_abandon, &cli_migrate,
-    &cli_verify, &cli_repair, &cli_version, &cli_help,   NULL,
+static const struct cli_command commands[] = {
+#define X(name, most) {#name, help_##name, most, cli_##name},
+    COMMAND_LIST(X)
+#undef X
 };
 
-const struct cli_command *const *cli_commands(void)
+static const struct cli_command *command_find(const char *name)
 {
-    return commands;
-}
-
-const struct cli_command *cli_command_find(const char *name)
-{
-    for (size_t i = 0; commands[i] != NULL; i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
+    for (size_t i = 0; i < COUNT_OF(commands); i++) {
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
     }
     return NULL;
+}
+
+// The generators are listed where they are made; their place in the text is marked.
+static void print_help(const struct cli_command *command)
+{
+    static const char mark[] = "@GENERATORS\n";
+    const char *rest = command->help;
+    const char *marked = strstr(rest, mark);
+    if (marked != NULL) {
+        printf("%.*s", (int)(marked - rest), rest);
+        for (const struct generator *generator = generators(); generator->name != NULL; generator++)
+            printf("  %s: %s\n", generator->name, generator->summary);
+        rest = marked + strlen(mark);
+    }
+    printf("%s", rest);
+}
+
+// The first line of a help is "dolmen NAME: what it does".
+static void print_overview(void)
+{
+    printf("dolmen: a DynamoDB-compatible database.\n\nUsage: dolmen COMMAND [OPTIONS]\n\n");
+    for (size_t i = 0; i < COUNT_OF(commands); i++) {
+        const char *summary = strchr(commands[i].help, ':') + 2;
+        printf("  %-10s %.*s\n", commands[i].name, (int)strcspn(summary, "\n"), summary);
+    }
+    printf("\n'dolmen COMMAND --help' tells more, with an example.\n"
+           "Exit codes: 0 ok, 1 failed, 2 wrong usage.\n");
+}
+
+bool cli_help(struct cli_input *input)
+{
+    if (input->argument_count == 0) {
+        print_overview();
+        return true;
+    }
+    const struct cli_command *about = command_find(input->arguments[0]);
+    if (about == NULL)
+        return cli_misused(input, "there is no command '%s'.", input->arguments[0]);
+    print_help(about);
+    return true;
+}
+
+bool cli_version(struct cli_input *input)
+{
+    (void)input;
+    printf("dolmen %s\n", DOLMEN_VERSION);
+    return true;
+}
+
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
 static bool asks_for_help(int argc, char **argv)
 {
     for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+        if (is_help(argv[i]))
             return true;
     }
     return false;
@@ -40,15 +85,13 @@ int cli_main(int argc, char **argv)
 {
     store_end_cleanly();
     if (argc < 2) {
-        cli_print_overview();
+        print_overview();
         return CLI_USAGE;
     }
-    const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        name = "help";
-    if (strcmp(name, "--version") == 0)
-        name = "version";
-    const struct cli_command *command = cli_command_find(name);
+    const char *name = is_help(argv[1])                    ? "help"
+                       : strcmp(argv[1], "--version") == 0 ? "version"
+                                                           : argv[1];
+    const struct cli_command *command = command_find(name);
     if (command == NULL) {
         (void)fprintf(stderr,
                       "dolmen: there is no command '%s'; 'dolmen help' lists those there are.\n",
@@ -56,11 +99,10 @@ int cli_main(int argc, char **argv)
         return CLI_USAGE;
     }
     if (asks_for_help(argc - 2, argv + 2)) {
-        cli_print_help(command);
+        print_help(command);
         return CLI_OK;
     }
-    struct cli_input input;
-    if (!cli_parse(command, argc - 2, argv + 2, &input))
-        return CLI_USAGE;
-    return command->run(&input);
+    struct cli_input input = {
+        .command = command, .argc = argc - 2, .argv = argv + 2, .code = CLI_FAILED};
+    return cli_parse(&input) && command->run(&input) ? CLI_OK : input.code;
 }

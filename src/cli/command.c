@@ -1,116 +1,148 @@
-// Parsing and printing what command.h describes. "--name value" and "--name=value" are
-// the same; "--" ends the options; "-" is an argument.
+// Parsing what command.h describes. "--name value" and "--name=value" are the same; "--" ends the
+// options; "-" is an argument. Command lines are short: each question goes through argv again.
 #include "cli/command.h"
+
+#include "model/model.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/stat.h>
 
-int cli_fail(const struct cli_command *command, int code, const char *format, ...)
+// ---- Telling the user ----------------------------------------------------------------------
+
+static void tell(const struct cli_input *input, const char *format, va_list arguments)
 {
-    va_list args;
-    va_start(args, format);
-    (void)fprintf(stderr, "dolmen %s: ", command->name);
-    (void)vfprintf(stderr, format, args);
+    (void)fprintf(stderr, "dolmen %s: ", input->command->name);
+    (void)vfprintf(stderr, format, arguments);
     (void)fputc('\n', stderr);
-    va_end(args);
-    if (code == CLI_USAGE)
-        (void)fprintf(stderr, "Try 'dolmen %s --help'.\n", command->name);
-    return code;
+}
+
+bool cli_fail(struct cli_input *input, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tell(input, format, arguments);
+    va_end(arguments);
+    input->code = CLI_FAILED;
+    return false;
+}
+
+bool cli_misused(struct cli_input *input, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tell(input, format, arguments);
+    va_end(arguments);
+    (void)fprintf(stderr, "Try 'dolmen %s --help'.\n", input->command->name);
+    input->code = CLI_USAGE;
+    return false;
+}
+
+void cli_note(const struct cli_input *input, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tell(input, format, arguments);
+    va_end(arguments);
 }
 
 // ---- Parsing -------------------------------------------------------------------------------
 
-// The row of the option that `word` names, up to an equal sign; -1 if there is none.
-static int option_find(const struct cli_command *command, const char *word, size_t len)
+// A word of the command line and, if it is an option, its value.
+struct word {
+    const char *text;
+    size_t len;          // of the option's name; 0 if it is an argument
+    const char *value;   // "" of a flag
+    struct slice wanted; // what stands for the value in the help; empty if it takes none
+};
+
+// Finds the option that begins a line of the help: "\n  --port N   …". One blank is before what
+// stands for its value, two or more behind a flag.
+static bool option_find(const struct cli_input *input, const char *name, size_t len,
+                        struct slice *wanted)
 {
-    for (int i = 0; command->options != NULL && command->options[i].name != NULL; i++) {
-        const char *name = command->options[i].name;
-        if (strlen(name) == len && memcmp(name, word, len) == 0)
-            return i;
+    const char *line = input->command->help;
+    while ((line = strstr(line, "\n  --")) != NULL) {
+        line += 3;
+        if (strncmp(line, name, len) == 0 && line[len] == ' ') {
+            *wanted = slice_of(line + len + 1, strcspn(line + len + 1, " "));
+            return true;
+        }
     }
-    return -1;
+    return false;
 }
 
-// Takes argv[*at], an option, and its value; *at moves to the last word taken.
-static bool option_take(struct cli_input *input, int argc, char **argv, int *at)
+// Takes the word at *at, with its value if that is the next one; *at moves behind. `ended`: "--"
+// was before.
+static bool word_take(struct cli_input *input, int *at, bool ended, struct word *out)
 {
-    const struct cli_command *command = input->command;
-    const char *word = argv[*at];
-    const char *equal = strchr(word, '=');
-    size_t len = equal == NULL ? strlen(word) : (size_t)(equal - word);
-    int row = option_find(command, word, len);
-    if (row < 0) {
-        (void)cli_fail(command, CLI_USAGE, "there is no option '%.*s'.", (int)len, word);
-        return false;
-    }
-    const struct cli_option *option = &command->options[row];
-    if (option->value == NULL && equal != NULL) {
-        (void)cli_fail(command, CLI_USAGE, "%s takes no value.", option->name);
-        return false;
-    }
-    if (option->value == NULL) {
-        input->values[row] = "";
+    const char *text = input->argv[(*at)++];
+    *out = (struct word){.text = text};
+    if (ended || text[0] != '-' || text[1] == 0)
         return true;
-    }
-    if (equal == NULL && *at + 1 >= argc) {
-        (void)cli_fail(command, CLI_USAGE, "%s needs a value: %s %s.", option->name, option->name,
-                       option->value);
-        return false;
-    }
-    input->values[row] = equal != NULL ? equal + 1 : argv[++*at];
+    out->len = strcspn(text, "=");
+    if (!option_find(input, text, out->len, &out->wanted))
+        return cli_misused(input, "there is no option '%.*s'.", (int)out->len, text);
+    bool equal = text[out->len] == '=';
+    if (out->wanted.len == 0 && equal)
+        return cli_misused(input, "%.*s takes no value.", (int)out->len, text);
+    if (out->wanted.len > 0 && !equal && *at == input->argc)
+        return cli_misused(input, "%s needs a value: %s %.*s.", text, text, SLICE_FMT(out->wanted));
+    out->value = out->wanted.len == 0 ? "" : equal ? text + out->len + 1 : input->argv[(*at)++];
     return true;
 }
 
-bool cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_input *input)
+static bool is_end_of_options(const char *word)
 {
-    *input = (struct cli_input){.command = command, .argc = argc, .argv = argv};
-    bool options_ended = false;
-    for (int i = 0; i < argc; i++) {
-        bool is_option = !options_ended && argv[i][0] == '-' && argv[i][1] != 0;
-        if (is_option && strcmp(argv[i], "--") == 0) {
-            options_ended = true;
-        } else if (is_option) {
-            if (!option_take(input, argc, argv, &i))
-                return false;
-        } else if (input->argument_count == command->arguments_max) {
-            (void)cli_fail(command, CLI_USAGE, "'%s' is one argument too many.", argv[i]);
-            return false;
-        } else {
-            input->arguments[input->argument_count++] = argv[i];
+    return strcmp(word, "--") == 0;
+}
+
+bool cli_parse(struct cli_input *input)
+{
+    bool ended = false;
+    for (int at = 0; at < input->argc;) {
+        struct word word;
+        if (!ended && is_end_of_options(input->argv[at])) {
+            ended = true;
+            at++;
+            continue;
         }
+        if (!word_take(input, &at, ended, &word))
+            return false;
+        if (word.len > 0)
+            continue;
+        if (input->argument_count == input->command->arguments_max)
+            return cli_misused(input, "'%s' is one argument too many.", word.text);
+        input->arguments[input->argument_count++] = word.text;
     }
     return true;
 }
 
 const char *cli_repeated(const struct cli_input *input, const char *option, size_t position)
 {
-    struct cli_input one = {.command = input->command};
-    int row = option_find(input->command, option, strlen(option));
-    ensure(row >= 0 && row < CLI_OPTIONS_MAX);
-    // The line has been parsed once without a mistake.
-    for (int i = 0; i < input->argc && strcmp(input->argv[i], "--") != 0; i++) {
-        const char *word = input->argv[i];
-        if (word[0] != '-' || word[1] == 0)
-            continue;
-        one.values[row] = NULL;
-        if (!option_take(&one, input->argc, input->argv, &i))
-            return NULL;
-        if (one.values[row] != NULL && position-- == 0)
-            return one.values[row];
+    struct cli_input again = *input;
+    struct slice wanted;
+    struct word word;
+    size_t len = strlen(option);
+    ensure(option_find(input, option, len, &wanted));
+    for (int at = 0; at < again.argc && !is_end_of_options(again.argv[at]);) {
+        ensure(word_take(&again, &at, false, &word));
+        if (word.len == len && memcmp(word.text, option, len) == 0 && position-- == 0)
+            return word.value;
     }
     return NULL;
 }
 
+// The last mention counts, so that a script's option can be overruled behind it.
 const char *cli_value(const struct cli_input *input, const char *option, const char *otherwise)
 {
-    int row = option_find(input->command, option, strlen(option));
-    ensure(row >= 0 && row < CLI_OPTIONS_MAX);
-    return input->values[row] == NULL ? otherwise : input->values[row];
+    const char *last = otherwise;
+    const char *text;
+    for (size_t i = 0; (text = cli_repeated(input, option, i)) != NULL; i++)
+        last = text;
+    return last;
 }
 
 bool cli_given(const struct cli_input *input, const char *option)
@@ -118,106 +150,137 @@ bool cli_given(const struct cli_input *input, const char *option)
     return cli_value(input, option, NULL) != NULL;
 }
 
-bool cli_number(const struct cli_input *input, const char *option, unsigned otherwise, unsigned min,
+const char *cli_argument(const struct cli_input *input, size_t position, const char *otherwise)
+{
+    return position < input->argument_count ? input->arguments[position] : otherwise;
+}
+
+// ---- Values --------------------------------------------------------------------------------
+
+// A decimal number that begins the text, which goes on at *end; false if none does.
+static bool number_parse(const char *text, const char **end, unsigned long long *out)
+{
+    char *behind = NULL;
+    errno = 0;
+    *out = isdigit((unsigned char)text[0]) ? strtoull(text, &behind, 10) : 0;
+    *end = behind;
+    return behind != NULL && errno == 0;
+}
+
+bool cli_number(struct cli_input *input, const char *option, unsigned otherwise, unsigned min,
                 unsigned max, unsigned *out)
 {
     const char *text = cli_value(input, option, NULL);
-    if (text == NULL) {
-        *out = otherwise;
-        return true;
-    }
-    char *end = NULL;
-    unsigned long value = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : 0;
-    if (end == NULL || *end != 0 || value < min || value > max) {
-        (void)cli_fail(input->command, CLI_USAGE, "%s must be a number from %u to %u, not '%s'.",
-                       option, min, max, text);
-        return false;
-    }
+    const char *end;
+    unsigned long long value = otherwise;
+    if (text != NULL &&
+        (!number_parse(text, &end, &value) || *end != 0 || value < min || value > max))
+        return cli_misused(input, "%s must be a number from %u to %u, not '%s'.", option, min, max,
+                           text);
     *out = (unsigned)value;
     return true;
 }
 
 // "256M" as bytes; false if it is no size or too large to say.
-static bool size_parse(const char *text, size_t *out)
+static bool size_parse(const char *text, unsigned long long *out)
 {
     static const char units[] = "KMGT";
-    char *end = NULL;
-    errno = 0;
-    unsigned long long value = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
-    if (end == NULL || errno != 0)
+    const char *end;
+    if (!number_parse(text, &end, out))
         return false;
-    if (*end != 0) {
-        const char *unit = strchr(units, toupper((unsigned char)*end));
-        if (unit == NULL || end[1] != 0)
-            return false;
-        unsigned shift = 10 * (unsigned)(unit - units + 1);
-        if (value > SIZE_MAX >> shift)
-            return false;
-        value <<= shift;
-    }
+    const char *unit = *end == 0 ? NULL : strchr(units, toupper((unsigned char)*end));
+    unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
+    if (*end != 0 && (unit == NULL || end[1] != 0))
+        return false;
+    if (*out > SIZE_MAX >> shift)
+        return false;
+    *out <<= shift;
+    return true;
+}
+
+bool cli_size(struct cli_input *input, const char *option, size_t min, size_t max, size_t *out)
+{
+    const char *text = cli_value(input, option, NULL);
+    unsigned long long value = 0;
+    if (text != NULL && (!size_parse(text, &value) || value < min || value > max))
+        return cli_misused(input,
+                           "%s must be a size from %zuM to %zuG, such as 256M or 2G, not '%s'.",
+                           option, min >> 20, max >> 30, text);
     *out = (size_t)value;
     return true;
 }
 
-bool cli_size(const struct cli_input *input, const char *option, size_t min, size_t max,
-              size_t *out)
+bool cli_choice(struct cli_input *input, const char *option, const char *const *choices,
+                const char *wanted, size_t *out)
 {
-    const char *text = cli_value(input, option, NULL);
-    size_t value = 0;
-    if (text != NULL && (!size_parse(text, &value) || value < min || value > max)) {
-        (void)cli_fail(input->command, CLI_USAGE,
-                       "%s must be a size from %zuM to %zuG, such as 256M or 2G, not '%s'.", option,
-                       min >> 20, max >> 30, text);
-        return false;
+    const char *text = cli_value(input, option, choices[0]);
+    for (size_t i = 0; choices[i] != NULL; i++) {
+        if (strcmp(text, choices[i]) == 0) {
+            *out = i;
+            return true;
+        }
     }
-    *out = value;
-    return true;
+    return cli_misused(input, "%s must be %s, not '%s'.", option, wanted, text);
 }
 
-bool cli_exclusive(const struct cli_input *input, const char *one, const char *other)
+bool cli_exclusive(struct cli_input *input, const char *one, const char *other)
 {
-    if (!cli_given(input, one) || !cli_given(input, other))
-        return true;
-    (void)cli_fail(input->command, CLI_USAGE, "%s and %s exclude each other.", one, other);
-    return false;
+    return !cli_given(input, one) || !cli_given(input, other) ||
+           cli_misused(input, "%s and %s exclude each other.", one, other);
 }
 
-// ---- Help ----------------------------------------------------------------------------------
+// ---- Files and output -----------------------------------------------------------------------
 
-enum { HELP_COLUMN = 28 };
-
-static void print_option(const struct cli_option *option)
+bool cli_read_stream(FILE *file, struct buf *out)
 {
-    int used = printf("  %s%s%s", option->name, option->value == NULL ? "" : " ",
-                      option->value == NULL ? "" : option->value);
-    const char *line = option->help;
-    while (line != NULL) {
-        const char *newline = strchr(line, '\n');
-        int len = newline == NULL ? (int)strlen(line) : (int)(newline - line);
-        printf("%*s%.*s\n", used < HELP_COLUMN ? HELP_COLUMN - used : 1, "", len, line);
-        used = 0;
-        line = newline == NULL ? NULL : newline + 1;
+    size_t got = 1;
+    while (got > 0 && !out->failed) {
+        uint8_t *room = buf_reserve(out, 64 << 10);
+        got = room == NULL ? 0 : fread(room, 1, 64 << 10, file);
+        out->len += got;
     }
+    return ferror(file) == 0 && !out->failed;
 }
 
-void cli_print_help(const struct cli_command *command)
+bool cli_read(struct cli_input *input, const char *path, struct buf *out)
 {
-    printf("dolmen %s: %s\n\nUsage: dolmen %s%s%s\n", command->name, command->summary,
-           command->name, command->arguments[0] == 0 ? "" : " ", command->arguments);
-    if (command->about != NULL)
-        printf("\n%s\n", command->about);
-    printf("\nOptions:\n");
-    for (size_t i = 0; command->options != NULL && command->options[i].name != NULL; i++)
-        print_option(&command->options[i]);
-    print_option(&(struct cli_option){"--help", NULL, "This text."});
-    printf("\nExample:\n%s\n", command->example);
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (file == NULL)
+        return cli_fail(input, "cannot read '%s': %s.", path, strerror(errno));
+    bool ok = cli_read_stream(file, out);
+    if (file != stdin)
+        (void)fclose(file);
+    return ok || cli_fail(input, "cannot read '%s', or it is too large.", path);
 }
 
-void cli_print_overview(void)
+bool cli_print(struct buf *text, FILE *to)
 {
-    printf("dolmen: a DynamoDB-compatible database.\n\nUsage: dolmen COMMAND [OPTIONS]\n\n");
-    for (size_t i = 0; cli_commands()[i] != NULL; i++)
-        printf("  %-10s %s\n", cli_commands()[i]->name, cli_commands()[i]->summary);
-    printf("\n'dolmen COMMAND --help' tells more, with an example.\n"
-           "Exit codes: 0 ok, 1 failed, 2 wrong usage.\n");
+    bool ok = !text->failed && (text->len == 0 || fwrite(text->ptr, 1, text->len, to) == text->len);
+    buf_release(text);
+    return fflush(to) == 0 && ok;
+}
+
+bool cli_is_directory(const char *path)
+{
+    struct stat info;
+    size_t len = strlen(path);
+    return (len > 0 && path[len - 1] == '/') || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+}
+
+struct model *cli_model(struct slice name, struct slice text)
+{
+    enum { MEMORY = 16 << 20, SHOWN_MAX = 64 << 20 };
+    struct arena arena;
+    struct diagnostics found;
+    arena_init(&arena, MEMORY);
+    diagnostics_init(&found, &arena);
+    struct model *model = model_parse(name, text, &found);
+    if (model == NULL) {
+        struct buf shown;
+        buf_init(&shown, SHOWN_MAX);
+        diagnostics_show(&found, name, text, &shown);
+        (void)cli_print(&shown, stderr);
+    }
+    arena_release(&arena);
+    return model;
 }

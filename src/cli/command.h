@@ -1,92 +1,110 @@
-// What a subcommand is: a row of the table in cli.c, described by its own file. Options
-// are data, so that parsing, --help and the errors are the same for all of them.
+// What a subcommand is: a row of the list below, a file with its function, and help/NAME.txt. That
+// text is what --help prints, and the parser knows options by it too: a line "  --port N  …" is an
+// option that takes a value, "  --memory  …" a flag. So they cannot disagree.
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
-#include "base/attributes.h"
+#include "base/buf.h"
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <stdio.h>
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
-enum { CLI_OPTIONS_MAX = 24, CLI_ARGUMENTS_MAX = 64 };
+enum { CLI_ARGUMENTS_MAX = 64 };
 
-struct cli_option {
-    const char *name;  // "--port"
-    const char *value; // what stands for its value in the help; NULL if it takes none
-    const char *help;  // lines after the first are indented by the printer
+// X(name, most arguments): the commands, in the order of `dolmen help`.
+#define COMMAND_LIST(X)                                                                            \
+    X(serve, 0)                                                                                    \
+    X(call, 2)                                                                                     \
+    X(query, CLI_ARGUMENTS_MAX)                                                                    \
+    X(export, 2)                                                                                   \
+    X(import, 2)                                                                                   \
+    X(bench, 0)                                                                                    \
+    X(generate, 2)                                                                                 \
+    X(check, CLI_ARGUMENTS_MAX)                                                                    \
+    X(infer, 1)                                                                                    \
+    X(lint, CLI_ARGUMENTS_MAX)                                                                     \
+    X(diff, 1)                                                                                     \
+    X(apply, CLI_ARGUMENTS_MAX)                                                                    \
+    X(abandon, 1)                                                                                  \
+    X(migrate, 1)                                                                                  \
+    X(verify, 1)                                                                                   \
+    X(repair, 1)                                                                                   \
+    X(version, 0)                                                                                  \
+    X(help, 1)
+
+// A command line. Everything points into argv, which has been parsed once without a mistake.
+struct cli_input {
+    const struct cli_command *command;
+    const char *arguments[CLI_ARGUMENTS_MAX];
+    size_t argument_count;
+    int argc;
+    char **argv;
+    int code; // of the exit, if the command fails: what was told last, or CLI_FAILED
 };
 
-struct cli_input;
+// Reads the arguments of a line that has the rest; false after telling the user.
+MUST_CHECK bool cli_parse(struct cli_input *input);
+
+// Does what the command says; false if it failed, after telling the user.
+typedef bool cli_run(struct cli_input *input);
 
 struct cli_command {
     const char *name;
-    const char *arguments;            // of the usage line: "OPERATION [JSON | -]"
-    const char *summary;              // one line
-    const char *about;                // a paragraph for --help, or NULL
-    const char *example;              // lines for --help
-    const struct cli_option *options; // ends with a NULL name; or NULL
+    const char *help;
     size_t arguments_max;
-    int (*run)(const struct cli_input *input);
+    cli_run *run;
 };
 
-// A parsed command line. Everything points into argv.
-struct cli_input {
-    const struct cli_command *command;
-    const char *values[CLI_OPTIONS_MAX]; // by the option's row; "" for a flag; NULL if not given
-    const char *arguments[CLI_ARGUMENTS_MAX];
-    size_t argument_count;
-    int argc; // all of it, for options that may be given more than once
-    char **argv;
-};
+#define X(name, most)                                                                              \
+    extern const char help_##name[];                                                               \
+    cli_run cli_##name;
+COMMAND_LIST(X)
+#undef X
 
-extern const struct cli_command cli_serve;
-extern const struct cli_command cli_call;
-extern const struct cli_command cli_export;
-extern const struct cli_command cli_import;
-extern const struct cli_command cli_bench;
-extern const struct cli_command cli_generate;
-extern const struct cli_command cli_check;
-extern const struct cli_command cli_infer;
-extern const struct cli_command cli_lint;
-extern const struct cli_command cli_query;
-extern const struct cli_command cli_diff;
-extern const struct cli_command cli_apply;
-extern const struct cli_command cli_abandon;
-extern const struct cli_command cli_migrate;
-extern const struct cli_command cli_verify;
-extern const struct cli_command cli_repair;
-extern const struct cli_command cli_version;
-extern const struct cli_command cli_help;
-
-// The commands of the table, and one by its name (NULL if there is none).
-const struct cli_command *const *cli_commands(void);
-const struct cli_command *cli_command_find(const char *name);
-
-// False: the mistake has been told to the user; exit with CLI_USAGE.
-MUST_CHECK bool cli_parse(const struct cli_command *command, int argc, char **argv,
-                          struct cli_input *input);
 bool cli_given(const struct cli_input *input, const char *option);
 // The option's value, or `otherwise`.
 const char *cli_value(const struct cli_input *input, const char *option, const char *otherwise);
 // The value of the option's `position`th mention (from 0), or NULL if there are fewer.
 const char *cli_repeated(const struct cli_input *input, const char *option, size_t position);
-// A decimal number between min and max; false after telling the user.
-MUST_CHECK bool cli_number(const struct cli_input *input, const char *option, unsigned otherwise,
+// The argument at a position; `otherwise` if there are fewer.
+const char *cli_argument(const struct cli_input *input, size_t position, const char *otherwise);
+
+// Those that return bool answer false after telling the user.
+
+// A decimal number between min and max.
+MUST_CHECK bool cli_number(struct cli_input *input, const char *option, unsigned otherwise,
                            unsigned min, unsigned max, unsigned *out);
 // Bytes between min and max, as "64M" or "2G" (K, M, G, T; powers of 1024); 0 if the option is not
-// given; false after telling the user.
-MUST_CHECK bool cli_size(const struct cli_input *input, const char *option, size_t min, size_t max,
+// given.
+MUST_CHECK bool cli_size(struct cli_input *input, const char *option, size_t min, size_t max,
                          size_t *out);
-// At most one of two options; false after telling the user.
-MUST_CHECK bool cli_exclusive(const struct cli_input *input, const char *one, const char *other);
+// The position of the option's value in a list that ends with NULL; otherwise the mistake is the
+// option's name and `wanted`.
+MUST_CHECK bool cli_choice(struct cli_input *input, const char *option, const char *const *choices,
+                           const char *wanted, size_t *out);
+// At most one of two options.
+MUST_CHECK bool cli_exclusive(struct cli_input *input, const char *one, const char *other);
 
-void cli_print_help(const struct cli_command *command);
-void cli_print_overview(void);
+// "dolmen serve: …" on standard error. Always false, so that a command can return it: one that
+// could not be done, and one that was called in a wrong way.
+bool cli_fail(struct cli_input *input, const char *format, ...) PRINTF_LIKE(2, 3);
+bool cli_misused(struct cli_input *input, const char *format, ...) PRINTF_LIKE(2, 3);
+// The same line, but nothing is wrong.
+void cli_note(const struct cli_input *input, const char *format, ...) PRINTF_LIKE(2, 3);
 
-// "dolmen serve: …" on standard error. Returns the code it is given.
-int cli_fail(const struct cli_command *command, int code, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+// ---- Files and output -----------------------------------------------------------------------
+
+// Reads a whole file, or standard input if the path is "-".
+MUST_CHECK bool cli_read(struct cli_input *input, const char *path, struct buf *out);
+// All that a stream has; false if that fails or is too much.
+MUST_CHECK bool cli_read_stream(FILE *file, struct buf *out);
+// Prints the text and releases it; false if the stream does not take it.
+bool cli_print(struct buf *text, FILE *to);
+bool cli_is_directory(const char *path); // or ends with a slash
+
+struct model;
+// Parses a model. NULL after showing what is wrong with it.
+MUST_CHECK struct model *cli_model(struct slice name, struct slice text);
 
 #endif

@@ -1,22 +1,16 @@
 // `dolmen import`: items from files into a table, 25 at a time. How far it is stands in a state
 // file beside the input, so that a run that was killed is gone on with; what was written twice by
 // that is the same item.
-#include "cli/export_target.h"
-#include "cli/import_schema.h"
+#include "cli/target.h"
 
 #include "base/limits.h"
+#include "base/wait.h"
+#include "transfer/export.h"
 #include "transfer/files.h"
 #include "transfer/item_reader.h"
-#include "value/number.h"
-#include "json/reader.h"
-#include "json/shape.h"
-#include "json/writer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -34,7 +28,7 @@ struct pending {
 };
 
 struct importer {
-    const struct cli_input *input;
+    struct cli_input *input;
     const char *table;
     const char *path; // NULL for standard input
     bool directory;
@@ -82,37 +76,20 @@ static bool state_write(struct importer *importer, uint64_t records)
     return ok;
 }
 
-static uint64_t state_number(struct importer *importer, struct slice state, const char *name)
-{
-    struct slice text = json_member(state, name, &importer->arena);
-    uint64_t number = 0;
-    for (size_t i = 0; i < text.len && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++)
-        number = number * 10 + (uint64_t)(text.ptr[i] - '0');
-    return number;
-}
-
 static bool state_read(struct importer *importer)
 {
-    bool there = false;
-    struct buf text;
-    if (importer->state_path == NULL || cli_given(importer->input, "--restart"))
+    struct slice state;
+    if (!target_state(importer->input, importer->state_path, "import", &importer->arena, &state,
+                      &importer->error))
+        return false;
+    if (state.len == 0)
         return true;
-    buf_init(&text, 1 << 20);
-    bool ok = files_read(importer->state_path, &text, &there, &importer->error);
-    struct slice state = ok && there ? arena_copy(&importer->arena, buf_view(&text)) : VALUE_NONE;
-    buf_release(&text);
-    if (!ok || state.len == 0)
-        return ok;
-    if (!slice_is(json_member_text(state, "table", &importer->arena), importer->table))
-        return error_set(&importer->error, ERR_VALIDATION,
-                         "'%s' is of another import; give --restart to forget it",
-                         importer->state_path);
     importer->resumed = true;
     importer->done_file = json_member_text(state, "file", &importer->arena);
-    importer->done_records = state_number(importer, state, "records");
-    importer->imported = state_number(importer, state, "imported");
-    importer->deleted = state_number(importer, state, "deleted");
-    importer->errors = state_number(importer, state, "errors");
+    importer->done_records = (uint64_t)json_member_number(state, "records");
+    importer->imported = (uint64_t)json_member_number(state, "imported");
+    importer->deleted = (uint64_t)json_member_number(state, "deleted");
+    importer->errors = (uint64_t)json_member_number(state, "errors");
     return true;
 }
 
@@ -155,8 +132,7 @@ static int write_requests(struct importer *importer, struct slice requests)
         struct slice left = unprocessed(importer, &arena);
         requests = left.ptr == NULL ? left : arena_copy(&arena, left);
         if (requests.ptr != NULL) {
-            struct timespec pause = {.tv_nsec = 20000000L << (try < 5 ? try : 5) };
-            (void)nanosleep(&pause, NULL);
+            sleep_ms(20L << (try < 5 ? try : 5));
         }
     }
     buf_release(&body);
@@ -223,6 +199,8 @@ static bool flush(struct importer *importer, uint64_t records)
         importer->count = 0;
         buf_clear(&importer->text);
     }
+    // Behind the batch, never before it: what is written twice is the same item, what is left out
+    // is lost.
     return ++importer->batches % STATE_BATCHES != 0 || state_write(importer, records);
 }
 
@@ -277,25 +255,6 @@ static bool import_file(struct importer *importer, const char *path, struct slic
     return ok;
 }
 
-// What stands beside data: manifests, schemas, states.
-static bool is_data(struct slice key)
-{
-    static const char *const others[] = {"manifest-summary.json",
-                                         "manifest-summary.checksum",
-                                         "manifest-files.json",
-                                         "manifest-files.checksum",
-                                         "_started",
-                                         "schema.json"};
-    const uint8_t *slash = memrchr(key.ptr, '/', key.len);
-    struct slice name =
-        slash == NULL ? key : slice_of(slash + 1, (size_t)(key.ptr + key.len - slash - 1));
-    for (size_t i = 0; i < COUNT_OF(others); i++) {
-        if (slice_is(name, others[i]))
-            return false;
-    }
-    return name.len < 13 || !slice_is(slice_of(name.ptr + name.len - 13, 13), ".dolmen-state");
-}
-
 static bool import_directory(struct importer *importer)
 {
     struct file_entry *files = NULL;
@@ -305,11 +264,11 @@ static bool import_directory(struct importer *importer)
                     &count, &importer->error))
         return false;
     for (size_t i = 0; i < count; i++)
-        total += is_data(files[i].key) ? files[i].size : 0;
+        total += export_is_data(files[i].key) ? files[i].size : 0;
     progress_begin(&importer->progress, importer->table, total, 0, true,
                    cli_given(importer->input, "--quiet"));
     for (size_t i = 0; i < count; i++) {
-        if (!is_data(files[i].key))
+        if (!export_is_data(files[i].key))
             continue;
         if (slice_compare(files[i].key, importer->done_file) < 0) {
             importer->bytes += files[i].size;
@@ -344,26 +303,92 @@ static bool import_all(struct importer *importer)
     return ok;
 }
 
+// ---- The table of a dynamodump directory ---------------------------------------------------
+
+// The description of a table becomes a request by leaving out what only a description has.
+static void copy_member(struct json_writer *w, struct slice from, const char *name,
+                        struct arena *arena)
+{
+    struct slice text = json_member(from, name, arena);
+    if (text.ptr == NULL)
+        return;
+    json_name(w, name);
+    buf_slice(w->out, text);
+    w->comma = true;
+}
+
+static void copy_indexes(struct json_writer *w, struct slice from, const char *name,
+                         struct arena *arena)
+{
+    struct json_list indexes = json_list(from, name, arena);
+    struct slice index;
+    size_t start = w->out->len;
+    size_t count = 0;
+    json_put_array(w, name);
+    for (; json_list_next(&indexes, &index); count++) {
+        json_open_object(w);
+        copy_member(w, index, "IndexName", arena);
+        copy_member(w, index, "KeySchema", arena);
+        copy_member(w, index, "Projection", arena);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    if (count == 0) // an empty list is no list of indexes
+        w->out->len = start;
+}
+
+static bool create(struct target *target, const char *table, struct slice schema,
+                   struct arena *arena)
+{
+    struct buf body;
+    buf_init(&body, 1 << 24);
+    struct json_writer w = json_writer_to(&body);
+    json_open_object(&w);
+    json_put_text(&w, "TableName", table);
+    copy_member(&w, schema, "AttributeDefinitions", arena);
+    copy_member(&w, schema, "KeySchema", arena);
+    copy_indexes(&w, schema, "GlobalSecondaryIndexes", arena);
+    copy_indexes(&w, schema, "LocalSecondaryIndexes", arena);
+    json_put_text(&w, "BillingMode", "PAY_PER_REQUEST");
+    json_close_object(&w);
+    int status = target_call(target, "CreateTable", buf_view(&body));
+    buf_release(&body);
+    return slice_contains(buf_view(&target->response), SLICE_LIT("ResourceInUseException")) ||
+           target_fine(target, status);
+}
+
+// Finds schema.json in `directory` (or in its directory of the table's name) and creates the table
+// it describes, on demand, unless there is one. False after telling the user.
+static bool create_table(struct target *target, const char *table, const char *directory,
+                         struct arena *arena)
+{
+    struct error error;
+    struct buf text;
+    bool there = false;
+    error_init(&error, arena);
+    buf_init(&text, 1 << 24);
+    for (int i = 0; i < 2 && !there && directory != NULL; i++) {
+        char *path = arena_printf(arena, "%s%s%s/schema.json", directory, i == 0 ? "" : "/",
+                                  i == 0 ? "" : table);
+        if (path == NULL || !files_read(path, &text, &there, &error))
+            break;
+    }
+    bool ok = there && create(target, table, json_member(buf_view(&text), "Table", arena), arena);
+    if (!there)
+        (void)cli_fail(target->input, "there is no schema.json in '%s'.",
+                       directory == NULL ? "standard input" : directory);
+    buf_release(&text);
+    return ok;
+}
+
 // ---- The command ------------------------------------------------------------------
 
 static bool choose_format(struct importer *importer)
 {
-    const char *format = cli_value(importer->input, "--format", "dynamodb-json");
-    const char *delimiter = cli_value(importer->input, "--delimiter", ",");
-    importer->options = (struct item_reader_options){
-        .format = transfer_format_from_name(format),
-        .compression = TRANSFER_GUESS,
-        .delimiter = (uint8_t)delimiter[0],
-        .empty_is_absent = true,
-    };
-    if (importer->options.format == TRANSFER_FORMATS) {
-        (void)cli_fail(importer->input->command, CLI_USAGE, "there is no format '%s'.", format);
+    importer->options =
+        (struct item_reader_options){.compression = TRANSFER_GUESS, .empty_is_absent = true};
+    if (!target_format(importer->input, &importer->options.format, &importer->options.delimiter))
         return false;
-    }
-    if (strlen(delimiter) != 1) {
-        (void)cli_fail(importer->input->command, CLI_USAGE, "--delimiter must be one character.");
-        return false;
-    }
     const char *named = cli_value(importer->input, "--columns", NULL);
     if (named == NULL)
         return true;
@@ -384,10 +409,8 @@ static bool choose_input(struct importer *importer, const char *path)
     struct stat info;
     if (path == NULL || strcmp(path, "-") == 0)
         return true;
-    if (stat(path, &info) != 0) {
-        (void)cli_fail(importer->input->command, CLI_FAILED, "there is no '%s'.", path);
-        return false;
-    }
+    if (stat(path, &info) != 0)
+        return cli_fail(importer->input, "there is no '%s'.", path);
     importer->path = path;
     importer->directory = S_ISDIR(info.st_mode);
     importer->state_path =
@@ -411,26 +434,26 @@ static void report(const struct importer *importer)
                importer->resumed ? " (gone on from where an earlier run stopped)" : "");
 }
 
-static int import_into(struct importer *importer)
+static bool import_into(struct importer *importer)
 {
-    if (cli_given(importer->input, "--create") &&
-        !import_schema_create(&importer->target, importer->table, importer->path, &importer->arena))
-        return CLI_FAILED;
-    if (!target_describe(&importer->target, importer->table, &importer->arena,
+    if (!target_open(&importer->target, importer->input) ||
+        (cli_given(importer->input, "--create") &&
+         !create_table(&importer->target, importer->table, importer->path, &importer->arena)) ||
+        !target_describe(&importer->target, importer->table, &importer->arena,
                          &importer->described))
-        return CLI_FAILED;
+        return false;
     importer->options.typed_count = importer->described.key_count;
     importer->options.typed = importer->described.keys;
     if (!import_all(importer))
-        return cli_fail(importer->input->command, CLI_FAILED, "%s.", importer->error.message);
+        return cli_fail(importer->input, "%s.", importer->error.message);
     report(importer);
-    return importer->errors == 0 ? CLI_OK : CLI_FAILED;
+    return importer->errors == 0;
 }
 
-static int import_run(const struct cli_input *input)
+bool cli_import(struct cli_input *input)
 {
     if (input->argument_count == 0)
-        return cli_fail(input->command, CLI_USAGE, "name a table.");
+        return cli_misused(input, "name a table.");
     struct importer *importer = calloc(1, sizeof(*importer));
     ensure_memory(importer);
     importer->input = input;
@@ -438,46 +461,11 @@ static int import_run(const struct cli_input *input)
     arena_init(&importer->arena, SIZE_MAX);
     error_init(&importer->error, &importer->arena);
     buf_init(&importer->text, 64 << 20);
-    int code = CLI_USAGE;
-    if (choose_format(importer)) {
-        code = CLI_FAILED;
-        if (choose_input(importer, input->argument_count > 1 ? input->arguments[1] : NULL)) {
-            if (target_open(&importer->target, input, &code))
-                code = import_into(importer);
-            target_close(&importer->target);
-        }
-    }
+    bool ok = choose_format(importer) && choose_input(importer, cli_argument(input, 1, NULL)) &&
+              import_into(importer);
+    target_close(&importer->target);
     buf_release(&importer->text);
     arena_release(&importer->arena);
     free(importer);
-    return code;
+    return ok;
 }
-
-static const struct cli_option import_options[] = {
-    TARGET_OPTIONS,
-    {"--format", "NAME",
-     "As for 'dolmen export': dynamodb-json (default), ion, typed, json, csv,\n"
-     "batch-write, dynamodump. Compression is recognised."},
-    {"--columns", "A,B,…", "csv: the columns, if the first line does not name them."},
-    {"--delimiter", "CHAR", "csv: default is a comma."},
-    {"--create", NULL, "dynamodump: make the table that schema.json describes."},
-    {"--restart", NULL, "Begin anew, even if an earlier run was interrupted."},
-    {"--json", NULL, "Print a summary as JSON."},
-    {"--quiet", NULL, "Print nothing but errors."},
-    {NULL, NULL, NULL},
-};
-
-const struct cli_command cli_import = {
-    .name = "import",
-    .arguments = "TABLE [INPUT | -] [--format NAME] [--endpoint URL | --data DIR] [OPTIONS]",
-    .summary = "read items from files into a table",
-    .about = "INPUT is a file, or a directory of files (such as an export of AWS); without it the\n"
-             "items come from standard input. Bad records are told with file and line, and the\n"
-             "rest is imported; the exit code is then 1. If it is interrupted, run it again: it\n"
-             "goes on where it was.",
-    .example = "  dolmen import Movies movies.csv --format csv\n"
-               "  dolmen import Movies exports/AWSDynamoDB/01695353076000-06e2188f/data",
-    .options = import_options,
-    .arguments_max = 2,
-    .run = import_run,
-};

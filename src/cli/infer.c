@@ -1,22 +1,20 @@
 // `dolmen infer`: a model for a table, for an export of one, or for a schema of another tool. The
 // model goes to standard output, what was not understood to standard error.
-#include "cli/scan_items.h"
+#include "cli/scan.h"
 
 #include "infer/import.h"
 #include "infer/infer.h"
 #include "model/model.h"
+#include "transfer/export.h"
 #include "transfer/files.h"
 #include "transfer/item_reader.h"
-#include "json/writer.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 enum { FILE_MAX = 64 << 20, OUTPUT_MAX = 64 << 20, NOTES_SHOWN = 40 };
 
 struct inference {
-    const struct cli_input *input;
+    struct cli_input *input;
     struct infer *infer; // NULL for schemas
     struct arena arena;
     struct error error;
@@ -39,29 +37,12 @@ static void show_notes(const struct draft *draft)
 }
 
 // Whether the proposal is a model; what is wrong with it is told.
-static bool check(const struct inference *run, struct slice text)
+static bool check(struct inference *run, struct slice text)
 {
-    struct arena arena;
-    arena_init(&arena, OUTPUT_MAX);
-    struct diagnostics *faults = arena_alloc(&arena, sizeof(*faults));
-    bool ok = false;
-    if (faults != NULL) {
-        diagnostics_init(faults, &arena);
-        struct model *model = model_parse(SLICE_LIT("proposal"), text, faults);
-        ok = model != NULL;
-        model_release(model);
-        if (!ok) {
-            struct buf shown;
-            buf_init(&shown, OUTPUT_MAX);
-            diagnostics_show(faults, SLICE_LIT("proposal"), text, &shown);
-            (void)fwrite(shown.ptr, 1, shown.len, stderr);
-            buf_release(&shown);
-            (void)cli_fail(run->input->command, CLI_FAILED,
-                           "the proposal needs mending before it is a model.");
-        }
-    }
-    arena_release(&arena);
-    return ok;
+    struct model *model = cli_model(SLICE_LIT("proposal"), text);
+    model_release(model);
+    return model != NULL ||
+           cli_fail(run->input, "the proposal needs mending before it is a model.");
 }
 
 struct totals {
@@ -101,24 +82,18 @@ static void put_json(const struct draft *draft, struct slice text, struct buf *o
 static bool write_out(struct inference *run, const struct draft *draft, struct slice text)
 {
     const char *path = cli_value(run->input, "--out", NULL);
-    bool json = cli_given(run->input, "--json");
-    if (path != NULL && !files_write(path, text, &run->error)) {
-        (void)cli_fail(run->input->command, CLI_FAILED, "%s.", run->error.message);
-        return false;
-    }
     struct buf out;
+    if (path != NULL && !files_write(path, text, &run->error))
+        return cli_fail(run->input, "%s.", run->error.message);
     buf_init(&out, 2 * (size_t)OUTPUT_MAX);
-    if (json)
+    if (cli_given(run->input, "--json"))
         put_json(draft, text, &out);
     else if (path == NULL)
         buf_slice(&out, text);
-    bool ok = !out.failed && (out.len == 0 || fwrite(out.ptr, 1, out.len, stdout) == out.len) &&
-              fflush(stdout) == 0;
-    buf_release(&out);
-    return ok;
+    return cli_print(&out, stdout);
 }
 
-static int finish(struct inference *run, const struct draft *draft)
+static bool finish(struct inference *run, const struct draft *draft)
 {
     struct buf text;
     struct totals totals = count_all(draft);
@@ -134,15 +109,15 @@ static int finish(struct inference *run, const struct draft *draft)
     }
     ok = ok && check(run, buf_view(&text));
     buf_release(&text);
-    return ok ? CLI_OK : CLI_FAILED;
+    return ok;
 }
 
-static int finish_inference(struct inference *run)
+static bool finish_inference(struct inference *run)
 {
     struct draft *draft = NULL;
     const char *why = "";
     if (!infer_finish(run->infer, &draft, &why))
-        return cli_fail(run->input->command, CLI_FAILED, "%s.", why);
+        return cli_fail(run->input, "%s.", why);
     return finish(run, draft);
 }
 
@@ -155,8 +130,7 @@ static bool visit_item(void *context, struct slice item)
 
 static void ask_ttl(struct inference *run, struct target *target, const char *table)
 {
-    struct slice body = slice_str(arena_printf(&run->arena, "{\"TableName\":\"%s\"}", table));
-    if (target_call(target, "DescribeTimeToLive", body) != 200)
+    if (target_call_table(target, "DescribeTimeToLive", table) != 200)
         return;
     struct slice answer = buf_view(&target->response);
     struct slice described = json_member(answer, "TimeToLiveDescription", &run->arena);
@@ -165,32 +139,27 @@ static void ask_ttl(struct inference *run, struct target *target, const char *ta
         infer_ttl(run->infer, name);
 }
 
-static int infer_from_table(struct inference *run, const char *table)
+static bool look_at_table(struct inference *run, struct target *target, const char *table)
+{
+    struct target_table described;
+    struct scan scan;
+    if (!target_describe(target, table, &run->arena, &described))
+        return false;
+    if (!infer_describe(run->infer, described.description))
+        return cli_fail(run->input, "the table's description is odd.");
+    ask_ttl(run, target, table);
+    scan_init(&scan, target, table, visit_item, run->infer);
+    bool ok = scan_all(&scan, described.items, 0, false);
+    scan_release(&scan);
+    return ok && finish_inference(run);
+}
+
+static bool infer_from_table(struct inference *run, const char *table)
 {
     struct target target;
-    struct target_table described;
-    int code = CLI_FAILED;
-    if (!target_open(&target, run->input, &code)) {
-        target_close(&target);
-        return code;
-    }
-    code = CLI_FAILED;
-    if (target_describe(&target, table, &run->arena, &described)) {
-        struct scan_items scan = {.target = &target,
-                                  .table = table,
-                                  .expected = described.items,
-                                  .visit = visit_item,
-                                  .context = run->infer};
-        if (!infer_describe(run->infer, described.description))
-            (void)cli_fail(run->input->command, CLI_FAILED, "the table's description is odd.");
-        else {
-            ask_ttl(run, &target, table);
-            if (scan_items(&scan))
-                code = finish_inference(run);
-        }
-    }
+    bool ok = target_open(&target, run->input) && look_at_table(run, &target, table);
     target_close(&target);
-    return code;
+    return ok;
 }
 
 // ---- An export -----------------------------------------------------------------------------
@@ -235,15 +204,6 @@ static bool read_description(struct inference *run, const char *path)
     return ok;
 }
 
-static bool is_data(struct slice key)
-{
-    const uint8_t *slash = memrchr(key.ptr, '/', key.len);
-    struct slice name =
-        slash == NULL ? key : slice_of(slash + 1, (size_t)(key.ptr + key.len - slash - 1));
-    return !slice_begins(name, SLICE_LIT("manifest-")) && !slice_is(name, "_started") &&
-           !slice_is(name, "schema.json");
-}
-
 static bool read_directory(struct inference *run, const char *path)
 {
     struct file_entry *files = NULL;
@@ -258,13 +218,14 @@ static bool read_directory(struct inference *run, const char *path)
             len >= 11 && slice_is(slice_of(files[i].key.ptr + len - 11, 11), "schema.json");
         if (file == NULL)
             return error_budget(&run->error);
-        if (schema ? !read_description(run, file) : is_data(files[i].key) && !read_items(run, file))
+        if (schema ? !read_description(run, file)
+                   : export_is_data(files[i].key) && !read_items(run, file))
             return false;
     }
     return true;
 }
 
-static int infer_from_export(struct inference *run, const char *path)
+static bool infer_from_export(struct inference *run, const char *path)
 {
     struct stat info;
     const char *key = cli_value(run->input, "--key", NULL);
@@ -274,22 +235,22 @@ static int infer_from_export(struct inference *run, const char *path)
                    slice_str(comma == NULL ? "" : comma + 1));
     }
     if (stat(path, &info) != 0)
-        return cli_fail(run->input->command, CLI_FAILED, "there is no '%s'.", path);
+        return cli_fail(run->input, "there is no '%s'.", path);
     if (S_ISDIR(info.st_mode) ? !read_directory(run, path) : !read_items(run, path))
-        return cli_fail(run->input->command, CLI_FAILED, "%s.", run->error.message);
+        return cli_fail(run->input, "%s.", run->error.message);
     return finish_inference(run);
 }
 
 // ---- A schema of another tool --------------------------------------------------------------
 
-static int convert(struct inference *run, const struct import_format *format,
-                   const struct tree *tree, const char *path)
+static bool convert(struct inference *run, const struct import_format *format,
+                    const struct tree *tree, const char *path)
 {
     const char *why = "";
     struct slice table = slice_str(cli_value(run->input, "--table", ""));
     draft_init(&run->draft, &run->arena);
     if (!format->read(tree, table, &run->draft, &why))
-        return cli_fail(run->input->command, CLI_FAILED, "%s: %s.", path, why);
+        return cli_fail(run->input, "%s: %s.", path, why);
     const char *slash = strrchr(path, '/');
     run->draft.notes_title = "What was not carried over as it was";
     run->draft.title = draft_text(&run->draft, "Converted by dolmen infer from %s (%s).",
@@ -297,92 +258,61 @@ static int convert(struct inference *run, const struct import_format *format,
     return finish(run, &run->draft);
 }
 
-static int infer_from_schema(struct inference *run, const char *name)
+static bool infer_from_schema(struct inference *run, const char *name)
 {
     const struct import_format *format = import_format_find(slice_str(name));
     struct buf text;
     bool there = false;
-    int code = CLI_FAILED;
+    bool ok = false;
     if (format == NULL)
-        return cli_fail(run->input->command, CLI_USAGE,
-                        "there is no format '%s'; there are onetable, workbench, aws-schema.",
-                        name);
+        return cli_misused(run->input,
+                           "there is no format '%s'; there are onetable, workbench, aws-schema.",
+                           name);
     if (run->input->argument_count == 0)
-        return cli_fail(run->input->command, CLI_USAGE, "name the file to read.");
+        return cli_misused(run->input, "name the file to read.");
     const char *path = run->input->arguments[0];
     buf_init(&text, FILE_MAX);
     if (!files_read(path, &text, &there, &run->error) || !there) {
-        code = cli_fail(run->input->command, CLI_FAILED, "there is no '%s'.", path);
+        (void)cli_fail(run->input, "there is no '%s'.", path);
     } else {
         struct tree_error fault = {.message = NULL};
         const struct tree *tree = tree_read(buf_view(&text), &run->arena, &fault);
-        code = tree == NULL ? cli_fail(run->input->command, CLI_FAILED, "%s:%zu:%zu: %s.", path,
-                                       fault.line, fault.column, fault.message)
-                            : convert(run, format, tree, path);
+        ok = tree == NULL ? cli_fail(run->input, "%s:%zu:%zu: %s.", path, fault.line, fault.column,
+                                     fault.message)
+                          : convert(run, format, tree, path);
     }
     buf_release(&text);
-    return code;
+    return ok;
 }
 
 // ---- The command ---------------------------------------------------------------------------
 
-static int infer_here(struct inference *run)
+static bool infer_here(struct inference *run)
 {
-    const struct cli_input *input = run->input;
+    struct cli_input *input = run->input;
     const char *export = cli_value(input, "--export", NULL);
-    const char *table = cli_value(input, "--table", NULL);
     unsigned sample = 0;
     if (cli_given(input, "--from"))
         return infer_from_schema(run, cli_value(input, "--from", ""));
     if (input->argument_count == 0 && export == NULL)
-        return cli_fail(input->command, CLI_USAGE, "name a table, or give --export or --from.");
+        return cli_misused(input, "name a table, or give --export or --from.");
     if (!cli_number(input, "--sample", 50000, 1, 10000000, &sample))
-        return CLI_USAGE;
-    if (table == NULL)
-        table = input->argument_count > 0 ? input->arguments[0] : "Table";
+        return false;
+    const char *table = cli_value(input, "--table", cli_argument(input, 0, "Table"));
     struct infer_options options = {.table = slice_str(table), .items_max = sample};
     run->infer = infer_new(&options);
-    int code = export != NULL ? infer_from_export(run, export)
-                              : infer_from_table(run, input->arguments[0]);
+    bool ok = export != NULL ? infer_from_export(run, export)
+                             : infer_from_table(run, input->arguments[0]);
     infer_free(run->infer);
-    return code;
+    return ok;
 }
 
-static int infer_run(const struct cli_input *input)
+bool cli_infer(struct cli_input *input)
 {
     struct inference run = {.input = input};
     arena_init(&run.arena, SIZE_MAX);
     error_init(&run.error, &run.arena);
-    int code = infer_here(&run);
+    bool ok = infer_here(&run);
     arena_release(&run.arena);
-    return code;
+    return ok;
 }
-
-static const struct cli_option infer_options[] = {
-    TARGET_OPTIONS,
-    {"--export", "PATH", "Look at the items of this file or directory instead of a table."},
-    {"--format", "NAME", "Of the export: as for 'dolmen import'. Default: dynamodb-json."},
-    {"--key", "PK[,SK]", "The key attributes of an export, if they cannot be guessed."},
-    {"--from", "FORMAT",
-     "Convert a schema file instead: onetable (JSON, .js or .ts), workbench\n"
-     "(NoSQL Workbench), aws-schema (schema.json of AWS's data-modeling tool)."},
-    {"--table", "NAME", "The table's name in the model."},
-    {"--sample", "N", "Items to look at, at most. Default: 50000."},
-    {"--out", "FILE", "Write the model there. Default: standard output."},
-    {"--json", NULL, "Print an object with the model, the notes and counts."},
-    {NULL, NULL, NULL},
-};
-
-const struct cli_command cli_infer = {
-    .name = "infer",
-    .arguments = "TABLE | --export PATH [TABLE] | --from FORMAT FILE",
-    .summary = "propose a model for data, or convert one of another tool",
-    .about = "Entities, key templates, types and access patterns are found in the items. What\n"
-             "could not be explained stands at the top of the model, and on standard error.",
-    .example = "  dolmen infer Shop --endpoint http://127.0.0.1:8000 --out shop.dolmen\n"
-               "  dolmen infer Shop --export exports/AWSDynamoDB/0169/data\n"
-               "  dolmen infer --from onetable schema.js --table Shop",
-    .options = infer_options,
-    .arguments_max = 1,
-    .run = infer_run,
-};

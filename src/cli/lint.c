@@ -1,13 +1,11 @@
 // `dolmen lint`: design smells of models, what their reads and writes cost, and, with a live table,
 // what its items say.
-#include "cli/scan_items.h"
+#include "cli/scan.h"
 
 #include "lint/cost.h"
 #include "lint/evidence.h"
 #include "lint/lint.h"
 #include "transfer/files.h"
-
-#include <stdio.h>
 
 enum {
     TEXT_MAX = 16 << 20,
@@ -17,7 +15,7 @@ enum {
 };
 
 struct linter {
-    const struct cli_input *input;
+    struct cli_input *input;
     bool json;
     bool live; // look at tables, too
     struct target target;
@@ -37,25 +35,14 @@ static struct model *read_model(struct linter *linter, const char *path, struct 
     struct error error;
     bool there = false;
     struct model *model = NULL;
-    struct diagnostics *faults = arena_alloc(arena, sizeof(*faults));
     buf_init(&text, TEXT_MAX);
     error_init(&error, arena);
-    if (faults == NULL || !files_read(path, &text, &there, &error) || !there) {
-        (void)cli_fail(linter->input->command, CLI_FAILED, "%s.",
-                       error.code != ERR_NONE ? error.message
-                                              : arena_printf(arena, "there is no '%s'", path));
-        buf_release(&text);
-        return NULL;
-    }
-    diagnostics_init(faults, arena);
-    model = model_parse(slice_str(path), buf_view(&text), faults);
-    if (model == NULL) {
-        struct buf shown;
-        buf_init(&shown, OUTPUT_MAX);
-        diagnostics_show(faults, slice_str(path), buf_view(&text), &shown);
-        (void)fwrite(shown.ptr, 1, shown.len, stderr);
-        buf_release(&shown);
-    }
+    if (!files_read(path, &text, &there, &error))
+        (void)cli_fail(linter->input, "%s.", error.message);
+    else if (!there)
+        (void)cli_fail(linter->input, "there is no '%s'.", path);
+    else
+        model = cli_model(slice_str(path), buf_view(&text));
     buf_release(&text);
     return model;
 }
@@ -75,17 +62,14 @@ static struct evidence *gather(struct linter *linter, const struct model_table *
         !target_describe(&linter->target, (const char *)name.ptr, arena, &described))
         return NULL;
     struct evidence *evidence = evidence_new(table);
-    struct scan_items scan = {.target = &linter->target,
-                              .table = (const char *)name.ptr,
-                              .expected = described.items,
-                              .sample = linter->sample,
-                              .quiet = linter->json,
-                              .visit = visit_item,
-                              .context = evidence};
-    if (evidence == NULL || scan_items(&scan))
-        return evidence;
-    evidence_free(evidence);
-    return NULL;
+    struct scan scan;
+    scan_init(&scan, &linter->target, (const char *)name.ptr, visit_item, evidence);
+    if (evidence != NULL && !scan_all(&scan, described.items, linter->sample, linter->json)) {
+        evidence_free(evidence);
+        evidence = NULL;
+    }
+    scan_release(&scan);
+    return evidence;
 }
 
 static void show_findings(struct linter *linter, const struct lint *lint)
@@ -161,7 +145,7 @@ static bool lint_file(struct linter *linter, const char *path)
 
 // ---- The command ---------------------------------------------------------------------------
 
-static int show_rules(const struct cli_input *input)
+static bool show_rules(const struct cli_input *input)
 {
     struct buf out;
     buf_init(&out, OUTPUT_MAX);
@@ -169,12 +153,10 @@ static int show_rules(const struct cli_input *input)
         lint_rules_markdown(&out);
     else
         lint_rules_show(&out);
-    (void)fwrite(out.ptr, 1, out.len, stdout);
-    buf_release(&out);
-    return CLI_OK;
+    return cli_print(&out, stdout);
 }
 
-static int lint_files(struct linter *linter)
+static bool lint_files(struct linter *linter)
 {
     bool ok = true;
     if (linter->json)
@@ -184,67 +166,29 @@ static int lint_files(struct linter *linter)
     if (linter->json)
         buf_text(&linter->out, "]\n");
     if (linter->out.failed)
-        return cli_fail(linter->input->command, CLI_FAILED, "the answer is too large.");
-    if (linter->out.len > 0)
-        (void)fwrite(linter->out.ptr, 1, linter->out.len, stdout);
-    (void)fflush(stdout);
+        return cli_fail(linter->input, "the answer is too large.");
+    (void)cli_print(&linter->out, stdout);
     if (!linter->json && ok)
         (void)fprintf(stderr, "%zu warning%s, %zu note%s, %zu suppressed\n", linter->warnings,
                       linter->warnings == 1 ? "" : "s", linter->notes,
                       linter->notes == 1 ? "" : "s", linter->suppressed);
-    if (!ok)
-        return CLI_FAILED;
-    return linter->warnings == 0 || cli_given(linter->input, "--advice") ? CLI_OK : CLI_FAILED;
+    return ok && (linter->warnings == 0 || cli_given(linter->input, "--advice"));
 }
 
-static int lint_run_command(const struct cli_input *input)
+bool cli_lint(struct cli_input *input)
 {
     if (cli_given(input, "--rules"))
         return show_rules(input);
     if (input->argument_count == 0)
-        return cli_fail(input->command, CLI_USAGE, "name a model, such as shop.dolmen.");
+        return cli_misused(input, "name a model, such as shop.dolmen.");
     struct linter linter = {.input = input, .json = cli_given(input, "--json")};
     linter.live = cli_given(input, "--endpoint") || cli_given(input, "--data");
     if (!cli_number(input, "--sample", SAMPLE, 1, 100000000, &linter.sample))
-        return CLI_USAGE;
-    int code = CLI_OK;
-    if (linter.live && !target_open(&linter.target, input, &code)) {
-        target_close(&linter.target);
-        return code;
-    }
+        return false;
     buf_init(&linter.out, OUTPUT_MAX);
-    code = lint_files(&linter);
+    bool ok = (!linter.live || target_open(&linter.target, input)) && lint_files(&linter);
     buf_release(&linter.out);
     if (linter.live)
         target_close(&linter.target);
-    return code;
+    return ok;
 }
-
-static const struct cli_option lint_options[] = {
-    {"--cost", NULL, "Print the read and write units of each access pattern and entity."},
-    {"--endpoint", "URL", "Look at the live tables of this server, too."},
-    {"--data", "DIR", "The same with a data directory; no server may have it open."},
-    {"--region", "NAME", "The region that ARNs carry. Default: us-east-1."},
-    {"--durability", "full|relaxed", "As for 'dolmen serve'; of use only with --data."},
-    {"--sample", "N", "Items of each live table to look at, at most. Default: 100000."},
-    {"--advice", NULL, "Exit with 0 even if there are warnings."},
-    {"--json", NULL, "Print everything as JSON."},
-    {"--rules", NULL, "List all rules with their reasons, and exit."},
-    {"--markdown", NULL, "With --rules: as docs/LINT.md has them."},
-    {NULL, NULL, NULL},
-};
-
-const struct cli_command cli_lint = {
-    .name = "lint",
-    .arguments = "FILE… [--cost] [--json] [--endpoint URL | --data DIR]",
-    .summary = "name the design smells of a model, and what it costs",
-    .about = "Each finding has a code, the line, the reason and a fix. A comment '// lint: ignore\n"
-             "L001' silences a rule for the declaration that follows, '// lint: ignore-file L001'\n"
-             "for the file. The exit code is 1 if there are warnings; notes do not count.",
-    .example = "  dolmen lint shop.dolmen --cost\n"
-               "  dolmen lint shop.dolmen --endpoint http://127.0.0.1:8000\n"
-               "  dolmen lint --rules",
-    .options = lint_options,
-    .arguments_max = CLI_ARGUMENTS_MAX,
-    .run = lint_run_command,
-};

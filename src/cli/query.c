@@ -1,23 +1,21 @@
 // `dolmen query`: a named access pattern of a table's model, compiled to a Query or a GetItem that
 // --explain shows, and run on a server or a data directory.
-#include "cli/change.h"
-#include "cli/query_table.h"
+#include "cli/target.h"
 
 #include "base/encode.h"
 #include "guard/access.h"
 #include "guard/entity.h"
+#include "guard/eval.h"
 #include "guard/plain.h"
 #include "items/entity.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { QUERY_MEMORY = 256 << 20, TEXT_MAX = 64 << 20 };
 
 struct query {
-    const struct cli_input *input;
+    struct cli_input *input;
     struct arena arena;
     struct error error;
     struct target target;
@@ -29,92 +27,59 @@ struct query {
     struct access_options options;
 };
 
-static int fail(const struct query *query)
+static bool fail(const struct query *query)
 {
-    return cli_fail(query->input->command, CLI_FAILED, "%s", query->error.message);
+    return cli_fail(query->input, "%s", query->error.message);
 }
 
 // ---- The model --------------------------------------------------------------------------------
 
-static bool connect_target(struct query *query, int *code)
+static bool connect_target(struct query *query)
 {
-    query->connected = target_open(&query->target, query->input, code);
-    return query->connected;
+    query->connected = true;
+    return target_open(&query->target, query->input);
 }
 
-static bool parse(struct query *query, struct slice file, struct slice text)
-{
-    struct diagnostics *found = arena_alloc(&query->arena, sizeof(*found));
-    if (found == NULL)
-        return false;
-    diagnostics_init(found, &query->arena);
-    query->model = model_parse(file, text, found);
-    if (query->model != NULL)
-        return true;
-    struct buf shown;
-    buf_init(&shown, TEXT_MAX);
-    diagnostics_sort(found);
-    diagnostics_show(found, file, text, &shown);
-    (void)fwrite(shown.ptr, 1, shown.len, stderr);
-    buf_release(&shown);
-    return false;
-}
-
-static int parse_file(struct query *query, const char *path)
+static bool parse_file(struct query *query, const char *path)
 {
     struct buf text;
     buf_init(&text, TEXT_MAX);
-    bool fine =
-        change_read(query->input, path, &text) && parse(query, slice_str(path), buf_view(&text));
+    if (cli_read(query->input, path, &text))
+        query->model = cli_model(slice_str(path), buf_view(&text));
     buf_release(&text);
-    return fine ? CLI_OK : CLI_FAILED;
+    return query->model != NULL;
 }
 
 // The model that is attached to the table.
-static int parse_attached(struct query *query, const char *table)
+static bool parse_attached(struct query *query, const char *table)
 {
-    struct buf body;
-    int code = CLI_FAILED;
-    if (!connect_target(query, &code))
-        return code;
-    buf_init(&body, 1 << 16);
-    struct json_writer w = json_writer_to(&body);
-    json_open_object(&w);
-    json_put_text(&w, "TableName", table);
-    json_close_object(&w);
-    int status = target_call(&query->target, "DescribeModel", buf_view(&body));
-    buf_release(&body);
-    if (status == 0)
-        return CLI_FAILED;
-    if (status != 200) {
-        char error[512];
-        target_error(&query->target, error, sizeof(error));
-        return cli_fail(query->input->command, CLI_FAILED, "%s", error);
-    }
+    if (!connect_target(query) ||
+        !target_fine(&query->target, target_call_table(&query->target, "DescribeModel", table)))
+        return false;
     struct slice answer = arena_copy(&query->arena, buf_view(&query->target.response));
     struct slice text = json_member_text(answer, "Model", &query->arena);
     struct slice file = json_member_text(answer, "FileName", &query->arena);
     if (text.len == 0)
-        return cli_fail(query->input->command, CLI_FAILED,
+        return cli_fail(query->input,
                         "table '%s' has no model; 'dolmen apply FILE' gives it one, or name a file "
                         "with --model.",
                         table);
-    return parse(query, file, text) ? CLI_OK : CLI_FAILED;
+    query->model = cli_model(file, text);
+    return query->model != NULL;
 }
 
-static int find_table(struct query *query, const char *name)
+static bool find_table(struct query *query, const char *name)
 {
     const char *path = cli_value(query->input, "--model", NULL);
-    int code = path == NULL ? parse_attached(query, name) : parse_file(query, path);
-    if (code != CLI_OK)
-        return code;
+    if (!(path == NULL ? parse_attached(query, name) : parse_file(query, path)))
+        return false;
     query->table = model_table(query->model, slice_str(name));
     if (query->table != NULL)
-        return CLI_OK;
-    (void)cli_fail(query->input->command, CLI_FAILED, "the model has no table '%s'. It has:", name);
+        return true;
+    (void)cli_fail(query->input, "the model has no table '%s'. It has:", name);
     for (size_t i = 0; i < query->model->table_count; i++)
         (void)fprintf(stderr, "  %.*s\n", SLICE_FMT(query->model->tables[i].name));
-    return CLI_FAILED;
+    return false;
 }
 
 // ---- Patterns ---------------------------------------------------------------------------------
@@ -159,7 +124,7 @@ static void print_pattern(FILE *to, const struct model_access *access)
     buf_release(&text);
 }
 
-static int list_patterns(const struct query *query, FILE *to)
+static bool list_patterns(const struct query *query, FILE *to)
 {
     const struct model_table *table = query->table;
     if (cli_given(query->input, "--json") && to == stdout) {
@@ -170,17 +135,15 @@ static int list_patterns(const struct query *query, FILE *to)
         for (size_t i = 0; i < table->access_count; i++)
             write_pattern(&w, &table->accesses[i]);
         json_close_array(&w);
-        (void)fwrite(text.ptr, 1, text.len, to);
-        (void)fputc('\n', to);
-        buf_release(&text);
-        return CLI_OK;
+        buf_byte(&text, '\n');
+        return cli_print(&text, to);
     }
     (void)fprintf(to, "Access patterns of %.*s:\n", SLICE_FMT(table->name));
     for (size_t i = 0; i < table->access_count; i++)
         print_pattern(to, &table->accesses[i]);
     if (table->access_count == 0)
         (void)fprintf(to, "  The model has none.\n");
-    return CLI_OK;
+    return true;
 }
 
 // ---- Arguments --------------------------------------------------------------------------------
@@ -195,7 +158,7 @@ static const struct model_type *param_type(const struct model_access *access, st
     return &string;
 }
 
-static int bind(struct query *query)
+static bool bind(struct query *query)
 {
     struct access_argument arguments[CLI_ARGUMENTS_MAX];
     size_t count = 0;
@@ -203,21 +166,21 @@ static int bind(struct query *query)
         const char *argument = query->input->arguments[i];
         const char *equal = strchr(argument, '=');
         if (equal == NULL)
-            return cli_fail(query->input->command, CLI_USAGE, "'%s' is not of the form name=value.",
-                            argument);
+            return cli_misused(query->input, "'%s' is not of the form name=value.", argument);
         arguments[count].name = slice_of(argument, (size_t)(equal - argument));
         if (!utf8_valid(slice_str(argument)))
-            return cli_fail(query->input->command, CLI_USAGE, "an argument is not UTF-8.");
+            return cli_misused(query->input, "an argument is not UTF-8.");
         arguments[count].value = model_plain_text(param_type(query->access, arguments[count].name),
                                                   slice_str(equal + 1), &query->arena);
         count++;
     }
     if (access_bind(query->access, count, arguments, &query->arena, &query->values, &query->error))
-        return CLI_OK;
+        return true;
     (void)fail(query);
     (void)fprintf(stderr, "The pattern is:\n");
     print_pattern(stderr, query->access);
-    return CLI_USAGE;
+    query->input->code = CLI_USAGE;
+    return false;
 }
 
 // A cursor of the command line is the key behind which to go on; nobody has to be kept from
@@ -234,31 +197,27 @@ static bool read_cursor(struct query *query, const char *text)
     return fine;
 }
 
-static int read_options(struct query *query)
+static bool read_options(struct query *query)
 {
     unsigned limit;
     const char *cursor = cli_value(query->input, "--cursor", NULL);
     if (!cli_number(query->input, "--limit", 0, 1, 1000000, &limit))
-        return CLI_USAGE;
+        return false;
     query->options.limit = limit;
     query->options.capacity = cli_given(query->input, "--explain");
-    if (cursor != NULL && !read_cursor(query, cursor))
-        return cli_fail(query->input->command, CLI_USAGE,
-                        "'%s' is not a cursor that this command has printed.", cursor);
-    return CLI_OK;
+    return cursor == NULL || read_cursor(query, cursor) ||
+           cli_misused(query->input, "'%s' is not a cursor that this command has printed.", cursor);
 }
 
-static int find_pattern(struct query *query)
+static bool find_pattern(struct query *query)
 {
     const char *name = query->input->arguments[1];
     query->access = model_table_access(query->table, slice_str(name));
-    if (query->access == NULL) {
-        (void)cli_fail(query->input->command, CLI_USAGE, "there is no access pattern '%s'.", name);
-        (void)list_patterns(query, stderr);
-        return CLI_USAGE;
-    }
-    int code = bind(query);
-    return code == CLI_OK ? read_options(query) : code;
+    if (query->access != NULL)
+        return bind(query) && read_options(query);
+    (void)cli_misused(query->input, "there is no access pattern '%s'.", name);
+    (void)list_patterns(query, stderr);
+    return false;
 }
 
 // ---- Explaining -------------------------------------------------------------------------------
@@ -274,23 +233,23 @@ static double item_bytes(struct query *query)
     struct slice from = described.description;
     const char *size = "TableSizeBytes";
     if (query->access->index != NULL) {
-        struct change_list indexes = change_list(
+        struct json_list indexes = json_list(
             from, query->access->index->local ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes",
             &query->arena);
         struct slice one;
-        while (change_next(&indexes, &one)) {
+        while (json_list_next(&indexes, &one)) {
             if (slice_equal(json_member_text(one, "IndexName", &query->arena),
                             query->access->index->name))
                 from = one;
         }
         size = "IndexSizeBytes";
     }
-    int64_t items = change_number(from, "ItemCount", &query->arena);
-    int64_t bytes = change_number(from, size, &query->arena);
+    int64_t items = json_member_number(from, "ItemCount");
+    int64_t bytes = json_member_number(from, size);
     return items <= 0 ? 0 : (double)bytes / (double)items;
 }
 
-static int explain(struct query *query, const struct access_plan *plan)
+static bool explain(struct query *query, const struct access_plan *plan)
 {
     struct buf text;
     struct access_sizes sizes = {item_bytes(query)};
@@ -302,9 +261,122 @@ static int explain(struct query *query, const struct access_plan *plan)
     } else {
         access_explain(plan, &sizes, &text);
     }
-    (void)fwrite(text.ptr, 1, text.len, stdout);
+    return cli_print(&text, stdout);
+}
+
+// ---- Entities as an aligned table on a terminal -------------------------------------------------
+
+// A column for each attribute of the entity that some item has.
+enum { COLUMNS_MAX = 24, CELL_MAX = 1 << 20, WIDTH_DEFAULT = 80 };
+
+struct column {
+    struct slice name;
+    size_t width; // in characters
+    bool number;
+};
+
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                           : WIDTH_DEFAULT;
+}
+
+// The text of an attribute; false if it has none, or one that breaks lines.
+static bool cell_text(struct slice value, struct buf *out)
+{
+    buf_clear(out);
+    if (value.len == 0)
+        return true;
+    if (value_type(value) == VALUE_NULL)
+        buf_text(out, "null");
+    else if (model_value_text(value, out) != EVAL_OK)
+        return false;
+    for (size_t i = 0; i < out->len; i++) {
+        if (out->ptr[i] < ' ' || out->ptr[i] == 0x7f)
+            return false;
+    }
+    return !out->failed;
+}
+
+// Every attribute that an item has must be declared, or it would not be shown.
+static bool all_declared(const struct model_entity *entity, const struct api_page *page)
+{
+    for (size_t i = 0; i < page->count; i++) {
+        struct value_iter iter;
+        value_iter_init(&iter, page->items[i]);
+        while (value_iter_next(&iter)) {
+            if (model_entity_attribute(entity, iter.name) == NULL &&
+                !model_table_derives(entity->table, entity, iter.name))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool measure(const struct api_page *page, struct column *column, struct buf *text,
+                    bool *used)
+{
+    *used = false;
+    for (size_t i = 0; i < page->count; i++) {
+        struct slice value = value_get(page->items[i], column->name);
+        if (value.len == 0)
+            continue;
+        if (!cell_text(value, text))
+            return false;
+        *used = true;
+        column->number = value_type(value) == VALUE_N;
+        size_t width = model_characters(buf_view(text));
+        if (width > column->width)
+            column->width = width;
+    }
+    return true;
+}
+
+static void print_cell(const struct column *column, struct slice text, bool last)
+{
+    size_t width = model_characters(text);
+    int gap = (int)(column->width > width ? column->width - width : 0);
+    if (column->number)
+        printf("%*s%.*s", gap, "", SLICE_FMT(text));
+    else
+        printf("%.*s%*s", SLICE_FMT(text), last ? 0 : gap, "");
+    printf("%s", last ? "\n" : "  ");
+}
+
+// False, with nothing printed, if they do not fit: an attribute is a list or a map, or the lines
+// are too long for the terminal.
+static bool print_table(const struct model_entity *entity, const struct api_page *page)
+{
+    struct column columns[COLUMNS_MAX];
+    struct buf text;
+    size_t count = 0;
+    size_t total = 0;
+    bool fits = page->count > 0 && all_declared(entity, page);
+    buf_init(&text, CELL_MAX);
+    for (size_t i = 0; fits && i < entity->attribute_count; i++) {
+        struct slice name = entity->attributes[i].name;
+        struct column column = {name, model_characters(name), false};
+        bool used = false;
+        fits = measure(page, &column, &text, &used);
+        if (!fits || !used)
+            continue;
+        fits = count < COLUMNS_MAX;
+        total += column.width + 2;
+        if (fits)
+            columns[count++] = column;
+    }
+    fits = fits && count > 0 && total <= terminal_width() + 2;
+    for (size_t k = 0; fits && k < count; k++)
+        print_cell(&columns[k], columns[k].name, k + 1 == count);
+    for (size_t i = 0; fits && i < page->count; i++) {
+        for (size_t k = 0; k < count; k++) {
+            (void)cell_text(value_get(page->items[i], columns[k].name), &text);
+            print_cell(&columns[k], buf_view(&text), k + 1 == count);
+        }
+    }
     buf_release(&text);
-    return CLI_OK;
+    return fits;
 }
 
 // ---- Running ----------------------------------------------------------------------------------
@@ -358,14 +430,13 @@ static void print_page(const struct query *query, const struct api_page *page)
 {
     bool table = query->access->entity_count == 1 && isatty(STDOUT_FILENO) &&
                  !cli_given(query->input, "--json") && !cli_given(query->input, "--keys");
-    if (!table || !query_table_print(query->access->entities[0], page))
+    if (!table || !print_table(query->access->entities[0], page))
         print_lines(query, page);
 }
 
-static void print_cursor(const struct query *query, struct slice last)
+static void print_cursor(struct slice last)
 {
     struct buf text;
-    (void)query;
     buf_init(&text, 1 << 20);
     base64_encode(&text, last);
     (void)fprintf(stderr, "There may be more: --all, or --cursor %.*s\n",
@@ -373,41 +444,39 @@ static void print_cursor(const struct query *query, struct slice last)
     buf_release(&text);
 }
 
-static int run_pages(struct query *query)
+static bool run_pages(struct query *query)
 {
     bool all = cli_given(query->input, "--all");
     for (;;) {
         struct api_page page;
         if (!run_page(query, &page))
-            return query->error.message[0] == 0 ? CLI_FAILED : fail(query);
+            return query->error.message[0] != 0 && fail(query);
         print_page(query, &page);
+        // A page may be empty and have a next one: what a filter leaves out has been read.
         bool ended = page.last.len == 0 || (query->access->one && page.count > 0);
-        if (ended)
-            return fflush(stdout) == 0 ? CLI_OK : CLI_FAILED;
-        if (!all && (page.count > 0 || query->options.limit > 0)) {
-            print_cursor(query, page.last);
-            return fflush(stdout) == 0 ? CLI_OK : CLI_FAILED;
-        }
+        bool enough = !all && (page.count > 0 || query->options.limit > 0);
+        if (!ended && enough)
+            print_cursor(page.last);
+        if (ended || enough)
+            return fflush(stdout) == 0;
         query->options.after = page.last;
     }
 }
 
 // ---- The command ------------------------------------------------------------------------------
 
-static int query_table(struct query *query)
+static bool query_table(struct query *query)
 {
-    int code = find_table(query, query->input->arguments[0]);
-    if (code != CLI_OK)
-        return code;
+    if (!find_table(query, query->input->arguments[0]))
+        return false;
     if (query->input->argument_count == 1)
         return list_patterns(query, stdout);
-    code = find_pattern(query);
-    if (code != CLI_OK)
-        return code;
+    if (!find_pattern(query))
+        return false;
     bool explained = cli_given(query->input, "--explain");
     bool reachable = cli_given(query->input, "--endpoint") || cli_given(query->input, "--data");
-    if (!query->connected && (!explained || reachable) && !connect_target(query, &code))
-        return code;
+    if (!query->connected && (!explained || reachable) && !connect_target(query))
+        return false;
     if (!explained)
         return run_pages(query);
     const struct access_plan *plan =
@@ -415,44 +484,17 @@ static int query_table(struct query *query)
     return plan == NULL ? fail(query) : explain(query, plan);
 }
 
-static int query_run(const struct cli_input *input)
+bool cli_query(struct cli_input *input)
 {
     if (input->argument_count == 0)
-        return cli_fail(input->command, CLI_USAGE, "name a table; then its patterns are listed.");
+        return cli_misused(input, "name a table; then its patterns are listed.");
     struct query query = {.input = input};
     arena_init(&query.arena, QUERY_MEMORY);
     error_init(&query.error, &query.arena);
-    int code = query_table(&query);
+    bool ok = query_table(&query);
     if (query.connected)
         target_close(&query.target);
     model_release(query.model);
     arena_release(&query.arena);
-    return code;
+    return ok;
 }
-
-static const struct cli_option query_options[] = {
-    {"--explain", NULL, "Show the compiled request and what it costs, and do not run it."},
-    {"--json", NULL, "One JSON object a line; the explanation and the list as JSON, too."},
-    {"--limit", "N", "Items to look at for a page."},
-    {"--all", NULL, "All pages."},
-    {"--cursor", "TEXT", "Go on where an earlier page ended."},
-    {"--keys", NULL, "Also show keys, index keys and the type attribute."},
-    {"--model", "FILE", "Take the patterns of this file, not those of the table's model."},
-    TARGET_OPTIONS,
-    {NULL, NULL, NULL},
-};
-
-const struct cli_command cli_query = {
-    .name = "query",
-    .arguments = "TABLE [PATTERN [name=value]…] [--explain]",
-    .summary = "run a named access pattern of a table's model",
-    .about = "Without a PATTERN, lists those that the model has. The items are printed as plain\n"
-             "JSON, one a line; on a terminal as a table, if they fit.",
-    .example = "  dolmen query pornspot\n"
-               "  dolmen query pornspot userByEmail email=ada@example.com\n"
-               "  dolmen query pornspot albumsByCreator createdBy=… --all --json\n"
-               "  dolmen query pornspot userByEmail email=x@y.z --explain --model pornspot.dolmen",
-    .options = query_options,
-    .arguments_max = CLI_ARGUMENTS_MAX,
-    .run = query_run,
-};

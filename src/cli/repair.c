@@ -1,23 +1,22 @@
 // `dolmen repair`: a sound directory out of a damaged one, and exactly what was lost. What can be
-// read is taken over (store/salvage.h); then whatever does not fit together any more is mended
+// read is taken over (salvage/salvage.h); then whatever does not fit together any more is mended
 // (verify/verify.h).
-#include "cli/change.h"
 #include "cli/scratch.h"
 
 #include "base/encode.h"
+#include "base/files.h"
 #include "base/limits.h"
+#include "base/time_text.h"
 #include "designs/verify.h"
 #include "engine/layout.h"
-#include "store/salvage.h"
+#include "rocks/rocks.h"
+#include "salvage/salvage.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <libgen.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -28,16 +27,15 @@ enum {
 };
 
 struct repair {
-    const struct cli_input *input;
+    struct cli_input *input;
     const char *target; // NULL for a dry run
     struct scratch scratch;
     struct look look;
     struct store *to;
     struct salvage salvage;
-    struct verify_report mended;
+    struct findings mended;
     struct buf cuts; // change logs that begin anew, as elements of a JSON array
     struct json_writer cuts_writer;
-    struct progress bar;
     bool lost_keys; // of something that cannot be made again
 };
 
@@ -55,40 +53,17 @@ static bool fail_errno(struct store_error *error, const char *doing, const char 
 static void note_keys(void *context, uint64_t keys)
 {
     struct repair *repair = context;
-    progress_show(&repair->bar, keys, keys);
-}
-
-static void note_difference(void *context, const struct verify_difference *difference)
-{
-    verify_report_difference(&((struct repair *)context)->mended, difference);
-}
-
-static void note_outcome(void *context, const struct verify_outcome *outcome)
-{
-    verify_report_outcome(&((struct repair *)context)->mended, outcome);
-}
-
-static bool note_progress(void *context, const struct verify_progress *progress)
-{
-    struct repair *repair = context;
-    repair->bar.total = progress->total;
-    progress_show(&repair->bar, progress->done, progress->done);
-    return true;
+    progress_show(&repair->mended.bar, keys, keys);
 }
 
 static void note_cut(void *context, const struct verify_cut *cut)
 {
     struct json_writer *w = &((struct repair *)context)->cuts_writer;
-    char since[32];
-    char text[48];
-    time_t seconds = (time_t)(cut->since_ms / 1000);
-    struct tm parts;
-    ensure(gmtime_r(&seconds, &parts) != NULL);
-    (void)strftime(since, sizeof(since), "%Y-%m-%dT%H:%M:%S", &parts);
-    (void)snprintf(text, sizeof(text), "%s.%03dZ", since, (int)(cut->since_ms % 1000));
+    char since[TIME_TEXT];
+    time_text(cut->since_ms, since);
     json_open_object(w);
     json_put_string(w, "Table", cut->table);
-    json_put_text(w, "Since", text);
+    json_put_text(w, "Since", since);
     json_close_object(w);
 }
 
@@ -112,20 +87,20 @@ static bool cut_logs(struct repair *repair, const struct verify_options *options
 static bool fill(struct repair *repair, struct store_error *error)
 {
     bool quiet = cli_given(repair->input, "--json");
-    progress_begin(&repair->bar, "reading", 0, 0, false, quiet);
+    progress_begin(&repair->mended.bar, "reading", 0, 0, false, quiet);
     bool ok = salvage_run(&repair->look, repair->to, &repair->salvage, note_keys, repair, error);
-    progress_end(&repair->bar);
+    progress_end(&repair->mended.bar);
     if (!ok)
         return false;
-    const struct verify_watcher watcher = {repair, note_difference, note_outcome, note_progress};
+    const struct verify_watcher watcher = findings_watcher(&repair->mended);
     const struct verify_options options = {.store = repair->to,
                                            .env = env_system(),
                                            .knowledge = &verify_knowledge,
                                            .watcher = &watcher,
                                            .mend = true};
-    progress_begin(&repair->bar, "mending", 0, 0, false, quiet);
+    progress_begin(&repair->mended.bar, "mending", 0, 0, false, quiet);
     ok = verify_store(&options) && cut_logs(repair, &options);
-    progress_end(&repair->bar);
+    progress_end(&repair->mended.bar);
     if (!ok && store_condition(repair->to, error) == STORE_WELL)
         (void)snprintf(error->text, sizeof(error->text), "the new directory cannot be written");
     return ok && store_sync(repair->to, error);
@@ -209,86 +184,83 @@ static void write_report(struct repair *repair, struct buf *out)
     json_close_array(&w);
     json_put_integer(&w, "Keys", (int64_t)salvage->keys);
     json_put_integer(&w, "KeysThatMayBeOld", (int64_t)salvage->older);
-    verify_report_write(&repair->mended, &w);
+    verify_report_write(&repair->mended.report, &w);
     json_put_flag(&w, "Lost", lost_something(repair));
     json_close_object(&w);
 }
 
-static void show_log(struct slice report, struct arena *arena)
+// One list of the report, a line for each entry.
+static void show_list(struct slice report, const char *name, void (*show)(struct slice entry))
 {
+    struct arena arena;
     struct slice entry;
-    struct change_list damages = change_list(report, "LogDamages", arena);
-    while (change_next(&damages, &entry))
-        printf("log %.*s, byte %lld: %.*s (record %lld)\n",
-               SLICE_FMT(json_member_text(entry, "File", arena)),
-               (long long)change_number(entry, "Byte", arena),
-               SLICE_FMT(json_member_text(entry, "What", arena)),
-               (long long)change_number(entry, "Sequence", arena));
-    struct change_list gaps = change_list(report, "MissingRecords", arena);
-    while (change_next(&gaps, &entry)) {
-        long long from = change_number(entry, "From", arena);
-        long long to = change_number(entry, "To", arena);
-        printf("lost: log record%s %lld", from == to ? "" : "s", from);
-        printf(from == to ? "\n" : " to %lld\n", to);
-    }
+    arena_init(&arena, REPORT_MEMORY);
+    struct json_list list = json_list(report, name, &arena);
+    while (json_list_next(&list, &entry))
+        show(entry);
+    arena_release(&arena);
 }
 
-static void show_tables(struct slice report, struct arena *arena)
+static void show_file(struct slice file)
 {
-    struct slice entry;
-    struct slice reason = json_member_text(report, "TableListRebuilt", arena);
-    if (reason.len > 0)
-        printf("the list of tables was made anew: %.*s\n", SLICE_FMT(reason));
-    struct change_list files = change_list(report, "DamagedFiles", arena);
-    while (change_next(&files, &entry))
-        printf("file %.*s: %.*s\n", SLICE_FMT(json_member_text(entry, "File", arena)),
-               SLICE_FMT(json_member_text(entry, "What", arena)));
-    struct change_list ranges = change_list(report, "LostRanges", arena);
-    while (change_next(&ranges, &entry)) {
-        struct slice place;
-        struct change_list places = change_list(entry, "Affects", arena);
-        while (change_next(&places, &place)) {
-            struct slice index = json_member_text(place, "Index", arena);
-            bool lost = slice_is(json_member(place, "Lost", arena), "true");
-            struct slice from = json_member(place, "After", arena);
-            struct slice to = json_member(place, "Before", arena);
-            printf("%s: keys of %.*s %.*s%s%.*s", lost ? "lost" : "made again",
-                   SLICE_FMT(json_member_text(place, "Kind", arena)),
-                   SLICE_FMT(json_member_text(place, "Table", arena)), index.len > 0 ? "." : "",
-                   SLICE_FMT(index));
-            if (from.len > 0)
-                printf(" after %.*s", SLICE_FMT(from));
-            if (to.len > 0)
-                printf(" before %.*s", SLICE_FMT(to));
-            printf("\n");
-        }
-    }
+    json_print(file, "file {File}: {What}\n");
 }
 
-static void show_cuts(struct slice report, struct arena *arena)
+static void show_damage(struct slice damage)
 {
-    struct slice entry;
-    struct change_list cuts = change_list(report, "ChangeLogsCut", arena);
-    while (change_next(&cuts, &entry))
-        printf("cut: changes of %.*s before %.*s, a part of which may be lost; its streams and its "
-               "point-in-time recovery begin there\n",
-               SLICE_FMT(json_member_text(entry, "Table", arena)),
-               SLICE_FMT(json_member_text(entry, "Since", arena)));
+    json_print(damage, "log {File}, byte {Byte#}: {What} (record {Sequence#})\n");
 }
 
-static void show_mended(struct slice report, struct arena *arena)
+static void show_gap(struct slice gap)
 {
-    struct slice entry;
-    struct change_list checks = change_list(report, "Checks", arena);
-    while (change_next(&checks, &entry)) {
-        long long count = change_number(entry, "Differences", arena);
-        struct slice table = json_member_text(entry, "Table", arena);
-        struct slice index = json_member_text(entry, "Index", arena);
-        if (count > 0)
-            printf("mended: %lld in %.*s%s%.*s%s%.*s\n", count,
-                   SLICE_FMT(json_member_text(entry, "Check", arena)), table.len > 0 ? " of " : "",
-                   SLICE_FMT(table), index.len > 0 ? "." : "", SLICE_FMT(index));
-    }
+    bool one = json_member_number(gap, "From") == json_member_number(gap, "To");
+    json_print(gap, one ? "lost: log record {From#}\n" : "lost: log records {From#} to {To#}\n");
+}
+
+static void show_place(struct slice place)
+{
+    json_print(place, json_member_flag(place, "Lost") ? "lost: keys of {Kind} {Table}"
+                                                      : "made again: keys of {Kind} {Table}");
+    (void)json_print_given(place, "Index", ".{Index}");
+    (void)json_print_given(place, "After", " after {After}");
+    (void)json_print_given(place, "Before", " before {Before}");
+    printf("\n");
+}
+
+static void show_range(struct slice range)
+{
+    show_list(range, "Affects", show_place);
+}
+
+static void show_cut(struct slice cut)
+{
+    json_print(cut, "cut: changes of {Table} before {Since}, a part of which may be lost; its "
+                    "streams and its point-in-time recovery begin there\n");
+}
+
+static void show_mended(struct slice check)
+{
+    if (json_member_number(check, "Differences") == 0)
+        return;
+    json_print(check, "mended: {Differences} in {Check}");
+    (void)json_print_given(check, "Table", " of {Table}");
+    (void)json_print_given(check, "Index", ".{Index}");
+    printf("\n");
+}
+
+static void show_words(struct slice report)
+{
+    (void)json_print_given(report, "TableListRebuilt",
+                           "the list of tables was made anew: {TableListRebuilt}\n");
+    show_list(report, "DamagedFiles", show_file);
+    show_list(report, "LostRanges", show_range);
+    show_list(report, "LogDamages", show_damage);
+    show_list(report, "MissingRecords", show_gap);
+    show_list(report, "Checks", show_mended);
+    show_list(report, "ChangeLogsCut", show_cut);
+    if (json_member_number(report, "KeysThatMayBeOld") > 0)
+        json_print(report, "{KeysThatMayBeOld} keys come from other files than the newest and may "
+                           "be old\n");
 }
 
 // What is known to be lost, and what may be.
@@ -301,29 +273,23 @@ static const char *verdict(const struct repair *repair)
     return "nothing was lost";
 }
 
-static int tell(struct repair *repair, struct slice report, const char *target)
+static bool tell(struct repair *repair, struct slice report)
 {
-    struct arena arena;
-    arena_init(&arena, REPORT_MEMORY);
     const struct salvage *salvage = &repair->salvage;
     if (cli_given(repair->input, "--json")) {
         printf("%.*s\n", SLICE_FMT(report));
     } else {
-        show_tables(report, &arena);
-        show_log(report, &arena);
-        show_mended(report, &arena);
-        show_cuts(report, &arena);
-        if (salvage->older > 0)
-            printf("%llu keys come from other files than the newest and may be old\n",
-                   (unsigned long long)salvage->older);
+        show_words(report);
         printf("%s %llu keys and %llu log records%s%s; %s\n",
                cli_given(repair->input, "--dry-run") ? "would take over" : "took over",
                (unsigned long long)salvage->keys, (unsigned long long)salvage->records,
-               target == NULL ? "" : " into ", target == NULL ? "" : target, verdict(repair));
+               repair->target == NULL ? "" : " into ", repair->target == NULL ? "" : repair->target,
+               verdict(repair));
     }
     bool shown = fflush(stdout) == 0;
-    arena_release(&arena);
-    return !shown ? CLI_FAILED : lost_something(repair) ? DONE_WITH_LOSS : CLI_OK;
+    if (shown && lost_something(repair))
+        repair->input->code = DONE_WITH_LOSS;
+    return shown && !lost_something(repair);
 }
 
 // ---- The new directory --------------------------------------------------------------------------
@@ -341,11 +307,7 @@ static bool set_mark(const char *path, bool finished, struct store_error *error)
 
 static bool sync_directory(const char *path, struct store_error *error)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool ok = (fd >= 0 && fsync(fd) == 0) || fail_errno(error, "sync", path);
-    if (fd >= 0)
-        (void)close(fd);
-    return ok;
+    return directory_sync(path) || fail_errno(error, "sync", path);
 }
 
 // Gives the new directory its name, which nobody may have taken meanwhile.
@@ -377,21 +339,21 @@ static bool make_store(struct repair *repair, const char *path, struct buf *repo
     return ok;
 }
 
-static int fail_repair(const struct repair *repair, const struct store_error *error)
+static bool fail_repair(const struct repair *repair, const struct store_error *error)
 {
-    uint64_t room = look_room(&repair->look);
     if (!error->no_room)
-        return cli_fail(repair->input->command, CLI_FAILED, "%s.", error->text);
-    return cli_fail(repair->input->command, CLI_FAILED,
+        return cli_fail(repair->input, "%s.", error->text);
+    return cli_fail(repair->input,
                     "the disk is full: a repair of '%s' takes up to %llu MB where '%s' is made. "
                     "Nothing was made; free as much, or name a directory on another disk with "
                     "%s (%s).",
-                    repair->input->arguments[0], (unsigned long long)(room >> 20),
+                    repair->input->arguments[0],
+                    (unsigned long long)(look_room(&repair->look) >> 20),
                     repair->target == NULL ? "TMPDIR" : repair->target,
                     repair->target == NULL ? "TMPDIR" : "--to", error->text);
 }
 
-static int repair_opened(struct repair *repair)
+static bool repair_opened(struct repair *repair)
 {
     char path[PATH_MAX + 16];
     struct store_error error = {.text = ""};
@@ -400,32 +362,27 @@ static int repair_opened(struct repair *repair)
     (void)snprintf(path, sizeof(path), "%s/new", repair->scratch.path);
     bool ok = make_store(repair, path, &report, &error) &&
               (repair->target == NULL || finish(repair, path, &error));
-    int code = ok ? tell(repair, buf_view(&report), repair->target) : fail_repair(repair, &error);
+    ok = ok ? tell(repair, buf_view(&report)) : fail_repair(repair, &error);
     salvage_release(&repair->salvage);
     buf_release(&report);
-    return code;
+    return ok;
 }
 
-static int repair_scratch(struct repair *repair, unsigned limit)
+static bool repair_scratch(struct repair *repair, unsigned limit)
 {
     char copy[PATH_MAX + 16];
     struct store_error error = {.text = ""};
-    int code = CLI_FAILED;
     (void)snprintf(copy, sizeof(copy), "%s/copy", repair->scratch.path);
-    if (look_open(&repair->look, repair->input->arguments[0], copy, &error)) {
-        verify_report_init(&repair->mended, limit);
-        buf_init(&repair->cuts, REPORT_MEMORY);
-        repair->cuts_writer = json_writer_to(&repair->cuts);
-        code = repair_opened(repair);
-        verify_report_release(&repair->mended);
-        buf_release(&repair->cuts);
-        look_close(&repair->look);
-    } else if (error.no_room) {
-        code = fail_repair(repair, &error);
-    } else {
-        (void)cli_fail(repair->input->command, CLI_FAILED, "%s.", error.text);
-    }
-    return code;
+    if (!look_open(&repair->look, repair->input->arguments[0], copy, &error))
+        return fail_repair(repair, &error);
+    verify_report_init(&repair->mended.report, limit);
+    buf_init(&repair->cuts, REPORT_MEMORY);
+    repair->cuts_writer = json_writer_to(&repair->cuts);
+    bool ok = repair_opened(repair);
+    verify_report_release(&repair->mended.report);
+    buf_release(&repair->cuts);
+    look_close(&repair->look);
+    return ok;
 }
 
 // ---- The command --------------------------------------------------------------------------------
@@ -446,12 +403,11 @@ static bool target_name(const struct cli_input *input, char out[PATH_MAX])
 
 // The new directory must not be there, nothing is ever written over; nor may it be in the damaged
 // one, which is not changed.
-static bool target_allowed(const struct cli_input *input, const char *target)
+static bool target_allowed(struct cli_input *input, const char *target)
 {
     char parent[PATH_MAX];
     if (access(target, F_OK) == 0)
-        return cli_fail(input->command, CLI_FAILED, "'%s' exists: name a new directory with --to.",
-                        target) == CLI_OK;
+        return cli_fail(input, "'%s' exists: name a new directory with --to.", target);
     (void)snprintf(parent, sizeof(parent), "%s", target);
     char *above = realpath(dirname(parent), NULL);
     char *damaged = realpath(input->arguments[0], NULL);
@@ -460,10 +416,10 @@ static bool target_allowed(const struct cli_input *input, const char *target)
                   (above[length] == 0 || above[length] == '/');
     free(above);
     free(damaged);
-    return !inside || cli_fail(input->command, CLI_FAILED,
+    return !inside || cli_fail(input,
                                "'%s' is inside the damaged directory, which is not changed: name "
                                "another one with --to.",
-                               target) == CLI_OK;
+                               target);
 }
 
 // What an earlier repair left that was killed.
@@ -475,65 +431,41 @@ static void tell_leftovers(const struct cli_input *input, const char *target)
     if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)
-        (void)cli_fail(input->command, CLI_OK,
-                       "'%s' was left by a repair that was interrupted, unless one is running: it "
-                       "can be removed.",
-                       found.gl_pathv[i]);
+        cli_note(input,
+                 "'%s' was left by a repair that was interrupted, unless one is running: it can be "
+                 "removed.",
+                 found.gl_pathv[i]);
     globfree(&found);
 }
 
-static int repair_run(const struct cli_input *input)
+bool cli_repair(struct cli_input *input)
 {
     unsigned limit;
     struct store_error error = {.text = ""};
     char target[PATH_MAX];
     bool dry = cli_given(input, "--dry-run");
     if (!cli_number(input, "--limit", LIMIT_DEFAULT, 1, LIMIT_MAX, &limit))
-        return CLI_USAGE;
+        return false;
     if (input->argument_count != 1)
-        return cli_fail(input->command, CLI_USAGE, "name the damaged data directory.");
+        return cli_misused(input, "name the damaged data directory.");
     if (cli_given(input, "--to") && dry)
-        return cli_fail(input->command, CLI_USAGE, "a --dry-run makes no directory: drop --to.");
+        return cli_misused(input, "a --dry-run makes no directory: drop --to.");
     if (!target_name(input, target))
-        return cli_fail(input->command, CLI_FAILED, "the path of the new directory is too long.");
+        return cli_fail(input, "the path of the new directory is too long.");
     if (!dry && !target_allowed(input, target))
-        return CLI_FAILED;
+        return false;
     tell_leftovers(input, target);
     struct repair *repair = calloc(1, sizeof(*repair));
-    ensure(repair != NULL);
+    ensure_memory(repair);
     repair->input = input;
     repair->target = dry ? NULL : target;
-    int code = CLI_FAILED;
+    bool ok = false;
     if (scratch_begin(&repair->scratch, repair->target, &error)) {
-        code = repair_scratch(repair, limit);
+        ok = repair_scratch(repair, limit);
         scratch_end(&repair->scratch);
     } else {
-        (void)cli_fail(input->command, CLI_FAILED, "%s.", error.text);
+        (void)cli_fail(input, "%s.", error.text);
     }
     free(repair);
-    return code;
+    return ok;
 }
-
-static const struct cli_option repair_options[] = {
-    {"--to", "NEWDIR", "The directory to make; it must not exist. Default: DIR-repaired."},
-    {"--dry-run", NULL, "Only tell what would be lost; nothing is kept."},
-    {"--limit", "N", "Mended differences to describe with --json. Default: 100."},
-    {"--json", NULL, "Print the whole report as JSON."},
-    {NULL, NULL, NULL},
-};
-
-const struct cli_command cli_repair = {
-    .name = "repair",
-    .arguments = "DIR [--to NEWDIR | --dry-run] [--json]",
-    .summary = "make a sound database out of a damaged one",
-    .about =
-        "Takes over every key that can be read and every intact record of the log, each one whole\n"
-        "or not at all; then mends indexes, counters and unique values, and says exactly what was\n"
-        "lost: files, ranges of keys, log records. DIR is not changed, and no server may have it\n"
-        "open. Exit codes: 0 nothing was lost, 3 something was, 1 it could not be done, 2 usage.",
-    .example = "  dolmen repair ./mydata --dry-run\n"
-               "  dolmen repair ./mydata            # makes ./mydata-repaired",
-    .options = repair_options,
-    .arguments_max = 1,
-    .run = repair_run,
-};

@@ -43,3 +43,37 @@ void scratch_end(struct scratch *scratch)
     ensure(pthread_join(scratch->watcher, NULL) == 0);
     ensure(pthread_sigmask(SIG_SETMASK, &scratch->before, NULL) == 0);
 }
+
+// ---- Findings -------------------------------------------------------------------------------
+
+// RocksDB names files by their path, which is one of the scratch directory.
+static void note_difference(void *context, const struct verify_difference *difference)
+{
+    struct findings *findings = context;
+    struct verify_difference own = *difference;
+    struct store_error text;
+    (void)snprintf(text.text, sizeof(text.text), "%s", difference->what);
+    if (findings->look != NULL) {
+        look_translate(findings->look, &text);
+        own.what = text.text;
+    }
+    verify_report_difference(&findings->report, &own);
+}
+
+static void note_outcome(void *context, const struct verify_outcome *outcome)
+{
+    verify_report_outcome(&((struct findings *)context)->report, outcome);
+}
+
+static bool note_progress(void *context, const struct verify_progress *progress)
+{
+    struct findings *findings = context;
+    findings->bar.total = progress->total;
+    progress_show(&findings->bar, progress->done, progress->done);
+    return true;
+}
+
+struct verify_watcher findings_watcher(struct findings *findings)
+{
+    return (struct verify_watcher){findings, note_difference, note_outcome, note_progress};
+}

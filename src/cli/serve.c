@@ -3,7 +3,6 @@
 // SIGTERM and SIGINT are blocked in all threads and waited for in this one, so that stopping is
 // ordinary code. The stop is bounded in time, so further signals during it change nothing.
 #include "cli/change.h"
-#include "cli/database.h"
 #include "server/server.h"
 
 #include "base/limits.h"
@@ -12,8 +11,6 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 
 static void signals_prepare(sigset_t *stopping)
@@ -53,14 +50,14 @@ static void print_ready(const char *host, unsigned port)
 }
 
 // Serves until a signal of the set comes. Closes the api.
-static int serve(const struct cli_input *input, const struct server_options *options,
-                 const sigset_t *stopping)
+static bool serve(struct cli_input *input, const struct server_options *options,
+                  const sigset_t *stopping)
 {
     char error[256];
     struct server *server = server_start(options, error, sizeof(error));
     if (server == NULL) {
         api_close(options->api);
-        return cli_fail(input->command, CLI_FAILED, "%s.", error);
+        return cli_fail(input, "%s.", error);
     }
     if (!options->gate.loopback)
         log_warn("listening on %s without authentication: everyone who reaches this address can "
@@ -70,11 +67,11 @@ static int serve(const struct cli_input *input, const struct server_options *opt
     print_ready(options->host, server_port(server));
     int signal_number;
     (void)sigwait(stopping, &signal_number);
-    api_hurry(options->api);
+    api_cut_short(options->api);
     server_stop(server);
     api_close(options->api);
     server_free(server);
-    return CLI_OK;
+    return true;
 }
 
 // Below these sizes a store of many files thrashes; above them somebody mistook the unit.
@@ -112,7 +109,7 @@ static void memory_prepare(size_t limit)
 
 // Divides the memory: what the user has said stands, the rest is worked out. With --memory the data
 // is what it is, and half of the limit is for requests.
-static bool memory_parse(const struct cli_input *input, struct store_options *store,
+static bool memory_parse(struct cli_input *input, struct store_options *store,
                          struct budget *budget, struct server_options *options)
 {
     struct budget_plan plan = {.cache = store->cache_bytes,
@@ -139,7 +136,7 @@ static bool memory_parse(const struct cli_input *input, struct store_options *st
     return true;
 }
 
-static bool store_parse(const struct cli_input *input, struct store_options *out)
+static bool store_parse(struct cli_input *input, struct store_options *out)
 {
     bool memory = cli_given(input, "--memory");
     out->path = memory ? NULL : cli_value(input, "--data", CLI_DATA_DEFAULT);
@@ -150,50 +147,52 @@ static bool store_parse(const struct cli_input *input, struct store_options *out
            cli_size(input, "--write-buffer", buffers_min, memory_max, &out->write_buffer_bytes);
 }
 
-// Everyone whom --allowed-host and --cors let in. False after telling the user.
-static bool gate_parse(const struct cli_input *input, const char *host, struct gate *out)
+// Everyone whom one of the two options lets in. False after telling the user.
+static bool gate_admit(struct cli_input *input, const char *option, struct gate *gate,
+                       bool (*add)(struct gate *gate, const char *text, const char **why))
 {
     const char *text;
     const char *why = NULL;
-    out->loopback = gate_is_loopback(host);
-    for (size_t i = 0; (text = cli_repeated(input, "--allowed-host", i)) != NULL; i++) {
-        if (!gate_add_host(out, text, &why)) {
-            (void)cli_fail(input->command, CLI_USAGE, "--allowed-host %s: %s.", text, why);
-            return false;
-        }
-    }
-    for (size_t i = 0; (text = cli_repeated(input, "--cors", i)) != NULL; i++) {
-        if (!gate_add_origin(out, text, &why)) {
-            (void)cli_fail(input->command, CLI_USAGE, "--cors %s: %s.", text, why);
-            return false;
-        }
+    for (size_t i = 0; (text = cli_repeated(input, option, i)) != NULL; i++) {
+        if (!add(gate, text, &why))
+            return cli_misused(input, "%s %s: %s.", option, text, why);
     }
     return true;
 }
 
 // Applies the files of --model, before anyone can write. False after telling the user.
-static bool models_apply(const struct cli_input *input, struct api *api)
+static bool models_apply(struct cli_input *input, struct api *api)
 {
     const char *path;
     bool ok = true;
+    struct target target = {.input = input, .api = api, .region = "us-east-1"};
+    buf_init(&target.response, LIMIT_RESPONSE);
     for (size_t i = 0; ok && (path = cli_repeated(input, "--model", i)) != NULL; i++) {
         struct change_request request;
-        struct target target = {.input = input, .api = api, .region = "us-east-1"};
-        struct buf text;
-        buf_init(&text, LIMIT_BODY);
-        buf_init(&target.response, LIMIT_RESPONSE);
-        ok = change_read(input, path, &text);
-        if (ok) {
-            (void)change_begin(&request, "Model", path, &text);
-            ok = change_send(&request, &target, "ApplyModel") == 200;
-        }
-        buf_release(&text);
-        buf_release(&target.response);
+        (void)change_begin(&request, input, "Model", path);
+        ok = change_send(&request, &target, "ApplyModel");
     }
+    buf_release(&target.response);
     return ok;
 }
 
-static int serve_run(const struct cli_input *input)
+// What the options ask of the api, before its first call. False after telling the user.
+static bool api_prepare(struct cli_input *input, struct api *api, const char *data,
+                        unsigned index_copy, unsigned ttl_rate)
+{
+    char error[256];
+    api_set_buckets(api, cli_value(input, "--bucket-root", NULL), data);
+    api_index_copy_max(api, index_copy);
+    api_ttl_rate(api, ttl_rate);
+    if (cli_given(input, "--enforce-capacity"))
+        api_enforce_capacity(api);
+    if (!api_set_kinesis(api, cli_value(input, "--kinesis-root", NULL), data,
+                         cli_value(input, "--kinesis-endpoint", NULL), error, sizeof(error)))
+        return cli_misused(input, "--kinesis-endpoint: %s.", error);
+    return models_apply(input, api);
+}
+
+bool cli_serve(struct cli_input *input)
 {
     unsigned timeout;
     unsigned ttl_rate;
@@ -205,129 +204,34 @@ static int serve_run(const struct cli_input *input)
         .access_log = cli_value(input, "--access-log", NULL),
         .faults = cli_value(input, "--fault", NULL),
         .admin = cli_given(input, "--admin"),
+        .gate.loopback = gate_is_loopback(cli_value(input, "--host", "127.0.0.1")),
     };
-    if (!store_parse(input, &store) || !gate_parse(input, options.host, &options.gate) ||
+    if (!store_parse(input, &store) ||
+        !gate_admit(input, "--allowed-host", &options.gate, gate_add_host) ||
+        !gate_admit(input, "--cors", &options.gate, gate_add_origin) ||
         !cli_exclusive(input, "--kinesis-root", "--kinesis-endpoint") ||
         !cli_number(input, "--port", 8000, 0, 65535, &options.port) ||
         !cli_number(input, "--index-copy", LIMIT_INDEX_COPY, 1, LIMIT_ITEM_SIZE, &index_copy) ||
         !cli_number(input, "--threads", 0, 1, 256, &options.threads) ||
         !cli_number(input, "--request-timeout", 30, 1, 3600, &timeout) ||
         !cli_number(input, "--ttl-rate", API_TTL_RATE, 1, 1000000, &ttl_rate))
-        return CLI_USAGE;
+        return false;
     options.request_timeout_ms = timeout * 1000;
     sigset_t stopping;
     signals_prepare(&stopping);
     options.max_connections = connections_allowed();
     struct budget budget; // lives as long as the server
     if (!memory_parse(input, &store, &budget, &options))
-        return CLI_USAGE;
-    int code;
-    options.api = cli_database_open(input, &store, &budget, &options.store, &code);
-    if (options.api != NULL)
-        api_buckets(options.api, cli_value(input, "--bucket-root", NULL), store.path);
-    if (options.api != NULL)
-        api_index_copy_max(options.api, index_copy);
-    if (options.api != NULL)
-        api_ttl_rate(options.api, ttl_rate);
-    if (options.api != NULL && cli_given(input, "--enforce-capacity"))
-        api_enforce_capacity(options.api);
+        return false;
+    options.api = database_open(input, &store, &budget);
     if (options.api == NULL)
-        return code;
-    char error[256];
-    if (!api_kinesis(options.api, cli_value(input, "--kinesis-root", NULL), store.path,
-                     cli_value(input, "--kinesis-endpoint", NULL), error, sizeof(error))) {
+        return false;
+    if (!api_prepare(input, options.api, store.path, index_copy, ttl_rate)) {
         api_close(options.api);
-        return cli_fail(input->command, CLI_USAGE, "--kinesis-endpoint: %s.", error);
+        return false;
     }
-    if (!models_apply(input, options.api)) {
-        api_close(options.api);
-        return CLI_FAILED;
-    }
-    if (!budget_sweep_start(&budget))
-        log_warn("memory: no thread for freeing it");
-    code = serve(input, &options, &stopping);
+    budget_sweep_start(&budget);
+    bool ok = serve(input, &options, &stopping);
     budget_sweep_stop(&budget);
-    return code;
+    return ok;
 }
-
-static const struct cli_option serve_options[] = {
-    {"--host", "ADDRESS", "Where to listen. Default: 127.0.0.1, this machine only."},
-    {"--allowed-host", "NAME",
-     "Serve requests for this host name, too, such as db.example or *.example.\n"
-     "localhost and loopback addresses are always served; with another --host also\n"
-     "addresses and names without a dot. May be given more than once."},
-    {"--cors", "ORIGIN",
-     "Let pages of this origin call the server from a browser, such as\n"
-     "http://localhost:3000; * lets all pages in. Default: none. /admin is never\n"
-     "open to other pages. May be given more than once."},
-    {"--port", "N", "The port; 0 picks a free one. Default: 8000."},
-    {"--data", "DIR", "The data directory, made if missing. Default: ./" CLI_DATA_DEFAULT "."},
-    {"--memory", NULL, "Keep everything in memory; it is gone when the server stops."},
-    {"--durability", "full|relaxed",
-     "full (default): a write is answered when it is on disk, and survives\n"
-     "a crash and a power cut.\n"
-     "relaxed: a write is answered when it is in the log, which is synced 50 ms\n"
-     "later. It survives a crash of the server, but a power cut may lose the\n"
-     "last 100 ms of answered writes; where the disk takes longer, writes wait\n"
-     "for it. Tables and their indexes agree in any case."},
-    {"--model", "FILE",
-     "Apply this model before serving, as 'dolmen apply' does: tables are created,\n"
-     "items are completed while the server serves. A model with errors, or one that\n"
-     "would leave invalid items, stops the start. May be given more than once."},
-    {"--memory-limit", "SIZE",
-     "What the server may use, such as 512M or 8G: for cache, write buffers, and\n"
-     "all requests and answers together. Requests beyond it are throttled.\n"
-     "Default: half of the machine's memory, or of what its control group or\n"
-     "'ulimit' leaves."},
-    {"--cache", "SIZE",
-     "Of it, for what is read from disk. Default: a third, or a quarter if it is\n"
-     "less than 2G; it fills by use."},
-    {"--write-buffer", "SIZE",
-     "Of it, for writes on their way into tables on disk. Default: a quarter, at\n"
-     "most 240M."},
-    {"--index-copy", "BYTES",
-     "Copy what an index projects of an item into the index, up to this size; of a\n"
-     "larger item the index has a reference. Less writes less to disk and makes\n"
-     "queries of indexes dearer. It may change at each start. Default: 2048."},
-    {"--bucket-root", "DIR",
-     "Where the buckets of exports and imports are: each is a directory in this\n"
-     "one. Default: the directory buckets in the data directory."},
-    {"--kinesis-root", "DIR",
-     "Where the records of Kinesis streaming destinations go, a file for each\n"
-     "stream. Default: the directory kinesis in the data directory."},
-    {"--kinesis-endpoint", "URL",
-     "Where they go instead: to a server that speaks Kinesis, such as\n"
-     "http://127.0.0.1:4567."},
-    {"--ttl-rate", "N", "Delete at most N expired items in a second. Default: 12500."},
-    {"--threads", "N", "Event loops. Default: one per core."},
-    {"--request-timeout", "SECONDS",
-     "How long a client may take to send a request, or to take its answer;\n"
-     "large ones get a second more for each 64 KB. Default: 30."},
-    {"--access-log", "FILE|-",
-     "Write a line of JSON for each request, to a file (appended to) or to\n"
-     "standard output."},
-    {"--enforce-capacity", NULL,
-     "Refuse requests beyond the throughput that tables and global indexes\n"
-     "are provisioned with, or limited to on demand."},
-    {"--fault", "RULES",
-     "For tests of applications: let requests fail or wait. Rules look like\n"
-     "PutItem:throttle:0.1,Query:latency=200ms:0.5,*:internal:0.01; kinds are\n"
-     "throttle, conflict, internal and latency=Nms; the rate is from 0 to 1."},
-    {"--admin", NULL,
-     "For tests of applications: serve /admin/clock, which sets the clock,\n"
-     "/admin/faults, which sets the rules of --fault, /admin/ttl, which deletes\n"
-     "expired items now, and more. Anyone who reaches the server may call them."},
-    {NULL, NULL, NULL},
-};
-
-const struct cli_command cli_serve = {
-    .name = "serve",
-    .arguments = "[--host ADDRESS] [--port N] [--data DIR | --memory] [OPTIONS]",
-    .summary = "serve the DynamoDB API over HTTP",
-    .about = "Any credentials are accepted. SIGTERM and SIGINT stop it: what is in progress is\n"
-             "answered first. The line 'dolmen listening on …' tells that it is ready.",
-    .example = "  dolmen serve --port 8000 --data ./mydata\n"
-               "  aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000",
-    .options = serve_options,
-    .run = serve_run,
-};

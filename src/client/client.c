@@ -43,6 +43,12 @@ bool client_address_parse(const char *url, struct client_address *out)
     return true;
 }
 
+static void wait_at_most(int fd, unsigned seconds)
+{
+    struct timeval limit = {.tv_sec = seconds};
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+}
+
 int client_connect(const struct client_address *address, char *error, size_t error_size)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
@@ -67,9 +73,8 @@ int client_connect(const struct client_address *address, char *error, size_t err
     if (fd < 0)
         (void)snprintf(error, error_size, "no server answers at %s port %s: %s", address->host,
                        address->port, strerror(errno));
-    struct timeval limit = {.tv_sec = TIMEOUT_S};
-    if (fd >= 0)
-        (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    else
+        wait_at_most(fd, TIMEOUT_S);
     return fd;
 }
 
@@ -166,10 +171,8 @@ int client_call(const char *url, const struct client_request *request, struct bu
     int fd = client_connect(&address, error, error_size);
     if (fd < 0)
         return 0;
-    if (request->patience_s > 0) {
-        struct timeval limit = {.tv_sec = request->patience_s};
-        (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    }
+    if (request->patience_s > 0)
+        wait_at_most(fd, request->patience_s);
     struct buf head;
     struct buf raw;
     buf_init(&head, 64 << 10);

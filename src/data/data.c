@@ -16,8 +16,10 @@ enum { HEADERS_MAX = 64 << 10, BODY_KEPT = 256 << 10, DETAIL_MAX = 1024 };
 
 void data_service_init(struct data_service *service, struct api *api)
 {
+    uint8_t secret[API_SECRET];
     service->api = api;
-    api_secret(api, service->secret);
+    api_secret(api, secret);
+    data_signing_init(service, secret);
 }
 
 struct data *data_new(const struct data_service *service, struct http_exchange *exchange)

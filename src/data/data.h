@@ -11,10 +11,12 @@
 #include "http/http.h"
 #include "items/entity.h"
 
+#include <openssl/sha.h>
+
 // What all requests share. `api` is borrowed.
 struct data_service {
     struct api *api;
-    uint8_t secret[API_SECRET]; // signs cursors
+    SHA256_CTX signing[2]; // HMAC's inner and outer digest, begun with the secret: signs cursors
 };
 
 // Before the server listens: the secret may have to be made.

@@ -214,6 +214,8 @@ MUST_CHECK bool data_params_read(struct data *data, struct slice query);
 const struct slice *data_param(const struct data *data, const char *name);
 bool data_param_true(const struct data *data, const char *name);
 
+// Begins what all signatures have in common.
+void data_signing_init(struct data_service *service, const uint8_t secret[API_SECRET]);
 // A cursor says where a page ended, and is of use only for the same question: `scope` is what it is
 // signed for.
 void data_cursor_write(const struct data *data, struct slice scope, struct slice last,

@@ -1,6 +1,7 @@
 // Access patterns: GET /v1/{table}/{pattern}?name=value&limit=…&cursor=…
 #include "data/data_internal.h"
 
+#include "guard/check.h"
 #include "guard/entity.h"
 
 enum { LIMIT_MAX = 10000 };
@@ -121,11 +122,29 @@ static struct slice cursor_scope(struct data *data, const struct model_access *a
 
 // ---- The answer -------------------------------------------------------------------------------
 
-static const struct model_entity *entity_of(const struct model_access *access, struct slice item)
+// A pattern whose page is being read, and written as it comes.
+struct data_pattern {
+    const struct access_plan *plan;
+    struct slice scope;
+    bool keys;
+    bool waits; // for the call
+    struct entity_read read;
+    struct json_writer w;
+    struct model_plain_layout **layouts; // by the entity's place in the table; the last: of none
+};
+
+// Entities that are recognised by their keys take some looking.
+static const struct model_entity *entity_of(const struct model_access *access, struct slice item,
+                                            struct steps *steps)
 {
     if (access->entity_count == 1)
         return access->entities[0];
-    return model_recognise(access->table, item).entity;
+    struct model_check check;
+    check_init(&check);
+    const struct model_entity *entity = model_recognise_within(&check, access->table, item).entity;
+    steps_add(steps, check.steps.taken);
+    check_release(&check);
+    return entity;
 }
 
 // A key that another entity shares may hold something that was not asked for.
@@ -142,43 +161,78 @@ static bool wanted(const struct model_access *access, struct slice item)
     return false;
 }
 
-static void write_page(struct data *data, const struct access_plan *plan,
-                       const struct api_page *page, struct slice scope, bool keys)
+static struct model_plain_layout *layout_of(struct data *data, const struct model_entity *entity)
 {
-    const struct model_access *access = plan->access;
-    struct json_writer w = json_writer_to(&data->body);
-    json_open_object(&w);
-    json_put_array(&w, "items");
-    for (size_t i = 0; i < page->count; i++) {
-        struct slice item = page->items[i];
-        struct model_plain_view view = {.table = access->table,
-                                        .entity = entity_of(access, item),
-                                        .keys = keys,
-                                        .name = access->entity_count > 1};
-        if (wanted(access, item))
-            model_plain_write(&w, &view, item);
-    }
-    json_close_array(&w);
-    json_name(&w, "cursor");
-    if (page->last.len == 0 || (access->one && page->count > 0)) {
-        json_null(&w);
-    } else {
-        buf_byte(w.out, '"');
-        data_cursor_write(data, scope, page->last, w.out);
-        buf_byte(w.out, '"');
-    }
-    w.comma = true;
-    json_close_object(&w);
-    data_answer_json(data, 200);
+    struct data_pattern *pattern = data->pattern;
+    const struct model_access *access = pattern->plan->access;
+    const struct model_table *table = access->table;
+    size_t at = entity == NULL ? table->entity_count : (size_t)(entity - table->entities);
+    if (pattern->layouts[at] != NULL)
+        return pattern->layouts[at];
+    struct model_plain_view *view = arena_alloc(&data->arena, sizeof(*view));
+    if (view == NULL)
+        return NULL;
+    *view = (struct model_plain_view){
+        .table = table, .entity = entity, .keys = pattern->keys, .name = access->entity_count > 1};
+    return pattern->layouts[at] = model_plain_layout(view, &data->arena);
 }
 
-// A pattern whose page is being read.
-struct data_pattern {
-    const struct access_plan *plan;
-    struct slice scope;
-    bool keys;
-    bool waits; // for the call
-};
+static bool begin_page(struct entity_read *read, struct arena *arena, struct error *error)
+{
+    struct data *data = read->context;
+    struct data_pattern *pattern = data->pattern;
+    struct expr_key *range;
+    struct expr_condition *filter;
+    buf_clear(&data->body);
+    pattern->w = json_writer_to(&data->body);
+    json_open_object(&pattern->w);
+    json_put_array(&pattern->w, "items");
+    if (pattern->plan->access->get)
+        return true;
+    bool fine = access_compile(pattern->plan, arena, &range, &filter, error);
+    if (fine) {
+        read->range = range;
+        read->filter = filter;
+    }
+    return fine;
+}
+
+static bool emit_item(struct entity_read *read, struct slice item, struct steps *steps,
+                      struct error *error)
+{
+    struct data *data = read->context;
+    struct data_pattern *pattern = data->pattern;
+    const struct model_access *access = pattern->plan->access;
+    if (!wanted(access, item))
+        return true;
+    struct model_plain_layout *layout = layout_of(data, entity_of(access, item, steps));
+    if (layout != NULL)
+        model_plain_item(&pattern->w, layout, item);
+    if (layout != NULL && !data->body.failed)
+        return true;
+    // The account that ran out is this request's, not the call's.
+    (void)error_budget(&data->error);
+    return error_copy(error, &data->error);
+}
+
+static void finish_page(struct data *data)
+{
+    struct data_pattern *pattern = data->pattern;
+    const struct entity_read *read = &pattern->read;
+    struct json_writer *w = &pattern->w;
+    json_close_array(w);
+    json_name(w, "cursor");
+    if (read->last.len == 0 || (pattern->plan->access->one && read->count > 0)) {
+        json_null(w);
+    } else {
+        buf_byte(w->out, '"');
+        data_cursor_write(data, pattern->scope, read->last, w->out);
+        buf_byte(w->out, '"');
+    }
+    w->comma = true;
+    json_close_object(w);
+    data_answer_json(data, 200);
+}
 
 static void answer_error(struct data *data)
 {
@@ -187,26 +241,17 @@ static void answer_error(struct data *data)
 }
 
 // The call is done.
-static enum data_step answer_page(struct data *data)
-{
-    const struct data_pattern *pattern = data->pattern;
-    struct api_call *call = &data->tasks[0].call;
-    struct api_page page;
-    data_count_call(data, call);
-    bool ok = call->error_code == ERR_NONE
-                  ? api_page_decode(buf_view(&call->response), &data->arena, &page, &data->error)
-                  : error_copy(&data->error, &call->error);
-    if (ok)
-        write_page(data, pattern->plan, &page, pattern->scope, pattern->keys);
-    else
-        answer_error(data);
-    return DATA_READY;
-}
-
 static enum data_step answer_call(struct data *data)
 {
-    bool large = data->tasks[0].call.response.len > LIMIT_INLINE_WORK;
-    return large ? data_move(data, answer_page) : answer_page(data);
+    const struct api_call *call = &data->tasks[0].call;
+    data_count_call(data, call);
+    if (call->error_code == ERR_NONE) {
+        finish_page(data);
+    } else {
+        (void)error_copy(&data->error, &call->error);
+        answer_error(data);
+    }
+    return DATA_READY;
 }
 
 static void on_pattern_done(struct api_call *call)
@@ -230,26 +275,30 @@ void data_cancel(struct data *data)
 
 static enum data_step run_plan(struct data *data)
 {
-    struct buf body;
+    struct data_pattern *pattern = data->pattern;
+    const struct access_plan *plan = pattern->plan;
+    const struct model_access *access = plan->access;
     struct api_call *call = &data->tasks[0].call;
-    buf_init(&body, LIMIT_BODY);
-    struct json_writer w = json_writer_to(&body);
-    access_request(data->pattern->plan, &w);
-    call->operation = slice_str(data->pattern->plan->operation);
-    call->body = arena_copy(&data->arena, buf_view(&body));
+    pattern->read = (struct entity_read){
+        .table = access->table->name,
+        .index = access->index == NULL ? slice_of(NULL, 0) : access->index->name,
+        .key = plan->key,
+        .reverse = access->descending,
+        .consistent = access->consistent,
+        .limit = plan->limit,
+        .after = plan->after,
+        .context = data,
+        .begin = begin_page,
+        .emit = emit_item,
+    };
+    call->operation = slice_str(plan->operation);
+    call->read = &pattern->read;
     call->done = on_pattern_done;
     call->context = data;
-    bool fits = !body.failed && call->body.ptr != NULL;
-    buf_release(&body);
-    if (!fits) {
-        (void)error_budget(&data->error);
-        answer_error(data);
-        return DATA_READY;
-    }
-    data->pattern->waits = true;
+    pattern->waits = true;
     if (!api_call_start(call))
         return DATA_WAITS;
-    data->pattern->waits = false;
+    pattern->waits = false;
     return answer_call(data);
 }
 
@@ -291,7 +340,11 @@ enum data_step data_pattern(struct data *data, const struct model_access *access
     if (!data_method_in(data, "GET, HEAD") || !data_tasks_new(data, 1))
         return DATA_READY;
     struct data_pattern *pattern = arena_zalloc(&data->arena, 1, sizeof(*pattern));
-    bool open = pattern != NULL ? open_pattern(data, access, pattern) : error_budget(&data->error);
+    if (pattern != NULL)
+        pattern->layouts =
+            arena_zalloc(&data->arena, access->table->entity_count + 1, sizeof(*pattern->layouts));
+    bool open = pattern != NULL && pattern->layouts != NULL ? open_pattern(data, access, pattern)
+                                                            : error_budget(&data->error);
     if (!open && data->error.code != ERR_NONE)
         answer_error(data);
     if (!open)

@@ -3,11 +3,12 @@
 // A cursor is base64url of a tag (HMAC-SHA-256, cut to 16 bytes, with the database's secret over
 // table, pattern, arguments and key) and the key behind which the next page begins. Nobody can make
 // one, or use it for another question; and none is kept anywhere.
+#define OPENSSL_SUPPRESS_DEPRECATED // the EVP calls fetch the algorithm anew for every cursor
 #include "data/data_internal.h"
 
 #include "base/encode.h"
 
-enum { TAG_BYTES = 16, BLOCK_BYTES = 64, CURSOR_MAX = 16 << 10, MAC_MAX = 16 << 20 };
+enum { TAG_BYTES = 16, BLOCK_BYTES = 64, CURSOR_MAX = 16 << 10 };
 
 // ---- Percent encoding -------------------------------------------------------------------------
 
@@ -106,48 +107,42 @@ bool data_param_true(const struct data *data, const char *name)
 
 // ---- Cursors ----------------------------------------------------------------------------------
 
-// HMAC-SHA-256 (RFC 2104) of two texts, each with its length before it. False without memory.
-static bool mac(const uint8_t secret[API_SECRET], struct slice scope, struct slice last,
-                uint8_t out[32])
+// HMAC-SHA-256 (RFC 2104): the digests of the padded secret alone are the same for all.
+void data_signing_init(struct data_service *service, const uint8_t secret[API_SECRET])
 {
-    uint8_t block[BLOCK_BYTES] = {0};
-    uint8_t length[8];
-    struct buf text;
-    buf_init(&text, MAC_MAX);
-    for (size_t i = 0; i < BLOCK_BYTES; i++)
-        block[i] = (uint8_t)((i < API_SECRET ? secret[i] : 0) ^ 0x36);
-    buf_add(&text, block, BLOCK_BYTES);
-    be64_put(length, scope.len);
-    buf_add(&text, length, sizeof(length));
-    buf_slice(&text, scope);
-    buf_slice(&text, last);
-    bool fine = !text.failed;
-    if (fine) {
-        uint8_t inner[32];
-        sha256_of(buf_view(&text), inner);
-        buf_clear(&text);
-        for (size_t i = 0; i < BLOCK_BYTES; i++)
-            block[i] ^= 0x36 ^ 0x5c;
-        buf_add(&text, block, BLOCK_BYTES);
-        buf_add(&text, inner, sizeof(inner));
-        fine = !text.failed;
-        if (fine)
-            sha256_of(buf_view(&text), out);
+    static const uint8_t pads[] = {0x36, 0x5c};
+    for (size_t i = 0; i < COUNT_OF(pads); i++) {
+        uint8_t block[BLOCK_BYTES];
+        for (size_t k = 0; k < BLOCK_BYTES; k++)
+            block[k] = (uint8_t)((k < API_SECRET ? secret[k] : 0) ^ pads[i]);
+        SHA256_Init(&service->signing[i]);
+        SHA256_Update(&service->signing[i], block, BLOCK_BYTES);
     }
-    buf_release(&text);
-    return fine;
+}
+
+// Signs two texts, of which the first has its length before it.
+static void sign(const struct data_service *service, struct slice scope, struct slice last,
+                 uint8_t out[SHA256_DIGEST_LENGTH])
+{
+    uint8_t length[8];
+    SHA256_CTX inner = service->signing[0];
+    SHA256_CTX outer = service->signing[1];
+    be64_put(length, scope.len);
+    SHA256_Update(&inner, length, sizeof(length));
+    SHA256_Update(&inner, scope.ptr, scope.len);
+    SHA256_Update(&inner, last.ptr, last.len);
+    SHA256_Final(out, &inner);
+    SHA256_Update(&outer, out, SHA256_DIGEST_LENGTH);
+    SHA256_Final(out, &outer);
 }
 
 void data_cursor_write(const struct data *data, struct slice scope, struct slice last,
                        struct buf *out)
 {
-    uint8_t tag[32];
+    uint8_t tag[SHA256_DIGEST_LENGTH];
     struct buf bytes;
     buf_init(&bytes, CURSOR_MAX);
-    if (!mac(data->service->secret, scope, last, tag)) {
-        out->failed = true;
-        return;
-    }
+    sign(data->service, scope, last, tag);
     buf_add(&bytes, tag, TAG_BYTES);
     buf_slice(&bytes, last);
     size_t start = out->len;
@@ -192,13 +187,14 @@ static bool same_bytes(const uint8_t *a, const uint8_t *b, size_t len)
 bool data_cursor_read(struct data *data, struct slice scope, struct slice cursor,
                       struct slice *last)
 {
-    uint8_t tag[32];
+    uint8_t tag[SHA256_DIGEST_LENGTH];
     struct buf bytes;
     buf_init(&bytes, CURSOR_MAX);
     bool fine = cursor.len < CURSOR_MAX && cursor_bytes(cursor, &bytes) && bytes.len > TAG_BYTES;
     struct slice key = fine ? slice_of(bytes.ptr + TAG_BYTES, bytes.len - TAG_BYTES) : VALUE_NONE;
-    fine = fine && mac(data->service->secret, scope, key, tag) &&
-           same_bytes(tag, bytes.ptr, TAG_BYTES) && value_valid(key);
+    if (fine)
+        sign(data->service, scope, key, tag);
+    fine = fine && same_bytes(tag, bytes.ptr, TAG_BYTES) && value_valid(key);
     if (fine) {
         *last = arena_copy(&data->arena, key);
         fine = last->ptr != NULL;

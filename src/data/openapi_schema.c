@@ -140,7 +140,7 @@ static void write_union(struct openapi *o, const struct model_table *table,
         else if (option->kind == MODEL_NULL)
             json_null(&o->w);
         else
-            model_plain_value(&o->w, option->literal);
+            json_plain(&o->w, option->literal);
     }
     json_close_array(&o->w);
 }
@@ -201,7 +201,7 @@ static void write_type(struct openapi *o, const struct model_table *table,
         return;
     case MODEL_LITERAL:
         json_name(&o->w, "const");
-        model_plain_value(&o->w, type->literal);
+        json_plain(&o->w, type->literal);
         return;
     case MODEL_LIST:
     case MODEL_SET:
@@ -229,7 +229,7 @@ static void write_facts(struct openapi *o, const struct model_attribute *attribu
     const struct model_expr *otherwise = attribute->otherwise;
     if (otherwise != NULL && otherwise->kind == MODEL_EXPR_VALUE && !otherwise->duration) {
         json_name(&o->w, "default");
-        model_plain_value(&o->w, otherwise->value);
+        json_plain(&o->w, otherwise->value);
     }
     if (attribute->deprecated)
         json_put_flag(&o->w, "deprecated", true);

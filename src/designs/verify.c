@@ -1,12 +1,12 @@
 // VerifyDatabase: the one verification that runs beside the requests, and asking for it.
 #include "designs/verify.h"
 
+#include "base/wait.h"
 #include "call/table_ops.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     ASK_AGAIN_MS = 30000, // a client asks several times a second
@@ -45,13 +45,6 @@ void verification_free(struct verification *run)
     free(run);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    ensure(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 // ---- Running ----------------------------------------------------------------------------------
 
 struct verify_task {
@@ -81,7 +74,7 @@ static bool note_progress(void *context, const struct verify_progress *progress)
 {
     struct verify_task *task = context;
     struct verification *run = task->run;
-    int64_t now = now_ms();
+    int64_t now = monotonic_ms();
     ensure(pthread_mutex_lock(&run->lock) == 0);
     run->report.progress = *progress;
     buf_clear(&run->report.table);
@@ -90,8 +83,8 @@ static bool note_progress(void *context, const struct verify_progress *progress)
     ensure(pthread_mutex_unlock(&run->lock) == 0);
     int64_t nap = now - run->slice_ms < NAP_MAX_MS ? now - run->slice_ms : NAP_MAX_MS;
     if (nap > 0)
-        (void)nanosleep(&(struct timespec){.tv_nsec = nap * 1000000}, NULL);
-    run->slice_ms = now_ms();
+        sleep_ms(nap);
+    run->slice_ms = monotonic_ms();
     return wanted && !work_hurried(task->shop);
 }
 
@@ -102,7 +95,7 @@ static void run_verification(struct task *base, struct workshop *shop)
     const struct verify_watcher watcher = {task, note_difference, note_outcome, note_progress};
     const struct verify_options options = {
         .table = slice_str(run->table), .knowledge = &verify_knowledge, .watcher = &watcher};
-    run->slice_ms = now_ms();
+    run->slice_ms = monotonic_ms();
     bool whole = engine_verify(shop->engine, &options);
     ensure(pthread_mutex_lock(&run->lock) == 0);
     run->status = whole ? RUN_COMPLETE : RUN_STOPPED;
@@ -131,7 +124,7 @@ static bool begin(struct api_call *call, struct verification *run, struct slice 
     run->exists = true;
     run->status = RUN_RUNNING;
     run->stop = false;
-    run->asked_ms = now_ms();
+    run->asked_ms = monotonic_ms();
     env_uuid(&api->env, run->id);
     (void)snprintf(run->table, sizeof(run->table), "%.*s", SLICE_FMT(table));
     verify_report_init(&run->report,
@@ -150,7 +143,7 @@ static bool ask(struct api_call *call, struct verification *run,
     if (!run->exists || !slice_equal(slice_str(run->id), request->run_id))
         return error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
                          "There is no verification with this RunId.");
-    run->asked_ms = now_ms();
+    run->asked_ms = monotonic_ms();
     run->stop = run->stop || (request->stop.set && request->stop.value);
     return true;
 }

@@ -5,6 +5,7 @@
 #ifndef ENGINE_INTERNAL_H
 #define ENGINE_INTERNAL_H
 
+#include "base/worker.h"
 #include "engine/engine.h"
 #include "engine/layout.h"
 
@@ -62,12 +63,7 @@ struct queue {
 };
 
 struct keeper {
-    pthread_mutex_t lock;
-    pthread_cond_t wake;    // there may be work
-    pthread_cond_t settled; // there is none left
-    bool pending;           // somebody asked since the last look
-    bool busy;
-    bool stopping;
+    struct worker worker;
     // The keeper's own.
     unsigned failures; // rounds in a row in which something failed
     char told[256];    // what the log was last told of
@@ -140,7 +136,6 @@ struct engine {
     size_t index_copy_max; // see engine_index_copy_max
     struct judge judge;
     pthread_t writer_thread;
-    pthread_t keeper_thread;
 };
 
 // ---- The writer's transaction (writer.c) ----------------------------------------------
@@ -421,7 +416,7 @@ bool token_sweep(struct txn *txn);
 
 // ---- Keeper (keeper.c) ------------------------------------------------------------------------
 
-MUST_CHECK bool keeper_start(struct engine *engine);
+void keeper_start(struct engine *engine);
 void keeper_stop(struct engine *engine);
 void keeper_wake(struct engine *engine);
 

@@ -10,7 +10,6 @@
 
 #include "base/encode.h"
 #include "base/log.h"
-#include "base/wait.h"
 
 #include <stdio.h>
 
@@ -18,9 +17,10 @@ enum {
     PIECE_ITEMS = 256,       // items read or deleted in one piece: one or two milliseconds
     PIECE_BYTES = 256 << 10, // and their size
     RANGE_DELETE_FROM =
-        4096,           // fewer keys (of PIECE_BYTES) are deleted one by one: ranges slow reads
-    SWEEP_SECONDS = 60, // how often tokens and space are looked at without being woken
-    RARE_AFTER = 10,    // tries, a second apart, after which failed work is tried so rarely
+        4096,         // fewer keys (of PIECE_BYTES) are deleted one by one: ranges slow reads
+    SWEEP_MS = 60000, // how often tokens and space are looked at without being woken
+    SOON_MS = 1000,   // after a failure
+    RARE_AFTER = 10,  // tries, a second apart, after which failed work is tried as rarely
 };
 
 struct piece {
@@ -340,10 +340,7 @@ static bool probe_store(struct job *job, struct txn *txn)
 
 static bool is_stopping(struct engine *engine)
 {
-    ensure(pthread_mutex_lock(&engine->keeper.lock) == 0);
-    bool stopping = engine->keeper.stopping;
-    ensure(pthread_mutex_unlock(&engine->keeper.lock) == 0);
-    return stopping;
+    return worker_stopping(&engine->keeper.worker);
 }
 
 // The name of an index that needs work; empty if there is none.
@@ -458,77 +455,34 @@ static bool work(struct engine *engine)
 
 // After a failure it waits a second, and longer if it happens again, but for a store that may take
 // writes again at any moment.
-static void wait_for_work(struct engine *engine, bool failed)
+static void keeper_work(void *context)
 {
+    struct engine *engine = context;
     struct keeper *keeper = &engine->keeper;
+    bool failed = !work(engine);
     keeper->failures = failed ? keeper->failures + 1 : 0;
     bool soon = failed && (keeper->failures < RARE_AFTER || !health_writable(engine));
-    int64_t now_ns = monotonic_ns();
-    int64_t asked_ns = now_ns + (failed ? SECOND_NS : 0); // if somebody asks
-    int64_t until_ns = now_ns + (soon ? 1 : SWEEP_SECONDS) * SECOND_NS;
-    while (!keeper->stopping && now_ns < (keeper->pending ? asked_ns : until_ns)) {
-        (void)wait_until(&keeper->wake, &keeper->lock, keeper->pending ? asked_ns : until_ns);
-        now_ns = monotonic_ns();
-    }
-}
-
-static void *keeper_main(void *argument)
-{
-    struct engine *engine = argument;
-    struct keeper *keeper = &engine->keeper;
-    ensure(pthread_mutex_lock(&keeper->lock) == 0);
-    while (!keeper->stopping) {
-        keeper->pending = false;
-        keeper->busy = true;
-        ensure(pthread_mutex_unlock(&keeper->lock) == 0);
-        bool ok = work(engine);
-        ensure(pthread_mutex_lock(&keeper->lock) == 0);
-        keeper->busy = false;
-        if (!keeper->pending)
-            ensure(pthread_cond_broadcast(&keeper->settled) == 0);
-        wait_for_work(engine, !ok);
-    }
-    ensure(pthread_cond_broadcast(&keeper->settled) == 0);
-    ensure(pthread_mutex_unlock(&keeper->lock) == 0);
-    return NULL;
+    worker_pace(&keeper->worker, failed ? SOON_MS : 0, soon ? SOON_MS : SWEEP_MS);
 }
 
 void keeper_wake(struct engine *engine)
 {
-    ensure(pthread_mutex_lock(&engine->keeper.lock) == 0);
-    engine->keeper.pending = true;
-    ensure(pthread_cond_signal(&engine->keeper.wake) == 0);
-    ensure(pthread_mutex_unlock(&engine->keeper.lock) == 0);
+    worker_ask(&engine->keeper.worker);
 }
 
 void engine_settle(struct engine *engine)
 {
-    struct keeper *keeper = &engine->keeper;
-    ensure(pthread_mutex_lock(&keeper->lock) == 0);
-    while ((keeper->pending || keeper->busy) && !keeper->stopping)
-        ensure(pthread_cond_wait(&keeper->settled, &keeper->lock) == 0);
-    ensure(pthread_mutex_unlock(&keeper->lock) == 0);
+    worker_wait(&engine->keeper.worker);
 }
 
-bool keeper_start(struct engine *engine)
+void keeper_start(struct engine *engine)
 {
-    struct keeper *keeper = &engine->keeper;
-    ensure(pthread_mutex_init(&keeper->lock, NULL) == 0);
-    wait_init(&keeper->wake);
-    ensure(pthread_cond_init(&keeper->settled, NULL) == 0);
-    keeper->pending = true;
-    return pthread_create(&engine->keeper_thread, NULL, keeper_main, engine) == 0;
+    worker_start(&engine->keeper.worker,
+                 &(struct worker_plan){
+                     .work = keeper_work, .context = engine, .every_ms = SWEEP_MS, .asked = true});
 }
 
 void keeper_stop(struct engine *engine)
 {
-    struct keeper *keeper = &engine->keeper;
-    ensure(pthread_mutex_lock(&keeper->lock) == 0);
-    keeper->stopping = true;
-    ensure(pthread_cond_signal(&keeper->wake) == 0);
-    ensure(pthread_mutex_unlock(&keeper->lock) == 0);
-    ensure(pthread_join(engine->keeper_thread, NULL) == 0);
-    ensure(pthread_mutex_destroy(&keeper->lock) == 0);
-    ensure(pthread_cond_destroy(&keeper->wake) == 0);
-    ensure(pthread_cond_destroy(&keeper->settled) == 0);
+    worker_stop(&engine->keeper.worker);
 }

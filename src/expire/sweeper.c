@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/wait.h"
+#include "base/worker.h"
 #include "engine/layout.h"
 #include "engine/ttl.h"
 
@@ -16,13 +17,10 @@ enum {
 
 struct sweeper {
     struct workshop *shop;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool stopping;
-    bool asked; // for a sweep now
-    uint64_t rate;
-    struct sweeper_state state;
-    pthread_t thread;
+    struct worker worker;
+    _Atomic uint64_t rate;
+    _Atomic uint64_t deleted;
+    _Atomic uint64_t sweeps;
 };
 
 // ---- One batch --------------------------------------------------------------------------
@@ -91,20 +89,6 @@ static size_t sweep_batch(struct workshop *shop, struct table *table, struct buf
 
 // ---- A sweep ----------------------------------------------------------------------------
 
-// Waits; true if the end has come.
-static bool pause_ms(struct sweeper *sweeper, int64_t ms, bool until_asked)
-{
-    int64_t until_ns = monotonic_ns() + ms * MILLISECOND_NS;
-    ensure(pthread_mutex_lock(&sweeper->lock) == 0);
-    while (!sweeper->stopping && !(until_asked && sweeper->asked)) {
-        if (!wait_until(&sweeper->wake, &sweeper->lock, until_ns))
-            break;
-    }
-    bool stopping = sweeper->stopping;
-    ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
-    return stopping;
-}
-
 // Deletes all that is due in one table. False if the end has come.
 static bool sweep_table(struct sweeper *sweeper, struct table *table)
 {
@@ -112,22 +96,19 @@ static bool sweep_table(struct sweeper *sweeper, struct table *table)
     uint64_t done = 0;
     size_t found;
     size_t deleted;
-    bool stopping = false;
+    bool go_on = true;
     struct buf place;
     buf_init(&place, STORE_KEY_MAX);
     do {
         found = sweep_batch(sweeper->shop, table, &place, &deleted);
         done += found;
-        ensure(pthread_mutex_lock(&sweeper->lock) == 0);
-        sweeper->state.deleted += deleted;
-        uint64_t rate = sweeper->rate;
-        ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
-        int64_t ahead = began + (int64_t)(done * 1000 / rate) - monotonic_ms();
+        sweeper->deleted += deleted;
+        int64_t ahead = began + (int64_t)(done * 1000 / sweeper->rate) - monotonic_ms();
         if (found > 0)
-            stopping = pause_ms(sweeper, ahead > 0 ? ahead : 0, false);
-    } while (found == SWEEP_BATCH && !stopping);
+            go_on = worker_pause(&sweeper->worker, ahead > 0 ? ahead : 0);
+    } while (found == SWEEP_BATCH && go_on);
     buf_release(&place);
-    return !stopping;
+    return go_on;
 }
 
 struct ttl_tables {
@@ -152,8 +133,9 @@ static bool collect_name(void *context, struct slice name)
     return copy.ptr != NULL;
 }
 
-static bool sweep_all(struct sweeper *sweeper)
+static void sweep_all(void *context)
 {
+    struct sweeper *sweeper = context;
     struct ttl_tables tables = {.count = 0};
     arena_init(&tables.arena, SIZE_MAX);
     engine_tables(sweeper->shop->engine, slice_of(NULL, 0), collect_name, &tables);
@@ -166,25 +148,7 @@ static bool sweep_all(struct sweeper *sweeper)
     }
     arena_release(&tables.arena);
     free(tables.names);
-    return go_on;
-}
-
-static void *sweeper_main(void *argument)
-{
-    struct sweeper *sweeper = argument;
-    bool go_on = true;
-    while (go_on && !pause_ms(sweeper, SWEEP_EVERY_MS, true)) {
-        ensure(pthread_mutex_lock(&sweeper->lock) == 0);
-        sweeper->asked = false;
-        sweeper->state.running = true;
-        ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
-        go_on = sweep_all(sweeper);
-        ensure(pthread_mutex_lock(&sweeper->lock) == 0);
-        sweeper->state.running = sweeper->asked;
-        sweeper->state.sweeps++;
-        ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
-    }
-    return NULL;
+    sweeper->sweeps++;
 }
 
 // ---- From outside -----------------------------------------------------------------------
@@ -195,43 +159,32 @@ struct sweeper *sweeper_new(struct workshop *shop, uint64_t rate)
     ensure_memory(sweeper);
     sweeper->shop = shop;
     sweeper->rate = rate;
-    ensure(pthread_mutex_init(&sweeper->lock, NULL) == 0);
-    wait_init(&sweeper->wake);
-    ensure_started(pthread_create(&sweeper->thread, NULL, sweeper_main, sweeper) == 0);
+    worker_start(
+        &sweeper->worker,
+        &(struct worker_plan){.work = sweep_all, .context = sweeper, .every_ms = SWEEP_EVERY_MS});
     return sweeper;
 }
 
 void sweeper_free(struct sweeper *sweeper)
 {
-    ensure(pthread_mutex_lock(&sweeper->lock) == 0);
-    sweeper->stopping = true;
-    ensure(pthread_cond_signal(&sweeper->wake) == 0);
-    ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
-    ensure(pthread_join(sweeper->thread, NULL) == 0);
-    ensure(pthread_mutex_destroy(&sweeper->lock) == 0);
-    ensure(pthread_cond_destroy(&sweeper->wake) == 0);
+    worker_stop(&sweeper->worker);
     free(sweeper);
 }
 
 void sweeper_ask(struct sweeper *sweeper)
 {
-    ensure(pthread_mutex_lock(&sweeper->lock) == 0);
-    sweeper->asked = true;
-    sweeper->state.running = true;
-    ensure(pthread_cond_signal(&sweeper->wake) == 0);
-    ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
+    worker_ask(&sweeper->worker);
 }
 
 void sweeper_rate(struct sweeper *sweeper, uint64_t rate)
 {
-    ensure(pthread_mutex_lock(&sweeper->lock) == 0);
     sweeper->rate = rate;
-    ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
 }
 
 void sweeper_state(struct sweeper *sweeper, struct sweeper_state *out)
 {
-    ensure(pthread_mutex_lock(&sweeper->lock) == 0);
-    *out = sweeper->state;
-    ensure(pthread_mutex_unlock(&sweeper->lock) == 0);
+    // In this order: once it does not run, what it has done is counted.
+    out->running = !worker_idle(&sweeper->worker);
+    out->deleted = sweeper->deleted;
+    out->sweeps = sweeper->sweeps;
 }

@@ -7,6 +7,7 @@
 
 #include "value/number.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 // ---- First pass -----------------------------------------------------------------------
@@ -24,9 +25,30 @@ static bool index_read(struct slice digits, size_t *out)
     return value <= INDEX_MAX;
 }
 
-static bool words_of_path(struct parser *parser, const struct node *node)
+static bool index_error(struct parser *parser, struct slice index)
 {
-    size_t levels = 0;
+    return parser_error(parser, "List index is not within the allowable range; index: [%.*s]",
+                        SLICE_FMT(index));
+}
+
+// A constructor's path has no tokens, but may be wrong in the same way.
+static bool words_of_steps(struct parser *parser, struct path path)
+{
+    char digits[24];
+    for (size_t i = 0; i < path.count; i++) {
+        size_t index = path.steps[i].index;
+        if (path.steps[i].name.ptr == NULL && index > INDEX_MAX)
+            return index_error(
+                parser, slice_of(digits, (size_t)snprintf(digits, sizeof digits, "%zu", index)));
+    }
+    return true;
+}
+
+static bool words_of_path(struct parser *parser, const struct expr_node *node)
+{
+    size_t levels = node->path.count;
+    if (!words_of_steps(parser, node->path))
+        return false;
     for (size_t i = node->token; i < node->end; i++) {
         struct slice word = parser_text(parser, i);
         enum token_kind kind = parser->tokens[i].kind;
@@ -36,9 +58,7 @@ static bool words_of_path(struct parser *parser, const struct node *node)
                                 "Attribute name is a reserved keyword; reserved keyword: %.*s",
                                 SLICE_FMT(word));
         if (kind == TOKEN_INDEX && !index_read(word, &index))
-            return parser_error(parser,
-                                "List index is not within the allowable range; index: [%.*s]",
-                                SLICE_FMT(word));
+            return index_error(parser, word);
         levels += kind == TOKEN_NAME || kind == TOKEN_NAME_REF || kind == TOKEN_INDEX;
     }
     if (levels > LIMIT_NESTING)
@@ -47,29 +67,30 @@ static bool words_of_path(struct parser *parser, const struct node *node)
     return true;
 }
 
-static bool words_of_call(struct parser *parser, const struct node *node)
+static bool words_of_call(struct parser *parser, const struct expr_node *node)
 {
-    struct slice name = parser_text(parser, node->token);
     if (node->op == OP_UNKNOWN)
-        return parser_error(parser, "Invalid function name; function: %.*s", SLICE_FMT(name));
+        return parser_error(parser, "Invalid function name; function: %.*s",
+                            SLICE_FMT(parser_text(parser, node->token)));
+    const char *name = op_rows[node->op].text;
     enum expr_place place = op_rows[node->op].place;
     bool of_update = place == EXPR_PLACE_UPDATE || place == EXPR_PLACE_UPDATE_OPERAND;
     if (of_update != (parser->kind == EXPR_UPDATE))
-        return parser_error(parser, "The function is not allowed in %s expression; function: %.*s",
-                            of_update ? "a condition" : "an update", SLICE_FMT(name));
+        return parser_error(parser, "The function is not allowed in %s expression; function: %s",
+                            of_update ? "a condition" : "an update", name);
     bool misused = node->operand ? place == EXPR_PLACE_CONDITION || place == EXPR_PLACE_UPDATE
                                  : place == EXPR_PLACE_CONDITION_OPERAND;
     if (misused)
         return parser_error(parser,
                             "The function is not allowed to be used this way in an expression; "
-                            "function: %.*s",
-                            SLICE_FMT(name));
+                            "function: %s",
+                            name);
     return true;
 }
 
 bool check_words(struct parser *parser)
 {
-    for (const struct node *node = parser->created; node != NULL; node = node->next_created) {
+    for (const struct expr_node *node = parser->created; node != NULL; node = node->next_created) {
         if (node->kind == NODE_PATH && !words_of_path(parser, node))
             return false;
         if (node->kind == NODE_CALL && !words_of_call(parser, node))
@@ -80,8 +101,10 @@ bool check_words(struct parser *parser)
 
 // ---- Leaves -------------------------------------------------------------------------
 
-bool check_path(struct parser *parser, struct node *node)
+bool check_path(struct parser *parser, struct expr_node *node)
 {
+    if (node->path.count > 0)
+        return true;
     struct path_step *steps =
         arena_alloc(parser->params->arena, (node->end - node->token) * sizeof *steps);
     if (steps == NULL)
@@ -113,8 +136,10 @@ bool check_path(struct parser *parser, struct node *node)
     return true;
 }
 
-bool check_value(struct parser *parser, struct node *node)
+bool check_value(struct parser *parser, struct expr_node *node)
 {
+    if (node->value.len > 0)
+        return true;
     struct slice word = parser_text(parser, node->token);
     if (!params_value(parser->params, word, &node->value))
         return parser_error(parser,
@@ -126,7 +151,7 @@ bool check_value(struct parser *parser, struct node *node)
 
 // ---- Operands ------------------------------------------------------------------------
 
-enum value_type node_type(const struct node *node)
+enum value_type node_type(const struct expr_node *node)
 {
     if (node->kind == NODE_VALUE)
         return value_type(node->value);
@@ -155,7 +180,7 @@ enum {
     SET_NOT_SIZED = 1 << VALUE_N | 1 << VALUE_BOOL | 1 << VALUE_NULL,
 };
 
-static bool type_error(struct parser *parser, const struct node *node, const char *type)
+static bool type_error(struct parser *parser, const struct expr_node *node, const char *type)
 {
     return parser_error(parser,
                         "Incorrect operand type for operator or function; operator or function: "
@@ -163,16 +188,16 @@ static bool type_error(struct parser *parser, const struct node *node, const cha
                         op_rows[node->op].text, type);
 }
 
-static bool check_types(struct parser *parser, const struct node *node, unsigned allowed)
+static bool check_types(struct parser *parser, const struct expr_node *node, unsigned allowed)
 {
-    for (const struct node *arg = node->args; arg != NULL; arg = arg->next) {
+    for (const struct expr_node *arg = node->args; arg != NULL; arg = arg->next) {
         if (!is_one_of(node_type(arg), allowed))
             return type_error(parser, node, value_type_name(node_type(arg)));
     }
     return true;
 }
 
-static bool check_needs_path(struct parser *parser, const struct node *node)
+static bool check_needs_path(struct parser *parser, const struct expr_node *node)
 {
     if (node->args->kind == NODE_PATH)
         return true;
@@ -181,12 +206,12 @@ static bool check_needs_path(struct parser *parser, const struct node *node)
                         op_rows[node->op].text);
 }
 
-static bool check_distinct(struct parser *parser, const struct node *node)
+static bool check_distinct(struct parser *parser, const struct expr_node *node)
 {
-    const struct node *first = node->args;
+    const struct expr_node *first = node->args;
     if (first->kind != NODE_PATH)
         return true;
-    for (const struct node *arg = first->next; arg != NULL; arg = arg->next) {
+    for (const struct expr_node *arg = first->next; arg != NULL; arg = arg->next) {
         if (arg->kind != NODE_PATH || !path_equal(first->path, arg->path))
             continue;
         char *text = path_text(parser->params->arena, first->path);
@@ -200,9 +225,9 @@ static bool check_distinct(struct parser *parser, const struct node *node)
     return true;
 }
 
-static bool check_attribute_type(struct parser *parser, const struct node *node)
+static bool check_attribute_type(struct parser *parser, const struct expr_node *node)
 {
-    const struct node *second = node->args->next;
+    const struct expr_node *second = node->args->next;
     enum value_type type = node_type(second);
     if (type == VALUE_TYPES)
         return type_error(parser, node, "{NS,SS,L,BS,N,M,B,BOOL,NULL,S}");
@@ -234,10 +259,10 @@ static char *scalar_text(struct arena *arena, struct slice value)
     }
 }
 
-static bool check_between(struct parser *parser, const struct node *node)
+static bool check_between(struct parser *parser, const struct expr_node *node)
 {
-    const struct node *low = node->args->next;
-    const struct node *high = low->next;
+    const struct expr_node *low = node->args->next;
+    const struct expr_node *high = low->next;
     if (low->kind != NODE_VALUE || high->kind != NODE_VALUE)
         return true;
     const char *rule = "same data type for lower and upper bounds";
@@ -257,7 +282,7 @@ static bool check_between(struct parser *parser, const struct node *node)
 }
 
 // The number of operands is right; their kinds and types may not be.
-static bool check_operands(struct parser *parser, const struct node *node)
+static bool check_operands(struct parser *parser, const struct expr_node *node)
 {
     switch (node->op) {
     case OP_EXISTS:
@@ -299,7 +324,7 @@ static bool check_operands(struct parser *parser, const struct node *node)
     }
 }
 
-bool check_node(struct parser *parser, struct node *node)
+bool check_node(struct parser *parser, struct expr_node *node)
 {
     switch (node->kind) {
     case NODE_PATH:
@@ -327,6 +352,17 @@ bool check_node(struct parser *parser, struct node *node)
                             "operands: %zu",
                             node->arg_count - 1);
     return check_operands(parser, node);
+}
+
+bool check_tree(struct parser *parser)
+{
+    if (!check_words(parser))
+        return false;
+    for (struct expr_node *node = parser->post; node != NULL; node = node->next_post) {
+        if (!check_node(parser, node))
+            return false;
+    }
+    return true;
 }
 
 // ---- Paths --------------------------------------------------------------------------

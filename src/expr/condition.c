@@ -13,22 +13,22 @@ struct emitter {
     size_t operand_count;
 };
 
-static void emit_operand(struct emitter *emitter, const struct node *node)
+static void emit_operand(struct emitter *emitter, const struct expr_node *node)
 {
     struct operand *operand = &emitter->operands[emitter->operand_count++];
     *operand = (struct operand){.size = node->kind == NODE_CALL};
-    const struct node *leaf = node->kind == NODE_CALL ? node->args : node;
+    const struct expr_node *leaf = node->kind == NODE_CALL ? node->args : node;
     operand->is_path = leaf->kind == NODE_PATH;
     operand->path = leaf->path;
     operand->value = leaf->value;
 }
 
-static void emit_test(struct emitter *emitter, const struct node *node)
+static void emit_test(struct emitter *emitter, const struct expr_node *node)
 {
     struct step *step = &emitter->steps[emitter->step_count++];
     *step = (struct step){.kind = STEP_TEST, .op = node->op, .type = VALUE_TYPES};
     step->operands = &emitter->operands[emitter->operand_count];
-    for (const struct node *arg = node->args; arg != NULL; arg = arg->next) {
+    for (const struct expr_node *arg = node->args; arg != NULL; arg = arg->next) {
         emit_operand(emitter, arg);
         step->operand_count++;
     }
@@ -36,7 +36,7 @@ static void emit_test(struct emitter *emitter, const struct node *node)
         step->type = value_type_from_name(value_bytes(step->operands[1].value));
 }
 
-static void emit_node(struct emitter *emitter, struct node *node)
+static void emit_node(struct emitter *emitter, struct expr_node *node)
 {
     if (node->kind == NODE_BRANCH) {
         node->step = emitter->step_count;
@@ -76,7 +76,7 @@ bool condition_places(struct arena *arena, struct expr_condition *condition)
 static struct expr_condition *condition_build(struct parser *parser)
 {
     size_t nodes = 0;
-    for (const struct node *node = parser->post; node != NULL; node = node->next_post)
+    for (const struct expr_node *node = parser->post; node != NULL; node = node->next_post)
         nodes++;
     struct arena *arena = parser->params->arena;
     struct expr_condition *condition = arena_alloc(arena, sizeof *condition);
@@ -88,7 +88,7 @@ static struct expr_condition *condition_build(struct parser *parser)
         error_budget(parser->params->error);
         return NULL;
     }
-    for (struct node *node = parser->post; node != NULL; node = node->next_post)
+    for (struct expr_node *node = parser->post; node != NULL; node = node->next_post)
         emit_node(&emitter, node);
     *condition = (struct expr_condition){emitter.step_count, emitter.steps, emitter.operand_count,
                                          emitter.operands, NULL};
@@ -99,16 +99,16 @@ static struct expr_condition *condition_build(struct parser *parser)
     return condition;
 }
 
+struct expr_condition *condition_compile(struct parser *parser)
+{
+    return check_tree(parser) ? condition_build(parser) : NULL;
+}
+
 struct expr_condition *expr_compile_condition(struct expr_params *params, struct slice text,
                                               enum expr_kind kind)
 {
     struct parser parser;
-    if (!parser_init(&parser, params, text, kind) || parser_condition(&parser) == NULL ||
-        !check_words(&parser))
+    if (!parser_init(&parser, params, text, kind) || parser_condition(&parser) == NULL)
         return NULL;
-    for (struct node *node = parser.post; node != NULL; node = node->next_post) {
-        if (!check_node(&parser, node))
-            return NULL;
-    }
-    return condition_build(&parser);
+    return condition_compile(&parser);
 }

@@ -32,7 +32,6 @@ struct expr_params {
     struct slice values; // an M value: ":v" -> value, or VALUE_NONE
     bool *values_used;   // by position in the map
     bool has_values;
-    bool long_sums; // a + b - c in SET, which only PartiQL allows
 };
 
 // Begin with init; then names and values, each only if the request has the parameter: they check
@@ -161,6 +160,86 @@ MUST_CHECK bool expr_update_apply(const struct expr_update *update, struct slice
 
 // The paths an update touches, as a projection: what UPDATED_OLD and UPDATED_NEW return.
 const struct expr_projection *expr_update_touched(const struct expr_update *update);
+
+// ---- Constructors ----------------------------------------------------------------------
+
+// The same programs without text, for whoever is no client: a pattern, a statement, a migration.
+// Parts are put together from the leaves up; the whole is judged and compiled as what the parser
+// makes of a text, and nobody can tell the programs apart.
+
+// X(op, text in messages, operands (0: any), where a call may stand). LACKS is NOT_CONTAINS of
+// the legacy parameters: unlike NOT contains() it is false for a missing attribute.
+#define EXPR_OP_LIST(X)                                                                            \
+    X(EQ, "=", 2, EXPR_PLACE_NONE)                                                                 \
+    X(NE, "<>", 2, EXPR_PLACE_NONE)                                                                \
+    X(LT, "<", 2, EXPR_PLACE_NONE)                                                                 \
+    X(LE, "<=", 2, EXPR_PLACE_NONE)                                                                \
+    X(GT, ">", 2, EXPR_PLACE_NONE)                                                                 \
+    X(GE, ">=", 2, EXPR_PLACE_NONE)                                                                \
+    X(BETWEEN, "BETWEEN", 3, EXPR_PLACE_NONE)                                                      \
+    X(IN, "IN", 0, EXPR_PLACE_NONE)                                                                \
+    X(AND, "AND", 2, EXPR_PLACE_NONE)                                                              \
+    X(OR, "OR", 2, EXPR_PLACE_NONE)                                                                \
+    X(NOT, "NOT", 1, EXPR_PLACE_NONE)                                                              \
+    X(PLUS, "+", 2, EXPR_PLACE_NONE)                                                               \
+    X(MINUS, "-", 2, EXPR_PLACE_NONE)                                                              \
+    X(LACKS, "NOT_CONTAINS", 2, EXPR_PLACE_NONE)                                                   \
+    X(EXISTS, "attribute_exists", 1, EXPR_PLACE_CONDITION)                                         \
+    X(MISSING, "attribute_not_exists", 1, EXPR_PLACE_CONDITION)                                    \
+    X(TYPE, "attribute_type", 2, EXPR_PLACE_CONDITION)                                             \
+    X(BEGINS, "begins_with", 2, EXPR_PLACE_CONDITION)                                              \
+    X(CONTAINS, "contains", 2, EXPR_PLACE_CONDITION)                                               \
+    X(SIZE, "size", 1, EXPR_PLACE_CONDITION_OPERAND)                                               \
+    X(DEFAULT, "if_not_exists", 2, EXPR_PLACE_UPDATE_OPERAND)                                      \
+    X(APPEND, "list_append", 2, EXPR_PLACE_UPDATE)
+
+enum expr_op {
+#define X(op, text, operands, place) OP_##op,
+    EXPR_OP_LIST(X)
+#undef X
+        OP_UNKNOWN, // a call of a name that is no function
+};
+const char *expr_op_text(enum expr_op op);
+
+// A failure (no memory, or a part that is NULL) is remembered, and ends in the error when the whole
+// is compiled; so calls can be nested without looking at what they return.
+struct expr_builder {
+    struct arena *arena;
+    struct error *error;
+    bool plain; // messages without "Invalid FilterExpression: " before them
+    bool failed;
+};
+
+struct expr_node; // a part, to be used once
+
+struct expr_node *expr_path(struct expr_builder *b, struct path path);
+struct expr_node *expr_name(struct expr_builder *b, struct slice attribute); // a path of one step
+struct expr_node *expr_value(struct expr_builder *b, struct slice value);
+// An operator or a function, whose operands are added one after the other …
+struct expr_node *expr_call(struct expr_builder *b, enum expr_op op);
+void expr_operand(struct expr_builder *b, struct expr_node *call, struct expr_node *operand);
+// … or are at most two, of which the second may be NULL: not there.
+struct expr_node *expr_test(struct expr_builder *b, enum expr_op op, struct expr_node *first,
+                            struct expr_node *second);
+// OP_AND and OP_OR. A chain begins with NULL on its left.
+struct expr_node *expr_join(struct expr_builder *b, enum expr_op op, struct expr_node *left,
+                            struct expr_node *right);
+
+MUST_CHECK struct expr_condition *
+expr_build_condition(struct expr_builder *b, struct expr_node *whole, enum expr_kind kind);
+MUST_CHECK struct expr_key *expr_build_key(struct expr_builder *b, struct expr_node *whole);
+MUST_CHECK struct expr_projection *expr_build_projection(struct expr_builder *b, size_t count,
+                                                         const struct path *paths);
+
+enum expr_action { ACTION_SET, ACTION_REMOVE, ACTION_ADD, ACTION_DELETE };
+
+struct expr_change {
+    enum expr_action action;
+    struct path path;
+    struct expr_node *value; // SET: sums of any length; ADD, DELETE: an expr_value(); else NULL
+};
+MUST_CHECK struct expr_update *expr_build_update(struct expr_builder *b, size_t count,
+                                                 const struct expr_change *changes);
 
 // ---- Legacy parameters ---------------------------------------------------------------
 

@@ -11,39 +11,6 @@
 
 // ---- Operators and functions ----------------------------------------------------
 
-// X(op, text in messages, operands (0: any), where a call may stand). LACKS is NOT_CONTAINS of
-// the legacy parameters: unlike NOT contains() it is false for a missing attribute.
-#define EXPR_OP_LIST(X)                                                                            \
-    X(EQ, "=", 2, EXPR_PLACE_NONE)                                                                 \
-    X(NE, "<>", 2, EXPR_PLACE_NONE)                                                                \
-    X(LT, "<", 2, EXPR_PLACE_NONE)                                                                 \
-    X(LE, "<=", 2, EXPR_PLACE_NONE)                                                                \
-    X(GT, ">", 2, EXPR_PLACE_NONE)                                                                 \
-    X(GE, ">=", 2, EXPR_PLACE_NONE)                                                                \
-    X(BETWEEN, "BETWEEN", 3, EXPR_PLACE_NONE)                                                      \
-    X(IN, "IN", 0, EXPR_PLACE_NONE)                                                                \
-    X(AND, "AND", 2, EXPR_PLACE_NONE)                                                              \
-    X(OR, "OR", 2, EXPR_PLACE_NONE)                                                                \
-    X(NOT, "NOT", 1, EXPR_PLACE_NONE)                                                              \
-    X(PLUS, "+", 2, EXPR_PLACE_NONE)                                                               \
-    X(MINUS, "-", 2, EXPR_PLACE_NONE)                                                              \
-    X(LACKS, "NOT_CONTAINS", 2, EXPR_PLACE_NONE)                                                   \
-    X(EXISTS, "attribute_exists", 1, EXPR_PLACE_CONDITION)                                         \
-    X(MISSING, "attribute_not_exists", 1, EXPR_PLACE_CONDITION)                                    \
-    X(TYPE, "attribute_type", 2, EXPR_PLACE_CONDITION)                                             \
-    X(BEGINS, "begins_with", 2, EXPR_PLACE_CONDITION)                                              \
-    X(CONTAINS, "contains", 2, EXPR_PLACE_CONDITION)                                               \
-    X(SIZE, "size", 1, EXPR_PLACE_CONDITION_OPERAND)                                               \
-    X(DEFAULT, "if_not_exists", 2, EXPR_PLACE_UPDATE_OPERAND)                                      \
-    X(APPEND, "list_append", 2, EXPR_PLACE_UPDATE)
-
-enum expr_op {
-#define X(op, text, operands, place) OP_##op,
-    EXPR_OP_LIST(X)
-#undef X
-        OP_UNKNOWN, // a call of a name that is no function
-};
-
 // Where a function may be called: as a whole condition, as an operand of one, as a
 // whole SET value, or as a SET value and an operand of one.
 enum expr_place {
@@ -77,7 +44,7 @@ enum node_kind {
     NODE_BRANCH,   // between the operands of AND and OR: where evaluation may stop
 };
 
-struct node {
+struct expr_node {
     enum node_kind kind;
     enum expr_op op;
     uint32_t token;     // where it begins
@@ -86,19 +53,24 @@ struct node {
     bool redundant;     // by more than one pair
     bool operand;       // of a call: used as an operand, not as a whole
     size_t arg_count;
-    struct node *args; // first argument
-    struct node *last_arg;
-    struct node *next;         // argument of the same parent
-    struct node *next_created; // in the order of the text
-    struct node *next_post;    // operands before operators: the order of evaluation
+    struct expr_node *args; // first argument
+    struct expr_node *last_arg;
+    struct expr_node *next;         // argument of the same parent
+    struct expr_node *next_created; // in the order of the text
+    struct expr_node *next_post;    // operands before operators: the order of evaluation
 
-    // Set by the checks.
-    struct path path;        // NODE_PATH
-    bool tested;             // NODE_PATH: the one if_not_exists() asks for
-    const struct node *user; // the +, - or list_append() it is an operand of
-    struct slice value;      // NODE_VALUE
-    size_t step;             // NODE_BRANCH: its place in the program
-    struct node *branch;     // AND, OR: the branch between the sides
+    // Only while a constructor holds it: it begins a list in the order of the text, and ends one
+    // in the order of evaluation. Their other ends:
+    struct expr_node *last_created;
+    struct expr_node *first_post;
+
+    // Set by a constructor, or by the checks.
+    struct path path;             // NODE_PATH
+    bool tested;                  // NODE_PATH: the one if_not_exists() asks for
+    const struct expr_node *user; // the +, - or list_append() it is an operand of
+    struct slice value;           // NODE_VALUE
+    size_t step;                  // NODE_BRANCH: its place in the program
+    struct expr_node *branch;     // AND, OR: the branch between the sides
 };
 
 struct node_frame; // private to parser.c
@@ -106,18 +78,21 @@ struct node_frame; // private to parser.c
 struct parser {
     struct expr_params *params;
     enum expr_kind kind;
-    struct slice text;
+    bool plain;        // messages do not name the kind
+    struct slice text; // of a text: empty if constructors made the tree
     struct token *tokens;
     size_t token_count;
     size_t at; // the next token
 
-    struct node *created, **created_tail;
-    struct node *post, **post_tail;
+    struct expr_node *created, **created_tail;
+    struct expr_node *post, **post_tail;
     struct node_frame *frames;
     size_t depth;
     size_t operators; // counted by the checks
 };
 
+// A tree without nodes.
+void parser_clear(struct parser *parser, struct expr_params *params, enum expr_kind kind);
 // Empty and oversize texts are errors. On success the parser stands before the first token.
 MUST_CHECK bool parser_init(struct parser *parser, struct expr_params *params, struct slice text,
                             enum expr_kind kind);
@@ -140,10 +115,32 @@ static inline struct slice parser_text(const struct parser *parser, size_t token
 
 // A document path; a value placeholder; a whole condition; the right side of SET.
 // NULL with an error.
-MUST_CHECK struct node *parser_path(struct parser *parser);
-MUST_CHECK struct node *parser_value(struct parser *parser);
-MUST_CHECK struct node *parser_condition(struct parser *parser);
-MUST_CHECK struct node *parser_operand(struct parser *parser);
+MUST_CHECK struct expr_node *parser_path(struct parser *parser);
+MUST_CHECK struct expr_node *parser_value(struct parser *parser);
+MUST_CHECK struct expr_node *parser_condition(struct parser *parser);
+MUST_CHECK struct expr_node *parser_operand(struct parser *parser);
+
+// Makes `arg` the next argument of `parent`.
+void node_add(struct expr_node *parent, struct expr_node *arg);
+
+// ---- From trees to programs ------------------------------------------------------------
+
+// What the compilers do when the tree is there, whoever made it: checks, then the program. NULL
+// with an error.
+MUST_CHECK struct expr_condition *condition_compile(struct parser *parser);
+MUST_CHECK struct expr_key *key_compile(struct parser *parser, struct expr_node *root);
+MUST_CHECK struct expr_projection *projection_compile(struct parser *parser);
+
+// One action of an update.
+struct clause {
+    enum expr_action kind;
+    struct expr_node *path;
+    struct expr_node *value; // the operand of ADD and DELETE
+    struct expr_node *first; // SET: first and last node of the right side in evaluation order
+    struct expr_node *last;
+};
+MUST_CHECK struct expr_update *update_compile(struct parser *parser, size_t count,
+                                              struct clause *clauses);
 
 // ---- Checks -------------------------------------------------------------------------
 
@@ -152,10 +149,12 @@ MUST_CHECK struct node *parser_operand(struct parser *parser);
 MUST_CHECK bool check_words(struct parser *parser);
 // Second pass over one node whose arguments have passed: placeholders, number and types of
 // operands.
-MUST_CHECK bool check_node(struct parser *parser, struct node *node);
-// Resolve one leaf.
-MUST_CHECK bool check_path(struct parser *parser, struct node *node);
-MUST_CHECK bool check_value(struct parser *parser, struct node *node);
+MUST_CHECK bool check_node(struct parser *parser, struct expr_node *node);
+// Both passes over a whole condition.
+MUST_CHECK bool check_tree(struct parser *parser);
+// Resolve one leaf, unless a constructor did.
+MUST_CHECK bool check_path(struct parser *parser, struct expr_node *node);
+MUST_CHECK bool check_value(struct parser *parser, struct expr_node *node);
 // No two of the paths may overlap or conflict; `sorted` receives them in path order.
 MUST_CHECK bool check_overlap(struct parser *parser, const struct path *paths, size_t count,
                               const struct path ***sorted);
@@ -164,7 +163,7 @@ MUST_CHECK bool check_overlap(struct parser *parser, const struct path *paths, s
 const struct path **paths_sort(struct arena *arena, const struct path *paths, size_t count);
 
 // The type an operand is known to have before any item is seen, or VALUE_TYPES.
-enum value_type node_type(const struct node *node);
+enum value_type node_type(const struct expr_node *node);
 
 // "[a, b, [1]]" in the arena, for messages; NULL if it is used up.
 char *path_text(struct arena *arena, struct path path);
@@ -237,8 +236,6 @@ struct expr_projection {
 MUST_CHECK struct expr_projection *projection_build(struct arena *arena, size_t count,
                                                     const struct path *const *sorted);
 
-enum action_kind { ACTION_SET, ACTION_REMOVE, ACTION_ADD, ACTION_DELETE };
-
 // The right side of SET in postfix, over a stack of at most two values.
 enum term_kind { TERM_PATH, TERM_VALUE, TERM_DEFAULT, TERM_APPEND, TERM_PLUS, TERM_MINUS };
 
@@ -251,7 +248,7 @@ struct term {
 };
 
 struct action {
-    enum action_kind kind;
+    enum expr_action kind;
     struct path path;
     const struct place *place;
     struct slice value; // ADD, DELETE

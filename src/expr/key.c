@@ -9,14 +9,14 @@
 // ---- From the tree to clauses ------------------------------------------------------------
 
 struct key_builder {
-    struct parser parser;
+    struct expr_params *params;
     struct key_clause *clauses;
     size_t count;
 };
 
 static bool key_error(struct key_builder *builder, const char *message)
 {
-    return error_validation(builder->parser.params->error, "%s", message);
+    return error_validation(builder->params->error, "%s", message);
 }
 
 static enum key_op key_op_of(enum expr_op op, bool mirrored)
@@ -42,10 +42,11 @@ static enum key_op key_op_of(enum expr_op op, bool mirrored)
 }
 
 // The one operand that is an attribute; NULL with an error.
-static const struct node *clause_attribute(struct key_builder *builder, const struct node *node)
+static const struct expr_node *clause_attribute(struct key_builder *builder,
+                                                const struct expr_node *node)
 {
-    const struct node *attribute = NULL;
-    for (const struct node *arg = node->args; arg != NULL; arg = arg->next) {
+    const struct expr_node *attribute = NULL;
+    for (const struct expr_node *arg = node->args; arg != NULL; arg = arg->next) {
         if (arg->kind == NODE_CALL) {
             key_error(builder, "KeyConditionExpressions cannot contain nested operations");
             return NULL;
@@ -70,19 +71,19 @@ static const struct node *clause_attribute(struct key_builder *builder, const st
     return attribute;
 }
 
-static bool clause_add(struct key_builder *builder, const struct node *node)
+static bool clause_add(struct key_builder *builder, const struct expr_node *node)
 {
     enum key_op op = key_op_of(node->op, node->args->kind != NODE_PATH);
     if (op == KEY_NONE)
-        return error_validation(builder->parser.params->error,
+        return error_validation(builder->params->error,
                                 "Invalid operator used in KeyConditionExpression: %s",
                                 op_rows[node->op].text);
     if ((op == KEY_BETWEEN || op == KEY_BEGINS) && node->args->kind == NODE_VALUE)
-        return error_validation(builder->parser.params->error,
+        return error_validation(builder->params->error,
                                 "Invalid condition in KeyConditionExpression: %s operator must "
                                 "have the key attribute as its first operand",
                                 op_rows[node->op].text);
-    const struct node *attribute = clause_attribute(builder, node);
+    const struct expr_node *attribute = clause_attribute(builder, node);
     if (attribute == NULL)
         return false;
     struct key_clause clause = {.attribute = attribute->path.steps[0].name, .op = op};
@@ -92,7 +93,7 @@ static bool clause_add(struct key_builder *builder, const struct node *node)
                              "KeyConditionExpressions must only contain one condition per key");
     }
     size_t values = 0;
-    for (const struct node *arg = node->args; arg != NULL; arg = arg->next) {
+    for (const struct expr_node *arg = node->args; arg != NULL; arg = arg->next) {
         if (arg != attribute)
             clause.values[values++] = arg->value;
     }
@@ -101,18 +102,17 @@ static bool clause_add(struct key_builder *builder, const struct node *node)
 }
 
 // Walks the tree, parents first; only AND may have conditions below it.
-static bool clauses_collect(struct key_builder *builder, struct node *root)
+static bool clauses_collect(struct key_builder *builder, struct expr_node *root, size_t nodes)
 {
-    struct arena *arena = builder->parser.params->arena;
-    size_t room = builder->parser.token_count;
-    builder->clauses = arena_alloc(arena, room * sizeof *builder->clauses);
-    struct node **todo = arena_alloc(arena, room * sizeof(*todo));
+    struct arena *arena = builder->params->arena;
+    builder->clauses = arena_alloc(arena, nodes * sizeof *builder->clauses);
+    struct expr_node **todo = arena_alloc(arena, nodes * sizeof(*todo));
     if (builder->clauses == NULL || todo == NULL)
-        return error_budget(builder->parser.params->error);
+        return error_budget(builder->params->error);
     size_t depth = 0;
     todo[depth++] = root;
     while (depth > 0) {
-        struct node *node = todo[--depth];
+        struct expr_node *node = todo[--depth];
         if (node->op == OP_AND) {
             todo[depth++] = node->args->next;
             todo[depth++] = node->args;
@@ -123,28 +123,32 @@ static bool clauses_collect(struct key_builder *builder, struct node *root)
     return true;
 }
 
-struct expr_key *expr_compile_key(struct expr_params *params, struct slice text)
+struct expr_key *key_compile(struct parser *parser, struct expr_node *root)
 {
-    struct key_builder builder = {.count = 0};
-    struct parser *parser = &builder.parser;
-    if (!parser_init(parser, params, text, EXPR_KEY_CONDITION))
+    struct key_builder builder = {.params = parser->params};
+    size_t nodes = 0;
+    if (!check_tree(parser))
         return NULL;
-    struct node *root = parser_condition(parser);
-    if (root == NULL || !check_words(parser))
+    for (const struct expr_node *node = parser->post; node != NULL; node = node->next_post)
+        nodes++;
+    if (!clauses_collect(&builder, root, nodes))
         return NULL;
-    for (struct node *node = parser->post; node != NULL; node = node->next_post) {
-        if (!check_node(parser, node))
-            return NULL;
-    }
-    if (!clauses_collect(&builder, root))
-        return NULL;
-    struct expr_key *key = arena_alloc(params->arena, sizeof *key);
+    struct expr_key *key = arena_alloc(parser->params->arena, sizeof *key);
     if (key == NULL) {
-        error_budget(params->error);
+        error_budget(parser->params->error);
         return NULL;
     }
     *key = (struct expr_key){builder.count, builder.clauses, false};
     return key;
+}
+
+struct expr_key *expr_compile_key(struct expr_params *params, struct slice text)
+{
+    struct parser parser;
+    if (!parser_init(&parser, params, text, EXPR_KEY_CONDITION))
+        return NULL;
+    struct expr_node *root = parser_condition(&parser);
+    return root == NULL ? NULL : key_compile(&parser, root);
 }
 
 // ---- Over a schema -----------------------------------------------------------------------

@@ -242,7 +242,7 @@ struct expr_key *expr_legacy_key(struct arena *arena, struct error *error, size_
 // ---- AttributeUpdates -------------------------------------------------------------------------
 
 static bool update_kind(struct error *error, const struct legacy_update *entry,
-                        enum action_kind *kind)
+                        enum expr_action *kind)
 {
     bool delete = entry->action.ptr != NULL && slice_is(entry->action, "DELETE");
     bool add = entry->action.ptr != NULL && slice_is(entry->action, "ADD");

@@ -28,7 +28,7 @@ enum frame_kind {
 
 struct node_frame {
     enum frame_kind kind;
-    struct node *node; // what the frame completes; NULL for parentheses
+    struct expr_node *node; // what the frame completes; NULL for parentheses
 };
 
 static const char *const kind_names[] = {
@@ -44,6 +44,11 @@ const struct op_row op_rows[] = {
     EXPR_OP_LIST(X)
 #undef X
 };
+
+const char *expr_op_text(enum expr_op op)
+{
+    return op_rows[op].text;
+}
 
 enum expr_op op_from_name(struct slice name)
 {
@@ -71,6 +76,8 @@ bool parser_error(struct parser *parser, const char *format, ...)
     va_end(again);
     if (text == NULL)
         return error_budget(parser->params->error);
+    if (parser->plain)
+        return error_validation(parser->params->error, "%s", text);
     return error_validation(parser->params->error, "Invalid %s: %s", kind_names[parser->kind],
                             text);
 }
@@ -94,12 +101,18 @@ bool parser_syntax(struct parser *parser, size_t at)
 
 // ---- Building ----------------------------------------------------------------------
 
+void parser_clear(struct parser *parser, struct expr_params *params, enum expr_kind kind)
+{
+    *parser = (struct parser){.params = params, .kind = kind};
+    parser->created_tail = &parser->created;
+    parser->post_tail = &parser->post;
+}
+
 bool parser_init(struct parser *parser, struct expr_params *params, struct slice text,
                  enum expr_kind kind)
 {
-    *parser = (struct parser){.params = params, .kind = kind, .text = text};
-    parser->created_tail = &parser->created;
-    parser->post_tail = &parser->post;
+    parser_clear(parser, params, kind);
+    parser->text = text;
     if (text.len == 0)
         return parser_error(parser, "The expression can not be empty;");
     if (text.len > LIMIT_EXPRESSION) {
@@ -116,9 +129,9 @@ bool parser_init(struct parser *parser, struct expr_params *params, struct slice
     return true;
 }
 
-static struct node *node_new(struct parser *parser, enum node_kind kind, enum expr_op op)
+static struct expr_node *node_new(struct parser *parser, enum node_kind kind, enum expr_op op)
 {
-    struct node *node = arena_zalloc(parser->params->arena, 1, sizeof *node);
+    struct expr_node *node = arena_zalloc(parser->params->arena, 1, sizeof *node);
     if (node == NULL) {
         error_budget(parser->params->error);
         return NULL;
@@ -131,13 +144,13 @@ static struct node *node_new(struct parser *parser, enum node_kind kind, enum ex
     return node;
 }
 
-static void node_post(struct parser *parser, struct node *node)
+static void node_post(struct parser *parser, struct expr_node *node)
 {
     *parser->post_tail = node;
     parser->post_tail = &node->next_post;
 }
 
-static void node_add(struct node *parent, struct node *arg)
+void node_add(struct expr_node *parent, struct expr_node *arg)
 {
     if (parent->args == NULL)
         parent->args = arg;
@@ -149,7 +162,7 @@ static void node_add(struct node *parent, struct node *arg)
         arg->operand = true;
 }
 
-static bool frame_push(struct parser *parser, enum frame_kind kind, struct node *node)
+static bool frame_push(struct parser *parser, enum frame_kind kind, struct expr_node *node)
 {
     if (parser->frames == NULL) {
         parser->frames =
@@ -175,13 +188,13 @@ static bool token_is_name(enum token_kind kind)
 }
 
 // Only finds where the path ends; check_path() reads it.
-struct node *parser_path(struct parser *parser)
+struct expr_node *parser_path(struct parser *parser)
 {
     if (!token_is_name(parser_peek(parser))) {
         parser_syntax(parser, parser->at);
         return NULL;
     }
-    struct node *node = node_new(parser, NODE_PATH, OP_UNKNOWN);
+    struct expr_node *node = node_new(parser, NODE_PATH, OP_UNKNOWN);
     if (node == NULL)
         return NULL;
     parser->at++;
@@ -209,13 +222,13 @@ struct node *parser_path(struct parser *parser)
     return NULL;
 }
 
-struct node *parser_value(struct parser *parser)
+struct expr_node *parser_value(struct parser *parser)
 {
     if (parser_peek(parser) != TOKEN_VALUE_REF) {
         parser_syntax(parser, parser->at);
         return NULL;
     }
-    struct node *node = node_new(parser, NODE_VALUE, OP_UNKNOWN);
+    struct expr_node *node = node_new(parser, NODE_VALUE, OP_UNKNOWN);
     if (node == NULL)
         return NULL;
     parser->at++;
@@ -232,13 +245,13 @@ static bool frame_wants_operand(const struct node_frame *frame)
 }
 
 // Pushes what stands before the next leaf, and reads the leaf.
-static struct node *operand_start(struct parser *parser, bool condition)
+static struct expr_node *operand_start(struct parser *parser, bool condition)
 {
     for (;;) {
         bool operand = frame_wants_operand(frame_top(parser));
         enum token_kind kind = parser_peek(parser);
         if (kind == TOKEN_NOT && condition && !operand) {
-            struct node *node = node_new(parser, NODE_OPERATOR, OP_NOT);
+            struct expr_node *node = node_new(parser, NODE_OPERATOR, OP_NOT);
             if (node == NULL || !frame_push(parser, FRAME_NOT, node))
                 return NULL;
             parser->at++;
@@ -248,7 +261,7 @@ static struct node *operand_start(struct parser *parser, bool condition)
             parser->at++;
         } else if (kind == TOKEN_NAME && parser->tokens[parser->at + 1].kind == TOKEN_LPAREN) {
             enum expr_op op = op_from_name(parser_text(parser, parser->at));
-            struct node *node = node_new(parser, NODE_CALL, op);
+            struct expr_node *node = node_new(parser, NODE_CALL, op);
             if (node == NULL || !frame_push(parser, FRAME_CALL, node))
                 return NULL;
             parser->at += 2;
@@ -307,11 +320,11 @@ static enum outcome redundant_failed(struct parser *parser)
 }
 
 // The item is the left side of the operator that comes next.
-static enum outcome operator_begin(struct parser *parser, struct node *item, enum expr_op op)
+static enum outcome operator_begin(struct parser *parser, struct expr_node *item, enum expr_op op)
 {
     if (item->redundant)
         return redundant_failed(parser);
-    struct node *node = node_new(parser, NODE_OPERATOR, op);
+    struct expr_node *node = node_new(parser, NODE_OPERATOR, op);
     if (node == NULL)
         return OUTCOME_FAILED;
     node_add(node, item);
@@ -326,11 +339,11 @@ static enum outcome operator_begin(struct parser *parser, struct node *item, enu
 }
 
 // The item is the left side of AND or OR; a branch goes between the sides.
-static enum outcome logic_begin(struct parser *parser, struct node *item)
+static enum outcome logic_begin(struct parser *parser, struct expr_node *item)
 {
     bool and = parser_peek(parser) == TOKEN_AND;
-    struct node *node = node_new(parser, NODE_OPERATOR, and? OP_AND : OP_OR);
-    struct node *branch = node == NULL ? NULL : node_new(parser, NODE_BRANCH, node->op);
+    struct expr_node *node = node_new(parser, NODE_OPERATOR, and? OP_AND : OP_OR);
+    struct expr_node *branch = node == NULL ? NULL : node_new(parser, NODE_BRANCH, node->op);
     if (branch == NULL)
         return OUTCOME_FAILED;
     node_add(node, item);
@@ -341,14 +354,14 @@ static enum outcome logic_begin(struct parser *parser, struct node *item)
 }
 
 // The item completes the operator or call on top, and that becomes the item.
-static enum outcome frame_reduce(struct parser *parser, struct node **item)
+static enum outcome frame_reduce(struct parser *parser, struct expr_node **item)
 {
     *item = parser->frames[--parser->depth].node;
     node_post(parser, *item);
     return OUTCOME_AGAIN;
 }
 
-static enum outcome group_close(struct parser *parser, struct node *item)
+static enum outcome group_close(struct parser *parser, struct expr_node *item)
 {
     if (parser_peek(parser) != TOKEN_RPAREN)
         return syntax_failed(parser);
@@ -367,7 +380,7 @@ static enum outcome group_close(struct parser *parser, struct node *item)
 
 // The item stands where only an operand may.
 static enum outcome operand_close(struct parser *parser, struct node_frame *frame,
-                                  struct node **item)
+                                  struct expr_node **item)
 {
     enum token_kind kind = parser_peek(parser);
     if (frame->kind == FRAME_OPERAND_GROUP)
@@ -393,7 +406,7 @@ static enum outcome operand_close(struct parser *parser, struct node_frame *fram
 
 // The item stands where a whole condition may, and no comparison follows it.
 static enum outcome condition_close(struct parser *parser, struct node_frame *frame,
-                                    struct node **item)
+                                    struct expr_node **item)
 {
     enum token_kind kind = parser_peek(parser);
     bool group = frame != NULL && frame->kind == FRAME_GROUP;
@@ -411,7 +424,7 @@ static enum outcome condition_close(struct parser *parser, struct node_frame *fr
 }
 
 // Closes every frame that the item completes.
-static enum outcome operand_finish(struct parser *parser, bool condition, struct node **item)
+static enum outcome operand_finish(struct parser *parser, bool condition, struct expr_node **item)
 {
     enum outcome outcome = OUTCOME_AGAIN;
     while (outcome == OUTCOME_AGAIN) {
@@ -419,8 +432,7 @@ static enum outcome operand_finish(struct parser *parser, bool condition, struct
         enum expr_op op = operator_of(parser_peek(parser), condition);
         if (frame_wants_operand(frame))
             outcome = operand_close(parser, frame, item);
-        else if (op != OP_UNKNOWN &&
-                 ((*item)->kind != NODE_OPERATOR || (!condition && parser->params->long_sums)))
+        else if (op != OP_UNKNOWN && (*item)->kind != NODE_OPERATOR)
             outcome = operator_begin(parser, *item, op);
         else if (condition)
             outcome = condition_close(parser, frame, item);
@@ -430,11 +442,11 @@ static enum outcome operand_finish(struct parser *parser, bool condition, struct
     return outcome;
 }
 
-static struct node *machine_run(struct parser *parser, bool condition)
+static struct expr_node *machine_run(struct parser *parser, bool condition)
 {
     parser->depth = 0;
     for (;;) {
-        struct node *item = operand_start(parser, condition);
+        struct expr_node *item = operand_start(parser, condition);
         if (item == NULL)
             return NULL;
         enum outcome outcome = operand_finish(parser, condition, &item);
@@ -445,12 +457,12 @@ static struct node *machine_run(struct parser *parser, bool condition)
     }
 }
 
-struct node *parser_condition(struct parser *parser)
+struct expr_node *parser_condition(struct parser *parser)
 {
     return machine_run(parser, true);
 }
 
-struct node *parser_operand(struct parser *parser)
+struct expr_node *parser_operand(struct parser *parser)
 {
     return machine_run(parser, false);
 }

@@ -32,14 +32,13 @@ static bool projection_parse(struct parser *parser)
     }
 }
 
-struct expr_projection *expr_compile_projection(struct expr_params *params, struct slice text)
+struct expr_projection *projection_compile(struct parser *parser)
 {
-    struct parser parser;
-    if (!parser_init(&parser, params, text, EXPR_PROJECTION) || !projection_parse(&parser) ||
-        !check_words(&parser))
+    struct expr_params *params = parser->params;
+    if (!check_words(parser))
         return NULL;
     size_t count = 0;
-    for (struct node *node = parser.post; node != NULL; node = node->next_post)
+    for (struct expr_node *node = parser->post; node != NULL; node = node->next_post)
         count++;
     struct path *paths = arena_alloc(params->arena, count * sizeof *paths);
     if (paths == NULL) {
@@ -47,18 +46,26 @@ struct expr_projection *expr_compile_projection(struct expr_params *params, stru
         return NULL;
     }
     count = 0;
-    for (struct node *node = parser.post; node != NULL; node = node->next_post) {
-        if (!check_path(&parser, node))
+    for (struct expr_node *node = parser->post; node != NULL; node = node->next_post) {
+        if (!check_path(parser, node))
             return NULL;
         paths[count++] = node->path;
     }
     const struct path **sorted;
-    if (!check_overlap(&parser, paths, count, &sorted))
+    if (!check_overlap(parser, paths, count, &sorted))
         return NULL;
     struct expr_projection *projection = projection_build(params->arena, count, sorted);
     if (projection == NULL)
         error_budget(params->error);
     return projection;
+}
+
+struct expr_projection *expr_compile_projection(struct expr_params *params, struct slice text)
+{
+    struct parser parser;
+    if (!parser_init(&parser, params, text, EXPR_PROJECTION) || !projection_parse(&parser))
+        return NULL;
+    return projection_compile(&parser);
 }
 
 struct expr_projection *expr_projection_of_names(struct arena *arena, struct error *error,

@@ -6,20 +6,12 @@
 // The right side of SET becomes terms in postfix.
 #include "expr/expr_internal.h"
 
-// What the parser leaves of one action.
-struct clause {
-    enum action_kind kind;
-    struct node *path;
-    struct node *value; // the operand of ADD and DELETE
-    struct node *first; // SET: first and last node of the right side in evaluation order
-    struct node *last;
-};
-
+// An update in the making.
 struct update_builder {
-    struct parser parser;
+    struct parser *parser;
     size_t count;
     struct clause *clauses;
-    unsigned sections;    // a bit for each one seen
+    unsigned sections;    // of a text: a bit for each one seen
     const char *repeated; // the first section seen twice
     size_t term_count;
     struct term *terms;
@@ -36,7 +28,7 @@ static const char *const section_names[] = {
 
 static bool clause_parse(struct update_builder *builder, struct clause *clause)
 {
-    struct parser *parser = &builder->parser;
+    struct parser *parser = builder->parser;
     clause->path = parser_path(parser);
     if (clause->path == NULL)
         return false;
@@ -49,15 +41,15 @@ static bool clause_parse(struct update_builder *builder, struct clause *clause)
     if (parser_peek(parser) != TOKEN_EQ)
         return parser_syntax(parser, parser->at);
     parser->at++;
-    struct node *last = clause->path; // the newest in evaluation order
+    struct expr_node *last = clause->path; // the newest in evaluation order
     clause->last = parser_operand(parser);
     clause->first = last->next_post;
     return clause->last != NULL;
 }
 
-static bool section_parse(struct update_builder *builder, enum action_kind kind)
+static bool section_parse(struct update_builder *builder, enum expr_action kind)
 {
-    struct parser *parser = &builder->parser;
+    struct parser *parser = builder->parser;
     unsigned bit = 1u << kind;
     if ((builder->sections & bit) != 0 && builder->repeated == NULL)
         builder->repeated = section_names[kind];
@@ -74,7 +66,7 @@ static bool section_parse(struct update_builder *builder, enum action_kind kind)
 
 static bool update_parse(struct update_builder *builder)
 {
-    struct parser *parser = &builder->parser;
+    struct parser *parser = builder->parser;
     // Every clause begins with a keyword or a comma.
     builder->clauses =
         arena_alloc(parser->params->arena, parser->token_count * sizeof *builder->clauses);
@@ -84,7 +76,7 @@ static bool update_parse(struct update_builder *builder)
         enum token_kind kind = parser_peek(parser);
         if (kind < TOKEN_SET || kind > TOKEN_DELETE)
             return parser_syntax(parser, parser->at);
-        if (!section_parse(builder, (enum action_kind)(kind - TOKEN_SET)))
+        if (!section_parse(builder, (enum expr_action)(kind - TOKEN_SET)))
             return false;
     } while (parser_peek(parser) != TOKEN_END);
     return true;
@@ -119,7 +111,7 @@ static bool check_operand(struct update_builder *builder, const struct clause *c
     if (type == VALUE_SS || type == VALUE_NS || type == VALUE_BS ||
         (type == VALUE_N && clause->kind == ACTION_ADD))
         return true;
-    return parser_error(&builder->parser,
+    return parser_error(builder->parser,
                         "Incorrect operand type for operator or function; operator: %s, operand "
                         "type: %s, typeSet: ALLOWED_FOR_%s_OPERAND",
                         section_names[clause->kind], long_type_name(type),
@@ -128,8 +120,8 @@ static bool check_operand(struct update_builder *builder, const struct clause *c
 
 static bool check_placeholders(struct update_builder *builder, enum node_kind kind)
 {
-    struct parser *parser = &builder->parser;
-    for (struct node *node = parser->post; node != NULL; node = node->next_post) {
+    struct parser *parser = builder->parser;
+    for (struct expr_node *node = parser->post; node != NULL; node = node->next_post) {
         if (node->kind == kind && !check_node(parser, node))
             return false;
     }
@@ -138,12 +130,12 @@ static bool check_placeholders(struct update_builder *builder, enum node_kind ki
 
 static bool check_clauses(struct update_builder *builder)
 {
-    struct parser *parser = &builder->parser;
+    struct parser *parser = builder->parser;
     for (size_t i = 0; i < builder->count; i++) {
         if (builder->clauses[i].value != NULL && !check_operand(builder, &builder->clauses[i]))
             return false;
     }
-    for (struct node *node = parser->post; node != NULL; node = node->next_post) {
+    for (struct expr_node *node = parser->post; node != NULL; node = node->next_post) {
         if ((node->kind == NODE_CALL || node->kind == NODE_OPERATOR) && !check_node(parser, node))
             return false;
     }
@@ -152,7 +144,7 @@ static bool check_clauses(struct update_builder *builder)
 
 // ---- Program -------------------------------------------------------------------------
 
-static struct term term_of(const struct node *node)
+static struct term term_of(const struct expr_node *node)
 {
     struct term term = {.kind = TERM_PATH, .wanted = VALUE_TYPES};
     if (node->user != NULL)
@@ -174,7 +166,7 @@ static struct term term_of(const struct node *node)
 }
 
 // The path of if_not_exists() is part of its term, not a term: it may be missing.
-static bool is_default_path(const struct node *node)
+static bool is_default_path(const struct expr_node *node)
 {
     return node->kind == NODE_PATH && node->tested;
 }
@@ -183,7 +175,7 @@ static void terms_build(struct update_builder *builder, const struct clause *cla
                         struct action *action)
 {
     action->terms = &builder->terms[builder->term_count];
-    const struct node *node = clause->first;
+    const struct expr_node *node = clause->first;
     for (;; node = node->next_post) {
         if (!is_default_path(node)) {
             builder->terms[builder->term_count++] = term_of(node);
@@ -198,7 +190,7 @@ static void terms_build(struct update_builder *builder, const struct clause *cla
 static size_t mark_arguments(struct parser *parser)
 {
     size_t nodes = 0;
-    for (struct node *node = parser->post; node != NULL; node = node->next_post) {
+    for (struct expr_node *node = parser->post; node != NULL; node = node->next_post) {
         nodes++;
         if (node->kind != NODE_CALL && node->kind != NODE_OPERATOR)
             continue;
@@ -206,7 +198,7 @@ static size_t mark_arguments(struct parser *parser)
             node->args->tested = true;
             continue;
         }
-        for (struct node *arg = node->args; arg != NULL; arg = arg->next)
+        for (struct expr_node *arg = node->args; arg != NULL; arg = arg->next)
             arg->user = node;
     }
     return nodes;
@@ -274,10 +266,10 @@ bool update_places(struct arena *arena, struct expr_update *update)
 static struct expr_update *update_build(struct update_builder *builder,
                                         const struct path *const *sorted)
 {
-    struct expr_params *params = builder->parser.params;
+    struct expr_params *params = builder->parser->params;
     struct expr_update *update = arena_zalloc(params->arena, 1, sizeof *update);
     struct action *actions = arena_zalloc(params->arena, builder->count, sizeof *actions);
-    size_t nodes = mark_arguments(&builder->parser);
+    size_t nodes = mark_arguments(builder->parser);
     builder->terms = arena_alloc(params->arena, nodes * sizeof *builder->terms);
     struct expr_projection *touched = projection_build(params->arena, builder->count, sorted);
     if (update == NULL || actions == NULL || builder->terms == NULL || touched == NULL) {
@@ -302,32 +294,45 @@ static struct expr_update *update_build(struct update_builder *builder,
     return update;
 }
 
+static struct expr_update *update_check(struct update_builder *builder)
+{
+    struct parser *parser = builder->parser;
+    if (!check_words(parser))
+        return NULL;
+    if (builder->repeated != NULL) {
+        parser_error(parser, "The \"%s\" section can only be used once in an update expression;",
+                     builder->repeated);
+        return NULL;
+    }
+    if (!check_placeholders(builder, NODE_PATH))
+        return NULL;
+    struct path *paths = arena_alloc(parser->params->arena, builder->count * sizeof *paths);
+    if (paths == NULL) {
+        error_budget(parser->params->error);
+        return NULL;
+    }
+    for (size_t i = 0; i < builder->count; i++)
+        paths[i] = builder->clauses[i].path->path;
+    const struct path **sorted;
+    if (!check_overlap(parser, paths, builder->count, &sorted) ||
+        !check_placeholders(builder, NODE_VALUE) || !check_clauses(builder))
+        return NULL;
+    return update_build(builder, sorted);
+}
+
+struct expr_update *update_compile(struct parser *parser, size_t count, struct clause *clauses)
+{
+    struct update_builder builder = {.parser = parser, .count = count, .clauses = clauses};
+    return update_check(&builder);
+}
+
 struct expr_update *expr_compile_update(struct expr_params *params, struct slice text)
 {
-    struct update_builder builder = {.count = 0};
-    struct parser *parser = &builder.parser;
-    if (!parser_init(parser, params, text, EXPR_UPDATE) || !update_parse(&builder) ||
-        !check_words(parser))
+    struct parser parser;
+    struct update_builder builder = {.parser = &parser};
+    if (!parser_init(&parser, params, text, EXPR_UPDATE) || !update_parse(&builder))
         return NULL;
-    if (builder.repeated != NULL) {
-        parser_error(parser, "The \"%s\" section can only be used once in an update expression;",
-                     builder.repeated);
-        return NULL;
-    }
-    if (!check_placeholders(&builder, NODE_PATH))
-        return NULL;
-    struct path *paths = arena_alloc(params->arena, builder.count * sizeof *paths);
-    if (paths == NULL) {
-        error_budget(params->error);
-        return NULL;
-    }
-    for (size_t i = 0; i < builder.count; i++)
-        paths[i] = builder.clauses[i].path->path;
-    const struct path **sorted;
-    if (!check_overlap(parser, paths, builder.count, &sorted) ||
-        !check_placeholders(&builder, NODE_VALUE) || !check_clauses(&builder))
-        return NULL;
-    return update_build(&builder, sorted);
+    return update_check(&builder);
 }
 
 // ---- Questions ------------------------------------------------------------------------

@@ -2,14 +2,13 @@
 #ifndef GENERATE_C_H
 #define GENERATE_C_H
 
-#include "generate/text.h"
+#include "generate/runtime.h"
 #include "generate/walk.h"
 
 struct c_file {
-    const struct model *model;
-    const struct generate_options *options;
-    struct buf *out;
+    struct writer *w;
     struct slice prefix; // of every public name: the model's
+    bool digests;        // something calls sha256_text()
 };
 
 // How a value is kept in memory.
@@ -38,32 +37,21 @@ struct c_struct {
 
 // A member's name (with a _ behind it if another one is called the same, but for capitals); and
 // whether there is a flag "has_…" beside it, or it is a pointer to an object.
-void c_member(const struct c_file *c, struct buf *out, const struct model_attribute *attribute);
+struct slice c_member(const struct c_file *c, const struct model_attribute *attribute);
 bool c_has_flag(const struct model_attribute *attribute);
 bool c_is_pointer(const struct model_attribute *attribute);
-// The name of the struct of an object type that is a member of another struct.
-void c_object_name(struct buf *out, const struct c_file *c, const struct model_type *type,
-                   struct slice owner, struct slice member);
-void c_entity_name(struct buf *out, const struct model_entity *entity);
+struct slice c_entity_name(const struct c_file *c, const struct model_entity *entity);
 
 // All structs: named types and entities, with what is inside them.
 void c_structs(struct c_file *c);
 // The tables that describe them.
 void c_shapes(struct c_file *c);
 
-// Functions of an entity: declarations for the header, definitions for the source.
-void c_entity_declarations(struct c_file *c, const struct model_entity *entity);
-void c_entity_definitions(struct c_file *c, const struct model_entity *entity);
-
 // The text of an expression over `item`, in memory `memory`.
-void c_text(struct c_file *c, const struct model_expr *expr);
-void c_template(struct c_file *c, const struct model_template *template);
+struct slice c_text(struct c_file *c, const struct model_expr *expr);
+struct slice c_template(struct c_file *c, const struct model_template *template);
 // What fills a missing attribute, as statements; nothing if only the server can.
 void c_default(struct c_file *c, const struct model_attribute *attribute);
-void c_string(struct buf *out, struct slice text);
-
-void c_prefixed(struct buf *out, struct slice prefix, const char *text);
-void c_runtime(struct buf *out, struct slice prefix);
-void c_helpers(struct buf *out, struct slice prefix, bool digests);
+struct slice c_string(struct c_file *c, struct slice text);
 
 #endif

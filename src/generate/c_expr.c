@@ -3,307 +3,213 @@
 #include "generate/c.h"
 
 #include "guard/eval.h"
-#include "value/number.h"
 
-void c_string(struct buf *out, struct slice text)
+struct slice c_string(struct c_file *c, struct slice text)
 {
-    buf_byte(out, '"');
+    struct buf out;
+    buf_init(&out, LIMIT_MODEL_FILE);
+    buf_byte(&out, '"');
     for (size_t i = 0; i < text.len; i++) {
-        uint8_t c = text.ptr[i];
-        if (c == '"' || c == '\\')
-            buf_printf(out, "\\%c", c);
-        else if (c == '?')
-            buf_text(out, "\\?"); // no trigraphs
-        else if (c < 0x20 || c >= 0x7f)
-            buf_printf(out, "\\%03o", c);
-        else
-            buf_byte(out, c);
+        uint8_t byte = text.ptr[i];
+        if (byte < 0x20 || byte >= 0x7f)
+            buf_printf(&out, "\\%03o", byte);
+        else // ? is escaped so that there are no trigraphs
+            buf_printf(&out, strchr("\"\\?", byte) != NULL ? "\\%c" : "%c", byte);
     }
-    buf_byte(out, '"');
+    buf_byte(&out, '"');
+    return text_keep(c->w, &out);
 }
 
 // ---- Leaves ----------------------------------------------------------------------------------
 
-static void value_text(struct c_file *c, struct slice value)
+static struct slice value_text(struct c_file *c, struct slice value)
 {
-    struct buf number;
-    switch (value_type(value)) {
-    case VALUE_S:
-        c_string(c->out, value_bytes(value));
-        break;
-    case VALUE_N:
-        buf_init(&number, 256);
-        text_number(&number, value_bytes(value));
-        c_string(c->out, buf_view(&number));
-        buf_release(&number);
-        break;
-    case VALUE_BOOL:
-        buf_text(c->out, value_bool(value) ? "\"true\"" : "\"false\"");
-        break;
-    default:
-        buf_text(c->out, "NULL");
-    }
+    enum value_type type = value_type(value);
+    if (type == VALUE_S)
+        return c_string(c, value_bytes(value));
+    if (type == VALUE_N || type == VALUE_BOOL)
+        return TEXT(c->w, "%q", text_value(c->w, value, ""));
+    return SLICE_LIT("NULL");
 }
 
 // A member as text. `access` is how the struct is reached: "item->" or "item->request.".
-static void member_text(struct c_file *c, const struct model_attribute *attribute,
-                        struct slice access)
+static struct slice member_text(struct c_file *c, const struct model_attribute *attribute,
+                                struct slice access)
 {
-    struct buf member;
-    struct buf there;
-    buf_init(&member, 4096);
-    buf_init(&there, 4096);
-    buf_slice(&member, access);
-    c_member(c, &member, attribute);
-    if (c_has_flag(attribute)) {
-        buf_slice(&there, access);
-        buf_text(&there, "has_");
-        c_member(c, &there, attribute);
-    } else {
-        buf_text(&there, "true");
-    }
-    struct slice name = buf_view(&member);
+    struct slice member = c_member(c, attribute);
+    struct slice value = TEXT(c->w, "%s%s", access, member);
+    struct slice there =
+        c_has_flag(attribute) ? TEXT(c->w, "%shas_%s", access, member) : SLICE_LIT("true");
     switch (c_kind(attribute->type)) {
     case C_TEXT:
-        buf_slice(c->out, name);
-        break;
+        return value;
     case C_NUMBER:
+        return TEXT(c->w, "number_text(memory, %s, %s)", there, value);
     case C_INTEGER:
-        buf_printf(c->out, "%s_text(memory, %.*s, %.*s)",
-                   c_kind(attribute->type) == C_NUMBER ? "number" : "integer",
-                   SLICE_FMT(buf_view(&there)), SLICE_FMT(name));
-        break;
+        return TEXT(c->w, "integer_text(memory, %s, %s)", there, value);
     case C_BOOLEAN:
-        buf_printf(c->out, "boolean_text(%.*s, %.*s)", SLICE_FMT(buf_view(&there)),
-                   SLICE_FMT(name));
-        break;
+        return TEXT(c->w, "boolean_text(%s, %s)", there, value);
     case C_BYTES:
-        buf_printf(c->out, "bytes_text(memory, %.*s)", SLICE_FMT(name));
-        break;
+        return TEXT(c->w, "bytes_text(memory, %s)", value);
     default:
-        buf_text(c->out, "NULL");
+        return SLICE_LIT("NULL");
     }
-    buf_release(&member);
-    buf_release(&there);
 }
 
 // request.seed: through structs, with a test for each that may be absent.
-static void path_text(struct c_file *c, const struct model_expr *expr)
+static struct slice path_text(struct c_file *c, const struct model_expr *expr)
 {
     const struct model_attribute *attribute = expr->attribute;
-    struct buf access;
-    size_t tests = 0;
-    buf_init(&access, 4096);
-    buf_text(&access, "item->");
+    struct slice access = SLICE_LIT("item->");
+    struct slice tests = SLICE_LIT("");
+    struct slice closing = SLICE_LIT("");
     for (size_t i = 1; attribute != NULL && i < expr->step_count; i++) {
-        const struct model_type *type = type_bare(attribute->type);
+        bool pointer = c_is_pointer(attribute);
         if (c_kind(attribute->type) != C_OBJECT) {
             attribute = NULL;
             break;
         }
-        c_member(c, &access, attribute);
-        if (c_is_pointer(attribute)) {
-            buf_printf(c->out, "(%.*s == NULL ? NULL : ", SLICE_FMT(buf_view(&access)));
-            tests++;
+        access = TEXT(c->w, "%s%s", access, c_member(c, attribute));
+        if (pointer) {
+            tests = TEXT(c->w, "%s(%s == NULL ? NULL : ", tests, access);
+            closing = TEXT(c->w, "%s)", closing);
         }
-        buf_text(&access, c_is_pointer(attribute) ? "->" : ".");
-        attribute = model_type_field(type, expr->steps[i]);
+        access = TEXT(c->w, pointer ? "%s->" : "%s.", access);
+        attribute = model_type_field(type_bare(attribute->type), expr->steps[i]);
     }
-    if (attribute == NULL)
-        buf_text(c->out, "NULL");
-    else
-        member_text(c, attribute, buf_view(&access));
-    while (tests-- > 0)
-        buf_byte(c->out, ')');
-    buf_release(&access);
+    return TEXT(c->w, "%s%s%s", tests,
+                attribute == NULL ? SLICE_LIT("NULL") : member_text(c, attribute, access), closing);
 }
 
 // ---- Calls -----------------------------------------------------------------------------------
 
-static bool is_number(const struct model_expr *expr)
+static struct slice literal_argument(struct c_file *c, const struct model_expr *expr)
 {
-    return expr->kind == MODEL_EXPR_PATH && expr->attribute != NULL && expr->step_count == 1 &&
-           type_stored(expr->attribute->type) == VALUE_N;
+    return value_type(expr->value) == VALUE_N ? text_number(c->w, value_bytes(expr->value))
+                                              : c_string(c, value_bytes(expr->value));
 }
 
-static void literal_argument(struct c_file *c, const struct model_expr *expr)
+static struct slice call_text(struct c_file *c, const struct model_expr *expr)
 {
-    if (expr->kind == MODEL_EXPR_VALUE && value_type(expr->value) == VALUE_N)
-        text_number(c->out, value_bytes(expr->value));
-    else if (expr->kind == MODEL_EXPR_VALUE && value_type(expr->value) == VALUE_S)
-        c_string(c->out, value_bytes(expr->value));
-    else
-        buf_text(c->out, "0");
-}
-
-static void call_text(struct c_file *c, const struct model_expr *expr)
-{
-    static const char *const names[] = {
-        [MODEL_FN_LOWER] = "lower(memory, ",         [MODEL_FN_UPPER] = "upper(memory, ",
-        [MODEL_FN_TRIM] = "trim(memory, ",           [MODEL_FN_PAD] = "pad(memory, ",
-        [MODEL_FN_DATE_PART] = "date_text(memory, ", [MODEL_FN_NOW] = "now_text(memory",
-        [MODEL_FN_UUID] = "uuid_text(memory",        [MODEL_FN_ULID] = "ulid_text(memory",
-        [MODEL_FN_SHA256] = "sha256_text(memory, ",  [MODEL_FN_SIZE] = NULL};
-    if (names[expr->function] == NULL) {
-        buf_text(c->out, "NULL");
-        return;
+    static const char *const formats[] = {
+        [MODEL_FN_LOWER] = "lower(memory, %s)",
+        [MODEL_FN_UPPER] = "upper(memory, %s)",
+        [MODEL_FN_TRIM] = "trim(memory, %s)",
+        [MODEL_FN_SHA256] = "sha256_text(memory, (size_t)%s)",
+        [MODEL_FN_NOW] = "now_text(memory%s)",
+        [MODEL_FN_UUID] = "uuid_text(memory%s)",
+        [MODEL_FN_ULID] = "ulid_text(memory%s)",
+    };
+    struct slice first = expr->arg_count > 0 ? c_text(c, expr->args[0]) : SLICE_LIT("");
+    switch (expr->function) {
+    case MODEL_FN_SIZE:
+        return SLICE_LIT("NULL");
+    case MODEL_FN_PAD:
+        return TEXT(c->w, "pad(memory, %s, %s, %s)", first, literal_argument(c, expr->args[1]),
+                    slice_str(expr_is_number(expr->args[0]) ? "true" : "false"));
+    case MODEL_FN_DATE_PART:
+        return TEXT(c->w, "date_text(memory, %s, %s)", first, literal_argument(c, expr->args[1]));
+    case MODEL_FN_SHA256:
+        c->digests = true;
+        first = TEXT(c->w, "%s, %s", text_u64(c->w, expr->arg_count), first);
+        for (size_t i = 1; i < expr->arg_count; i++)
+            text_add(c->w, &first, ", ", c_text(c, expr->args[i]));
+        break;
+    default:
+        break;
     }
-    buf_text(c->out, names[expr->function]);
-    if (expr->function == MODEL_FN_SHA256) {
-        buf_printf(c->out, "(size_t)%zu", expr->arg_count);
-        for (size_t i = 0; i < expr->arg_count; i++) {
-            buf_text(c->out, ", ");
-            c_text(c, expr->args[i]);
-        }
-    } else if (expr->arg_count > 0) {
-        c_text(c, expr->args[0]);
-    }
-    if (expr->function == MODEL_FN_PAD || expr->function == MODEL_FN_DATE_PART) {
-        buf_text(c->out, ", ");
-        literal_argument(c, expr->args[1]);
-    }
-    if (expr->function == MODEL_FN_PAD)
-        buf_text(c->out, is_number(expr->args[0]) ? ", true" : ", false");
-    buf_byte(c->out, ')');
+    return TEXT(c->w, formats[expr->function], first);
 }
 
 // A time and seconds that are written in the file; nothing else is needed in texts.
-static void sum_text(struct c_file *c, const struct model_expr *expr)
+static struct slice sum_text(struct c_file *c, const struct model_expr *expr)
 {
-    if (expr->args[1]->kind != MODEL_EXPR_VALUE || value_type(expr->args[1]->value) != VALUE_N) {
-        buf_text(c->out, "NULL");
-        return;
-    }
-    buf_text(c->out, "moved_text(memory, ");
-    c_text(c, expr->args[0]);
-    buf_text(c->out, expr->kind == MODEL_EXPR_ADD ? ", " : ", -");
-    literal_argument(c, expr->args[1]);
-    buf_byte(c->out, ')');
+    const struct model_expr *by = expr->args[1];
+    if (by->kind != MODEL_EXPR_VALUE || value_type(by->value) != VALUE_N)
+        return SLICE_LIT("NULL");
+    return TEXT(c->w,
+                expr->kind == MODEL_EXPR_ADD ? "moved_text(memory, %s, %s)"
+                                             : "moved_text(memory, %s, -%s)",
+                c_text(c, expr->args[0]), literal_argument(c, by));
 }
 
-void c_text(struct c_file *c, const struct model_expr *expr)
+struct slice c_text(struct c_file *c, const struct model_expr *expr)
 {
     switch (expr->kind) {
     case MODEL_EXPR_VALUE:
-        value_text(c, expr->value);
-        break;
+        return value_text(c, expr->value);
     case MODEL_EXPR_PATH:
-        path_text(c, expr);
-        break;
+        return path_text(c, expr);
     case MODEL_EXPR_TEMPLATE:
-        c_template(c, expr->template);
-        break;
+        return c_template(c, expr->template);
     case MODEL_EXPR_CALL:
-        call_text(c, expr);
-        break;
+        return call_text(c, expr);
     case MODEL_EXPR_ELSE:
-        buf_text(c->out, "or_else(");
-        c_text(c, expr->args[0]);
-        buf_text(c->out, ", ");
-        c_text(c, expr->args[1]);
-        buf_byte(c->out, ')');
-        break;
+        return TEXT(c->w, "or_else(%s, %s)", c_text(c, expr->args[0]), c_text(c, expr->args[1]));
     case MODEL_EXPR_ADD:
     case MODEL_EXPR_SUBTRACT:
-        sum_text(c, expr);
-        break;
+        return sum_text(c, expr);
     default:
-        buf_text(c->out, "NULL");
+        return SLICE_LIT("NULL");
     }
 }
 
-void c_template(struct c_file *c, const struct model_template *template)
+struct slice c_template(struct c_file *c, const struct model_template *template)
 {
-    bool one = template->segment_count == 1;
-    if (template->segment_count == 0)
-        buf_text(c->out, "\"\"");
-    else if (!one)
-        buf_printf(c->out, "join(memory, (size_t)%zu", template->segment_count);
+    struct slice parts = {NULL, 0};
     for (size_t i = 0; i < template->segment_count; i++) {
-        buf_text(c->out, one ? "" : ", ");
-        if (template->segments[i].expr == NULL)
-            c_string(c->out, template->segments[i].literal);
-        else
-            c_text(c, template->segments[i].expr);
+        const struct model_segment *segment = &template->segments[i];
+        text_add(c->w, &parts, ", ",
+                 segment->expr == NULL ? c_string(c, segment->literal) : c_text(c, segment->expr));
     }
-    buf_text(c->out, template->segment_count > 1 ? ")" : "");
+    return template->segment_count == 0   ? SLICE_LIT("\"\"")
+           : template->segment_count == 1 ? parts
+                                          : TEXT(c->w, "join(memory, (size_t)%s, %s)",
+                                                 text_u64(c->w, template->segment_count), parts);
 }
 
 // ---- Defaults --------------------------------------------------------------------------------
 
 static void text_default(struct c_file *c, const struct model_attribute *attribute)
 {
-    const struct model_expr *expr = attribute->otherwise;
-    buf_text(c->out, "    if (item->");
-    c_member(c, c->out, attribute);
-    buf_text(c->out, " == NULL)\n        item->");
-    c_member(c, c->out, attribute);
-    buf_text(c->out, " = ");
-    if (model_kind_wanted(attribute->type) == MODEL_DATE) {
-        buf_text(c->out, "date_text(memory, ");
-        c_text(c, expr);
-        buf_text(c->out, ", \"yyyy-mm-dd\")");
-    } else {
-        c_text(c, expr);
-    }
-    buf_text(c->out, ";\n");
-}
-
-static void flagged_default(struct c_file *c, const struct model_attribute *attribute,
-                            const char *value)
-{
-    buf_text(c->out, "    if (!item->has_");
-    c_member(c, c->out, attribute);
-    buf_text(c->out, ") {\n        item->has_");
-    c_member(c, c->out, attribute);
-    buf_text(c->out, " = true;\n        item->");
-    c_member(c, c->out, attribute);
-    buf_printf(c->out, " = %s;\n    }\n", value);
+    struct slice member = c_member(c, attribute);
+    struct slice value = c_text(c, attribute->otherwise);
+    if (model_kind_wanted(attribute->type) == MODEL_DATE)
+        value = TEXT(c->w, "date_text(memory, %s, \"yyyy-mm-dd\")", value);
+    PUT(c->w, "    if (item->%s == NULL)\n        item->%s = %s;\n", member, member, value);
 }
 
 // now(), a time, a time and seconds: all of them are the seconds of a text.
 static void seconds_default(struct c_file *c, const struct model_attribute *attribute)
 {
-    buf_text(c->out, "    if (!item->has_");
-    c_member(c, c->out, attribute);
-    buf_text(c->out, ")\n        item->has_");
-    c_member(c, c->out, attribute);
-    buf_text(c->out, " = seconds_of(");
-    c_text(c, attribute->otherwise);
-    buf_text(c->out, ", &item->");
-    c_member(c, c->out, attribute);
-    buf_text(c->out, ");\n");
+    struct slice member = c_member(c, attribute);
+    PUT(c->w, "    if (!item->has_%s)\n        item->has_%s = seconds_of(%s, &item->%s);\n", member,
+        member, c_text(c, attribute->otherwise), member);
+}
+
+static void literal_default(struct c_file *c, const struct model_attribute *attribute,
+                            enum c_kind kind)
+{
+    struct slice member = c_member(c, attribute);
+    struct slice value = attribute->otherwise->value;
+    if (kind == C_RECORD || kind == C_LIST) // the literal is an empty one
+        PUT(c->w, "    item->has_%s = true;\n", member);
+    else if (value_type(value) == VALUE_N || value_type(value) == VALUE_BOOL)
+        PUT(c->w,
+            "    if (!item->has_%s) {\n        item->has_%s = true;\n        item->%s = %s;\n    "
+            "}\n",
+            member, member, member, text_value(c->w, value, ""));
 }
 
 void c_default(struct c_file *c, const struct model_attribute *attribute)
 {
-    const struct model_expr *expr = attribute->otherwise;
     enum c_kind kind = c_kind(attribute->type);
-    bool literal = expr->kind == MODEL_EXPR_VALUE;
-    struct buf value;
-    if (kind == C_TEXT) {
+    bool literal = attribute->otherwise->kind == MODEL_EXPR_VALUE;
+    if (kind == C_TEXT)
         text_default(c, attribute);
-        return;
-    }
-    if (kind == C_INTEGER && !literal) {
+    else if (kind == C_INTEGER && !literal)
         seconds_default(c, attribute);
-        return;
-    }
-    if (!literal || (kind != C_NUMBER && kind != C_INTEGER && kind != C_BOOLEAN &&
-                     kind != C_RECORD && kind != C_LIST))
-        return;
-    buf_init(&value, 256);
-    if (value_type(expr->value) == VALUE_N)
-        text_number(&value, value_bytes(expr->value));
-    else if (value_type(expr->value) == VALUE_BOOL)
-        buf_text(&value, value_bool(expr->value) ? "true" : "false");
-    buf_byte(&value, 0);
-    if (kind == C_RECORD || kind == C_LIST) {
-        buf_text(c->out, "    item->has_");
-        c_member(c, c->out, attribute);
-        buf_text(c->out, " = true;\n");
-    } else if (!value.failed && value.len > 1) {
-        flagged_default(c, attribute, (const char *)value.ptr);
-    }
-    buf_release(&value);
+    else if (literal && (kind == C_NUMBER || kind == C_INTEGER || kind == C_BOOLEAN ||
+                         kind == C_RECORD || kind == C_LIST))
+        literal_default(c, attribute, kind);
 }

@@ -4,7 +4,7 @@
 // recursive.
 #include "generate/c.h"
 
-enum { NESTING_MAX = 16 };
+enum { NESTING_MAX = 16 }; // what is deeper stays DynamoDB JSON
 
 enum c_kind c_kind(const struct model_type *type)
 {
@@ -52,51 +52,39 @@ static bool is_keyword(struct slice name)
     return false;
 }
 
-// Whether one of the fields beside `own` that stand before it has the same name in C.
-static bool clashes(struct slice snake, const struct model_attribute *own, size_t count,
+// Whether an attribute is one of these, and one before it has the same name in C.
+static bool clashes(const struct model_attribute *own, size_t count,
                     const struct model_attribute *fields)
 {
-    bool clash = false;
-    if (own < fields || own >= fields + count)
-        return false;
-    for (const struct model_attribute *field = fields; !clash && field < own; field++) {
-        struct buf other;
-        buf_init(&other, 4096);
-        text_snake(&other, field->name);
-        clash = slice_equal(buf_view(&other), snake);
-        buf_release(&other);
+    bool among = own >= fields && own < fields + count;
+    for (const struct model_attribute *field = fields; among && field < own; field++) {
+        if (text_alike(field->name, own->name))
+            return true;
     }
-    return clash;
+    return false;
 }
 
-static bool clashes_anywhere(const struct model *model, struct slice snake,
-                             const struct model_attribute *own)
+static bool clashes_anywhere(const struct model *model, const struct model_attribute *own)
 {
     for (size_t i = 0; i < model->type_count; i++) {
-        const struct model_type *type = model->types[i];
-        if (clashes(snake, own, type->field_count, type->fields))
+        if (clashes(own, model->types[i]->field_count, model->types[i]->fields))
             return true;
     }
     for (size_t t = 0; t < model->table_count; t++) {
         for (size_t i = 0; i < model->tables[t].entity_count; i++) {
             const struct model_entity *entity = &model->tables[t].entities[i];
-            if (clashes(snake, own, entity->attribute_count, entity->attributes))
+            if (clashes(own, entity->attribute_count, entity->attributes))
                 return true;
         }
     }
     return false;
 }
 
-void c_member(const struct c_file *c, struct buf *out, const struct model_attribute *attribute)
+struct slice c_member(const struct c_file *c, const struct model_attribute *attribute)
 {
-    struct buf snake;
-    buf_init(&snake, 4096);
-    text_snake(&snake, attribute->name);
-    struct slice name = buf_view(&snake);
-    buf_slice(out, name);
-    if (is_keyword(name) || clashes_anywhere(c->model, name, attribute))
-        buf_byte(out, '_');
-    buf_release(&snake);
+    struct slice name = text_snake(c->w, attribute->name);
+    return is_keyword(name) || clashes_anywhere(c->w->model, attribute) ? TEXT(c->w, "%s_", name)
+                                                                        : name;
 }
 
 bool c_is_pointer(const struct model_attribute *attribute)
@@ -105,6 +93,8 @@ bool c_is_pointer(const struct model_attribute *attribute)
            (attribute->otherwise != NULL || !attribute_always(attribute));
 }
 
+// A NULL says that a text, bytes or an object are not there; a number has no value to spare for
+// that. What has a default needs a flag, too: only so is a 0 told from nothing.
 bool c_has_flag(const struct model_attribute *attribute)
 {
     switch (c_kind(attribute->type)) {
@@ -118,106 +108,72 @@ bool c_has_flag(const struct model_attribute *attribute)
     }
 }
 
-void c_entity_name(struct buf *out, const struct model_entity *entity)
+struct slice c_entity_name(const struct c_file *c, const struct model_entity *entity)
 {
-    struct buf name;
-    buf_init(&name, 4096);
-    text_entity(&name, entity);
-    text_snake(out, buf_view(&name));
-    buf_release(&name);
+    return entity == NULL ? SLICE_LIT("") : text_snake(c->w, text_entity(c->w, entity));
 }
 
-static bool names_entity(const struct model *model, struct slice snake)
+static bool names_entity(struct writer *w, struct slice name)
 {
-    bool found = false;
-    for (size_t t = 0; t < model->table_count; t++) {
-        for (size_t i = 0; !found && i < model->tables[t].entity_count; i++) {
-            struct buf name;
-            buf_init(&name, 4096);
-            c_entity_name(&name, &model->tables[t].entities[i]);
-            found = slice_equal(buf_view(&name), snake);
-            buf_release(&name);
+    for (size_t t = 0; t < w->model->table_count; t++) {
+        for (size_t i = 0; i < w->model->tables[t].entity_count; i++) {
+            if (text_alike(name, text_entity(w, &w->model->tables[t].entities[i])))
+                return true;
         }
     }
-    return found;
+    return false;
 }
 
-void c_object_name(struct buf *out, const struct c_file *c, const struct model_type *type,
-                   struct slice owner, struct slice member)
+// The name of the struct of an object type that is a member of another struct.
+static struct slice object_name(const struct c_file *c, const struct model_type *type,
+                                struct slice owner, struct slice member)
 {
-    struct buf snake;
-    buf_init(&snake, 4096);
-    if (type->name.len > 0) {
-        text_snake(&snake, type->name);
-        buf_slice(out, buf_view(&snake));
-        buf_text(out, names_entity(c->model, buf_view(&snake)) ? "_value" : "");
-    } else {
-        text_snake(&snake, member);
-        buf_printf(out, "%.*s_%.*s", SLICE_FMT(owner), SLICE_FMT(buf_view(&snake)));
-    }
-    buf_release(&snake);
+    if (type->name.len == 0)
+        return TEXT(c->w, "%s_%s", owner, text_snake(c->w, member));
+    struct slice name = text_snake(c->w, type->name);
+    return names_entity(c->w, type->name) ? TEXT(c->w, "%s_value", name) : name;
 }
 
 // ---- Declarations ----------------------------------------------------------------------------
 
 // The type of a value, as far as it stands before the name.
-static void value_type_text(struct c_file *c, const struct model_type *type, struct slice owner,
-                            struct slice member, unsigned depth)
+static struct slice value_type_text(struct c_file *c, const struct model_type *type,
+                                    struct slice owner, struct slice member, unsigned depth)
 {
     const struct model_type *bare = type_bare(type);
-    struct buf *out = c->out;
     switch (depth > NESTING_MAX ? C_JSON : c_kind(type)) {
     case C_NUMBER:
-        buf_text(out, "double ");
-        break;
+        return SLICE_LIT("double ");
     case C_INTEGER:
-        buf_text(out, "int64_t ");
-        break;
+        return SLICE_LIT("int64_t ");
     case C_BOOLEAN:
-        buf_text(out, "bool ");
-        break;
+        return SLICE_LIT("bool ");
     case C_BYTES:
-        buf_printf(out, "struct %.*s_bytes ", SLICE_FMT(c->prefix));
-        break;
+        return TEXT(c->w, "struct %s_bytes ", c->prefix);
     case C_OBJECT:
-        buf_printf(out, "struct %.*s_", SLICE_FMT(c->prefix));
-        c_object_name(out, c, bare, owner, member);
-        buf_byte(out, ' ');
-        break;
+        return TEXT(c->w, "struct %s_%s ", c->prefix, object_name(c, bare, owner, member));
     case C_LIST:
     case C_SET:
-        buf_text(out, "struct { size_t count; ");
-        value_type_text(c, bare->item, owner, member, depth + 1);
-        buf_text(out, "*items; } ");
-        break;
+        return TEXT(c->w, "struct { size_t count; %s*items; } ",
+                    value_type_text(c, bare->item, owner, member, depth + 1));
     case C_RECORD:
-        buf_text(out, "struct { size_t count; const char **names; ");
-        value_type_text(c, bare->item, owner, member, depth + 1);
-        buf_text(out, "*values; } ");
-        break;
+        return TEXT(c->w, "struct { size_t count; const char **names; %s*values; } ",
+                    value_type_text(c, bare->item, owner, member, depth + 1));
     default:
-        buf_text(out, "const char *");
+        return SLICE_LIT("const char *");
     }
 }
 
 static void member_line(struct c_file *c, const struct model_attribute *attribute,
                         struct slice owner)
 {
-    struct buf *out = c->out;
-    text_comment(out, "    // ", attribute->doc);
-    buf_text(out, "    ");
-    value_type_text(c, attribute->type, owner, attribute->name, 0);
-    buf_text(out, c_is_pointer(attribute) ? "*" : "");
-    c_member(c, out, attribute);
-    buf_byte(out, ';');
-    if (c_kind(attribute->type) == C_JSON)
-        buf_text(out, " // DynamoDB JSON");
-    buf_byte(out, '\n');
-    if (c_has_flag(attribute)) {
-        buf_text(out, "    bool has_");
-        c_member(c, out, attribute);
-        buf_text(out, ";\n");
-    }
+    struct slice member = c_member(c, attribute);
+    text_comment(c->w->out, "    // ", attribute->doc);
+    PUT(c->w, c_is_pointer(attribute) ? "    %s*%s;%s\n" : "    %s%s;%s\n",
+        value_type_text(c, attribute->type, owner, attribute->name, 0), member,
+        slice_str(c_kind(attribute->type) == C_JSON ? " // DynamoDB JSON" : ""));
+    if (c_has_flag(attribute))
+        PUT(c->w, "    bool has_%s;\n", member);
 }
 
 // ---- All structs, inner ones first -----------------------------------------------------------
@@ -241,22 +197,20 @@ static void walk_struct(struct walk *walk, const struct c_struct *one, unsigned 
 static void walk_object(struct walk *walk, const struct model_type *type, struct slice owner,
                         struct slice member, unsigned depth)
 {
+    const struct model *model = walk->c->w->model;
     const struct model_attribute *fields[TYPE_FIELDS_MAX];
     size_t named = 0;
-    while (named < walk->c->model->type_count && walk->c->model->types[named] != type)
+    while (named < model->type_count && model->types[named] != type)
         named++;
-    if (type->name.len > 0 && named < walk->c->model->type_count) {
+    if (type->name.len > 0 && named < model->type_count) {
         if (walk->done[named])
             return;
-        walk->done[named] = true;
+        walk->done[named] = true; // before its fields: it may be one of them
     }
-    struct buf name;
-    buf_init(&name, 4096);
-    c_object_name(&name, walk->c, type, owner, member);
-    struct c_struct one = {
-        .name = buf_view(&name), .count = type_fields(type, fields), .fields = fields};
+    struct c_struct one = {.name = object_name(walk->c, type, owner, member),
+                           .count = type_fields(type, fields),
+                           .fields = fields};
     walk_struct(walk, &one, depth);
-    buf_release(&name);
 }
 
 static void walk_type(struct walk *walk, const struct model_type *type, struct slice owner,
@@ -285,137 +239,116 @@ static void walk_entity(struct walk *walk, const struct model_entity *entity)
     count = count < TYPE_FIELDS_MAX ? count : TYPE_FIELDS_MAX;
     for (size_t i = 0; i < count; i++)
         fields[i] = &entity->attributes[i];
-    struct buf name;
-    buf_init(&name, 4096);
-    c_entity_name(&name, entity);
-    struct c_struct one = {.name = buf_view(&name), .count = count, .fields = fields};
+    struct c_struct one = {
+        .name = c_entity_name(walk->c, entity), .count = count, .fields = fields};
     walk_struct(walk, &one, 0);
-    buf_release(&name);
 }
 
 static void walk_all(struct c_file *c, void (*visit)(struct c_file *, const struct c_struct *))
 {
-    struct arena arena;
-    arena_init(&arena, 1 << 20);
+    struct writer *w = c->w;
     struct walk walk = {.c = c, .visit = visit};
-    walk.done = arena_zalloc(&arena, c->model->type_count + 1, sizeof(*walk.done));
-    for (size_t i = 0; walk.done != NULL && i < c->model->type_count; i++)
-        walk_type(&walk, c->model->types[i], SLICE_LIT(""), SLICE_LIT(""), 0);
-    for (size_t t = 0; walk.done != NULL && t < c->model->table_count; t++) {
-        const struct model_table *table = &c->model->tables[t];
-        for (size_t i = 0; generate_wants(c->options, table) && i < table->entity_count; i++)
-            walk_entity(&walk, &table->entities[i]);
+    walk.done = arena_zalloc(&w->arena, w->model->type_count + 1, sizeof(*walk.done));
+    if (walk.done == NULL) {
+        w->out->failed = true;
+        return;
     }
-    c->out->failed = c->out->failed || walk.done == NULL;
-    arena_release(&arena);
+    for (size_t i = 0; i < w->model->type_count; i++)
+        walk_type(&walk, w->model->types[i], SLICE_LIT(""), SLICE_LIT(""), 0);
+    for (const struct model_entity *entity = NULL; (entity = next_entity(w, entity)) != NULL;)
+        walk_entity(&walk, entity);
 }
 
 static void declare(struct c_file *c, const struct c_struct *one)
 {
-    buf_printf(c->out, "\nstruct %.*s_%.*s {\n", SLICE_FMT(c->prefix), SLICE_FMT(one->name));
+    PUT(c->w, "\nstruct %s_%s {\n", c->prefix, one->name);
     for (size_t i = 0; i < one->count; i++)
         member_line(c, one->fields[i], one->name);
     if (one->count == 0)
-        buf_text(c->out, "    char nothing;\n");
-    buf_text(c->out, "};\n");
+        buf_text(c->w->out, "    char nothing;\n");
+    buf_text(c->w->out, "};\n");
 }
 
 static void forward(struct c_file *c, const struct c_struct *one)
 {
-    buf_printf(c->out, "struct %.*s_%.*s;\n", SLICE_FMT(c->prefix), SLICE_FMT(one->name));
+    PUT(c->w, "struct %s_%s;\n", c->prefix, one->name);
 }
 
 void c_structs(struct c_file *c)
 {
-    buf_byte(c->out, '\n');
+    buf_byte(c->w->out, '\n');
     walk_all(c, forward);
     walk_all(c, declare);
 }
 
 // ---- Shapes ----------------------------------------------------------------------------------
 
-static void type_row(struct c_file *c, const struct model_type *type, struct slice owner,
-                     struct slice member, unsigned depth)
+static struct slice type_row(struct c_file *c, const struct model_type *type, struct slice owner,
+                             struct slice member, unsigned depth)
 {
-    static const char *const rows[] = {[C_TEXT] = "TEXT, sizeof(const char *)",
-                                       [C_NUMBER] = "NUMBER, sizeof(double)",
-                                       [C_INTEGER] = "INTEGER, sizeof(int64_t)",
-                                       [C_BOOLEAN] = "BOOLEAN, sizeof(bool)",
-                                       [C_BYTES] = "BYTES, sizeof(struct PREFIX_bytes)",
-                                       [C_JSON] = "JSON, sizeof(const char *)",
-                                       [C_OBJECT] = "OBJECT, sizeof(struct PREFIX_",
+    static const char *const rows[] = {[C_TEXT] = "{TEXT, sizeof(const char *), NULL, NULL}",
+                                       [C_NUMBER] = "{NUMBER, sizeof(double), NULL, NULL}",
+                                       [C_INTEGER] = "{INTEGER, sizeof(int64_t), NULL, NULL}",
+                                       [C_BOOLEAN] = "{BOOLEAN, sizeof(bool), NULL, NULL}",
+                                       [C_JSON] = "{JSON, sizeof(const char *), NULL, NULL}",
                                        [C_LIST] = "LIST, sizeof(struct list)",
                                        [C_SET] = "SET, sizeof(struct list)",
                                        [C_RECORD] = "RECORD, sizeof(struct record)"};
     const struct model_type *bare = type_bare(type);
     enum c_kind kind = depth > NESTING_MAX ? C_JSON : c_kind(type);
-    struct buf *out = c->out;
-    buf_byte(out, '{');
-    c_prefixed(out, c->prefix, rows[kind]);
-    if (kind == C_OBJECT) {
-        c_object_name(out, c, bare, owner, member);
-        buf_text(out, "), &shape_");
-        c_object_name(out, c, bare, owner, member);
-        buf_text(out, ", NULL}");
-    } else if (kind == C_LIST || kind == C_SET || kind == C_RECORD) {
-        buf_text(out, ", NULL, &(const struct type)");
-        type_row(c, bare->item, owner, member, depth + 1);
-        buf_byte(out, '}');
-    } else {
-        buf_text(out, ", NULL, NULL}");
+    switch (kind) {
+    case C_BYTES:
+        return TEXT(c->w, "{BYTES, sizeof(struct %s_bytes), NULL, NULL}", c->prefix);
+    case C_OBJECT: {
+        struct slice name = object_name(c, bare, owner, member);
+        return TEXT(c->w, "{OBJECT, sizeof(struct %s_%s), &shape_%s, NULL}", c->prefix, name, name);
+    }
+    case C_LIST:
+    case C_SET:
+    case C_RECORD:
+        return TEXT(c->w, "{%s, NULL, &(const struct type)%s}", slice_str(rows[kind]),
+                    type_row(c, bare->item, owner, member, depth + 1));
+    default:
+        return slice_str(rows[kind]);
     }
 }
 
 static void field_row(struct c_file *c, const struct c_struct *one,
                       const struct model_attribute *attribute)
 {
-    struct buf *out = c->out;
-    buf_text(out, "    {");
-    c_string(out, attribute->name);
-    buf_text(out, ", ");
-    type_row(c, attribute->type, one->name, attribute->name, 0);
-    buf_printf(out, ",\n     offsetof(struct %.*s_%.*s, ", SLICE_FMT(c->prefix),
-               SLICE_FMT(one->name));
-    c_member(c, out, attribute);
-    if (c_has_flag(attribute)) {
-        buf_printf(out, "), (long)offsetof(struct %.*s_%.*s, has_", SLICE_FMT(c->prefix),
-                   SLICE_FMT(one->name));
-        c_member(c, out, attribute);
-        buf_byte(out, ')');
-    } else {
-        buf_text(out, "), NO_FLAG");
-    }
+    struct slice member = c_member(c, attribute);
     bool null = !attribute->optional && type_nullable(attribute->type);
-    buf_printf(out, ", %s, %s},\n", c_is_pointer(attribute) ? "true" : "false",
-               null ? "true" : "false");
+    struct slice flag = c_has_flag(attribute) ? TEXT(c->w, "(long)offsetof(struct %s_%s, has_%s)",
+                                                     c->prefix, one->name, member)
+                                              : SLICE_LIT("NO_FLAG");
+    PUT(c->w, "    {%s, %s,\n     offsetof(struct %s_%s, %s), %s, %s, %s},\n",
+        c_string(c, attribute->name), type_row(c, attribute->type, one->name, attribute->name, 0),
+        c->prefix, one->name, member, flag, slice_str(c_is_pointer(attribute) ? "true" : "false"),
+        slice_str(null ? "true" : "false"));
 }
 
+// Recursive types name the shapes of others, which may come later.
 static void shape_forward(struct c_file *c, const struct c_struct *one)
 {
-    buf_printf(c->out, "static const struct shape shape_%.*s;\n", SLICE_FMT(one->name));
+    PUT(c->w, "static const struct shape shape_%s;\n", one->name);
 }
 
 static void shape_table(struct c_file *c, const struct c_struct *one)
 {
-    struct slice name = one->name;
+    struct slice fields = SLICE_LIT("NULL");
     if (one->count > 0) {
-        buf_printf(c->out, "\nstatic const struct field fields_%.*s[] = {\n", SLICE_FMT(name));
+        fields = TEXT(c->w, "fields_%s", one->name);
+        PUT(c->w, "\nstatic const struct field %s[] = {\n", fields);
         for (size_t i = 0; i < one->count; i++)
             field_row(c, one, one->fields[i]);
-        buf_text(c->out, "};\n");
+        buf_text(c->w->out, "};\n");
     }
-    buf_printf(c->out, "static const struct shape shape_%.*s = {sizeof(struct %.*s_%.*s), %zu, ",
-               SLICE_FMT(name), SLICE_FMT(c->prefix), SLICE_FMT(name), one->count);
-    if (one->count > 0)
-        buf_printf(c->out, "fields_%.*s};\n", SLICE_FMT(name));
-    else
-        buf_text(c->out, "NULL};\n");
+    PUT(c->w, "static const struct shape shape_%s = {sizeof(struct %s_%s), %s, %s};\n", one->name,
+        c->prefix, one->name, text_u64(c->w, one->count), fields);
 }
 
 void c_shapes(struct c_file *c)
 {
-    buf_text(c->out, "\n// ---- Shapes of this model "
-                     "----------------------------------------------------------------------\n\n");
     walk_all(c, shape_forward);
     walk_all(c, shape_table);
 }

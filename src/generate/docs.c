@@ -3,61 +3,68 @@
 // attributes, access patterns with index and key condition, rules, and a diagram.
 #include "generate/docs.h"
 
-void docs_heading(const struct docs *docs, unsigned deeper, const char *title)
+void docs_heading(const struct docs *docs, unsigned deeper, struct slice title)
 {
     for (unsigned i = 0; i < docs->level + deeper; i++)
-        buf_byte(docs->out, '#');
-    buf_printf(docs->out, " %s\n\n", title);
+        buf_byte(docs->w->out, '#');
+    PUT(docs->w, " %s\n\n", title);
 }
 
 void docs_paragraph(const struct docs *docs, struct slice doc)
 {
+    struct buf *out = docs->w->out;
     if (doc.len == 0)
         return;
-    size_t start = docs->out->len;
-    text_comment(docs->out, "", doc);
+    size_t start = out->len;
+    text_comment(out, "", doc);
     // A comment behind a declaration is often no whole sentence; here it stands alone.
-    if (!docs->out->failed && docs->out->len > start) {
-        uint8_t *first = docs->out->ptr + start;
-        bool word = docs->out->len - start > 1 && first[1] >= 'a' && first[1] <= 'z';
-        if (word && first[0] >= 'a' && first[0] <= 'z')
+    if (!out->failed && out->len > start + 1) {
+        uint8_t *first = out->ptr + start;
+        if (first[0] >= 'a' && first[0] <= 'z' && first[1] >= 'a' && first[1] <= 'z')
             first[0] = (uint8_t)(first[0] - 'a' + 'A');
-        uint8_t last = docs->out->len - start > 1 ? docs->out->ptr[docs->out->len - 2] : '.';
+        uint8_t last = out->ptr[out->len - 2];
         if ((last >= 'a' && last <= 'z') || (last >= '0' && last <= '9') || last == ')') {
-            docs->out->len--;
-            buf_text(docs->out, ".\n");
+            out->len--;
+            buf_text(out, ".\n");
         }
     }
-    buf_byte(docs->out, '\n');
+    buf_byte(out, '\n');
 }
 
-void docs_code(struct buf *out, struct slice text)
+struct slice docs_code(struct writer *w, struct slice text)
 {
-    const char *fence = text.len > 0 && memchr(text.ptr, '`', text.len) != NULL ? "``" : "`";
-    buf_text(out, fence);
-    buf_slice(out, text);
-    buf_text(out, fence);
+    bool quotes = text.len > 0 && memchr(text.ptr, '`', text.len) != NULL;
+    return TEXT(w, quotes ? "``%s``" : "`%s`", text);
 }
 
-void docs_code_cell(struct buf *out, struct slice text)
+struct slice docs_code_cell(struct writer *w, struct slice text)
 {
-    buf_byte(out, '`');
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == '|')
-            buf_byte(out, '\\');
-        buf_byte(out, text.ptr[i]);
-    }
-    buf_byte(out, '`');
+    return TEXT(w, "`%s`", text_escaped(w, "|", text));
 }
 
-static void part_cell(struct grid *grid, const struct model_key_part *part)
+struct slice docs_cell(struct writer *w, struct slice doc)
 {
-    struct buf text;
-    buf_init(&text, 64 << 10);
-    text_key_part(&text, part);
-    docs_code_cell(&grid->text, buf_view(&text));
-    grid_cell(grid);
-    buf_release(&text);
+    return text_escaped(w, "|", text_line(w, doc));
+}
+
+void docs_grid(const struct docs *docs, struct grid *grid)
+{
+    grid_markdown(grid);
+    buf_byte(docs->w->out, '\n');
+}
+
+// The names of key attributes as the head of columns.
+static void key_heads(struct grid *grid, const struct key_part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        grid_cell(grid, docs_code_cell(grid->w, parts[i].name));
+}
+
+// What an entity puts into them.
+static void key_cells(struct grid *grid, const struct model_key_part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        grid_cell(grid, docs_code_cell(grid->w, text_key_part(grid->w, &parts[i])));
 }
 
 // ---- Overview --------------------------------------------------------------------------------
@@ -72,52 +79,31 @@ static struct slice first_sentence(struct slice doc)
     return doc;
 }
 
-static void cell_line(struct grid *grid, struct slice doc)
-{
-    struct buf line;
-    buf_init(&line, 1 << 20);
-    text_line(&line, doc);
-    for (size_t i = 0; i < line.len; i++) {
-        if (line.ptr[i] == '|')
-            buf_byte(&grid->text, '\\');
-        buf_byte(&grid->text, line.ptr[i]);
-    }
-    buf_release(&line);
-    grid_cell(grid);
-}
-
 static void overview(const struct docs *docs, const struct model_table *table)
 {
-    docs_heading(docs, 0, "Overview");
-    buf_printf(docs->out, "Table `%.*s` holds %zu %s", SLICE_FMT(table->name), table->entity_count,
-               table->entity_count == 1 ? "kind of item" : "kinds of items");
+    docs_heading(docs, 0, SLICE_LIT("Overview"));
+    buf_printf(docs->w->out, "Table `%.*s` holds %zu %s", SLICE_FMT(table->name),
+               table->entity_count, table->entity_count == 1 ? "kind of item" : "kinds of items");
     if (table->index_count > 0)
-        buf_printf(docs->out, ", has %zu %s", table->index_count,
+        buf_printf(docs->w->out, ", has %zu %s", table->index_count,
                    table->index_count == 1 ? "secondary index" : "secondary indexes");
-    buf_printf(docs->out, " and serves %zu access pattern%s.\n\n", table->access_count,
+    buf_printf(docs->w->out, " and serves %zu access pattern%s.\n\n", table->access_count,
                table->access_count == 1 ? "" : "s");
     if (table->entity_count == 0)
         return;
     size_t keys = keys_count(&table->keys);
     struct grid grid;
-    grid_init(&grid, 2 + keys);
-    grid_cell_text(&grid, "Entity");
-    for (size_t i = 0; i < keys; i++) {
-        docs_code_cell(&grid.text, table->keys.parts[i].name);
-        grid_cell(&grid);
-    }
-    grid_cell_text(&grid, "What it is");
+    grid_init(&grid, docs->w, 2 + keys);
+    grid_cell(&grid, SLICE_LIT("Entity"));
+    key_heads(&grid, table->keys.parts, keys);
+    grid_cell(&grid, SLICE_LIT("What it is"));
     for (size_t i = 0; i < table->entity_count; i++) {
         const struct model_entity *entity = &table->entities[i];
-        buf_slice(&grid.text, entity->name);
-        grid_cell(&grid);
-        for (size_t k = 0; k < keys; k++)
-            part_cell(&grid, &entity->keys[k]);
-        cell_line(&grid, first_sentence(entity->doc));
+        grid_cell(&grid, entity->name);
+        key_cells(&grid, entity->keys, keys);
+        grid_cell(&grid, docs_cell(docs->w, first_sentence(entity->doc)));
     }
-    grid_markdown(&grid, docs->out);
-    grid_release(&grid);
-    buf_byte(docs->out, '\n');
+    docs_grid(docs, &grid);
 }
 
 // ---- Key schema ------------------------------------------------------------------------------
@@ -146,56 +132,44 @@ static const char *stream_text(enum model_stream stream)
 
 static void settings(const struct docs *docs, const struct model_table *table)
 {
-    struct buf *out = docs->out;
+    struct writer *w = docs->w;
     if (table->type_attribute.len > 0)
-        buf_printf(out, "- **Entity type**: `%.*s` names the entity of each item.\n",
-                   SLICE_FMT(table->type_attribute));
+        PUT(w, "- **Entity type**: `%s` names the entity of each item.\n", table->type_attribute);
     if (table->ttl_attribute.len > 0)
-        buf_printf(out,
-                   "- **Time to live**: items disappear at the time in `%.*s` (epoch seconds).\n",
-                   SLICE_FMT(table->ttl_attribute));
+        PUT(w, "- **Time to live**: items disappear at the time in `%s` (epoch seconds).\n",
+            table->ttl_attribute);
     if (table->stream != MODEL_STREAM_NONE)
-        buf_printf(out, "- **Stream**: %s.\n", stream_text(table->stream));
+        PUT(w, "- **Stream**: %s.\n", slice_str(stream_text(table->stream)));
     if (table->pitr)
-        buf_text(out, "- **Point-in-time recovery**: on.\n");
+        buf_text(w->out, "- **Point-in-time recovery**: on.\n");
     if (table->provisioned)
-        buf_printf(out, "- **Capacity**: provisioned, %llu read and %llu write units.\n",
-                   (unsigned long long)table->read_units, (unsigned long long)table->write_units);
-    buf_printf(out, "- **Guard**: %s; unknown attributes are %s, items of no entity are %s.\n\n",
-               mode_text(table->guard), leave_text(table->unknown), leave_text(table->unmatched));
+        PUT(w, "- **Capacity**: provisioned, %s read and %s write units.\n",
+            text_u64(w, table->read_units), text_u64(w, table->write_units));
+    PUT(w, "- **Guard**: %s; unknown attributes are %s, items of no entity are %s.\n\n",
+        slice_str(mode_text(table->guard)), slice_str(leave_text(table->unknown)),
+        slice_str(leave_text(table->unmatched)));
 }
 
-static void key_schema(const struct docs *docs, const struct model_table *table)
+static void key_lines(struct writer *w, const struct key_schema *keys)
 {
-    docs_heading(docs, 0, "Key Schema");
-    for (size_t i = 0; i < keys_count(&table->keys); i++) {
-        const struct key_part *part = &table->keys.parts[i];
-        buf_printf(docs->out, "- **%s key**: `%.*s` (%s)\n",
-                   i < table->keys.hash_count ? "Partition" : "Sort", SLICE_FMT(part->name),
-                   key_type_text(part->type));
-    }
-    settings(docs, table);
+    for (size_t i = 0; i < keys_count(keys); i++)
+        PUT(w, "- **%s key**: `%s` (%s)\n", slice_str(i < keys->hash_count ? "Partition" : "Sort"),
+            keys->parts[i].name, slice_str(key_type_text(keys->parts[i].type)));
 }
 
 // ---- Indexes ---------------------------------------------------------------------------------
 
-static void index_keys(struct buf *out, const struct model_index *index)
+static void projection(struct writer *w, const struct model_index *index)
 {
-    for (size_t i = 0; i < keys_count(&index->keys); i++) {
-        const struct key_part *part = &index->keys.parts[i];
-        buf_printf(out, "- **%s key**: `%.*s` (%s)\n",
-                   i < index->keys.hash_count ? "Partition" : "Sort", SLICE_FMT(part->name),
-                   key_type_text(part->type));
-    }
     if (index->projection == MODEL_PROJECT_KEYS)
-        buf_text(out, "- **Projection**: keys only\n");
+        buf_text(w->out, "- **Projection**: keys only\n");
     if (index->projection == MODEL_PROJECT_INCLUDE) {
-        buf_text(out, "- **Projection**: keys and");
+        buf_text(w->out, "- **Projection**: keys and");
         for (size_t i = 0; i < index->include_count; i++)
-            buf_printf(out, "%s `%.*s`", i == 0 ? "" : ",", SLICE_FMT(index->include[i]));
-        buf_byte(out, '\n');
+            PUT(w, i == 0 ? " `%s`" : ", `%s`", index->include[i]);
+        buf_byte(w->out, '\n');
     }
-    buf_byte(out, '\n');
+    buf_byte(w->out, '\n');
 }
 
 // Which entities have entries in an index, and of which form.
@@ -204,29 +178,23 @@ static void index_entries(const struct docs *docs, const struct model_table *tab
 {
     size_t position = (size_t)(index - table->indexes);
     size_t keys = keys_count(&index->keys);
+    // A key of many parts would make the table too wide to read.
     size_t shown = keys < GRID_COLUMNS - 2 ? keys : GRID_COLUMNS - 2;
     struct grid grid;
-    grid_init(&grid, shown + 2);
-    grid_cell_text(&grid, "Entity");
-    for (size_t i = 0; i < shown; i++) {
-        docs_code_cell(&grid.text, index->keys.parts[i].name);
-        grid_cell(&grid);
-    }
-    grid_cell_text(&grid, "Entry");
+    grid_init(&grid, docs->w, shown + 2);
+    grid_cell(&grid, SLICE_LIT("Entity"));
+    key_heads(&grid, index->keys.parts, shown);
+    grid_cell(&grid, SLICE_LIT("Entry"));
     for (size_t i = 0; i < table->entity_count; i++) {
         const struct model_entity *entity = &table->entities[i];
         if (position >= entity->entry_count || !entity->entries[position].stated)
             continue;
         const struct model_entry *entry = &entity->entries[position];
-        buf_slice(&grid.text, entity->name);
-        grid_cell(&grid);
-        for (size_t k = 0; k < shown; k++)
-            part_cell(&grid, &entry->parts[k]);
-        grid_cell_text(&grid, entry_sparse(entity, entry) ? "sparse" : "always");
+        grid_cell(&grid, entity->name);
+        key_cells(&grid, entry->parts, shown);
+        grid_cell(&grid, slice_str(entry_sparse(entity, entry) ? "sparse" : "always"));
     }
-    grid_markdown(&grid, docs->out);
-    grid_release(&grid);
-    buf_byte(docs->out, '\n');
+    docs_grid(docs, &grid);
 }
 
 static void indexes(const struct docs *docs, const struct model_table *table, bool local)
@@ -238,17 +206,13 @@ static void indexes(const struct docs *docs, const struct model_table *table, bo
             continue;
         if (!any)
             docs_heading(docs, 0,
-                         local ? "Local Secondary Indexes (LSIs)"
-                               : "Global Secondary Indexes (GSIs)");
+                         local ? SLICE_LIT("Local Secondary Indexes (LSIs)")
+                               : SLICE_LIT("Global Secondary Indexes (GSIs)"));
         any = true;
-        struct buf title;
-        buf_init(&title, 4096);
-        buf_slice(&title, index->name);
-        buf_byte(&title, 0);
-        docs_heading(docs, 1, title.failed ? "" : (const char *)title.ptr);
-        buf_release(&title);
+        docs_heading(docs, 1, index->name);
         docs_paragraph(docs, index->doc);
-        index_keys(docs->out, index);
+        key_lines(docs->w, &index->keys);
+        projection(docs->w, index);
         index_entries(docs, table, index);
     }
 }
@@ -258,42 +222,31 @@ static void indexes(const struct docs *docs, const struct model_table *table, bo
 static void table_docs(struct docs *docs, const struct model_table *table, bool several)
 {
     if (several) {
-        docs->level = 2;
-        buf_printf(docs->out, "## Table %.*s\n\n", SLICE_FMT(table->name));
         docs->level = 3;
+        PUT(docs->w, "## Table %s\n\n", table->name);
         docs_paragraph(docs, table->doc);
     }
     overview(docs, table);
-    key_schema(docs, table);
+    docs_heading(docs, 0, SLICE_LIT("Key Schema"));
+    key_lines(docs->w, &table->keys);
+    settings(docs, table);
     indexes(docs, table, false);
     indexes(docs, table, true);
     docs_entities(docs, table);
     docs_accesses(docs, table);
 }
 
-void generate_docs(const struct model *model, const struct generate_options *options,
-                   struct buf *out)
+void generate_docs(struct writer *w)
 {
-    struct docs docs = {.model = model, .options = options, .out = out, .level = 2};
-    size_t wanted = 0;
-    const struct model_table *only = NULL;
-    for (size_t i = 0; i < model->table_count; i++) {
-        if (generate_wants(options, &model->tables[i])) {
-            only = &model->tables[i];
-            wanted++;
-        }
-    }
-    buf_text(out, "<!-- ");
-    text_banner(out, model);
-    buf_text(out, " -->\n\n# ");
-    buf_slice(out, wanted == 1 ? only->name : generate_stem(model));
-    buf_text(out, "\n\n");
-    if (wanted == 1)
-        docs_paragraph(&docs, only->doc);
-    for (size_t i = 0; i < model->table_count; i++) {
-        if (generate_wants(options, &model->tables[i]))
-            table_docs(&docs, &model->tables[i], wanted > 1);
-    }
+    struct docs docs = {.w = w, .level = 2};
+    struct buf *out = w->out;
+    const struct model_table *first = next_table(w, NULL);
+    bool one = first != NULL && next_table(w, first) == NULL;
+    PUT(w, "<!-- %s -->\n\n# %s\n\n", text_banner(w), one ? first->name : generate_stem(w->model));
+    if (one)
+        docs_paragraph(&docs, first->doc);
+    for (const struct model_table *table = NULL; (table = next_table(w, table)) != NULL;)
+        table_docs(&docs, table, !one);
     docs.level = 2;
     docs_types(&docs);
     docs_rules(&docs);

@@ -2,22 +2,23 @@
 #ifndef GENERATE_DOCS_H
 #define GENERATE_DOCS_H
 
-#include "generate/text.h"
 #include "generate/walk.h"
 
 struct docs {
-    const struct model *model;
-    const struct generate_options *options;
-    struct buf *out;
+    struct writer *w;
     unsigned level; // of the headings of a table's sections: 2, or 3 if there are several tables
 };
 
-void docs_heading(const struct docs *docs, unsigned deeper, const char *title);
+void docs_heading(const struct docs *docs, unsigned deeper, struct slice title);
 // A paragraph of a comment, and an empty line behind it; nothing for an empty one.
 void docs_paragraph(const struct docs *docs, struct slice doc);
 // `text` in backquotes; in a cell of a table a | is escaped.
-void docs_code(struct buf *out, struct slice text);
-void docs_code_cell(struct buf *out, struct slice text);
+struct slice docs_code(struct writer *w, struct slice text);
+struct slice docs_code_cell(struct writer *w, struct slice text);
+// A comment in a cell.
+struct slice docs_cell(struct writer *w, struct slice doc);
+// Ends a table and its paragraph.
+void docs_grid(const struct docs *docs, struct grid *grid);
 
 void docs_entities(const struct docs *docs, const struct model_table *table);
 void docs_types(const struct docs *docs);

@@ -1,5 +1,7 @@
 // The one table of generators: the command line, its help and the tests are made of it.
-#include "generate/generate.h"
+#include "generate/text.h"
+
+enum { TEXTS_MAX = 256 << 20 }; // bytes that a generator makes on the way
 
 static const struct generator list[] = {
 #define X(name, summary, files, suffix, write, suffix2, write2)                                    \
@@ -21,4 +23,13 @@ const struct generator *generator_find(const char *name)
             return generator;
     }
     return NULL;
+}
+
+void generate(const struct generator_file *file, const struct model *model,
+              const struct generate_options *options, struct buf *out)
+{
+    struct writer w = {.model = model, .options = options, .out = out};
+    arena_init(&w.arena, TEXTS_MAX);
+    file->write(&w);
+    arena_release(&w.arena);
 }

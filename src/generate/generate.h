@@ -14,9 +14,10 @@ struct generate_options {
     enum generate_dialect dialect;   // of sql
 };
 
-// Appends a file's text. What is too large sets out->failed.
-typedef void generate_function(const struct model *model, const struct generate_options *options,
-                               struct buf *out);
+struct writer; // text.h
+
+// Writes a file's text.
+typedef void generate_function(struct writer *w);
 
 struct generator_file {
     const char *suffix; // behind the model's name: ".ts"
@@ -35,6 +36,10 @@ struct generator {
 // The generators; the list ends with a NULL name.
 const struct generator *generators(void);
 const struct generator *generator_find(const char *name);
+
+// Appends the text of a file. What is too large sets out->failed.
+void generate(const struct generator_file *file, const struct model *model,
+              const struct generate_options *options, struct buf *out);
 
 // The name that a model's files get: that of its own file, without directories and ending.
 struct slice generate_stem(const struct model *model);

@@ -1,117 +1,90 @@
 // Aligned columns. Widths are counted in characters, so that text beyond ASCII lines up too.
 #include "generate/text.h"
 
-struct grid_cell {
-    size_t start;
-    size_t len;
-    size_t width;
-};
-
-void grid_init(struct grid *grid, size_t columns)
+void grid_init(struct grid *grid, struct writer *w, size_t columns)
 {
-    buf_init(&grid->text, 16 << 20);
-    buf_init(&grid->cells, 16 << 20);
+    grid->w = w;
     grid->columns = columns;
-    grid->start = 0;
+    buf_init(&grid->cells, 16 << 20);
 }
 
-void grid_release(struct grid *grid)
+void grid_cell(struct grid *grid, struct slice text)
 {
-    buf_release(&grid->text);
-    buf_release(&grid->cells);
-}
-
-void grid_cell(struct grid *grid)
-{
-    struct grid_cell cell = {.start = grid->start, .len = grid->text.len - grid->start};
-    for (size_t i = cell.start; i < grid->text.len; i++)
-        cell.width += (grid->text.ptr[i] & 0xc0) != 0x80;
-    buf_add(&grid->cells, &cell, sizeof(cell));
-    grid->start = grid->text.len;
-}
-
-void grid_cell_text(struct grid *grid, const char *text)
-{
-    buf_text(&grid->text, text);
-    grid_cell(grid);
+    buf_add(&grid->cells, &text, sizeof(text));
 }
 
 static size_t row_count(const struct grid *grid)
 {
-    return grid->cells.len / sizeof(struct grid_cell) / grid->columns;
+    return grid->cells.len / sizeof(struct slice) / grid->columns;
 }
 
-static struct grid_cell cell_at(const struct grid *grid, size_t row, size_t column)
+static struct slice cell_at(const struct grid *grid, size_t row, size_t column)
 {
-    struct grid_cell cell;
+    struct slice cell;
     size_t index = row * grid->columns + column;
     memcpy(&cell, grid->cells.ptr + index * sizeof(cell), sizeof(cell));
     return cell;
 }
 
-static void add_cell(const struct grid *grid, struct grid_cell cell, struct buf *out)
+static size_t width_of(struct slice text)
 {
-    if (cell.len > 0)
-        buf_add(out, grid->text.ptr + cell.start, cell.len);
+    size_t width = 0;
+    for (size_t i = 0; i < text.len; i++)
+        width += (text.ptr[i] & 0xc0) != 0x80; // no byte that goes on with a character
+    return width;
 }
 
-static void repeat(struct buf *out, uint8_t byte, size_t count)
+static size_t column_width(const struct grid *grid, size_t column, size_t least)
 {
-    while (count-- > 0)
-        buf_byte(out, byte);
-}
-
-static void column_widths(const struct grid *grid, size_t least, size_t widths[GRID_COLUMNS])
-{
-    for (size_t column = 0; column < grid->columns; column++) {
-        widths[column] = least;
-        for (size_t row = 0; row < row_count(grid); row++) {
-            size_t width = cell_at(grid, row, column).width;
-            widths[column] = width > widths[column] ? width : widths[column];
-        }
+    for (size_t row = 0; row < row_count(grid); row++) {
+        size_t width = width_of(cell_at(grid, row, column));
+        least = width > least ? width : least;
     }
+    return least;
 }
 
-static void fail_with(const struct grid *grid, struct buf *out)
+static void padded(struct buf *out, struct slice text, uint8_t with, size_t width)
 {
-    if (grid->text.failed || grid->cells.failed)
-        out->failed = true;
+    buf_slice(out, text);
+    for (size_t i = width_of(text); i < width; i++)
+        buf_byte(out, with);
 }
 
-void grid_markdown(const struct grid *grid, struct buf *out)
+static void grid_release(struct grid *grid)
 {
+    grid->w->out->failed = grid->w->out->failed || grid->cells.failed;
+    buf_release(&grid->cells);
+}
+
+void grid_markdown(struct grid *grid)
+{
+    struct buf *out = grid->w->out;
     size_t widths[GRID_COLUMNS];
-    fail_with(grid, out);
-    column_widths(grid, 3, widths);
+    for (size_t column = 0; column < grid->columns; column++)
+        widths[column] = column_width(grid, column, 3); // Markdown wants three dashes
     for (size_t row = 0; row < row_count(grid); row++) {
         for (size_t column = 0; column < grid->columns; column++) {
-            struct grid_cell cell = cell_at(grid, row, column);
             buf_text(out, column == 0 ? "| " : " | ");
-            add_cell(grid, cell, out);
-            repeat(out, ' ', widths[column] - cell.width);
+            padded(out, cell_at(grid, row, column), ' ', widths[column]);
         }
         buf_text(out, " |\n");
         for (size_t column = 0; row == 0 && column < grid->columns; column++) {
             buf_text(out, column == 0 ? "| " : " | ");
-            repeat(out, '-', widths[column]);
+            padded(out, SLICE_LIT(""), '-', widths[column]);
         }
-        if (row == 0)
-            buf_text(out, " |\n");
+        buf_text(out, row == 0 ? " |\n" : "");
     }
+    grid_release(grid);
 }
 
-void grid_assignments(const struct grid *grid, const char *before, struct buf *out)
+void grid_assignments(struct grid *grid, const char *before)
 {
-    size_t widths[GRID_COLUMNS];
-    fail_with(grid, out);
-    column_widths(grid, 0, widths);
+    struct buf *out = grid->w->out;
+    size_t width = column_width(grid, 0, 0);
     for (size_t row = 0; row < row_count(grid); row++) {
-        struct grid_cell name = cell_at(grid, row, 0);
         buf_text(out, before);
-        add_cell(grid, name, out);
-        repeat(out, ' ', widths[0] - name.width);
-        buf_text(out, " = ");
-        add_cell(grid, cell_at(grid, row, 1), out);
-        buf_byte(out, '\n');
+        padded(out, cell_at(grid, row, 0), ' ', width);
+        PUT(grid->w, " = %s\n", cell_at(grid, row, 1));
     }
+    grid_release(grid);
 }

@@ -3,13 +3,9 @@
 // label is the field.
 #include "generate/docs.h"
 
-static void diagram_name(struct buf *out, const struct model_entity *entity)
+static struct slice diagram_name(struct writer *w, const struct model_entity *entity)
 {
-    struct buf name;
-    buf_init(&name, 4096);
-    text_entity(&name, entity);
-    text_upper(out, buf_view(&name));
-    buf_release(&name);
+    return text_upper(w, text_entity(w, entity));
 }
 
 // All attributes in the entity's keys, then those in its index entries.
@@ -27,7 +23,7 @@ static const struct model_entity *parent_by(const struct model_entity *entity,
     return owner == entity ? NULL : owner;
 }
 
-static void relationships(const struct docs *docs, const struct model_entity *entity)
+static void relationships(struct writer *w, const struct model_entity *entity)
 {
     struct fields all = {0};
     struct fields own = {0};
@@ -35,31 +31,31 @@ static void relationships(const struct docs *docs, const struct model_entity *en
     fields_of_keys(&own, entity);
     for (size_t i = 0; i < all.count; i++) {
         const struct model_entity *parent = parent_by(entity, all.list[i]);
-        if (parent == NULL || !generate_wants(docs->options, parent->table))
+        if (parent == NULL || !is_wanted(w, parent->table))
             continue;
         bool one = own.count == 1 && own.list[0] == all.list[i];
-        buf_text(docs->out, "    ");
-        diagram_name(docs->out, parent);
-        buf_text(docs->out, one ? " ||--o| " : " ||--o{ ");
-        diagram_name(docs->out, entity);
-        buf_printf(docs->out, " : \"%.*s\"\n", SLICE_FMT(all.list[i]->name));
+        PUT(w, one ? "    %s ||--o| %s : \"%s\"\n" : "    %s ||--o{ %s : \"%s\"\n",
+            diagram_name(w, parent), diagram_name(w, entity), all.list[i]->name);
     }
 }
 
 // A word as the diagram's grammar has it: a letter first, then letters, digits, - and _.
-static void diagram_word(struct buf *out, struct slice name)
+static struct slice diagram_word(struct writer *w, struct slice name)
 {
+    struct buf out;
+    buf_init(&out, 4096);
     for (size_t i = 0; i < name.len; i++) {
         uint8_t c = name.ptr[i];
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         bool later = letter || (c >= '0' && c <= '9') || c == '-' || c == '_';
         if (i == 0 && !letter)
-            buf_byte(out, 'x');
-        buf_byte(out, later ? c : '_');
+            buf_byte(&out, 'x');
+        buf_byte(&out, later ? c : '_');
     }
     // PK, FK and UK are marks there, not names.
     if (slice_is(name, "PK") || slice_is(name, "FK") || slice_is(name, "UK"))
-        buf_byte(out, '_');
+        buf_byte(&out, '_');
+    return text_keep(w, &out);
 }
 
 static const char *type_word(const struct model_type *type)
@@ -95,42 +91,35 @@ static const char *type_word(const struct model_type *type)
 }
 
 // The indexes in whose entries the attribute is.
-static void index_comment(struct buf *out, const struct model_entity *entity,
-                          const struct model_attribute *attribute)
+static struct slice index_comment(struct writer *w, const struct model_entity *entity,
+                                  const struct model_attribute *attribute)
 {
-    bool any = false;
+    struct slice names = {NULL, 0};
     for (size_t i = 0; i < entity->entry_count; i++) {
         struct fields fields = {0};
         fields_of_entry(&fields, entity, &entity->entries[i]);
-        if (!fields_have(&fields, attribute))
-            continue;
-        buf_text(out, any ? ", " : " \"");
-        diagram_word(out, entity->entries[i].index->name);
-        any = true;
+        if (fields_have(&fields, attribute))
+            text_add(w, &names, ", ", diagram_word(w, entity->entries[i].index->name));
     }
-    buf_text(out, any ? "\"" : "");
+    return names.len > 0 ? TEXT(w, " \"%s\"", names) : names;
 }
 
-static void attribute_line(const struct docs *docs, const struct model_entity *entity,
+static void attribute_line(struct writer *w, const struct model_entity *entity,
                            const struct model_attribute *attribute, const struct fields *own)
 {
-    const char *marks[3];
-    size_t count = 0;
+    struct slice marks = {NULL, 0};
     if (fields_have(own, attribute))
-        marks[count++] = "PK";
+        text_add(w, &marks, ", ", SLICE_LIT("PK"));
     if (parent_by(entity, attribute) != NULL)
-        marks[count++] = "FK";
+        text_add(w, &marks, ", ", SLICE_LIT("FK"));
     if (attribute->unique)
-        marks[count++] = "UK";
-    buf_printf(docs->out, "        %s ", type_word(attribute->type));
-    diagram_word(docs->out, attribute->name);
-    for (size_t i = 0; i < count; i++)
-        buf_printf(docs->out, "%s%s", i == 0 ? " " : ", ", marks[i]);
-    index_comment(docs->out, entity, attribute);
-    buf_byte(docs->out, '\n');
+        text_add(w, &marks, ", ", SLICE_LIT("UK"));
+    PUT(w, marks.len > 0 ? "        %s %s %s%s\n" : "        %s %s%s%s\n",
+        slice_str(type_word(attribute->type)), diagram_word(w, attribute->name), marks,
+        index_comment(w, entity, attribute));
 }
 
-static void entity_box(const struct docs *docs, const struct model_entity *entity)
+static void entity_box(struct writer *w, const struct model_entity *entity)
 {
     struct fields own = {0};
     struct fields all = {0};
@@ -140,33 +129,20 @@ static void entity_box(const struct docs *docs, const struct model_entity *entit
         if (entity->attributes[i].unique)
             fields_add(&all, &entity->attributes[i]);
     }
-    buf_text(docs->out, "    ");
-    diagram_name(docs->out, entity);
-    if (all.count == 0) {
-        buf_byte(docs->out, '\n');
-        return;
-    }
-    buf_text(docs->out, " {\n");
+    PUT(w, all.count == 0 ? "    %s\n" : "    %s {\n", diagram_name(w, entity));
     for (size_t i = 0; i < all.count; i++)
-        attribute_line(docs, entity, all.list[i], &own);
-    buf_text(docs->out, "    }\n");
-}
-
-static void each_entity(const struct docs *docs,
-                        void (*visit)(const struct docs *, const struct model_entity *))
-{
-    for (size_t t = 0; t < docs->model->table_count; t++) {
-        const struct model_table *table = &docs->model->tables[t];
-        for (size_t i = 0; generate_wants(docs->options, table) && i < table->entity_count; i++)
-            visit(docs, &table->entities[i]);
-    }
+        attribute_line(w, entity, all.list[i], &own);
+    buf_text(w->out, all.count == 0 ? "" : "    }\n");
 }
 
 void docs_diagram(const struct docs *docs)
 {
-    docs_heading(docs, 0, "Entity Relationship Diagram");
-    buf_text(docs->out, "```mermaid\nerDiagram\n");
-    each_entity(docs, relationships);
-    each_entity(docs, entity_box);
-    buf_text(docs->out, "```\n");
+    const struct model_entity *entity;
+    docs_heading(docs, 0, SLICE_LIT("Entity Relationship Diagram"));
+    buf_text(docs->w->out, "```mermaid\nerDiagram\n");
+    for (entity = NULL; (entity = next_entity(docs->w, entity)) != NULL;)
+        relationships(docs->w, entity);
+    for (entity = NULL; (entity = next_entity(docs->w, entity)) != NULL;)
+        entity_box(docs->w, entity);
+    buf_text(docs->w->out, "```\n");
 }

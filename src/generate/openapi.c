@@ -1,45 +1,32 @@
 // `dolmen generate openapi`: the document that the server has under /v1/openapi.json for the same
 // tables, with a member that says where it came from.
-#include "generate/text.h"
 #include "generate/walk.h"
 
 #include "data/openapi.h"
 
-void generate_openapi(const struct model *model, const struct generate_options *options,
-                      struct buf *out)
+void generate_openapi(struct writer *w)
 {
-    struct arena arena;
+    struct buf *out = w->out;
     struct buf document;
-    struct buf banner;
-    struct buf title;
     size_t count = 0;
-    arena_init(&arena, 1 << 20);
-    buf_init(&document, out->max);
-    buf_init(&banner, 4096);
-    buf_init(&title, 4096);
     const struct model_table **tables =
-        arena_zalloc(&arena, model->table_count + 1, sizeof(const struct model_table *));
-    for (size_t i = 0; tables != NULL && i < model->table_count; i++) {
-        if (generate_wants(options, &model->tables[i]))
-            tables[count++] = &model->tables[i];
+        arena_zalloc(&w->arena, w->model->table_count + 1, sizeof(const struct model_table *));
+    if (tables == NULL) {
+        out->failed = true;
+        return;
     }
-    text_banner(&banner, model);
-    buf_slice(&title, generate_stem(model));
-    buf_byte(&title, 0);
-    struct openapi_options made = {.title = title.failed ? NULL : (const char *)title.ptr};
-    if (tables != NULL)
-        model_openapi(count, tables, &made, &document);
-    out->failed = out->failed || tables == NULL || document.failed || document.len == 0;
+    for (const struct model_table *table = NULL; (table = next_table(w, table)) != NULL;)
+        tables[count++] = table;
+    struct slice title = TEXT(w, "%s", generate_stem(w->model)); // ends with a NUL
+    buf_init(&document, out->max);
+    model_openapi(count, tables, &(struct openapi_options){.title = (const char *)title.ptr},
+                  &document);
+    out->failed = out->failed || document.failed || document.len == 0;
     if (!out->failed) {
-        buf_text(out, "{\"x-generated\":");
-        text_quoted(out, buf_view(&banner));
-        buf_byte(out, ',');
-        buf_add(out, document.ptr + 1, document.len - 1); // behind its brace
+        PUT(w, "{\"x-generated\":%q,%s", text_banner(w),
+            slice_of(document.ptr + 1, document.len - 1)); // behind its brace
         if (document.ptr[document.len - 1] != '\n')
             buf_byte(out, '\n');
     }
-    buf_release(&title);
-    buf_release(&banner);
     buf_release(&document);
-    arena_release(&arena);
 }

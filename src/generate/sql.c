@@ -6,15 +6,13 @@
 
 // ---- Tables ----------------------------------------------------------------------------------
 
-static void column_list(struct sql *sql, const struct model_entity *entity,
-                        const struct fields *fields)
+static struct slice column_list(struct writer *w, const struct model_entity *entity,
+                                const struct fields *fields)
 {
-    buf_byte(sql->out, '(');
-    for (size_t i = 0; i < fields->count; i++) {
-        buf_text(sql->out, i == 0 ? "" : ", ");
-        sql_column(sql->out, entity, fields->list[i]);
-    }
-    buf_byte(sql->out, ')');
+    struct slice list = {NULL, 0};
+    for (size_t i = 0; i < fields->count; i++)
+        text_add(w, &list, ", ", sql_column(w, entity, fields->list[i]));
+    return list;
 }
 
 static bool all_there(const struct fields *fields)
@@ -26,78 +24,60 @@ static bool all_there(const struct fields *fields)
     return true;
 }
 
-static void column(struct sql *sql, const struct model_entity *entity,
+static void column(struct writer *w, const struct model_entity *entity,
                    const struct model_attribute *attribute)
 {
-    buf_text(sql->out, "  ");
-    sql_column(sql->out, entity, attribute);
-    buf_printf(sql->out, " %s", sql_type(sql, sql_kind(attribute->type)));
-    if (attribute_always(attribute))
-        buf_text(sql->out, " NOT NULL");
-    sql_default(sql, attribute);
-    if (attribute->unique)
-        buf_text(sql->out, " UNIQUE");
-    sql_check(sql, entity, attribute);
-    buf_text(sql->out, ",\n");
     // SQLite keeps the text of a statement, comments and all; PostgreSQL has COMMENT ON.
+    if (is_sqlite(w))
+        text_comment(w->out, "  -- ", attribute->doc);
+    PUT(w, "  %s %s%s", sql_column(w, entity, attribute), sql_type(w, sql_kind(attribute->type)),
+        slice_str(attribute_always(attribute) ? " NOT NULL" : ""));
+    sql_default(w, attribute);
+    if (attribute->unique)
+        buf_text(w->out, " UNIQUE");
+    sql_check(w, entity, attribute);
+    buf_text(w->out, ",\n");
 }
 
 // The key: of the attributes that make it, or one row if it is made of none.
-static void primary_key(struct sql *sql, const struct model_entity *entity)
+static void primary_key(struct writer *w, const struct model_entity *entity)
 {
     struct fields keys = {0};
     fields_of_keys(&keys, entity);
-    if (keys.count == 0) {
-        buf_printf(sql->out, "  \"only_row\" %s PRIMARY KEY DEFAULT %s CHECK (\"only_row\"%s)\n",
-                   sql->sqlite ? "INTEGER" : "boolean", sql->sqlite ? "1" : "true",
-                   sql->sqlite ? " = 1" : "");
-        return;
-    }
-    bool nulls = !all_there(&keys);
-    buf_text(sql->out, !nulls        ? "  PRIMARY KEY "
-                       : sql->sqlite ? "  UNIQUE "
-                                     : "  UNIQUE NULLS NOT DISTINCT ");
-    column_list(sql, entity, &keys);
-    buf_byte(sql->out, '\n');
+    if (keys.count == 0)
+        PUT(w, "  \"only_row\" %s)\n",
+            sql_either(w, "INTEGER PRIMARY KEY DEFAULT 1 CHECK (\"only_row\" = 1",
+                       "boolean PRIMARY KEY DEFAULT true CHECK (\"only_row\""));
+    else // a primary key takes no NULL, and to UNIQUE two of them are different
+        PUT(w, "  %s (%s)\n",
+            all_there(&keys) ? SLICE_LIT("PRIMARY KEY")
+                             : sql_either(w, "UNIQUE", "UNIQUE NULLS NOT DISTINCT"),
+            column_list(w, entity, &keys));
 }
 
-static void comment_on(struct sql *sql, const char *what, const struct model_entity *entity,
-                       const struct model_attribute *attribute, struct slice doc)
+static void comment_on(struct writer *w, const char *what, struct slice name, struct slice doc)
 {
-    struct buf line;
-    if (sql->sqlite || doc.len == 0)
-        return;
-    buf_init(&line, 1 << 20);
-    text_line(&line, doc);
-    buf_printf(sql->out, "COMMENT ON %s ", what);
-    sql_table(sql->out, entity);
-    if (attribute != NULL) {
-        buf_byte(sql->out, '.');
-        sql_column(sql->out, entity, attribute);
-    }
-    buf_text(sql->out, " IS ");
-    text_sql(sql->out, buf_view(&line));
-    buf_text(sql->out, ";\n");
-    buf_release(&line);
+    if (!is_sqlite(w) && doc.len > 0)
+        PUT(w, "COMMENT ON %s %s IS %s;\n", slice_str(what), name,
+            sql_string(w, text_line(w, doc)));
 }
 
-static void create_table(struct sql *sql, const struct model_entity *entity)
+static void create_table(struct writer *w, const struct model_entity *entity)
 {
-    buf_byte(sql->out, '\n');
-    text_comment(sql->out, "-- ", entity->doc);
-    buf_text(sql->out, "CREATE TABLE ");
-    sql_table(sql->out, entity);
-    buf_text(sql->out, " (\n");
-    for (size_t i = 0; i < entity->attribute_count; i++) {
-        if (sql->sqlite)
-            text_comment(sql->out, "  -- ", entity->attributes[i].doc);
-        column(sql, entity, &entity->attributes[i]);
-    }
-    primary_key(sql, entity);
-    buf_text(sql->out, ");\n");
-    comment_on(sql, "TABLE", entity, NULL, entity->doc);
+    struct slice name = sql_table(w, entity);
+    buf_byte(w->out, '\n');
+    text_comment(w->out, "-- ", entity->doc);
+    PUT(w, "CREATE TABLE %s (\n", name);
     for (size_t i = 0; i < entity->attribute_count; i++)
-        comment_on(sql, "COLUMN", entity, &entity->attributes[i], entity->attributes[i].doc);
+        column(w, entity, &entity->attributes[i]);
+    primary_key(w, entity);
+    buf_text(w->out, ");\n");
+    comment_on(w, "TABLE", name, entity->doc);
+    for (size_t i = 0; i < entity->attribute_count; i++) {
+        const struct model_attribute *attribute = &entity->attributes[i];
+        comment_on(w, "COLUMN", TEXT(w, "%s.%s", name, sql_column(w, entity, attribute)),
+                   attribute->doc);
+    }
 }
 
 // ---- Indexes ---------------------------------------------------------------------------------
@@ -116,72 +96,46 @@ static bool index_used(const struct model_entity *entity, const struct model_ind
     return false;
 }
 
-static void where_there(struct sql *sql, const struct model_entity *entity,
-                        const struct fields *fields)
-{
-    size_t shown = 0;
-    for (size_t i = 0; i < fields->count; i++) {
-        if (attribute_always(fields->list[i]))
-            continue;
-        buf_text(sql->out, shown++ == 0 ? " WHERE " : " AND ");
-        sql_column(sql->out, entity, fields->list[i]);
-        buf_text(sql->out, " IS NOT NULL");
-    }
-}
-
-static void create_index(struct sql *sql, const struct model_entity *entity,
+static void create_index(struct writer *w, const struct model_entity *entity,
                          const struct model_entry *entry)
 {
     struct fields fields = {0};
+    size_t shown = 0;
     fields_of_entry(&fields, entity, entry);
     if (fields.count == 0 || !index_used(entity, entry->index))
         return;
-    struct buf name;
-    buf_init(&name, 4096);
-    text_entity(&name, entity);
-    buf_byte(&name, '_');
-    buf_slice(&name, entry->index->name);
-    buf_text(sql->out, "CREATE INDEX \"");
-    text_snake(sql->out, buf_view(&name));
-    buf_text(sql->out, "_idx\" ON ");
-    buf_release(&name);
-    sql_table(sql->out, entity);
-    buf_byte(sql->out, ' ');
-    column_list(sql, entity, &fields);
-    if (entry_sparse(entity, entry))
-        where_there(sql, entity, &fields);
-    buf_text(sql->out, ";\n");
+    PUT(w, "CREATE INDEX \"%s_idx\" ON %s (%s)",
+        text_snake(w, TEXT(w, "%s_%s", text_entity(w, entity), entry->index->name)),
+        sql_table(w, entity), column_list(w, entity, &fields));
+    // A partial index is to SQL what a sparse one is to DynamoDB.
+    for (size_t i = 0; entry_sparse(entity, entry) && i < fields.count; i++) {
+        if (!attribute_always(fields.list[i]))
+            PUT(w, "%s%s IS NOT NULL", slice_str(shown++ == 0 ? " WHERE " : " AND "),
+                sql_column(w, entity, fields.list[i]));
+    }
+    buf_text(w->out, ";\n");
 }
 
 // ---- The file --------------------------------------------------------------------------------
 
-static void table_schema(struct sql *sql, const struct model_table *table)
+static void table_schema(struct writer *w, const struct model_table *table)
 {
     for (size_t i = 0; i < table->entity_count; i++) {
         const struct model_entity *entity = &table->entities[i];
-        create_table(sql, entity);
+        create_table(w, entity);
         for (size_t e = 0; e < entity->entry_count; e++) {
             if (entity->entries[e].stated)
-                create_index(sql, entity, &entity->entries[e]);
+                create_index(w, entity, &entity->entries[e]);
         }
     }
-    sql_view(sql, table);
+    sql_view(w, table);
 }
 
-void generate_sql(const struct model *model, const struct generate_options *options,
-                  struct buf *out)
+void generate_sql(struct writer *w)
 {
-    struct sql sql = {.model = model,
-                      .options = options,
-                      .out = out,
-                      .sqlite = options->dialect == GENERATE_SQLITE};
-    buf_text(out, "-- ");
-    text_banner(out, model);
-    buf_printf(out, "\n-- For %s.\n", sql.sqlite ? "SQLite" : "PostgreSQL 15 and later");
-    buf_text(out, "BEGIN;\n");
-    for (size_t i = 0; i < model->table_count; i++) {
-        if (generate_wants(options, &model->tables[i]))
-            table_schema(&sql, &model->tables[i]);
-    }
-    buf_text(out, "\nCOMMIT;\n");
+    PUT(w, "-- %s\n-- For %s.\nBEGIN;\n", text_banner(w),
+        sql_either(w, "SQLite", "PostgreSQL 15 and later"));
+    for (const struct model_table *table = NULL; (table = next_table(w, table)) != NULL;)
+        table_schema(w, table);
+    buf_text(w->out, "\nCOMMIT;\n");
 }

@@ -2,15 +2,12 @@
 #ifndef GENERATE_SQL_H
 #define GENERATE_SQL_H
 
-#include "generate/text.h"
 #include "generate/walk.h"
 
-struct sql {
-    const struct model *model;
-    const struct generate_options *options;
-    struct buf *out;
-    bool sqlite;
-};
+// Whether it is SQLite that is written for; the other one is PostgreSQL.
+bool is_sqlite(const struct writer *w);
+// Of two texts the one for SQLite, or the one for PostgreSQL.
+struct slice sql_either(const struct writer *w, const char *sqlite, const char *postgres);
 
 // What a column holds.
 enum sql_kind {
@@ -26,21 +23,23 @@ enum sql_kind {
 };
 
 enum sql_kind sql_kind(const struct model_type *type);
-const char *sql_type(const struct sql *sql, enum sql_kind kind);
+struct slice sql_type(const struct writer *w, enum sql_kind kind);
 
+// In single quotes.
+struct slice sql_string(struct writer *w, struct slice text);
 // Names, quoted: of an entity's table, of an attribute's column.
-void sql_table(struct buf *out, const struct model_entity *entity);
-void sql_column(struct buf *out, const struct model_entity *entity,
-                const struct model_attribute *attribute);
+struct slice sql_table(struct writer *w, const struct model_entity *entity);
+struct slice sql_column(struct writer *w, const struct model_entity *entity,
+                        const struct model_attribute *attribute);
 
 // Appends " CHECK (…)" if there is something to check of an attribute, besides NOT NULL.
-void sql_check(struct sql *sql, const struct model_entity *entity,
+void sql_check(struct writer *w, const struct model_entity *entity,
                const struct model_attribute *attribute);
 
 // Appends " DEFAULT …" if the default does not depend on other columns.
-void sql_default(struct sql *sql, const struct model_attribute *attribute);
+void sql_default(struct writer *w, const struct model_attribute *attribute);
 
 // The view of all items' keys, as templates make them.
-void sql_view(struct sql *sql, const struct model_table *table);
+void sql_view(struct writer *w, const struct model_table *table);
 
 #endif

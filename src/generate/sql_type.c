@@ -2,6 +2,16 @@
 // members, is JSON; literals and ranges become CHECK constraints.
 #include "generate/sql.h"
 
+bool is_sqlite(const struct writer *w)
+{
+    return w->options->dialect == GENERATE_SQLITE;
+}
+
+struct slice sql_either(const struct writer *w, const char *sqlite, const char *postgres)
+{
+    return slice_str(is_sqlite(w) ? sqlite : postgres);
+}
+
 enum sql_kind sql_kind(const struct model_type *type)
 {
     const struct model_type *bare = type_bare(type);
@@ -22,205 +32,163 @@ enum sql_kind sql_kind(const struct model_type *type)
     }
 }
 
-const char *sql_type(const struct sql *sql, enum sql_kind kind)
+struct slice sql_type(const struct writer *w, enum sql_kind kind)
 {
     static const char *const postgres[] = {"text", "numeric",     "bigint", "boolean", "bytea",
                                            "uuid", "timestamptz", "date",   "jsonb"};
     static const char *const sqlite[] = {"TEXT", "NUMERIC", "INTEGER", "INTEGER", "BLOB",
                                          "TEXT", "TEXT",    "TEXT",    "TEXT"};
-    return sql->sqlite ? sqlite[kind] : postgres[kind];
+    return sql_either(w, sqlite[kind], postgres[kind]);
 }
 
-// ---- Names -----------------------------------------------------------------------------------
+// ---- Names and literals ----------------------------------------------------------------------
 
-static void quoted(struct buf *out, struct slice name)
+struct slice sql_string(struct writer *w, struct slice text)
 {
-    buf_byte(out, '"');
-    for (size_t i = 0; i < name.len; i++) {
-        if (name.ptr[i] == '"')
-            buf_byte(out, '"');
-        buf_byte(out, name.ptr[i]);
+    return text_doubled(w, '\'', text);
+}
+
+struct slice sql_table(struct writer *w, const struct model_entity *entity)
+{
+    return TEXT(w, "\"%s\"", text_snake(w, text_entity(w, entity)));
+}
+
+// Two attributes whose names differ only in their writing keep their own names.
+struct slice sql_column(struct writer *w, const struct model_entity *entity,
+                        const struct model_attribute *attribute)
+{
+    for (size_t i = 0; i < entity->attribute_count; i++) {
+        const struct model_attribute *other = &entity->attributes[i];
+        if (other != attribute && text_alike(other->name, attribute->name))
+            return text_doubled(w, '"', attribute->name);
     }
-    buf_byte(out, '"');
+    return text_doubled(w, '"', text_snake(w, attribute->name));
 }
 
-void sql_table(struct buf *out, const struct model_entity *entity)
+static struct slice literal(struct writer *w, struct slice value)
 {
-    struct buf name;
-    buf_init(&name, 4096);
-    text_entity(&name, entity);
-    buf_byte(out, '"');
-    text_snake(out, buf_view(&name));
-    buf_byte(out, '"');
-    buf_release(&name);
-}
-
-// Whether two names are the same word for word, so that one of them must stay as it is.
-static bool clashes(const struct model_entity *entity, const struct model_attribute *attribute,
-                    struct slice snake)
-{
-    bool clash = false;
-    for (size_t i = 0; !clash && i < entity->attribute_count; i++) {
-        struct buf other;
-        buf_init(&other, 4096);
-        text_snake(&other, entity->attributes[i].name);
-        clash = &entity->attributes[i] != attribute && slice_equal(buf_view(&other), snake);
-        buf_release(&other);
+    switch (value_type(value)) {
+    case VALUE_BOOL:
+        return value_bool(value) ? sql_either(w, "1", "true") : sql_either(w, "0", "false");
+    case VALUE_S:
+        return sql_string(w, value_bytes(value));
+    case VALUE_M:
+    case VALUE_L:
+        return sql_string(w, text_value(w, value, ""));
+    default:
+        return text_value(w, value, "NULL");
     }
-    return clash;
-}
-
-void sql_column(struct buf *out, const struct model_entity *entity,
-                const struct model_attribute *attribute)
-{
-    struct buf snake;
-    buf_init(&snake, 4096);
-    text_snake(&snake, attribute->name);
-    quoted(out, clashes(entity, attribute, buf_view(&snake)) ? attribute->name : buf_view(&snake));
-    buf_release(&snake);
 }
 
 // ---- Checks ----------------------------------------------------------------------------------
 
 // Conditions of one column, put together with AND.
 struct checks {
-    struct sql *sql;
+    struct writer *w;
     struct slice column; // quoted
     struct buf text;
     size_t count;
 };
 
-// A condition in which %s stands for the column, as often as it is named.
+// A condition in which # stands for the column, as often as it is named.
 static void check(struct checks *checks, const char *condition)
 {
     buf_text(&checks->text, checks->count++ == 0 ? "" : " AND ");
-    for (const char *at = condition; *at != 0; at++) {
-        if (at[0] == '%' && at[1] == 's') {
-            buf_slice(&checks->text, checks->column);
-            at++;
-        } else {
-            buf_byte(&checks->text, (uint8_t)*at);
-        }
+    for (const char *at; (at = strchr(condition, '#')) != NULL; condition = at + 1) {
+        buf_add(&checks->text, condition, (size_t)(at - condition));
+        buf_slice(&checks->text, checks->column);
     }
+    buf_text(&checks->text, condition);
 }
 
-static void literal(struct checks *checks, struct slice value)
+static void check_either(struct checks *checks, const char *sqlite, const char *postgres)
 {
-    switch (value_type(value)) {
-    case VALUE_N:
-        text_number(&checks->text, value_bytes(value));
-        break;
-    case VALUE_BOOL:
-        buf_text(&checks->text, checks->sql->sqlite ? value_bool(value) ? "1" : "0"
-                                : value_bool(value) ? "true"
-                                                    : "false");
-        break;
-    default:
-        text_sql(&checks->text, value_bytes(value));
-    }
+    check(checks, is_sqlite(checks->w) ? sqlite : postgres);
 }
 
 static void check_literals(struct checks *checks, const struct model_type *type)
 {
     size_t shown = 0;
-    check(checks, "%s IN (");
+    check(checks, "# IN (");
     if (type->kind == MODEL_LITERAL)
-        literal(checks, type->literal);
+        buf_slice(&checks->text, literal(checks->w, type->literal));
     for (size_t i = 0; type->kind == MODEL_UNION && i < type->option_count; i++) {
         if (type->options[i]->kind != MODEL_LITERAL)
             continue;
         buf_text(&checks->text, shown++ == 0 ? "" : ", ");
-        literal(checks, type->options[i]->literal);
+        buf_slice(&checks->text, literal(checks->w, type->options[i]->literal));
     }
     buf_byte(&checks->text, ')');
 }
 
-// The limits of a range, of `what` (in which %s stands for the column).
-static void check_range(struct checks *checks, const struct model_type *type, const char *what)
+// The limits of a range, of the value or of its length.
+static void check_range(struct checks *checks, const struct model_type *type, const char *sqlite,
+                        const char *postgres)
 {
-    if (type->min.len > 0) {
-        check(checks, what);
-        buf_text(&checks->text, " >= ");
-        text_number(&checks->text, type->min);
-    }
-    if (type->max.len > 0) {
-        check(checks, what);
-        buf_text(&checks->text, " <= ");
-        text_number(&checks->text, type->max);
+    const struct {
+        struct slice limit;
+        const char *operator;
+    } limits[] = {{type->min, " >= "}, {type->max, " <= "}};
+    for (size_t i = 0; i < 2; i++) {
+        if (limits[i].limit.len == 0)
+            continue;
+        check_either(checks, sqlite, postgres);
+        buf_text(&checks->text, limits[i].operator);
+        buf_slice(&checks->text, text_number(checks->w, limits[i].limit));
     }
 }
 
 static void check_text(struct checks *checks, const struct model_type *type, unsigned normal)
 {
-    bool sqlite = checks->sql->sqlite;
     if (type->kind == MODEL_STRING)
-        check_range(checks, type, sqlite ? "length(%s)" : "char_length(%s)");
+        check_range(checks, type, "length(#)", "char_length(#)");
     if (type->kind == MODEL_EMAIL)
-        check(checks, sqlite ? "%s LIKE '_%@_%'" : "%s ~ '^[^@[:space:]]+@[^@[:space:]]+$'");
+        check_either(checks, "# LIKE '_%@_%'", "# ~ '^[^@[:space:]]+@[^@[:space:]]+$'");
     if (type->kind == MODEL_URL)
-        check(checks, sqlite ? "%s LIKE '_%:_%'" : "%s ~ '^[A-Za-z][A-Za-z0-9+.-]*:.'");
+        check_either(checks, "# LIKE '_%:_%'", "# ~ '^[A-Za-z][A-Za-z0-9+.-]*:.'");
     if ((normal & MODEL_LOWER) != 0)
-        check(checks, sqlite ? "%s = lower(%s)" : "%s = lower(%s COLLATE \"C\")");
+        check_either(checks, "# = lower(#)", "# = lower(# COLLATE \"C\")");
     if ((normal & MODEL_UPPER) != 0)
-        check(checks, sqlite ? "%s = upper(%s)" : "%s = upper(%s COLLATE \"C\")");
+        check_either(checks, "# = upper(#)", "# = upper(# COLLATE \"C\")");
     if ((normal & MODEL_TRIM) != 0)
-        check(checks, sqlite ? "%s = trim(%s, char(9, 10, 11, 12, 13, 32))"
-                             : "%s = btrim(%s, E' \\t\\n\\013\\f\\r')");
+        check_either(checks, "# = trim(#, char(9, 10, 11, 12, 13, 32))",
+                     "# = btrim(#, E' \\t\\n\\013\\f\\r')");
 }
 
 // ---- JSON ------------------------------------------------------------------------------------
 
-// What JSON calls a type; NULL if it says nothing, or several things.
-static const char *json_name(const struct model_type *type)
+// What JSON calls a type, as a list of strings; NULL if it says nothing, or several things. SQLite
+// has other words, and two for numbers and booleans.
+static const char *json_names(const struct writer *w, const struct model_type *type)
 {
-    switch (type_stored(type)) {
-    case VALUE_S:
-    case VALUE_B:
-        return "string";
-    case VALUE_N:
-        return "number";
-    case VALUE_BOOL:
-        return "boolean";
-    case VALUE_SS:
-    case VALUE_NS:
-    case VALUE_BS:
-    case VALUE_L:
-        return "array";
-    case VALUE_M:
-        return "object";
-    case VALUE_NULL:
-        return "null";
-    default:
-        return NULL;
-    }
-}
-
-// SQLite has other words, and two for numbers and booleans.
-static void json_names(struct checks *checks, const char *name)
-{
-    static const char *const words[][2] = {
-        {"string", "'text'"}, {"number", "'integer', 'real'"}, {"boolean", "'true', 'false'"},
-        {"array", "'array'"}, {"object", "'object'"},          {"null", "'null'"},
+    static const char *const names[][2] = {
+        [VALUE_S] = {"'string'", "'text'"},
+        [VALUE_B] = {"'string'", "'text'"},
+        [VALUE_N] = {"'number'", "'integer', 'real'"},
+        [VALUE_BOOL] = {"'boolean'", "'true', 'false'"},
+        [VALUE_SS] = {"'array'", "'array'"},
+        [VALUE_NS] = {"'array'", "'array'"},
+        [VALUE_BS] = {"'array'", "'array'"},
+        [VALUE_L] = {"'array'", "'array'"},
+        [VALUE_M] = {"'object'", "'object'"},
+        [VALUE_NULL] = {"'null'", "'null'"},
+        [VALUE_TYPES] = {NULL, NULL},
     };
-    for (size_t i = 0; checks->sql->sqlite && i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcmp(words[i][0], name) == 0)
-            buf_text(&checks->text, words[i][1]);
-    }
-    if (!checks->sql->sqlite)
-        buf_printf(&checks->text, "'%s'", name);
+    return names[type_stored(type)][is_sqlite(w)];
 }
 
 static void check_union(struct checks *checks, const struct model_type *type)
 {
     bool one = type->kind != MODEL_UNION;
-    for (size_t i = 0; i < (one ? 1 : type->option_count); i++) {
-        if (json_name(one ? type : type->options[i]) == NULL)
+    size_t count = one ? 1 : type->option_count;
+    for (size_t i = 0; i < count; i++) {
+        if (json_names(checks->w, one ? type : type->options[i]) == NULL)
             return;
     }
-    check(checks, checks->sql->sqlite ? "json_type(%s) IN (" : "jsonb_typeof(%s) IN (");
-    for (size_t i = 0; i < (one ? 1 : type->option_count); i++) {
+    check_either(checks, "json_type(#) IN (", "jsonb_typeof(#) IN (");
+    for (size_t i = 0; i < count; i++) {
         buf_text(&checks->text, i == 0 ? "" : ", ");
-        json_names(checks, json_name(one ? type : type->options[i]));
+        buf_text(&checks->text, json_names(checks->w, one ? type : type->options[i]));
     }
     buf_byte(&checks->text, ')');
 }
@@ -228,38 +196,27 @@ static void check_union(struct checks *checks, const struct model_type *type)
 // That the members are there which every valid object has.
 static void check_members(struct checks *checks, const struct model_type *type)
 {
+    struct writer *w = checks->w;
     const struct model_attribute *fields[TYPE_FIELDS_MAX];
     size_t count = type_fields(type, fields);
     for (size_t i = 0; i < count; i++) {
         if (fields[i]->optional)
             continue;
-        if (checks->sql->sqlite) {
-            struct buf path;
-            buf_init(&path, 64 << 10);
-            buf_text(&path, "$.\"");
-            buf_slice(&path, fields[i]->name);
-            buf_byte(&path, '"');
-            check(checks, "json_type(%s, ");
-            text_sql(&checks->text, buf_view(&path));
-            buf_release(&path);
-            buf_text(&checks->text, ") IS NOT NULL");
-        } else {
-            check(checks, "%s -> ");
-            text_sql(&checks->text, fields[i]->name);
-            buf_text(&checks->text, " IS NOT NULL");
-        }
+        check_either(checks, "json_type(#, ", "# -> ");
+        buf_slice(&checks->text, sql_string(w, is_sqlite(w) ? TEXT(w, "$.\"%s\"", fields[i]->name)
+                                                            : fields[i]->name));
+        buf_slice(&checks->text, sql_either(w, ") IS NOT NULL", " IS NOT NULL"));
     }
 }
 
 static void check_json(struct checks *checks, const struct model_type *type)
 {
     const struct model_type *bare = type_bare(type);
-    bool sqlite = checks->sql->sqlite;
-    if (sqlite)
-        check(checks, "json_valid(%s)");
+    if (is_sqlite(checks->w))
+        check(checks, "json_valid(#)");
     check_union(checks, bare);
     if (bare->kind == MODEL_LIST || bare->kind == MODEL_SET)
-        check_range(checks, bare, sqlite ? "json_array_length(%s)" : "jsonb_array_length(%s)");
+        check_range(checks, bare, "json_array_length(#)", "jsonb_array_length(#)");
     if (bare->kind == MODEL_OBJECT)
         check_members(checks, bare);
 }
@@ -270,17 +227,17 @@ static void check_json(struct checks *checks, const struct model_type *type)
 static void check_storage(struct checks *checks, enum sql_kind kind)
 {
     static const char *const conditions[] = {
-        [SQL_TEXT] = "typeof(%s) = 'text'",
-        [SQL_NUMERIC] = "typeof(%s) IN ('integer', 'real')",
-        [SQL_BIGINT] = "typeof(%s) = 'integer'",
-        [SQL_BOOLEAN] = "%s IN (0, 1)",
-        [SQL_BYTES] = "typeof(%s) = 'blob'",
-        [SQL_UUID] = "length(%s) = 36 AND %s GLOB '*-*-*-*-*'",
-        [SQL_TIMESTAMP] = "%s GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:*'",
-        [SQL_DATE] = "date(%s, '+0 days') = %s",
+        [SQL_TEXT] = "typeof(#) = 'text'",
+        [SQL_NUMERIC] = "typeof(#) IN ('integer', 'real')",
+        [SQL_BIGINT] = "typeof(#) = 'integer'",
+        [SQL_BOOLEAN] = "# IN (0, 1)",
+        [SQL_BYTES] = "typeof(#) = 'blob'",
+        [SQL_UUID] = "length(#) = 36 AND # GLOB '*-*-*-*-*'",
+        [SQL_TIMESTAMP] = "# GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:*'",
+        [SQL_DATE] = "date(#, '+0 days') = #",
         [SQL_JSON] = NULL,
     };
-    if (checks->sql->sqlite && conditions[kind] != NULL)
+    if (is_sqlite(checks->w) && conditions[kind] != NULL)
         check(checks, conditions[kind]);
 }
 
@@ -298,97 +255,62 @@ static void check_kind(struct checks *checks, const struct model_attribute *attr
     if (kind == SQL_TEXT)
         check_text(checks, bare, attribute->normal);
     if (bare->kind == MODEL_NUMBER || bare->kind == MODEL_INTEGER || bare->kind == MODEL_EPOCH)
-        check_range(checks, bare, "%s");
+        check_range(checks, bare, "#", "#");
     if (bare->kind == MODEL_BINARY)
-        check_range(checks, bare, checks->sql->sqlite ? "length(%s)" : "octet_length(%s)");
+        check_range(checks, bare, "length(#)", "octet_length(#)");
 }
 
-void sql_check(struct sql *sql, const struct model_entity *entity,
+void sql_check(struct writer *w, const struct model_entity *entity,
                const struct model_attribute *attribute)
 {
-    struct buf column;
-    struct checks checks = {.sql = sql};
-    buf_init(&column, 4096);
+    struct checks checks = {.w = w, .column = sql_column(w, entity, attribute)};
     buf_init(&checks.text, 1 << 20);
-    sql_column(&column, entity, attribute);
-    checks.column = buf_view(&column);
     check_kind(&checks, attribute);
-    if (checks.count > 0) {
-        bool absent = !attribute_always(attribute);
-        buf_text(sql->out, " CHECK (");
-        if (absent)
-            buf_printf(sql->out, "%.*s IS NULL OR (", SLICE_FMT(checks.column));
-        buf_slice(sql->out, buf_view(&checks.text));
-        buf_text(sql->out, absent ? "))" : ")");
-    }
-    sql->out->failed = sql->out->failed || checks.text.failed;
-    buf_release(&column);
-    buf_release(&checks.text);
+    struct slice text = text_keep(w, &checks.text);
+    if (checks.count > 0 && attribute_always(attribute))
+        PUT(w, " CHECK (%s)", text);
+    else if (checks.count > 0)
+        PUT(w, " CHECK (%s IS NULL OR (%s))", checks.column, text);
 }
 
 // ---- Defaults --------------------------------------------------------------------------------
 
-static const char *now_text(const struct sql *sql, enum sql_kind kind)
+static struct slice now_text(const struct writer *w, enum sql_kind kind)
 {
     switch (kind) {
     case SQL_BIGINT:
     case SQL_NUMERIC:
-        return sql->sqlite ? "(CAST(strftime('%s', 'now') AS INTEGER))"
-                           : "(extract(epoch FROM now())::bigint)";
+        return sql_either(w, "(CAST(strftime('%s', 'now') AS INTEGER))",
+                          "(extract(epoch FROM now())::bigint)");
     case SQL_DATE:
-        return sql->sqlite ? "(date('now'))" : "current_date";
+        return sql_either(w, "(date('now'))", "current_date");
     default:
-        return sql->sqlite ? "(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))" : "now()";
+        return sql_either(w, "(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))", "now()");
     }
 }
 
-static void default_value(struct sql *sql, struct slice value)
+static struct slice uuid_text(const struct writer *w, enum sql_kind kind)
 {
-    buf_text(sql->out, " DEFAULT ");
-    switch (value_type(value)) {
-    case VALUE_S:
-        text_sql(sql->out, value_bytes(value));
-        break;
-    case VALUE_N:
-        text_number(sql->out, value_bytes(value));
-        break;
-    case VALUE_BOOL:
-        buf_text(sql->out, sql->sqlite         ? value_bool(value) ? "1" : "0"
-                           : value_bool(value) ? "true"
-                                               : "false");
-        break;
-    case VALUE_M:
-        buf_text(sql->out, "'{}'");
-        break;
-    case VALUE_L:
-        buf_text(sql->out, "'[]'");
-        break;
-    default:
-        buf_text(sql->out, "NULL");
-    }
+    return sql_either(w,
+                      "(lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || "
+                      "substr(hex(randomblob(2)), 2) || '-a' || substr(hex(randomblob(2)), 2) || "
+                      "'-' || hex(randomblob(6))))",
+                      kind == SQL_UUID ? "gen_random_uuid()" : "gen_random_uuid()::text");
 }
 
-void sql_default(struct sql *sql, const struct model_attribute *attribute)
+void sql_default(struct writer *w, const struct model_attribute *attribute)
 {
     const struct model_expr *expr = attribute->otherwise;
     enum sql_kind kind = sql_kind(attribute->type);
     if (attribute->version)
-        buf_text(sql->out, " DEFAULT 1");
+        buf_text(w->out, " DEFAULT 1");
     if (expr == NULL || attribute->version)
         return;
     if (expr->kind == MODEL_EXPR_VALUE && (kind != SQL_JSON || value_type(expr->value) == VALUE_M ||
                                            value_type(expr->value) == VALUE_L))
-        default_value(sql, expr->value);
-    if (expr->kind != MODEL_EXPR_CALL)
-        return;
-    if (expr->function == MODEL_FN_NOW)
-        buf_printf(sql->out, " DEFAULT %s", now_text(sql, kind));
-    if (expr->function == MODEL_FN_UUID)
-        buf_text(sql->out,
-                 sql->sqlite
-                     ? " DEFAULT (lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || "
-                       "substr(hex(randomblob(2)), 2) || '-a' || substr(hex(randomblob(2)), 2) || "
-                       "'-' || hex(randomblob(6))))"
-                 : kind == SQL_UUID ? " DEFAULT gen_random_uuid()"
-                                    : " DEFAULT gen_random_uuid()::text");
+        PUT(w, " DEFAULT %s", literal(w, expr->value));
+    else if (expr->kind == MODEL_EXPR_CALL && expr->function == MODEL_FN_NOW)
+        PUT(w, " DEFAULT %s", now_text(w, kind));
+    else if (expr->kind == MODEL_EXPR_CALL && expr->function == MODEL_FN_UUID)
+        PUT(w, " DEFAULT %s", uuid_text(w, kind));
 }

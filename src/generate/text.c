@@ -1,10 +1,72 @@
-// Names, quoted strings and comments. Names are split into words where the writing changes: at
-// anything that is no letter or digit, before a capital behind a small letter, and before the last
-// capital of a row that goes on in small letters (URLPath is url and path).
+// Formats, names, quoted strings and comments. Names are split into words where the writing
+// changes: at anything that is no letter or digit, before a capital behind a small letter, and
+// before the last capital of a row that goes on in small letters (URLPath is url and path).
 #include "generate/text.h"
 
 #include "base/encode.h"
 #include "value/number.h"
+
+enum { TEXT_MAX = 16 << 20 }; // bytes of one text
+
+// ---- Formats ---------------------------------------------------------------------------------
+
+static void quoted(struct buf *out, struct slice text)
+{
+    buf_byte(out, '"');
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.ptr[i];
+        if (c == '"' || c == '\\')
+            buf_printf(out, "\\%c", c);
+        else if (c == '\n')
+            buf_text(out, "\\n");
+        else if (c == '\t')
+            buf_text(out, "\\t");
+        else if (c < 0x20 || c == 0x7f)
+            buf_printf(out, "\\u%04x", c);
+        else
+            buf_byte(out, c);
+    }
+    buf_byte(out, '"');
+}
+
+void text_format(struct buf *out, const char *format, size_t count, const struct slice *parts)
+{
+    size_t used = 0;
+    for (const char *hole; (hole = strchr(format, '%')) != NULL; format = hole + 2) {
+        buf_add(out, format, (size_t)(hole - format));
+        ensure(hole[1] == '%' || used < count);
+        if (hole[1] == '%')
+            buf_byte(out, '%');
+        else if (hole[1] == 'q')
+            quoted(out, parts[used++]);
+        else
+            buf_slice(out, parts[used++]);
+    }
+    ensure(used == count);
+    buf_text(out, format);
+}
+
+struct slice text_keep(struct writer *w, struct buf *text)
+{
+    struct slice kept = arena_copy(&w->arena, buf_view(text));
+    w->out->failed = w->out->failed || text->failed || kept.ptr == NULL;
+    buf_release(text);
+    return kept;
+}
+
+struct slice text_make(struct writer *w, const char *format, size_t count,
+                       const struct slice *parts)
+{
+    struct buf text;
+    buf_init(&text, TEXT_MAX);
+    text_format(&text, format, count, parts);
+    return text_keep(w, &text);
+}
+
+void text_add(struct writer *w, struct slice *list, const char *separator, struct slice item)
+{
+    *list = list->ptr == NULL ? item : TEXT(w, "%s%s%s", *list, slice_str(separator), item);
+}
 
 // ---- Names -----------------------------------------------------------------------------------
 
@@ -62,59 +124,71 @@ static uint8_t in_case(uint8_t c, bool upper)
     return c;
 }
 
-static void separated(struct buf *out, struct slice name, bool upper)
+bool text_alike(struct slice a, struct slice b)
 {
-    size_t at = 0;
-    size_t words = 0;
-    for (struct slice word; (word = word_next(name, &at)).len > 0; words++) {
-        if (words > 0)
-            buf_byte(out, '_');
-        else if (is_digit(word.ptr[0]))
-            buf_byte(out, '_');
-        for (size_t i = 0; i < word.len; i++)
-            buf_byte(out, in_case(word.ptr[i], upper));
+    size_t at_a = 0;
+    size_t at_b = 0;
+    for (;;) {
+        struct slice one = word_next(a, &at_a);
+        struct slice other = word_next(b, &at_b);
+        if (one.len != other.len)
+            return false;
+        for (size_t i = 0; i < one.len; i++) {
+            if (in_case(one.ptr[i], false) != in_case(other.ptr[i], false))
+                return false;
+        }
+        if (one.len == 0)
+            return true;
     }
-    if (words == 0)
-        buf_byte(out, '_');
 }
 
-// Names that have no separators keep their own capitals: only the first letter changes.
-static void joined(struct buf *out, struct slice name, bool first_upper)
+// How the words of a name are put together.
+struct habit {
+    bool joined;      // without _; a name that has no separators keeps its own capitals
+    bool upper;       // all letters are capitals
+    bool first_upper; // the first letter is one
+};
+
+static struct slice rewritten(struct writer *w, struct slice name, struct habit habit)
 {
+    struct buf out;
     size_t at = 0;
     size_t words = 0;
-    bool whole = text_is_word(name) && memchr(name.ptr, '_', name.len) == NULL;
+    bool own = habit.joined && text_is_word(name) && memchr(name.ptr, '_', name.len) == NULL;
+    buf_init(&out, TEXT_MAX);
     for (struct slice word; (word = word_next(name, &at)).len > 0; words++) {
-        if (words == 0 && is_digit(word.ptr[0]))
-            buf_byte(out, '_');
+        if (words == 0 ? is_digit(word.ptr[0]) : !habit.joined)
+            buf_byte(&out, '_');
         for (size_t i = 0; i < word.len; i++) {
-            bool upper = i == 0 && (words > 0 || first_upper);
-            bool keep = whole && (words > 0 || i > 0);
-            buf_byte(out, keep ? word.ptr[i] : in_case(word.ptr[i], upper));
+            bool start = i == 0 && (words == 0 ? habit.first_upper : habit.joined);
+            // UserID stays UserID: only the first letter is ours to choose.
+            bool keep = own && words + i > 0;
+            buf_byte(&out, keep ? word.ptr[i] : in_case(word.ptr[i], habit.upper || start));
         }
     }
     if (words == 0)
-        buf_byte(out, '_');
+        buf_byte(&out, '_');
+    return text_keep(w, &out);
 }
 
-void text_snake(struct buf *out, struct slice name)
+struct slice text_snake(struct writer *w, struct slice name)
 {
-    separated(out, name, false);
+    return rewritten(w, name, (struct habit){.joined = false});
 }
 
-void text_upper(struct buf *out, struct slice name)
+struct slice text_upper(struct writer *w, struct slice name)
 {
-    separated(out, name, true);
+    return rewritten(w, name, (struct habit){.upper = true});
 }
 
-void text_pascal(struct buf *out, struct slice name)
+struct slice text_pascal(struct writer *w, struct slice name)
 {
-    joined(out, name, true);
+    return rewritten(w, name, (struct habit){.joined = true, .first_upper = true});
 }
 
-void text_camel(struct buf *out, struct slice name)
+struct slice text_camel(struct writer *w, struct slice name)
 {
-    joined(out, name, false);
+    return rewritten(w, name, (struct habit){.joined = true});
 }
 
 bool text_is_word(struct slice name)
@@ -128,50 +202,42 @@ bool text_is_word(struct slice name)
     return true;
 }
 
-void text_entity(struct buf *out, const struct model_entity *entity)
+struct slice text_entity(struct writer *w, const struct model_entity *entity)
 {
-    const struct model *model = entity->table->model;
-    for (size_t i = 0; i < model->table_count; i++) {
-        const struct model_table *table = &model->tables[i];
-        if (table != entity->table && model_table_entity(table, entity->name) != NULL) {
-            buf_slice(out, entity->table->name);
-            buf_byte(out, '_');
-            break;
-        }
+    for (size_t i = 0; i < w->model->table_count; i++) {
+        const struct model_table *table = &w->model->tables[i];
+        if (table != entity->table && model_table_entity(table, entity->name) != NULL)
+            return TEXT(w, "%s_%s", entity->table->name, entity->name);
     }
-    buf_slice(out, entity->name);
+    return entity->name;
 }
 
 // ---- Strings and comments --------------------------------------------------------------------
 
-void text_quoted(struct buf *out, struct slice text)
+struct slice text_escaped(struct writer *w, const char *characters, struct slice text)
 {
-    buf_byte(out, '"');
+    struct buf out;
+    buf_init(&out, TEXT_MAX);
     for (size_t i = 0; i < text.len; i++) {
-        uint8_t c = text.ptr[i];
-        if (c == '"' || c == '\\')
-            buf_printf(out, "\\%c", c);
-        else if (c == '\n')
-            buf_text(out, "\\n");
-        else if (c == '\t')
-            buf_text(out, "\\t");
-        else if (c < 0x20 || c == 0x7f)
-            buf_printf(out, "\\u%04x", c);
-        else
-            buf_byte(out, c);
+        if (text.ptr[i] != 0 && strchr(characters, text.ptr[i]) != NULL)
+            buf_byte(&out, '\\');
+        buf_byte(&out, text.ptr[i]);
     }
-    buf_byte(out, '"');
+    return text_keep(w, &out);
 }
 
-void text_sql(struct buf *out, struct slice text)
+struct slice text_doubled(struct writer *w, uint8_t quote, struct slice text)
 {
-    buf_byte(out, '\'');
+    struct buf out;
+    buf_init(&out, TEXT_MAX);
+    buf_byte(&out, quote);
     for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == '\'')
-            buf_byte(out, '\'');
-        buf_byte(out, text.ptr[i]);
+        if (text.ptr[i] == quote)
+            buf_byte(&out, quote);
+        buf_byte(&out, text.ptr[i]);
     }
-    buf_byte(out, '\'');
+    buf_byte(&out, quote);
+    return text_keep(w, &out);
 }
 
 void text_comment(struct buf *out, const char *before, struct slice doc)
@@ -193,23 +259,21 @@ void text_comment(struct buf *out, const char *before, struct slice doc)
     }
 }
 
-void text_line(struct buf *out, struct slice doc)
+struct slice text_line(struct writer *w, struct slice doc)
 {
-    bool blank = true; // nothing at the front, one blank in between
-    size_t end = doc.len;
-    while (end > 0 && (doc.ptr[end - 1] == ' ' || doc.ptr[end - 1] == '\n'))
-        end--;
-    for (size_t i = 0; i < end; i++) {
-        uint8_t c = doc.ptr[i];
-        if (c == '\n' || c == '\r' || c == '\t' || c == ' ') {
-            if (!blank)
-                buf_byte(out, ' ');
-            blank = true;
+    struct buf out;
+    bool blank = false; // one is due before the next word
+    buf_init(&out, TEXT_MAX);
+    for (size_t i = 0; i < doc.len; i++) {
+        if (strchr("\n\r\t ", doc.ptr[i]) != NULL && doc.ptr[i] != 0) {
+            blank = out.len > 0;
         } else {
-            buf_byte(out, c);
+            buf_text(&out, blank ? " " : "");
+            buf_byte(&out, doc.ptr[i]);
             blank = false;
         }
     }
+    return text_keep(w, &out);
 }
 
 struct slice generate_stem(const struct model *model)
@@ -230,20 +294,28 @@ struct slice generate_stem(const struct model *model)
     return name;
 }
 
-void text_banner(struct buf *out, const struct model *model)
+struct slice text_banner(struct writer *w)
 {
+    static const char digits[] = "0123456789abcdef";
     uint8_t digest[32];
-    sha256_of(model->text, digest);
-    buf_text(out, "Generated by dolmen from ");
-    buf_slice(out, generate_stem(model));
-    buf_text(out, ".dolmen (sha256 ");
-    for (size_t i = 0; i < sizeof(digest); i++)
-        buf_printf(out, "%02x", digest[i]);
-    buf_text(out, "); do not edit.");
+    char hex[2 * sizeof(digest)];
+    sha256_of(w->model->text, digest);
+    for (size_t i = 0; i < sizeof(hex); i++)
+        hex[i] = digits[digest[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
+    return TEXT(w, "Generated by dolmen from %s.dolmen (sha256 %s); do not edit.",
+                generate_stem(w->model), slice_of(hex, sizeof(hex)));
 }
 
-void text_number(struct buf *out, struct slice stored)
+struct slice text_number(struct writer *w, struct slice stored)
 {
     char text[NUMBER_TEXT_MAX];
-    buf_add(out, text, number_to_text(stored, text));
+    return TEXT(w, "%s", slice_of(text, number_to_text(stored, text)));
+}
+
+struct slice text_u64(struct writer *w, uint64_t number)
+{
+    struct buf out;
+    buf_init(&out, TEXT_MAX);
+    buf_u64(&out, number);
+    return text_keep(w, &out);
 }

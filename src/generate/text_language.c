@@ -20,135 +20,109 @@ const char *text_op(enum model_op op)
     return op_texts[op];
 }
 
-static void duration_text(struct buf *out, struct slice value)
+struct slice text_type(struct writer *w, const struct model_type *type)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_MODEL_FILE);
+    model_type_text(type, &text);
+    return text_keep(w, &text);
+}
+
+// In the largest unit that gives a whole number. There are no weeks: who wrote 7d reads 7d.
+static struct slice duration_text(struct writer *w, struct slice value)
 {
     static const struct {
         int64_t seconds;
-        char unit;
-    } units[] = {{604800, 'w'}, {86400, 'd'}, {3600, 'h'}, {60, 'm'}};
+        const char *unit;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}};
     int64_t seconds;
+    size_t i = 0;
     if (value_type(value) != VALUE_N || !number_to_i64(value_bytes(value), &seconds))
-        return;
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        // Weeks only where days would not be what one wrote: 7d stays 7d.
-        if (units[i].unit != 'w' && seconds != 0 && seconds % units[i].seconds == 0) {
-            buf_printf(out, "%lld%c", (long long)(seconds / units[i].seconds), units[i].unit);
-            return;
-        }
-    }
-    buf_printf(out, "%llds", (long long)seconds);
+        return SLICE_LIT("");
+    while (units[i].seconds > 1 && (seconds == 0 || seconds % units[i].seconds != 0))
+        i++;
+    struct buf text;
+    buf_init(&text, 64);
+    buf_i64(&text, seconds / units[i].seconds);
+    buf_text(&text, units[i].unit);
+    return text_keep(w, &text);
 }
 
-static void value_text(struct buf *out, const struct model_expr *expr)
+struct slice text_value(struct writer *w, struct slice value, const char *nothing)
 {
-    if (expr->duration) {
-        duration_text(out, expr->value);
-        return;
-    }
-    switch (value_type(expr->value)) {
+    switch (value_type(value)) {
     case VALUE_S:
-        text_quoted(out, value_bytes(expr->value));
-        break;
+        return TEXT(w, "%q", value_bytes(value));
     case VALUE_N:
-        text_number(out, value_bytes(expr->value));
-        break;
+        return text_number(w, value_bytes(value));
     case VALUE_BOOL:
-        buf_text(out, value_bool(expr->value) ? "true" : "false");
-        break;
+        return slice_str(value_bool(value) ? "true" : "false");
     case VALUE_L:
-        buf_text(out, "[]");
-        break;
+        return SLICE_LIT("[]");
     case VALUE_M:
-        buf_text(out, "{}");
-        break;
+        return SLICE_LIT("{}");
     default:
-        buf_text(out, "null");
+        return slice_str(nothing);
     }
 }
 
-static void path_text(struct buf *out, const struct model_expr *expr)
+static struct slice path_text(struct writer *w, const struct model_expr *expr)
 {
-    for (size_t i = 0; i < expr->step_count; i++) {
-        if (i > 0)
-            buf_byte(out, '.');
-        buf_slice(out, expr->steps[i]);
-    }
+    struct slice path = {NULL, 0};
+    for (size_t i = 0; i < expr->step_count; i++)
+        text_add(w, &path, ".", expr->steps[i]);
+    return path;
 }
 
-static void call_text(struct buf *out, const struct model_expr *expr,
-                      const struct model_access *access)
+static struct slice call_text(struct writer *w, const struct model_expr *expr,
+                              const struct model_access *access)
 {
-    buf_printf(out, "%s(", function_names[expr->function]);
-    for (size_t i = 0; i < expr->arg_count; i++) {
-        if (i > 0)
-            buf_text(out, ", ");
-        text_expr(out, expr->args[i], access);
-    }
-    buf_byte(out, ')');
+    struct slice arguments = {NULL, 0};
+    for (size_t i = 0; i < expr->arg_count; i++)
+        text_add(w, &arguments, ", ", text_expr(w, expr->args[i], access));
+    return TEXT(w, "%s(%s)", slice_str(function_names[expr->function]), arguments);
 }
 
-void text_expr(struct buf *out, const struct model_expr *expr, const struct model_access *access)
+static struct slice template_text(struct writer *w, const struct model_template *template,
+                                  const struct model_access *access)
 {
-    const char *between = " ?? ";
-    switch (expr->kind) {
-    case MODEL_EXPR_VALUE:
-        value_text(out, expr);
-        return;
-    case MODEL_EXPR_PATH:
-        path_text(out, expr);
-        return;
-    case MODEL_EXPR_PARAM:
-        if (access != NULL && expr->param < access->param_count)
-            buf_slice(out, access->params[expr->param].name);
-        return;
-    case MODEL_EXPR_TEMPLATE:
-        buf_byte(out, '"');
-        text_template(out, expr->template, access);
-        buf_byte(out, '"');
-        return;
-    case MODEL_EXPR_CALL:
-        call_text(out, expr, access);
-        return;
-    case MODEL_EXPR_ADD:
-        between = " + ";
-        break;
-    case MODEL_EXPR_SUBTRACT:
-        between = " - ";
-        break;
-    case MODEL_EXPR_ELSE:
-        break;
-    }
-    text_expr(out, expr->args[0], access);
-    buf_text(out, between);
-    text_expr(out, expr->args[1], access);
-}
-
-void text_template(struct buf *out, const struct model_template *template,
-                   const struct model_access *access)
-{
-    if (access == NULL && !template->bare && template->source.len > 0) {
-        buf_slice(out, template->source);
-        return;
-    }
+    struct slice text = {NULL, 0};
+    if (access == NULL && !template->bare && template->source.len > 0)
+        return template->source;
     for (size_t i = 0; i < template->segment_count; i++) {
         const struct model_segment *segment = &template->segments[i];
-        if (segment->expr == NULL) {
-            buf_slice(out, segment->literal);
-            continue;
-        }
-        buf_byte(out, '{');
-        text_expr(out, segment->expr, access);
-        buf_byte(out, '}');
+        text_add(w, &text, "",
+                 segment->expr == NULL ? segment->literal
+                                       : TEXT(w, "{%s}", text_expr(w, segment->expr, access)));
+    }
+    return text;
+}
+
+struct slice text_expr(struct writer *w, const struct model_expr *expr,
+                       const struct model_access *access)
+{
+    static const char *const between[] = {[MODEL_EXPR_ADD] = "%s + %s",
+                                          [MODEL_EXPR_SUBTRACT] = "%s - %s",
+                                          [MODEL_EXPR_ELSE] = "%s ?? %s"};
+    switch (expr->kind) {
+    case MODEL_EXPR_VALUE:
+        return expr->duration ? duration_text(w, expr->value) : text_value(w, expr->value, "null");
+    case MODEL_EXPR_PATH:
+        return path_text(w, expr);
+    case MODEL_EXPR_PARAM:
+        return access != NULL ? access->params[expr->param].name : SLICE_LIT("");
+    case MODEL_EXPR_TEMPLATE:
+        return TEXT(w, "\"%s\"", template_text(w, expr->template, access));
+    case MODEL_EXPR_CALL:
+        return call_text(w, expr, access);
+    default:
+        return TEXT(w, between[expr->kind], text_expr(w, expr->args[0], access),
+                    text_expr(w, expr->args[1], access));
     }
 }
 
-void text_key_part(struct buf *out, const struct model_key_part *part)
+struct slice text_key_part(struct writer *w, const struct model_key_part *part)
 {
-    if (part->template != NULL) {
-        text_template(out, part->template, NULL);
-        return;
-    }
-    buf_byte(out, '{');
-    buf_slice(out, part->name);
-    buf_byte(out, '}');
+    return part->template != NULL ? template_text(w, part->template, NULL)
+                                  : TEXT(w, "{%s}", part->name);
 }

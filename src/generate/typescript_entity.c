@@ -26,114 +26,59 @@ static bool input_fixed(const struct model_entity *entity, const struct model_at
     return attribute->immutable || attribute->version || in_keys(entity, attribute);
 }
 
-static bool input_key(const struct model_entity *entity, const struct model_attribute *attribute)
-{
-    return in_keys(entity, attribute);
-}
-
 // "a" | "b": the names for which the test holds; never if there are none.
-static void name_union(struct typescript *ts, const struct model_entity *entity,
-                       bool (*test)(const struct model_entity *, const struct model_attribute *))
-{
-    size_t count = 0;
-    for (size_t i = 0; i < entity->attribute_count; i++) {
-        if (!test(entity, &entity->attributes[i]))
-            continue;
-        buf_text(ts->out, count++ == 0 ? "" : " | ");
-        text_quoted(ts->out, entity->attributes[i].name);
-    }
-    if (count == 0)
-        buf_text(ts->out, "never");
-}
-
 static void entity_alias(struct typescript *ts, const struct model_entity *entity,
-                         const char *comment, const char *suffix, const char *operator,
+                         const char *format,
                          bool (*test)(const struct model_entity *, const struct model_attribute *))
 {
-    buf_printf(ts->out, "\n/** %s */\nexport type ", comment);
-    typescript_entity(ts->out, entity);
-    buf_printf(ts->out, "%s = %s<", suffix, operator);
-    typescript_entity(ts->out, entity);
-    buf_text(ts->out, ", ");
-    name_union(ts, entity, test);
-    buf_text(ts->out, ">;\n");
+    struct slice name = typescript_entity(ts, entity);
+    size_t count = 0;
+    text_format(ts->w->out, format, 2, (struct slice[]){name, name});
+    for (size_t i = 0; i < entity->attribute_count; i++) {
+        if (test(entity, &entity->attributes[i]))
+            PUT(ts->w, count++ == 0 ? "%q" : " | %q", entity->attributes[i].name);
+    }
+    buf_text(ts->w->out, count == 0 ? "never>;\n" : ">;\n");
 }
 
 void typescript_entity_types(struct typescript *ts, const struct model_entity *entity)
 {
-    buf_byte(ts->out, '\n');
+    buf_byte(ts->w->out, '\n');
     typescript_doc(ts, "", entity->doc);
-    buf_text(ts->out, "export interface ");
-    typescript_entity(ts->out, entity);
-    buf_text(ts->out, " {\n");
+    PUT(ts->w, "export interface %s {\n", typescript_entity(ts, entity));
     for (size_t i = 0; i < entity->attribute_count; i++)
         typescript_attribute(ts, &entity->attributes[i]);
-    buf_text(ts->out, "}\n");
-    entity_alias(ts, entity, "What creating it takes: what has a default may be left out.", "Input",
-                 "Defaulted", input_default);
-    entity_alias(ts, entity, "What its primary key is made of.", "Key", "Pick", input_key);
-    entity_alias(ts, entity, "What may change.", "Changes", "Changed", input_fixed);
+    buf_text(ts->w->out, "}\n");
+    entity_alias(ts, entity,
+                 "\n/** What creating it takes: what has a default may be left out. */\n"
+                 "export type %sInput = Defaulted<%s, ",
+                 input_default);
+    entity_alias(ts, entity,
+                 "\n/** What its primary key is made of. */\nexport type %sKey = Pick<%s, ",
+                 in_keys);
+    entity_alias(ts, entity, "\n/** What may change. */\nexport type %sChanges = Changed<%s, ",
+                 input_fixed);
 }
 
 // ---- Keys ------------------------------------------------------------------------------------
 
-static void part_value(struct typescript *ts, const struct model_key_part *part)
+static struct slice key_object(struct typescript *ts, const struct model_key_part *parts,
+                               size_t count)
 {
-    typescript_member(ts->out, part->name);
-    buf_text(ts->out, ": ");
-    if (part->template != NULL) {
-        typescript_template(ts, part->template, NULL);
-        return;
-    }
-    buf_text(ts->out, "item");
-    typescript_dot(ts->out, part->name);
-}
-
-static bool uses_item(const struct model_key_part *parts, size_t count,
-                      const struct model_entity *entity)
-{
-    struct fields fields = {0};
-    for (size_t i = 0; i < count; i++)
-        fields_of_part(&fields, entity, &parts[i]);
-    return fields.count > 0;
-}
-
-static void key_object(struct typescript *ts, const struct model_entity *entity,
-                       const struct model_key_part *parts, size_t count)
-{
-    buf_text(ts->out, uses_item(parts, count, entity) ? "(item) => ({ " : "() => ({ ");
+    struct slice list = {NULL, 0};
+    ts->item = false;
     for (size_t i = 0; i < count; i++) {
-        buf_text(ts->out, i == 0 ? "" : ", ");
-        part_value(ts, &parts[i]);
+        struct slice value;
+        if (parts[i].template != NULL) {
+            value = typescript_template(ts, parts[i].template, NULL);
+        } else {
+            value = TEXT(ts->w, "item%s", typescript_dot(ts, parts[i].name));
+            ts->item = true;
+        }
+        text_add(ts->w, &list, ", ",
+                 TEXT(ts->w, "%s: %s", typescript_member(ts, parts[i].name), value));
     }
-    buf_text(ts->out, " })");
-}
-
-// Whether all parts that have no template are attributes of the entity, and one has a template.
-static bool entry_made(const struct model_entity *entity, const struct model_entry *entry)
-{
-    bool made = false;
-    for (size_t i = 0; entry->stated && i < keys_count(&entry->index->keys); i++) {
-        const struct model_key_part *part = &entry->parts[i];
-        if (part->template == NULL && !part_is_native(entity, part))
-            return false;
-        made = made || part_is_made(entity, part);
-    }
-    return made;
-}
-
-static void entries(struct typescript *ts, const struct model_entity *entity)
-{
-    buf_text(ts->out, "  entries: [\n");
-    for (size_t i = 0; i < entity->entry_count; i++) {
-        const struct model_entry *entry = &entity->entries[i];
-        if (!entry_made(entity, entry))
-            continue;
-        buf_text(ts->out, "    ");
-        key_object(ts, entity, entry->parts, keys_count(&entry->index->keys));
-        buf_text(ts->out, ",\n");
-    }
-    buf_text(ts->out, "  ],\n");
+    return TEXT(ts->w, ts->item ? "(item) => ({ %s })" : "() => ({ %s })", list);
 }
 
 // ---- How items are told apart ----------------------------------------------------------------
@@ -152,233 +97,177 @@ static void regex_literal(struct buf *out, struct slice text)
     }
 }
 
-// A regular expression of a template; false if everything fits.
-static bool part_pattern(struct buf *out, const struct model_key_part *part)
+// A regular expression of a template; empty if everything fits. A field is any text ([^] takes line
+// breaks, too), as short as will do, and never empty: nothing makes no key.
+static struct slice part_pattern(struct typescript *ts, const struct model_key_part *part)
 {
     const struct model_template *template = part->template;
+    struct buf out;
     if (template == NULL || template->bare)
-        return false;
-    buf_text(out, "/^");
+        return SLICE_LIT("");
+    buf_init(&out, 64 << 10);
+    buf_text(&out, "/^");
     for (size_t i = 0; i < template->segment_count; i++) {
         if (template->segments[i].expr == NULL)
-            regex_literal(out, template->segments[i].literal);
+            regex_literal(&out, template->segments[i].literal);
         else
-            buf_text(out, "[^]+?");
+            buf_text(&out, "[^]+?");
     }
-    buf_text(out, "$/");
-    return true;
+    buf_text(&out, "$/");
+    return text_keep(ts->w, &out);
 }
 
-static void fits(struct typescript *ts, const struct model_entity *entity)
+static struct slice fits(struct typescript *ts, const struct model_entity *entity)
 {
     const struct model_table *table = entity->table;
-    size_t tests = 0;
-    buf_text(ts->out, "  fits: (item) => ");
-    if (table->type_attribute.len > 0) {
-        buf_text(ts->out, "(item");
-        typescript_dot(ts->out, table->type_attribute);
-        buf_text(ts->out, " ?? ");
-        text_quoted(ts->out, entity->type_value);
-        buf_text(ts->out, ") === ");
-        text_quoted(ts->out, entity->type_value);
-        tests++;
-    }
+    struct slice tests = {NULL, 0};
+    if (table->type_attribute.len > 0)
+        tests = TEXT(ts->w, "(item%s ?? %q) === %q", typescript_dot(ts, table->type_attribute),
+                     entity->type_value, entity->type_value);
     for (size_t i = 0; i < keys_count(&table->keys); i++) {
-        struct buf pattern;
-        buf_init(&pattern, 64 << 10);
-        if (part_pattern(&pattern, &entity->keys[i])) {
-            buf_text(ts->out, tests++ == 0 ? "" : " && ");
-            buf_slice(ts->out, buf_view(&pattern));
-            buf_text(ts->out, ".test(String(item");
-            typescript_dot(ts->out, entity->keys[i].name);
-            buf_text(ts->out, "))");
-        }
-        buf_release(&pattern);
+        struct slice pattern = part_pattern(ts, &entity->keys[i]);
+        if (pattern.len > 0)
+            text_add(ts->w, &tests, " && ",
+                     TEXT(ts->w, "%s.test(String(item%s))", pattern,
+                          typescript_dot(ts, entity->keys[i].name)));
     }
-    if (tests == 0)
-        buf_text(ts->out, "item !== undefined");
-    buf_text(ts->out, ",\n");
+    return tests.len > 0 ? tests : SLICE_LIT("item !== undefined");
 }
 
 // ---- The rest --------------------------------------------------------------------------------
 
-struct name_list {
-    struct buf *out;
-    size_t count;
-};
-
-static void add_name(void *context, struct slice name)
-{
-    struct name_list *list = context;
-    buf_text(list->out, list->count++ == 0 ? "" : ", ");
-    text_quoted(list->out, name);
-}
-
-static void sources(struct typescript *ts, const struct model_entity *entity)
+// The attributes of which entries are made, but for those of the primary key, which does not
+// change, and the version: a new one says more than an old time.
+static struct slice sources(struct typescript *ts, const struct model_entity *entity)
 {
     struct fields all = {0};
     struct fields keys = {0};
-    struct name_list list = {ts->out, 0};
+    struct slice names = {NULL, 0};
     for (size_t i = 0; i < entity->entry_count; i++) {
-        if (entry_made(entity, &entity->entries[i]))
+        if (entry_is_made(entity, &entity->entries[i]))
             fields_of_entry(&all, entity, &entity->entries[i]);
     }
     fields_of_keys(&keys, entity);
-    buf_text(ts->out, "  sources: [");
     for (size_t i = 0; i < all.count; i++) {
-        // The primary key does not change, and a new version says more than an old time.
         if (!fields_have(&keys, all.list[i]) && !all.list[i]->version)
-            add_name(&list, all.list[i]->name);
+            text_add(ts->w, &names, ", ", TEXT(ts->w, "%q", all.list[i]->name));
     }
-    buf_text(ts->out, "],\n");
+    return names;
 }
 
-static void normal_forms(struct typescript *ts, const struct model_entity *entity)
+static void normal_form(struct typescript *ts, const struct model_attribute *attribute)
 {
-    buf_text(ts->out, "  normal: [\n");
-    for (size_t i = 0; i < entity->attribute_count; i++) {
-        const struct model_attribute *attribute = &entity->attributes[i];
-        bool nested = typescript_nested_needed(attribute->type, 0);
-        if (attribute->normal == 0 && !nested)
-            continue;
-        buf_text(ts->out, "    [");
-        text_quoted(ts->out, attribute->name);
-        if (attribute->normal != 0) {
-            buf_text(ts->out, ", (value) => (typeof value !== \"string\" ? value : ");
-            size_t open = typescript_normal(ts, attribute->normal);
-            buf_text(ts->out, "value");
-            while (open-- > 0)
-                buf_byte(ts->out, ')');
-            buf_byte(ts->out, ')');
-        } else {
-            buf_text(ts->out, ", (value, item, now, put) => ");
-            typescript_nested(ts, attribute->type);
-        }
-        buf_text(ts->out, "],\n");
-    }
-    buf_text(ts->out, "  ],\n");
+    if (attribute->normal != 0)
+        PUT(ts->w, "    [%q, (value) => (typeof value !== \"string\" ? value : %s)],\n",
+            attribute->name, typescript_normal(ts, attribute->normal, SLICE_LIT("value")));
+    else if (typescript_nested_needed(attribute->type, 0))
+        PUT(ts->w, "    [%q, (value, item, now, put) => %s],\n", attribute->name,
+            typescript_nested(ts, attribute->type));
 }
 
-static void defaults(struct typescript *ts, const struct model_entity *entity)
+static void default_value(struct typescript *ts, const struct model_attribute *attribute)
 {
-    buf_text(ts->out, "  defaults: [\n");
-    for (size_t i = 0; i < entity->attribute_count; i++) {
-        const struct model_attribute *attribute = &entity->attributes[i];
-        if (attribute->otherwise == NULL || attribute->version)
-            continue;
-        struct fields needed = {0};
-        fields_of_expr(&needed, attribute->otherwise);
-        bool now =
-            (uses_of_expr(attribute->otherwise) & (1U << MODEL_FN_NOW | 1U << MODEL_FN_ULID)) != 0;
-        buf_text(ts->out, "    [");
-        text_quoted(ts->out, attribute->name);
-        buf_text(ts->out, now                ? ", (item, now) => "
-                          : needed.count > 0 ? ", (item) => "
-                                             : ", () => ");
-        size_t open = typescript_normal(ts, attribute->normal);
-        bool braces = attribute->otherwise->kind == MODEL_EXPR_VALUE &&
-                      value_type(attribute->otherwise->value) == VALUE_M;
-        buf_text(ts->out, braces ? "(" : "");
-        typescript_expr(ts, attribute->otherwise, model_kind_wanted(attribute->type), NULL);
-        buf_text(ts->out, braces ? ")" : "");
-        while (open-- > 0)
-            buf_byte(ts->out, ')');
-        buf_printf(ts->out, ", %s],\n",
-                   attribute->optional && !attribute->on_update ? "true" : "false");
-    }
-    buf_text(ts->out, "  ],\n");
+    const struct model_expr *expr = attribute->otherwise;
+    if (expr == NULL || attribute->version)
+        return;
+    ts->item = false;
+    ts->now = false;
+    struct slice value = typescript_expr(ts, expr, model_kind_wanted(attribute->type), NULL);
+    if (expr->kind == MODEL_EXPR_VALUE && value_type(expr->value) == VALUE_M)
+        value = SLICE_LIT("({})"); // without parentheses it would be an empty body
+    PUT(ts->w, "    [%q, %s => %s, %s],\n", attribute->name,
+        slice_str(ts->now    ? "(item, now)"
+                  : ts->item ? "(item)"
+                             : "()"),
+        typescript_normal(ts, attribute->normal, value),
+        slice_str(attribute->optional && !attribute->on_update ? "true" : "false"));
 }
 
-static void marked(struct typescript *ts, const struct model_entity *entity)
+static bool is_renewed(const struct model_attribute *attribute)
 {
-    struct name_list list = {ts->out, 0};
-    buf_text(ts->out, "  renewed: [");
-    for (size_t i = 0; i < entity->attribute_count; i++) {
-        if (entity->attributes[i].on_update && entity->attributes[i].otherwise != NULL)
-            add_name(&list, entity->attributes[i].name);
-    }
-    list.count = 0;
-    buf_text(ts->out, "],\n  immutable: [");
-    for (size_t i = 0; i < entity->attribute_count; i++) {
-        if (entity->attributes[i].immutable)
-            add_name(&list, entity->attributes[i].name);
-    }
-    buf_text(ts->out, "],\n");
-    for (size_t i = 0; i < entity->attribute_count; i++) {
-        if (!entity->attributes[i].version)
-            continue;
-        buf_text(ts->out, "  version: ");
-        text_quoted(ts->out, entity->attributes[i].name);
-        buf_text(ts->out, ",\n");
-        break;
-    }
+    return attribute->on_update && attribute->otherwise != NULL;
 }
 
-static void kind_name(struct typescript *ts, const struct model_entity *entity)
+static bool is_immutable(const struct model_attribute *attribute)
 {
-    buf_text(ts->out, "kindOf");
-    typescript_entity(ts->out, entity);
+    return attribute->immutable;
+}
+
+static void marked(struct typescript *ts, const struct model_entity *entity, const char *what,
+                   bool (*test)(const struct model_attribute *))
+{
+    size_t count = 0;
+    PUT(ts->w, "  %s: [", slice_str(what));
+    for (size_t i = 0; i < entity->attribute_count; i++) {
+        if (test(&entity->attributes[i]))
+            PUT(ts->w, count++ == 0 ? "%q" : ", %q", entity->attributes[i].name);
+    }
+    buf_text(ts->w->out, "],\n");
 }
 
 static void key_function(struct typescript *ts, const struct model_entity *entity)
 {
     const struct key_schema *keys = &entity->table->keys;
-    buf_text(ts->out, "\n/** The primary key of ");
-    buf_slice(ts->out, entity->name);
-    buf_text(ts->out, ". */\nexport function keyOf");
-    typescript_entity(ts->out, entity);
-    buf_text(ts->out, "(key: ");
-    typescript_entity(ts->out, entity);
-    buf_text(ts->out, "Key): { ");
-    for (size_t i = 0; i < keys_count(keys); i++) {
-        buf_text(ts->out, i == 0 ? "" : "; ");
-        typescript_member(ts->out, keys->parts[i].name);
-        buf_printf(ts->out, ": %s",
-                   keys->parts[i].type == VALUE_N   ? "number"
-                   : keys->parts[i].type == VALUE_B ? "Uint8Array"
-                                                    : "string");
+    struct slice name = typescript_entity(ts, entity);
+    struct slice members = {NULL, 0};
+    for (size_t i = 0; i < keys_count(keys); i++)
+        text_add(ts->w, &members, "; ",
+                 TEXT(ts->w, "%s: %s", typescript_member(ts, keys->parts[i].name),
+                      slice_str(keys->parts[i].type == VALUE_N   ? "number"
+                                : keys->parts[i].type == VALUE_B ? "Uint8Array"
+                                                                 : "string")));
+    PUT(ts->w,
+        "\n/** The primary key of %s. */\nexport function keyOf%s(key: %sKey): { %s } {\n"
+        "  return keyOf(kindOf%s, key) as ReturnType<typeof keyOf%s>;\n}\n",
+        entity->name, name, name, members, name, name);
+}
+
+static struct slice name_list(struct typescript *ts, size_t count, const struct slice *names)
+{
+    struct slice list = {NULL, 0};
+    for (size_t i = 0; i < count; i++)
+        text_add(ts->w, &list, ", ", TEXT(ts->w, "%q", names[i]));
+    return list;
+}
+
+static void kind_keys(struct typescript *ts, const struct model_entity *entity)
+{
+    const struct model_table *table = entity->table;
+    struct slice derived[DERIVED_MAX];
+    if (table->type_attribute.len > 0)
+        PUT(ts->w, "  type: [%q, %q],\n", table->type_attribute, entity->type_value);
+    PUT(ts->w, "  fits: (item) => %s,\n  keys: %s,\n  entries: [\n", fits(ts, entity),
+        key_object(ts, entity->keys, keys_count(&table->keys)));
+    for (size_t i = 0; i < entity->entry_count; i++) {
+        const struct model_entry *entry = &entity->entries[i];
+        if (entry_is_made(entity, entry))
+            PUT(ts->w, "    %s,\n", key_object(ts, entry->parts, keys_count(&entry->index->keys)));
     }
-    buf_text(ts->out, " } {\n  return keyOf(");
-    kind_name(ts, entity);
-    buf_text(ts->out, ", key) as ReturnType<typeof keyOf");
-    typescript_entity(ts->out, entity);
-    buf_text(ts->out, ">;\n}\n");
+    PUT(ts->w, "  ],\n  derived: [%s],\n  sources: [%s],\n",
+        name_list(ts, derived_names(entity, derived), derived), sources(ts, entity));
 }
 
 void typescript_entity_kind(struct typescript *ts, const struct model_entity *entity)
 {
-    const struct model_table *table = entity->table;
-    struct name_list list = {ts->out, 0};
-    buf_text(ts->out, "\nconst ");
-    kind_name(ts, entity);
-    buf_text(ts->out, ": Kind<");
-    typescript_entity(ts->out, entity);
-    buf_text(ts->out, "> = {\n  name: ");
-    text_quoted(ts->out, entity->name);
-    buf_text(ts->out, ",\n  primary: [");
-    for (size_t i = 0; i < keys_count(&table->keys); i++)
-        add_name(&list, table->keys.parts[i].name);
-    buf_text(ts->out, "],\n");
-    if (table->type_attribute.len > 0) {
-        buf_text(ts->out, "  type: [");
-        text_quoted(ts->out, table->type_attribute);
-        buf_text(ts->out, ", ");
-        text_quoted(ts->out, entity->type_value);
-        buf_text(ts->out, "],\n");
-    }
-    fits(ts, entity);
-    buf_text(ts->out, "  keys: ");
-    key_object(ts, entity, entity->keys, keys_count(&table->keys));
-    buf_text(ts->out, ",\n");
-    entries(ts, entity);
-    list.count = 0;
-    buf_text(ts->out, "  derived: [");
-    derived_names(entity, add_name, &list);
-    buf_text(ts->out, "],\n");
-    sources(ts, entity);
-    normal_forms(ts, entity);
-    defaults(ts, entity);
-    marked(ts, entity);
-    buf_text(ts->out, "};\n");
+    struct slice name = typescript_entity(ts, entity);
+    struct slice primary[] = {entity->keys[0].name, entity->keys[1].name};
+    PUT(ts->w, "\nconst kindOf%s: Kind<%s> = {\n  name: %q,\n  primary: [%s],\n", name, name,
+        entity->name, name_list(ts, keys_count(&entity->table->keys), primary));
+    kind_keys(ts, entity);
+    buf_text(ts->w->out, "  normal: [\n");
+    for (size_t i = 0; i < entity->attribute_count; i++)
+        normal_form(ts, &entity->attributes[i]);
+    buf_text(ts->w->out, "  ],\n  defaults: [\n");
+    for (size_t i = 0; i < entity->attribute_count; i++)
+        default_value(ts, &entity->attributes[i]);
+    buf_text(ts->w->out, "  ],\n");
+    marked(ts, entity, "renewed", is_renewed);
+    marked(ts, entity, "immutable", is_immutable);
+    size_t version = 0;
+    while (version < entity->attribute_count && !entity->attributes[version].version)
+        version++;
+    if (version < entity->attribute_count)
+        PUT(ts->w, "  version: %q,\n", entity->attributes[version].name);
+    buf_text(ts->w->out, "};\n");
     key_function(ts, entity);
 }

@@ -5,171 +5,113 @@
 
 #include "guard/eval.h"
 
-static void use(struct typescript *ts, enum typescript_helper helper)
+// A call of a helper, which the file then has.
+static struct slice called(struct typescript *ts, enum typescript_helper helper, const char *name,
+                           struct slice arguments)
 {
     ts->used |= 1U << helper;
-}
-
-// ---- Normal forms ----------------------------------------------------------------------------
-
-size_t typescript_normal(struct typescript *ts, unsigned normal)
-{
-    static const struct {
-        unsigned bit;
-        enum typescript_helper helper;
-        const char *call;
-    } forms[] = {
-        {MODEL_LOWER, TS_LOWER, "lower("},
-        {MODEL_UPPER, TS_UPPER, "upper("},
-        {MODEL_TRIM, TS_TRIM, "trim("},
-    };
-    size_t open = 0;
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        if ((normal & forms[i].bit) == 0)
-            continue;
-        use(ts, forms[i].helper);
-        buf_text(ts->out, forms[i].call);
-        open++;
-    }
-    return open;
-}
-
-static void close_all(struct typescript *ts, size_t open)
-{
-    while (open-- > 0)
-        buf_byte(ts->out, ')');
+    return TEXT(ts->w, "%s(%s)", slice_str(name), arguments);
 }
 
 // ---- Leaves ----------------------------------------------------------------------------------
 
-static void value_expr(struct typescript *ts, struct slice value)
+struct slice typescript_normal(struct typescript *ts, unsigned normal, struct slice expr)
 {
-    switch (value_type(value)) {
-    case VALUE_S:
-        text_quoted(ts->out, value_bytes(value));
-        break;
-    case VALUE_N:
-        text_number(ts->out, value_bytes(value));
-        break;
-    case VALUE_BOOL:
-        buf_text(ts->out, value_bool(value) ? "true" : "false");
-        break;
-    case VALUE_L:
-        buf_text(ts->out, "[]");
-        break;
-    case VALUE_M:
-        buf_text(ts->out, "{}");
-        break;
-    default:
-        buf_text(ts->out, "undefined");
-    }
+    // Inner calls first: what is trimmed is then written in capitals, or in small letters.
+    if ((normal & MODEL_TRIM) != 0)
+        expr = called(ts, TS_TRIM, "trim", expr);
+    if ((normal & MODEL_UPPER) != 0)
+        expr = called(ts, TS_UPPER, "upper", expr);
+    if ((normal & MODEL_LOWER) != 0)
+        expr = called(ts, TS_LOWER, "lower", expr);
+    return expr;
 }
 
-static void path_expr(struct typescript *ts, const struct model_expr *expr)
+static struct slice path_expr(struct typescript *ts, const struct model_expr *expr)
 {
-    bool deep = expr->step_count > 1;
-    if (deep) {
-        use(ts, TS_STEP);
-        buf_text(ts->out, "step(");
-    }
-    buf_text(ts->out, "item");
-    typescript_dot(ts->out, expr->steps[0]);
-    for (size_t i = 1; i < expr->step_count; i++) {
-        buf_text(ts->out, ", ");
-        text_quoted(ts->out, expr->steps[i]);
-    }
-    buf_text(ts->out, deep ? ")" : "");
+    struct slice path = TEXT(ts->w, "item%s", typescript_dot(ts, expr->steps[0]));
+    ts->item = true;
+    for (size_t i = 1; i < expr->step_count; i++)
+        path = TEXT(ts->w, "%s, %q", path, expr->steps[i]);
+    return expr->step_count > 1 ? called(ts, TS_STEP, "step", path) : path;
+}
+
+static struct slice param(struct typescript *ts, const struct model_expr *expr,
+                          const struct model_access *access)
+{
+    return TEXT(ts->w, "params%s", typescript_dot(ts, access->params[expr->param].name));
 }
 
 // A parameter is normalised as the attribute of the same name is.
-static void param_expr(struct typescript *ts, const struct model_expr *expr,
-                       const struct model_access *access)
+static struct slice param_expr(struct typescript *ts, const struct model_expr *expr,
+                               const struct model_access *access)
 {
-    struct slice name = access->params[expr->param].name;
-    unsigned normal = 0;
-    for (size_t i = 0; i < access->entity_count; i++) {
-        const struct model_attribute *attribute = model_entity_attribute(access->entities[i], name);
-        if (attribute != NULL) {
-            normal = attribute->normal;
-            break;
-        }
-    }
-    size_t open = typescript_normal(ts, normal);
-    buf_text(ts->out, "params");
-    typescript_dot(ts->out, name);
-    close_all(ts, open);
+    const struct model_attribute *attribute = NULL;
+    for (size_t i = 0; i < access->entity_count && attribute == NULL; i++)
+        attribute = model_entity_attribute(access->entities[i], access->params[expr->param].name);
+    return typescript_normal(ts, attribute == NULL ? 0 : attribute->normal,
+                             param(ts, expr, access));
 }
 
 // ---- Calls -----------------------------------------------------------------------------------
 
-static void arguments(struct typescript *ts, const struct model_expr *expr,
-                      const struct model_access *access)
+static struct slice arguments(struct typescript *ts, const struct model_expr *expr,
+                              const struct model_access *access)
 {
+    struct slice list = {NULL, 0};
+    bool form = expr->function == MODEL_FN_LOWER || expr->function == MODEL_FN_UPPER ||
+                expr->function == MODEL_FN_TRIM;
     for (size_t i = 0; i < expr->arg_count; i++) {
-        bool form = expr->function == MODEL_FN_LOWER || expr->function == MODEL_FN_UPPER ||
-                    expr->function == MODEL_FN_TRIM;
-        buf_text(ts->out, i == 0 ? "" : ", ");
-        if (form && expr->args[i]->kind == MODEL_EXPR_PARAM) {
-            // The pattern brings it to its normal form itself.
-            buf_text(ts->out, "params");
-            typescript_dot(ts->out, access->params[expr->args[i]->param].name);
-        } else {
-            typescript_expr(ts, expr->args[i], MODEL_ANY, access);
-        }
+        // The pattern brings a parameter to its normal form itself.
+        bool bare = form && expr->args[i]->kind == MODEL_EXPR_PARAM;
+        text_add(ts->w, &list, ", ",
+                 bare ? param(ts, expr->args[i], access)
+                      : typescript_expr(ts, expr->args[i], MODEL_ANY, access));
     }
-    buf_byte(ts->out, ')');
+    return list;
 }
-
-static void now_expr(struct typescript *ts, enum model_kind want)
-{
-    if (want == MODEL_EPOCH || want == MODEL_NUMBER || want == MODEL_INTEGER)
-        buf_text(ts->out, "Math.floor(now.getTime() / 1000)");
-    else if (want == MODEL_DATE)
-        buf_text(ts->out, "now.toISOString().slice(0, 10)");
-    else
-        buf_text(ts->out, "now.toISOString()");
-}
-
-static void call_expr(struct typescript *ts, const struct model_expr *expr, enum model_kind want,
-                      const struct model_access *access)
-{
-    static const struct {
-        enum typescript_helper helper;
-        const char *name;
-    } calls[] = {
-        [MODEL_FN_LOWER] = {TS_LOWER, "lower("},
-        [MODEL_FN_UPPER] = {TS_UPPER, "upper("},
-        [MODEL_FN_TRIM] = {TS_TRIM, "trim("},
-        [MODEL_FN_PAD] = {TS_PAD, "pad("},
-        [MODEL_FN_SHA256] = {TS_SHA256, "sha256("},
-        [MODEL_FN_DATE_PART] = {TS_DATEPART, "datePart("},
-        [MODEL_FN_SIZE] = {TS_SIZE, "size("},
-    };
-    switch (expr->function) {
-    case MODEL_FN_NOW:
-        now_expr(ts, want);
-        return;
-    case MODEL_FN_UUID:
-        ts->used |= TS_UUID;
-        buf_text(ts->out, "randomUUID()");
-        return;
-    case MODEL_FN_ULID:
-        use(ts, TS_ULID);
-        buf_text(ts->out, "ulid(now)");
-        return;
-    default:
-        use(ts, calls[expr->function].helper);
-        buf_text(ts->out, calls[expr->function].name);
-        arguments(ts, expr, access);
-    }
-}
-
-// ---- All of them -----------------------------------------------------------------------------
 
 static bool is_seconds(enum model_kind kind)
 {
     return kind == MODEL_EPOCH || kind == MODEL_NUMBER || kind == MODEL_INTEGER;
 }
+
+static struct slice now_expr(struct typescript *ts, enum model_kind want)
+{
+    ts->now = true;
+    return is_seconds(want)     ? SLICE_LIT("Math.floor(now.getTime() / 1000)")
+           : want == MODEL_DATE ? SLICE_LIT("now.toISOString().slice(0, 10)")
+                                : SLICE_LIT("now.toISOString()");
+}
+
+static struct slice call_expr(struct typescript *ts, const struct model_expr *expr,
+                              enum model_kind want, const struct model_access *access)
+{
+    static const struct {
+        enum typescript_helper helper;
+        const char *name;
+    } calls[] = {
+        [MODEL_FN_LOWER] = {TS_LOWER, "lower"},    [MODEL_FN_UPPER] = {TS_UPPER, "upper"},
+        [MODEL_FN_TRIM] = {TS_TRIM, "trim"},       [MODEL_FN_PAD] = {TS_PAD, "pad"},
+        [MODEL_FN_SHA256] = {TS_SHA256, "sha256"}, [MODEL_FN_DATE_PART] = {TS_DATEPART, "datePart"},
+        [MODEL_FN_SIZE] = {TS_SIZE, "size"},
+    };
+    switch (expr->function) {
+    case MODEL_FN_NOW:
+        return now_expr(ts, want);
+    case MODEL_FN_UUID:
+        ts->used |= TS_UUID;
+        return SLICE_LIT("randomUUID()");
+    case MODEL_FN_ULID:
+        ts->now = true;
+        return called(ts, TS_ULID, "ulid", SLICE_LIT("now"));
+    default:
+        return called(ts, calls[expr->function].helper, calls[expr->function].name,
+                      arguments(ts, expr, access));
+    }
+}
+
+// ---- All of them -----------------------------------------------------------------------------
 
 // The kind of value an expression gives, as far as that is known.
 static enum model_kind kind_of(const struct model_expr *expr, enum model_kind want)
@@ -194,106 +136,71 @@ static enum model_kind kind_of(const struct model_expr *expr, enum model_kind wa
     }
 }
 
-// Opens the conversion of a time into the form that is wanted; true if there is one to close.
-static bool convert(struct typescript *ts, enum model_kind have, enum model_kind want)
+// A time in the form that is wanted. What may be anything is converted at run time: the helpers
+// leave alone what is in that form already.
+static struct slice converted(struct typescript *ts, struct slice text, enum model_kind have,
+                              enum model_kind want)
 {
-    bool time = have == MODEL_TIMESTAMP || have == MODEL_DATE || have == MODEL_ANY;
-    if (is_seconds(want) && time) {
-        use(ts, TS_TIME);
-        buf_text(ts->out, "seconds(");
-        return true;
-    }
-    if (want == MODEL_TIMESTAMP && (is_seconds(have) || have == MODEL_ANY)) {
-        use(ts, TS_TIMESTAMP);
-        buf_text(ts->out, "timestamp(");
-        return true;
-    }
-    if (want == MODEL_DATE && (is_seconds(have) || have == MODEL_ANY || have == MODEL_TIMESTAMP)) {
-        use(ts, TS_DAY);
-        buf_text(ts->out, "day(");
-        return true;
-    }
-    return false;
+    bool number = is_seconds(have) || have == MODEL_ANY;
+    if (is_seconds(want) && (have == MODEL_TIMESTAMP || have == MODEL_DATE || have == MODEL_ANY))
+        return called(ts, TS_TIME, "seconds", text);
+    if (want == MODEL_TIMESTAMP && number)
+        return called(ts, TS_TIMESTAMP, "timestamp", text);
+    if (want == MODEL_DATE && (number || have == MODEL_TIMESTAMP))
+        return called(ts, TS_DAY, "day", text);
+    return text;
 }
 
-static void sum_expr(struct typescript *ts, const struct model_expr *expr, enum model_kind want,
-                     const struct model_access *access)
-{
-    use(ts, TS_SUM);
-    buf_text(ts->out, "sum(");
-    typescript_expr(ts, expr->args[0], want, access);
-    buf_text(ts->out, ", ");
-    typescript_expr(ts, expr->args[1], MODEL_ANY, access);
-    buf_text(ts->out, expr->kind == MODEL_EXPR_ADD ? ", 1)" : ", -1)");
-}
-
-static void raw_expr(struct typescript *ts, const struct model_expr *expr, enum model_kind want,
-                     const struct model_access *access)
+static struct slice raw_expr(struct typescript *ts, const struct model_expr *expr,
+                             enum model_kind want, const struct model_access *access)
 {
     switch (expr->kind) {
     case MODEL_EXPR_VALUE:
-        value_expr(ts, expr->value);
-        break;
+        return text_value(ts->w, expr->value, "undefined");
     case MODEL_EXPR_PATH:
-        path_expr(ts, expr);
-        break;
+        return path_expr(ts, expr);
     case MODEL_EXPR_PARAM:
-        param_expr(ts, expr, access);
-        break;
+        return param_expr(ts, expr, access);
     case MODEL_EXPR_TEMPLATE:
-        typescript_template(ts, expr->template, access);
-        break;
+        return typescript_template(ts, expr->template, access);
     case MODEL_EXPR_CALL:
-        call_expr(ts, expr, want, access);
-        break;
+        return call_expr(ts, expr, want, access);
     case MODEL_EXPR_ELSE:
-        buf_byte(ts->out, '(');
-        typescript_expr(ts, expr->args[0], want, access);
-        buf_text(ts->out, " ?? ");
-        typescript_expr(ts, expr->args[1], want, access);
-        buf_byte(ts->out, ')');
-        break;
-    case MODEL_EXPR_ADD:
-    case MODEL_EXPR_SUBTRACT:
-        sum_expr(ts, expr, want, access);
-        break;
+        return TEXT(ts->w, "(%s ?? %s)", typescript_expr(ts, expr->args[0], want, access),
+                    typescript_expr(ts, expr->args[1], want, access));
+    default: // a sum
+        return called(ts, TS_SUM, "sum",
+                      TEXT(ts->w, expr->kind == MODEL_EXPR_ADD ? "%s, %s, 1" : "%s, %s, -1",
+                           typescript_expr(ts, expr->args[0], want, access),
+                           typescript_expr(ts, expr->args[1], MODEL_ANY, access)));
     }
 }
 
-void typescript_expr(struct typescript *ts, const struct model_expr *expr, enum model_kind want,
-                     const struct model_access *access)
+struct slice typescript_expr(struct typescript *ts, const struct model_expr *expr,
+                             enum model_kind want, const struct model_access *access)
 {
-    bool closes = expr->kind != MODEL_EXPR_ELSE && expr->kind != MODEL_EXPR_VALUE &&
-                  convert(ts, kind_of(expr, want), want);
-    raw_expr(ts, expr, want, access);
-    buf_text(ts->out, closes ? ")" : "");
+    struct slice raw = raw_expr(ts, expr, want, access);
+    return expr->kind == MODEL_EXPR_ELSE || expr->kind == MODEL_EXPR_VALUE
+               ? raw
+               : converted(ts, raw, kind_of(expr, want), want);
 }
 
-void typescript_template(struct typescript *ts, const struct model_template *template,
-                         const struct model_access *access)
+struct slice typescript_template(struct typescript *ts, const struct model_template *template,
+                                 const struct model_access *access)
 {
-    if (template->bare && template->segment_count == 1) {
-        typescript_expr(ts, template->segments[0].expr, MODEL_ANY, access);
-        return;
-    }
-    if (template->segment_count == 0) {
-        buf_text(ts->out, "\"\"");
-        return;
-    }
-    bool constant = template->segment_count == 1 && template->segments[0].expr == NULL;
-    if (!constant) {
-        use(ts, TS_TEXT);
-        buf_text(ts->out, "join(");
-    }
+    struct slice parts = {NULL, 0};
+    if (template->bare && template->segment_count == 1)
+        return typescript_expr(ts, template->segments[0].expr, MODEL_ANY, access);
+    if (template->segment_count == 0)
+        return SLICE_LIT("\"\"");
     for (size_t i = 0; i < template->segment_count; i++) {
         const struct model_segment *segment = &template->segments[i];
-        buf_text(ts->out, i == 0 ? "" : ", ");
-        if (segment->expr == NULL)
-            text_quoted(ts->out, segment->literal);
-        else
-            typescript_expr(ts, segment->expr, MODEL_ANY, access);
+        text_add(ts->w, &parts, ", ",
+                 segment->expr == NULL ? TEXT(ts->w, "%q", segment->literal)
+                                       : typescript_expr(ts, segment->expr, MODEL_ANY, access));
     }
-    buf_text(ts->out, constant ? "" : ")");
+    bool constant = template->segment_count == 1 && template->segments[0].expr == NULL;
+    return constant ? parts : called(ts, TS_TEXT, "join", parts);
 }
 
 // ---- Inside of objects -----------------------------------------------------------------------
@@ -319,68 +226,48 @@ bool typescript_nested_needed(const struct model_type *type, unsigned depth)
     return false;
 }
 
-static void nested_field(struct typescript *ts, const struct model_attribute *field)
+static struct slice nested_field(struct typescript *ts, const struct model_attribute *field)
 {
-    bool inner = typescript_nested_needed(field->type, 0);
-    typescript_member(ts->out, field->name);
-    buf_text(ts->out, ": {");
-    if (field->normal != 0 || inner) {
-        buf_text(ts->out, " fit: (value: unknown) => ");
-        if (field->normal != 0) {
-            buf_text(ts->out, "(typeof value !== \"string\" ? value : ");
-            size_t open = typescript_normal(ts, field->normal);
-            buf_text(ts->out, "value)");
-            close_all(ts, open);
-        } else {
-            typescript_nested(ts, field->type);
-        }
-        buf_byte(ts->out, ',');
-    }
-    if (field->otherwise != NULL) {
-        buf_text(ts->out, " make: () => ");
-        typescript_expr(ts, field->otherwise, model_kind_wanted(field->type), NULL);
-        buf_byte(ts->out, ',');
-    }
-    buf_text(ts->out, field->optional ? " optional: true }" : " }");
+    struct slice fit = {NULL, 0};
+    struct slice make = {NULL, 0};
+    if (field->normal != 0)
+        fit = TEXT(ts->w, " fit: (value: unknown) => (typeof value !== \"string\" ? value : %s),",
+                   typescript_normal(ts, field->normal, SLICE_LIT("value")));
+    else if (typescript_nested_needed(field->type, 0))
+        fit = TEXT(ts->w, " fit: (value: unknown) => %s,", typescript_nested(ts, field->type));
+    if (field->otherwise != NULL)
+        make = TEXT(ts->w, " make: () => %s,",
+                    typescript_expr(ts, field->otherwise, model_kind_wanted(field->type), NULL));
+    return TEXT(ts->w, "%s: {%s%s%s }", typescript_member(ts, field->name), fit, make,
+                slice_str(field->optional ? " optional: true" : ""));
 }
 
-void typescript_nested(struct typescript *ts, const struct model_type *type)
+struct slice typescript_nested(struct typescript *ts, const struct model_type *type)
 {
-    if (type->name.len > 0 && typescript_nested_needed(type, 0)) {
-        buf_text(ts->out, "shapeOf");
-        typescript_named(ts, type->name);
-        buf_text(ts->out, "(value, item, now, put)");
-        return;
-    }
-    typescript_nested_body(ts, type);
+    if (type->name.len > 0 && typescript_nested_needed(type, 0))
+        return TEXT(ts->w, "shapeOf%s(value, item, now, put)", typescript_named(ts, type->name));
+    return typescript_nested_body(ts, type);
 }
 
-void typescript_nested_body(struct typescript *ts, const struct model_type *type)
+struct slice typescript_nested_body(struct typescript *ts, const struct model_type *type)
 {
-    if (type->kind == MODEL_UNION) {
-        for (size_t i = 0; i < type->option_count; i++) {
-            if (typescript_nested_needed(type->options[i], 0)) {
-                typescript_nested(ts, type->options[i]);
-                return;
-            }
-        }
+    struct buf fields;
+    for (size_t i = 0; type->kind == MODEL_UNION && i < type->option_count; i++) {
+        if (typescript_nested_needed(type->options[i], 0))
+            return typescript_nested(ts, type->options[i]);
     }
-    if (type->kind == MODEL_LIST || type->kind == MODEL_RECORD) {
-        use(ts, TS_EACH);
-        buf_text(ts->out, "each(value, (value) => ");
-        typescript_nested(ts, type->item);
-        buf_byte(ts->out, ')');
-        return;
-    }
-    use(ts, TS_NESTED);
-    buf_text(ts->out, "shape(value, put, { ");
-    for (size_t i = 0, shown = 0; i < type->field_count; i++) {
+    if (type->kind == MODEL_LIST || type->kind == MODEL_RECORD)
+        return called(ts, TS_EACH, "each",
+                      TEXT(ts->w, "value, (value) => %s", typescript_nested(ts, type->item)));
+    buf_init(&fields, LIMIT_MODEL_FILE);
+    for (size_t i = 0; i < type->field_count; i++) {
         const struct model_attribute *field = &type->fields[i];
         if (field->normal == 0 && field->otherwise == NULL &&
             !typescript_nested_needed(field->type, 0))
             continue;
-        buf_text(ts->out, shown++ == 0 ? "" : ", ");
-        nested_field(ts, field);
+        buf_text(&fields, fields.len == 0 ? "" : ", ");
+        buf_slice(&fields, nested_field(ts, field));
     }
-    buf_text(ts->out, " })");
+    return called(ts, TS_NESTED, "shape",
+                  TEXT(ts->w, "value, put, { %s }", text_keep(ts->w, &fields)));
 }

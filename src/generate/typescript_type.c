@@ -14,140 +14,114 @@ static const char *const taken[] = {
     "Set",        "String",       "Symbol",    "TypeError",    "Uint8Array", "WriteOptions",
 };
 
-void typescript_class(struct buf *out, struct slice name)
+static struct slice class_name(struct writer *w, struct slice name)
 {
-    size_t start = out->len;
-    text_pascal(out, name);
-    for (size_t i = 0; !out->failed && i < sizeof(taken) / sizeof(taken[0]); i++) {
-        if (slice_is(slice_of(out->ptr + start, out->len - start), taken[i])) {
-            buf_byte(out, '_');
-            return;
+    struct slice own = text_pascal(w, name);
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+        if (slice_is(own, taken[i]))
+            return TEXT(w, "%s_", own);
+    }
+    return own;
+}
+
+struct slice typescript_entity(struct typescript *ts, const struct model_entity *entity)
+{
+    return class_name(ts->w, text_entity(ts->w, entity));
+}
+
+void typescript_classes(struct typescript *ts)
+{
+    struct buf list;
+    buf_init(&list, LIMIT_MODEL_FILE);
+    for (size_t t = 0; t < ts->w->model->table_count; t++) {
+        const struct model_table *table = &ts->w->model->tables[t];
+        for (size_t i = 0; i < table->entity_count; i++) {
+            struct slice class = typescript_entity(ts, &table->entities[i]);
+            buf_add(&list, &class, sizeof(class));
         }
     }
+    ts->class_count = list.len / sizeof(struct slice);
+    ts->classes = (const void *)text_keep(ts->w, &list).ptr;
 }
 
-void typescript_entity(struct buf *out, const struct model_entity *entity)
+struct slice typescript_named(struct typescript *ts, struct slice name)
 {
-    struct buf name;
-    buf_init(&name, 4096);
-    text_entity(&name, entity);
-    typescript_class(out, buf_view(&name));
-    buf_release(&name);
-}
-
-void typescript_named(struct typescript *ts, struct slice name)
-{
-    struct buf own;
-    buf_init(&own, 4096);
-    typescript_class(&own, name);
-    bool clash = false;
-    for (size_t t = 0; t < ts->model->table_count; t++) {
-        const struct model_table *table = &ts->model->tables[t];
-        for (size_t i = 0; !clash && i < table->entity_count; i++) {
-            struct buf other;
-            buf_init(&other, 4096);
-            typescript_entity(&other, &table->entities[i]);
-            clash = slice_equal(buf_view(&own), buf_view(&other));
-            buf_release(&other);
-        }
+    struct slice own = class_name(ts->w, name);
+    for (size_t i = 0; ts->classes != NULL && i < ts->class_count; i++) {
+        if (slice_equal(own, ts->classes[i]))
+            return TEXT(ts->w, "%sValue", own);
     }
-    buf_slice(ts->out, buf_view(&own));
-    buf_text(ts->out, clash ? "Value" : "");
-    buf_release(&own);
+    return own;
 }
 
-void typescript_member(struct buf *out, struct slice name)
+struct slice typescript_member(struct typescript *ts, struct slice name)
 {
-    if (text_is_word(name))
-        buf_slice(out, name);
-    else
-        text_quoted(out, name);
+    return text_is_word(name) ? name : TEXT(ts->w, "%q", name);
 }
 
-void typescript_dot(struct buf *out, struct slice name)
+struct slice typescript_dot(struct typescript *ts, struct slice name)
 {
-    if (text_is_word(name)) {
-        buf_byte(out, '.');
-        buf_slice(out, name);
-        return;
-    }
-    buf_byte(out, '[');
-    text_quoted(out, name);
-    buf_byte(out, ']');
-}
-
-// A comment must not end itself.
-static void add_doc(struct buf *out, struct slice text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        buf_byte(out, text.ptr[i]);
-        if (text.ptr[i] == '*' && i + 1 < text.len && text.ptr[i + 1] == '/')
-            buf_byte(out, ' ');
-    }
+    return TEXT(ts->w, text_is_word(name) ? ".%s" : "[%q]", name);
 }
 
 void typescript_doc(struct typescript *ts, const char *before, struct slice doc)
 {
-    struct buf line;
+    struct slice line = text_line(ts->w, doc);
     if (doc.len == 0)
         return;
-    buf_init(&line, 1 << 20);
-    text_line(&line, doc);
-    buf_printf(ts->out, "%s/** ", before);
-    add_doc(ts->out, buf_view(&line));
-    buf_text(ts->out, " */\n");
-    buf_release(&line);
+    PUT(ts->w, "%s/** ", slice_str(before));
+    for (size_t i = 0; i < line.len; i++) {
+        buf_byte(ts->w->out, line.ptr[i]);
+        if (line.ptr[i] == '*' && i + 1 < line.len && line.ptr[i + 1] == '/')
+            buf_byte(ts->w->out, ' '); // a comment must not end itself
+    }
+    buf_text(ts->w->out, " */\n");
 }
 
 // ---- Types -----------------------------------------------------------------------------------
 
-static void literal(struct buf *out, struct slice value)
+static struct slice list_type(struct typescript *ts, const struct model_type *item)
 {
-    switch (value_type(value)) {
-    case VALUE_N:
-        text_number(out, value_bytes(value));
-        break;
-    case VALUE_BOOL:
-        buf_text(out, value_bool(value) ? "true" : "false");
-        break;
-    default:
-        text_quoted(out, value_bytes(value));
-    }
+    if (item == NULL)
+        return SLICE_LIT("unknown[]");
+    bool several = item->name.len == 0 && item->kind == MODEL_UNION && item->option_count > 1;
+    return TEXT(ts->w, several ? "(%s)[]" : "%s[]", typescript_type(ts, item));
 }
 
-static bool needs_parentheses(const struct model_type *type)
+// "name: type", or "name?: type".
+static void field_type(struct typescript *ts, struct buf *out, const struct model_attribute *field)
 {
-    return type->name.len == 0 && type->kind == MODEL_UNION && type->option_count > 1;
+    text_format(
+        out, field->optional ? "%s?: %s;" : "%s: %s;", 2,
+        (struct slice[]){typescript_member(ts, field->name), typescript_type(ts, field->type)});
 }
 
-static void list_type(struct typescript *ts, const struct model_type *type)
+static struct slice object_type(struct typescript *ts, const struct model_type *type)
 {
-    bool parentheses = type->item != NULL && needs_parentheses(type->item);
-    buf_text(ts->out, parentheses ? "(" : "");
-    if (type->item == NULL)
-        buf_text(ts->out, "unknown");
-    else
-        typescript_type(ts, type->item);
-    buf_text(ts->out, parentheses ? ")[]" : "[]");
-}
-
-static void object_type(struct typescript *ts, const struct model_type *type)
-{
-    if (type->field_count == 0) {
-        buf_text(ts->out, "Record<string, unknown>");
-        return;
-    }
-    buf_text(ts->out, "{ ");
     const struct model_attribute *fields[TYPE_FIELDS_MAX];
+    struct buf text;
+    if (type->field_count == 0)
+        return SLICE_LIT("Record<string, unknown>");
     size_t count = type_fields(type, fields);
+    buf_init(&text, LIMIT_MODEL_FILE);
+    buf_text(&text, "{ ");
     for (size_t i = 0; i < count; i++) {
-        const struct model_attribute *field = fields[i];
-        typescript_member(ts->out, field->name);
-        buf_text(ts->out, field->optional ? "?: " : ": ");
-        typescript_type(ts, field->type);
-        buf_text(ts->out, "; ");
+        field_type(ts, &text, fields[i]);
+        buf_byte(&text, ' ');
     }
-    buf_byte(ts->out, '}');
+    buf_byte(&text, '}');
+    return text_keep(ts->w, &text);
+}
+
+static struct slice union_type(struct typescript *ts, const struct model_type *type)
+{
+    struct buf text;
+    buf_init(&text, LIMIT_MODEL_FILE);
+    for (size_t i = 0; i < type->option_count; i++) {
+        buf_text(&text, i == 0 ? "" : " | ");
+        buf_slice(&text, typescript_type(ts, type->options[i]));
+    }
+    return text_keep(ts->w, &text);
 }
 
 static const char *simple_type(enum model_kind kind)
@@ -170,55 +144,37 @@ static const char *simple_type(enum model_kind kind)
     }
 }
 
-void typescript_type_body(struct typescript *ts, const struct model_type *type)
+struct slice typescript_type_body(struct typescript *ts, const struct model_type *type)
 {
     switch (type->kind) {
     case MODEL_LITERAL:
-        literal(ts->out, type->literal);
-        break;
+        return text_value(ts->w, type->literal, "null");
     case MODEL_LIST:
-        list_type(ts, type);
-        break;
+        return list_type(ts, type->item);
     case MODEL_SET:
-        buf_text(ts->out, "Set<");
-        typescript_type(ts, type->item);
-        buf_byte(ts->out, '>');
-        break;
+        return TEXT(ts->w, "Set<%s>", typescript_type(ts, type->item));
     case MODEL_RECORD:
-        buf_text(ts->out, "Record<string, ");
-        typescript_type(ts, type->item);
-        buf_byte(ts->out, '>');
-        break;
+        return TEXT(ts->w, "Record<string, %s>", typescript_type(ts, type->item));
     case MODEL_OBJECT:
-        object_type(ts, type);
-        break;
+        return object_type(ts, type);
     case MODEL_UNION:
-        for (size_t i = 0; i < type->option_count; i++) {
-            buf_text(ts->out, i == 0 ? "" : " | ");
-            typescript_type(ts, type->options[i]);
-        }
-        break;
+        return union_type(ts, type);
     default:
-        buf_text(ts->out, simple_type(type->kind));
+        return slice_str(simple_type(type->kind));
     }
 }
 
-void typescript_type(struct typescript *ts, const struct model_type *type)
+struct slice typescript_type(struct typescript *ts, const struct model_type *type)
 {
-    if (type->name.len > 0)
-        typescript_named(ts, type->name);
-    else
-        typescript_type_body(ts, type);
+    return type->name.len > 0 ? typescript_named(ts, type->name) : typescript_type_body(ts, type);
 }
 
 void typescript_attribute(struct typescript *ts, const struct model_attribute *attribute)
 {
     typescript_doc(ts, "  ", attribute->doc);
     if (attribute->deprecated)
-        buf_text(ts->out, "  /** @deprecated */\n");
-    buf_text(ts->out, "  ");
-    typescript_member(ts->out, attribute->name);
-    buf_text(ts->out, attribute->optional ? "?: " : ": ");
-    typescript_type(ts, attribute->type);
-    buf_text(ts->out, ";\n");
+        buf_text(ts->w->out, "  /** @deprecated */\n");
+    buf_text(ts->w->out, "  ");
+    field_type(ts, ts->w->out, attribute);
+    buf_byte(ts->w->out, '\n');
 }

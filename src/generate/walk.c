@@ -2,6 +2,34 @@
 // cheaper than remembering.
 #include "generate/walk.h"
 
+// ---- Tables and entities ---------------------------------------------------------------------
+
+bool is_wanted(const struct writer *w, const struct model_table *table)
+{
+    return w->options->table == NULL || w->options->table == table;
+}
+
+const struct model_table *next_table(const struct writer *w, const struct model_table *table)
+{
+    const struct model_table *end = w->model->tables + w->model->table_count;
+    table = table == NULL ? w->model->tables : table + 1;
+    while (table < end && !is_wanted(w, table))
+        table++;
+    return table < end ? table : NULL;
+}
+
+const struct model_entity *next_entity(const struct writer *w, const struct model_entity *entity)
+{
+    const struct model_table *table = entity == NULL ? next_table(w, NULL) : entity->table;
+    if (entity != NULL && ++entity < table->entities + table->entity_count)
+        return entity;
+    if (entity != NULL)
+        table = next_table(w, table);
+    while (table != NULL && table->entity_count == 0)
+        table = next_table(w, table);
+    return table == NULL ? NULL : table->entities;
+}
+
 // ---- Fields ----------------------------------------------------------------------------------
 
 bool fields_have(const struct fields *fields, const struct model_attribute *attribute)
@@ -19,7 +47,9 @@ void fields_add(struct fields *fields, const struct model_attribute *attribute)
         fields->list[fields->count++] = attribute;
 }
 
-void fields_of_expr(struct fields *fields, const struct model_expr *expr)
+static void fields_of_template(struct fields *fields, const struct model_template *template);
+
+static void fields_of_expr(struct fields *fields, const struct model_expr *expr)
 {
     if (expr->kind == MODEL_EXPR_PATH)
         fields_add(fields, expr->attribute);
@@ -29,7 +59,7 @@ void fields_of_expr(struct fields *fields, const struct model_expr *expr)
         fields_of_expr(fields, expr->args[i]);
 }
 
-void fields_of_template(struct fields *fields, const struct model_template *template)
+static void fields_of_template(struct fields *fields, const struct model_template *template)
 {
     for (size_t i = 0; i < template->segment_count; i++) {
         if (template->segments[i].expr != NULL)
@@ -37,8 +67,8 @@ void fields_of_template(struct fields *fields, const struct model_template *temp
     }
 }
 
-void fields_of_part(struct fields *fields, const struct model_entity *entity,
-                    const struct model_key_part *part)
+static void fields_of_part(struct fields *fields, const struct model_entity *entity,
+                           const struct model_key_part *part)
 {
     if (part->template != NULL)
         fields_of_template(fields, part->template);
@@ -70,6 +100,8 @@ bool attribute_always(const struct model_attribute *attribute)
            attribute->type->kind != MODEL_ANY;
 }
 
+static bool expr_may_miss(const struct model_expr *expr);
+
 static bool template_may_miss(const struct model_template *template)
 {
     for (size_t i = 0; i < template->segment_count; i++) {
@@ -80,7 +112,7 @@ static bool template_may_miss(const struct model_template *template)
     return false;
 }
 
-bool expr_may_miss(const struct model_expr *expr)
+static bool expr_may_miss(const struct model_expr *expr)
 {
     switch (expr->kind) {
     case MODEL_EXPR_PATH:
@@ -104,11 +136,18 @@ bool expr_may_miss(const struct model_expr *expr)
     return false;
 }
 
+bool expr_is_number(const struct model_expr *expr)
+{
+    return expr->kind == MODEL_EXPR_PATH && expr->attribute != NULL && expr->step_count == 1 &&
+           type_stored(expr->attribute->type) == VALUE_N;
+}
+
 bool part_is_native(const struct model_entity *entity, const struct model_key_part *part)
 {
     return model_entity_attribute(entity, part->name) != NULL;
 }
 
+// What the table's key makes is there already, and a local index has it in its key again.
 bool part_is_made(const struct model_entity *entity, const struct model_key_part *part)
 {
     const struct key_schema *keys = &entity->table->keys;
@@ -117,6 +156,17 @@ bool part_is_made(const struct model_entity *entity, const struct model_key_part
             return false;
     }
     return part->template != NULL && !part_is_native(entity, part);
+}
+
+bool entry_is_made(const struct model_entity *entity, const struct model_entry *entry)
+{
+    bool made = false;
+    for (size_t i = 0; entry->stated && i < keys_count(&entry->index->keys); i++) {
+        if (entry->parts[i].template == NULL && !part_is_native(entity, &entry->parts[i]))
+            return false;
+        made = made || part_is_made(entity, &entry->parts[i]);
+    }
+    return made;
 }
 
 bool entry_sparse(const struct model_entity *entity, const struct model_entry *entry)
@@ -133,31 +183,23 @@ bool entry_sparse(const struct model_entity *entity, const struct model_entry *e
 
 // ---- Attribute names of a table --------------------------------------------------------------
 
-// Whether a part of the same name comes before part `i` of index `index` (the table is index 0).
-static bool part_named_before(const struct model_table *table, size_t index, size_t i,
-                              struct slice name)
+static void add_key_names(struct key_names *names, const struct key_schema *keys)
 {
-    for (size_t k = 0; k <= index; k++) {
-        const struct key_schema *keys = k == 0 ? &table->keys : &table->indexes[k - 1].keys;
-        size_t end = k == index ? i : keys_count(keys);
-        for (size_t p = 0; p < end; p++) {
-            if (slice_equal(keys->parts[p].name, name))
-                return true;
-        }
+    for (size_t i = 0; i < keys_count(keys); i++) {
+        size_t known = 0;
+        while (known < names->count && !slice_equal(names->list[known]->name, keys->parts[i].name))
+            known++;
+        if (known == names->count)
+            names->list[names->count++] = &keys->parts[i];
     }
-    return false;
 }
 
-void key_names(const struct model_table *table,
-               void (*visit)(void *context, const struct key_part *part), void *context)
+void key_names(const struct model_table *table, struct key_names *names)
 {
-    for (size_t k = 0; k <= table->index_count; k++) {
-        const struct key_schema *keys = k == 0 ? &table->keys : &table->indexes[k - 1].keys;
-        for (size_t p = 0; p < keys_count(keys); p++) {
-            if (!part_named_before(table, k, p, keys->parts[p].name))
-                visit(context, &keys->parts[p]);
-        }
-    }
+    names->count = 0;
+    add_key_names(names, &table->keys);
+    for (size_t i = 0; i < table->index_count; i++)
+        add_key_names(names, &table->indexes[i].keys);
 }
 
 bool part_repeated(const struct model_entity *entity, size_t entry, size_t part)
@@ -174,25 +216,25 @@ bool part_repeated(const struct model_entity *entity, size_t entry, size_t part)
     return false;
 }
 
-void derived_names(const struct model_entity *entity,
-                   void (*visit)(void *context, struct slice name), void *context)
+size_t derived_names(const struct model_entity *entity, struct slice list[DERIVED_MAX])
 {
     const struct model_table *table = entity->table;
+    size_t count = 0;
     for (size_t i = 0; i < keys_count(&table->keys); i++) {
         if (!part_is_native(entity, &entity->keys[i]))
-            visit(context, entity->keys[i].name);
+            list[count++] = entity->keys[i].name;
     }
     for (size_t e = 0; e < entity->entry_count; e++) {
         const struct model_entry *entry = &entity->entries[e];
         for (size_t i = 0; entry->stated && i < keys_count(&entry->index->keys); i++) {
-            const struct model_key_part *part = &entry->parts[i];
-            if (part_is_made(entity, part) && !part_repeated(entity, e, i))
-                visit(context, part->name);
+            if (part_is_made(entity, &entry->parts[i]) && !part_repeated(entity, e, i))
+                list[count++] = entry->parts[i].name;
         }
     }
     if (table->type_attribute.len > 0 &&
         model_entity_attribute(entity, table->type_attribute) == NULL)
-        visit(context, table->type_attribute);
+        list[count++] = table->type_attribute;
+    return count;
 }
 
 // ---- Types -----------------------------------------------------------------------------------
@@ -202,6 +244,7 @@ static bool stands_before(const struct model_attribute *a, const struct model_at
     return a->at.line < b->at.line || (a->at.line == b->at.line && a->at.column < b->at.column);
 }
 
+// The model keeps fields by name, to find them; people expect them as they were written.
 size_t type_fields(const struct model_type *type,
                    const struct model_attribute *list[TYPE_FIELDS_MAX])
 {
@@ -381,84 +424,4 @@ const struct model_entity *field_owner(const struct model *model, struct slice f
     if (longest == field.len || soles != 1 || is_id(field))
         return named;
     return sole;
-}
-
-// ---- Helpers ---------------------------------------------------------------------------------
-
-unsigned uses_of_expr(const struct model_expr *expr)
-{
-    unsigned uses = 0;
-    if (expr->kind == MODEL_EXPR_CALL)
-        uses |= 1U << expr->function;
-    if (expr->kind == MODEL_EXPR_ADD || expr->kind == MODEL_EXPR_SUBTRACT)
-        uses |= USES_ADD;
-    if (expr->kind == MODEL_EXPR_TEMPLATE)
-        uses |= uses_of_template(expr->template);
-    if (expr->kind == MODEL_EXPR_PATH && expr->step_count > 1)
-        uses |= USES_STEPS;
-    for (size_t i = 0; i < expr->arg_count; i++)
-        uses |= uses_of_expr(expr->args[i]);
-    return uses;
-}
-
-unsigned uses_of_template(const struct model_template *template)
-{
-    unsigned uses = template->bare ? 0 : USES_TEMPLATE;
-    for (size_t i = 0; i < template->segment_count; i++) {
-        if (template->segments[i].expr != NULL)
-            uses |= uses_of_expr(template->segments[i].expr);
-    }
-    return uses;
-}
-
-static unsigned uses_of_part(const struct model_key_part *part)
-{
-    return part->template == NULL ? 0 : uses_of_template(part->template);
-}
-
-static unsigned uses_of_entity(const struct model_entity *entity)
-{
-    unsigned uses = 0;
-    for (size_t i = 0; i < keys_count(&entity->table->keys); i++)
-        uses |= uses_of_part(&entity->keys[i]);
-    for (size_t e = 0; e < entity->entry_count; e++) {
-        const struct model_entry *entry = &entity->entries[e];
-        for (size_t i = 0; i < keys_count(&entry->index->keys); i++)
-            uses |= uses_of_part(&entry->parts[i]);
-    }
-    for (size_t i = 0; i < entity->attribute_count; i++) {
-        if (entity->attributes[i].otherwise != NULL)
-            uses |= uses_of_expr(entity->attributes[i].otherwise);
-    }
-    return uses;
-}
-
-static unsigned uses_of_condition(const struct model_condition *condition)
-{
-    unsigned uses = 0;
-    for (size_t i = 0; i < 2; i++) {
-        if (condition->values[i] != NULL)
-            uses |= uses_of_expr(condition->values[i]);
-    }
-    return uses;
-}
-
-unsigned uses_of_model(const struct model *model, const struct generate_options *options)
-{
-    unsigned uses = 0;
-    for (size_t t = 0; t < model->table_count; t++) {
-        const struct model_table *table = &model->tables[t];
-        if (!generate_wants(options, table))
-            continue;
-        for (size_t i = 0; i < table->entity_count; i++)
-            uses |= uses_of_entity(&table->entities[i]);
-        for (size_t i = 0; i < table->access_count; i++) {
-            const struct model_access *access = &table->accesses[i];
-            for (size_t k = 0; k < access->key_count; k++)
-                uses |= uses_of_condition(&access->keys[k]);
-            for (size_t k = 0; k < access->filter_count; k++)
-                uses |= uses_of_condition(&access->filters[k]);
-        }
-    }
-    return uses;
 }

@@ -1,15 +1,17 @@
 // Questions about a model that several generators ask: which attributes a key is made of, which
-// entity owns a field, what is needed of the helpers.
+// entity owns a field.
 #ifndef GENERATE_WALK_H
 #define GENERATE_WALK_H
 
-#include "generate/generate.h"
+#include "generate/text.h"
 
-static inline bool generate_wants(const struct generate_options *options,
-                                  const struct model_table *table)
-{
-    return options->table == NULL || options->table == table;
-}
+// ---- Tables and entities ---------------------------------------------------------------------
+
+// Whether the table is one of those that files are made of.
+bool is_wanted(const struct writer *w, const struct model_table *table);
+// The next one of those, and of their entities; NULL behind the last. The first follows NULL.
+const struct model_table *next_table(const struct writer *w, const struct model_table *table);
+const struct model_entity *next_entity(const struct writer *w, const struct model_entity *entity);
 
 // ---- Fields ----------------------------------------------------------------------------------
 
@@ -24,22 +26,22 @@ struct fields {
 
 bool fields_have(const struct fields *fields, const struct model_attribute *attribute);
 void fields_add(struct fields *fields, const struct model_attribute *attribute);
-// The attributes that an expression, a template, a part of a key is made of.
-void fields_of_expr(struct fields *fields, const struct model_expr *expr);
-void fields_of_template(struct fields *fields, const struct model_template *template);
-void fields_of_part(struct fields *fields, const struct model_entity *entity,
-                    const struct model_key_part *part);
-// Of the table's key; of an entry in an index.
+// The attributes that the table's key is made of; that an entry in an index is.
 void fields_of_keys(struct fields *fields, const struct model_entity *entity);
 void fields_of_entry(struct fields *fields, const struct model_entity *entity,
                      const struct model_entry *entry);
 
-// Whether the value can be missing: an optional or nullable field without something behind "??".
-bool expr_may_miss(const struct model_expr *expr);
-// Whether an entity's items can lack this index entry.
+// Whether an entity's items can lack this index entry: it is made of an optional or nullable field
+// that has nothing behind "??".
 bool entry_sparse(const struct model_entity *entity, const struct model_entry *entry);
+// Whether all parts of the entry that have no template are attributes of the entity, and one is to
+// be made.
+bool entry_is_made(const struct model_entity *entity, const struct model_entry *entry);
 // Whether an attribute is there in every valid item, and not null.
 bool attribute_always(const struct model_attribute *attribute);
+
+// Whether an expression is an attribute that is a number.
+bool expr_is_number(const struct model_expr *expr);
 
 size_t keys_count(const struct key_schema *keys);
 // Whether a part of a key is an attribute of the entity itself.
@@ -53,14 +55,18 @@ bool part_is_made(const struct model_entity *entity, const struct model_key_part
 
 // ---- Attribute names of a table --------------------------------------------------------------
 
-// Calls `visit` for each attribute that is part of a key of the table or of an index, each once.
-void key_names(const struct model_table *table,
-               void (*visit)(void *context, const struct key_part *part), void *context);
+enum { KEY_NAMES_MAX = 2 * LIMIT_KEY_PARTS * (LIMIT_INDEXES + 1), DERIVED_MAX = KEY_NAMES_MAX + 1 };
 
-// Calls `visit` for each attribute that is made for the entity's items (parts of keys, and the type
-// attribute), each once.
-void derived_names(const struct model_entity *entity,
-                   void (*visit)(void *context, struct slice name), void *context);
+// The attributes that are part of a key of the table or of an index, each once.
+struct key_names {
+    size_t count;
+    const struct key_part *list[KEY_NAMES_MAX];
+};
+
+void key_names(const struct model_table *table, struct key_names *names);
+// The attributes that are made for the entity's items (parts of keys, and the type attribute), each
+// once; how many there are.
+size_t derived_names(const struct model_entity *entity, struct slice list[DERIVED_MAX]);
 
 // ---- Types -----------------------------------------------------------------------------------
 
@@ -82,18 +88,5 @@ bool type_literals(const struct model_type *type, enum value_type stored);
 // The entity that a field identifies: userId, and targetUserId, are User's, whose key is made of
 // userId, or of id. NULL if none is, or if it could be several.
 const struct model_entity *field_owner(const struct model *model, struct slice field);
-
-// ---- Helpers ---------------------------------------------------------------------------------
-
-// Which functions the expressions of an entity, or the values of a pattern, use: a bit for each
-// enum model_function, and USES_… for the rest.
-enum {
-    USES_ADD = 1 << MODEL_FUNCTIONS,
-    USES_TEMPLATE = 2 << MODEL_FUNCTIONS,
-    USES_STEPS = 4 << MODEL_FUNCTIONS
-};
-unsigned uses_of_expr(const struct model_expr *expr);
-unsigned uses_of_template(const struct model_template *template);
-unsigned uses_of_model(const struct model *model, const struct generate_options *options);
 
 #endif

@@ -1,11 +1,11 @@
-// From a pattern and its arguments to a request: see access.h. What is written for people is in
-// access_explain.c.
+// From a pattern and its arguments to a request: see access.h. Its text, for others to read, is in
+// access_text.c, and what is written for people in access_explain.c.
 #include "guard/access.h"
 
 #include "guard/eval.h"
 #include "guard/validate.h"
 
-enum { EXPRESSION_MAX = 64 << 10, MESSAGE_MAX = 16 << 10 };
+enum { KEY_MAX = 64 << 10, MESSAGE_MAX = 16 << 10 };
 
 // ---- Arguments --------------------------------------------------------------------------------
 
@@ -229,58 +229,7 @@ struct maker {
     struct access_plan *plan;
     struct model_scope scope;
     struct error *error;
-    struct buf text; // the expression at hand
 };
-
-static bool plain_name(struct slice name)
-{
-    for (size_t i = 0; i < name.len; i++) {
-        uint8_t c = name.ptr[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '_'))
-            return false;
-    }
-    return name.len > 0 && name.len < 64;
-}
-
-// Appends the placeholder of a name, which is a new one the first time.
-static bool put_name(struct maker *maker, struct slice name)
-{
-    struct access_plan *plan = maker->plan;
-    for (size_t i = 0; i < plan->name_count; i++) {
-        if (slice_equal(plan->names[i].meant, name)) {
-            buf_slice(&maker->text, plan->names[i].placeholder);
-            return true;
-        }
-    }
-    char *made = plain_name(name) ? arena_printf(maker->scope.arena, "#%.*s", SLICE_FMT(name))
-                                  : arena_printf(maker->scope.arena, "#n_%zu", plan->name_count);
-    if (made == NULL)
-        return error_budget(maker->error);
-    plan->names[plan->name_count++] = (struct access_place){slice_str(made), name};
-    buf_text(&maker->text, made);
-    return true;
-}
-
-// Appends a placeholder for a value: after the attribute, numbered if there is one already.
-static bool put_value(struct maker *maker, struct slice name, struct slice value)
-{
-    struct access_plan *plan = maker->plan;
-    size_t same = 0;
-    char *base = plain_name(name) ? arena_printf(maker->scope.arena, ":%.*s", SLICE_FMT(name))
-                                  : arena_printf(maker->scope.arena, ":v");
-    if (base == NULL)
-        return error_budget(maker->error);
-    for (size_t i = 0; i < plan->value_count; i++)
-        same += slice_begins(plan->values[i].placeholder, slice_str(base));
-    if (same > 0)
-        base = arena_printf(maker->scope.arena, "%s_%zu", base, same + 1);
-    if (base == NULL)
-        return error_budget(maker->error);
-    plan->values[plan->value_count++] = (struct access_place){slice_str(base), value};
-    buf_text(&maker->text, base);
-    return true;
-}
 
 // The value of a condition; of a key attribute if `type` is not VALUE_TYPES.
 static bool condition_value(struct maker *maker, const struct model_condition *condition,
@@ -305,73 +254,49 @@ static bool condition_value(struct maker *maker, const struct model_condition *c
     return true;
 }
 
-static bool put_path(struct maker *maker, const struct model_condition *condition)
+static void *make(struct maker *maker, size_t count, size_t size)
 {
-    for (size_t i = 0; i < condition->step_count; i++) {
-        if (i > 0)
-            buf_byte(&maker->text, '.');
-        if (!put_name(maker, condition->steps[i]))
-            return false;
-    }
+    void *made = arena_zalloc(maker->scope.arena, count, size);
+    if (made == NULL)
+        (void)error_budget(maker->error);
+    return made;
+}
+
+static bool make_path(struct maker *maker, size_t count, const struct slice *names,
+                      struct path *out)
+{
+    struct path_step *steps = make(maker, count, sizeof(*steps));
+    if (steps == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        steps[i].name = names[i];
+    *out = (struct path){steps, count};
     return true;
 }
 
-static bool put_operand(struct maker *maker, const struct model_condition *condition, size_t which,
-                        enum value_type type)
+static bool make_test(struct maker *maker, const struct model_condition *condition,
+                      enum value_type type, struct access_test *out)
 {
-    struct slice value;
-    return condition_value(maker, condition, which, type, &value) &&
-           put_value(maker, condition->steps[condition->step_count - 1], value);
-}
-
-// How an operator is written: before the path, between path and value, behind the value.
-static const struct operator_row {
-    const char *before;
-    const char *between;
-    const char *after;
-} operator_rows[MODEL_OPS] = {
-    [MODEL_OP_EQUAL] = {"", " = ", ""},
-    [MODEL_OP_NOT_EQUAL] = {"", " <> ", ""},
-    [MODEL_OP_LESS] = {"", " < ", ""},
-    [MODEL_OP_AT_MOST] = {"", " <= ", ""},
-    [MODEL_OP_MORE] = {"", " > ", ""},
-    [MODEL_OP_AT_LEAST] = {"", " >= ", ""},
-    [MODEL_OP_BEGINS] = {"begins_with(", ", ", ")"},
-    [MODEL_OP_BETWEEN] = {"", " BETWEEN ", ""},
-    [MODEL_OP_CONTAINS] = {"contains(", ", ", ")"},
-    [MODEL_OP_EXISTS] = {"attribute_exists(", "", ")"},
-    [MODEL_OP_MISSING] = {"attribute_not_exists(", "", ")"},
-};
-
-static bool put_condition(struct maker *maker, const struct model_condition *condition,
-                          enum value_type type)
-{
-    const struct operator_row *row = &operator_rows[condition->op];
-    if (maker->text.len > 0)
-        buf_text(&maker->text, " AND ");
-    buf_text(&maker->text, row->before);
-    if (!put_path(maker, condition))
-        return false;
-    buf_text(&maker->text, row->between);
+    static const enum expr_op ops[MODEL_OPS] = {
+        [MODEL_OP_EQUAL] = OP_EQ,          [MODEL_OP_NOT_EQUAL] = OP_NE,
+        [MODEL_OP_LESS] = OP_LT,           [MODEL_OP_AT_MOST] = OP_LE,
+        [MODEL_OP_MORE] = OP_GT,           [MODEL_OP_AT_LEAST] = OP_GE,
+        [MODEL_OP_BEGINS] = OP_BEGINS,     [MODEL_OP_BETWEEN] = OP_BETWEEN,
+        [MODEL_OP_CONTAINS] = OP_CONTAINS, [MODEL_OP_EXISTS] = OP_EXISTS,
+        [MODEL_OP_MISSING] = OP_MISSING,
+    };
     bool unary = condition->op == MODEL_OP_EXISTS || condition->op == MODEL_OP_MISSING;
-    if (!unary && !put_operand(maker, condition, 0, type))
+    out->op = ops[condition->op];
+    out->value_count = unary ? 0 : condition->op == MODEL_OP_BETWEEN ? 2 : 1;
+    out->values = make(maker, 2, sizeof(*out->values));
+    if (out->values == NULL ||
+        !make_path(maker, condition->step_count, condition->steps, &out->path))
         return false;
-    if (condition->op == MODEL_OP_BETWEEN) {
-        buf_text(&maker->text, " AND ");
-        if (!put_operand(maker, condition, 1, type))
+    for (size_t i = 0; i < out->value_count; i++) {
+        if (!condition_value(maker, condition, i, type, &out->values[i]))
             return false;
     }
-    buf_text(&maker->text, row->after);
     return true;
-}
-
-// The finished text of an expression.
-static bool take_text(struct maker *maker, struct slice *out)
-{
-    *out = maker->text.failed ? slice_of(NULL, 0)
-                              : arena_copy(maker->scope.arena, buf_view(&maker->text));
-    buf_clear(&maker->text);
-    return out->ptr != NULL || error_budget(maker->error);
 }
 
 static enum value_type key_type(const struct model_access *access, struct slice name)
@@ -385,55 +310,54 @@ static enum value_type key_type(const struct model_access *access, struct slice 
     return VALUE_TYPES;
 }
 
-static bool put_types(struct maker *maker)
+// The type attribute is that of one of the pattern's entities.
+static bool make_type_test(struct maker *maker, struct access_test *out)
 {
     const struct model_access *access = maker->plan->access;
-    struct slice name = access->table->type_attribute;
-    if (maker->text.len > 0)
-        buf_text(&maker->text, " AND ");
-    if (!put_name(maker, name))
+    out->op = access->entity_count == 1 ? OP_EQ : OP_IN;
+    out->value_count = access->entity_count;
+    out->values = make(maker, access->entity_count, sizeof(*out->values));
+    if (out->values == NULL || !make_path(maker, 1, &access->table->type_attribute, &out->path))
         return false;
-    buf_text(&maker->text, access->entity_count == 1 ? " = " : " IN (");
     for (size_t i = 0; i < access->entity_count; i++) {
-        struct slice value = model_string(maker->scope.arena, access->entities[i]->type_value);
-        if (i > 0)
-            buf_text(&maker->text, ", ");
-        if (value.len == 0)
+        out->values[i] = model_string(maker->scope.arena, access->entities[i]->type_value);
+        if (out->values[i].len == 0)
             return error_budget(maker->error);
-        if (!put_value(maker, name, value))
-            return false;
     }
-    if (access->entity_count > 1)
-        buf_byte(&maker->text, ')');
-    maker->plan->by_type = true;
     return true;
 }
 
 static bool make_query(struct maker *maker)
 {
-    const struct model_access *access = maker->plan->access;
+    struct access_plan *plan = maker->plan;
+    const struct model_access *access = plan->access;
+    plan->keys = make(maker, access->key_count + 1, sizeof(*plan->keys));
+    plan->filters = make(maker, access->filter_count + 1, sizeof(*plan->filters));
+    if (plan->keys == NULL || plan->filters == NULL)
+        return false;
     for (size_t i = 0; i < access->key_count; i++) {
         const struct model_condition *condition = &access->keys[i];
-        if (!put_condition(maker, condition, key_type(access, condition->steps[0])))
+        if (!make_test(maker, condition, key_type(access, condition->steps[0]),
+                       &plan->keys[plan->key_count++]))
             return false;
     }
-    if (!take_text(maker, &maker->plan->condition))
-        return false;
     for (size_t i = 0; i < access->filter_count; i++) {
-        if (!put_condition(maker, &access->filters[i], VALUE_TYPES))
+        if (!make_test(maker, &access->filters[i], VALUE_TYPES,
+                       &plan->filters[plan->filter_count++]))
             return false;
     }
-    if (access_needs_type(access) && !put_types(maker))
-        return false;
-    return take_text(maker, &maker->plan->filter);
+    plan->by_type = access_needs_type(access);
+    return !plan->by_type || make_type_test(maker, &plan->filters[plan->filter_count++]);
 }
 
 static bool make_get(struct maker *maker)
 {
     const struct model_access *access = maker->plan->access;
+    struct buf key;
     struct value_builder builder;
     bool fine = true;
-    value_builder_init(&builder, &maker->text);
+    buf_init(&key, KEY_MAX);
+    value_builder_init(&builder, &key);
     value_open_map(&builder);
     for (size_t i = 0; i < access->key_count && fine; i++) {
         const struct model_condition *condition = &access->keys[i];
@@ -445,8 +369,11 @@ static bool make_get(struct maker *maker)
             value_put(&builder, value);
         }
     }
-    fine = fine && value_close(&builder) && take_text(maker, &maker->plan->key);
+    if (fine && value_close(&builder) && !key.failed)
+        maker->plan->key = arena_copy(maker->scope.arena, buf_view(&key));
+    fine = fine && (maker->plan->key.ptr != NULL || error_budget(maker->error));
     value_builder_release(&builder);
+    buf_release(&key);
     return fine;
 }
 
@@ -463,76 +390,52 @@ struct access_plan *access_plan(const struct model_access *access, const struct 
                                 const struct access_options *options, struct arena *arena,
                                 struct error *error)
 {
-    struct access_plan *plan = arena_zalloc(arena, 1, sizeof(*plan));
-    size_t names = 1 + access->key_count;
-    for (size_t i = 0; i < access->filter_count; i++)
-        names += access->filters[i].step_count;
-    size_t places = 2 * (access->key_count + access->filter_count) + access->entity_count;
-    if (plan == NULL || (plan->names = arena_zalloc(arena, names, sizeof(*plan->names))) == NULL ||
-        (plan->values = arena_zalloc(arena, places, sizeof(*plan->values))) == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
-    plan->access = access;
-    plan->operation = access->get ? "GetItem" : "Query";
-    plan->limit = access->get ? 0 : plan_limit(access, options->limit);
-    plan->after = options->after;
-    plan->capacity = options->capacity;
     struct maker maker = {
-        .plan = plan,
         .scope = {.param_count = access->param_count, .params = values, .arena = arena},
         .error = error,
     };
-    buf_init(&maker.text, EXPRESSION_MAX);
+    struct access_plan *plan = maker.plan = make(&maker, 1, sizeof(*plan));
+    if (plan == NULL)
+        return NULL;
+    *plan = (struct access_plan){
+        .access = access,
+        .arena = arena,
+        .operation = access->get ? "GetItem" : "Query",
+        .limit = access->get ? 0 : plan_limit(access, options->limit),
+        .after = options->after,
+        .capacity = options->capacity,
+    };
     bool fine = access->get ? make_get(&maker) : make_query(&maker);
-    buf_release(&maker.text);
     return fine ? plan : NULL;
 }
 
-// ---- JSON -----------------------------------------------------------------------------------
+// ---- Programs ---------------------------------------------------------------------------------
 
-static void write_query(const struct access_plan *plan, struct json_writer *w)
+static struct expr_node *build_tests(struct expr_builder *b, size_t count,
+                                     const struct access_test *tests)
 {
-    const struct model_access *access = plan->access;
-    if (access->index != NULL)
-        json_put_given(w, "IndexName", access->index->name);
-    json_put_given(w, "KeyConditionExpression", plan->condition);
-    json_put_given(w, "FilterExpression", plan->filter);
-    json_put_object(w, "ExpressionAttributeNames");
-    for (size_t i = 0; i < plan->name_count; i++) {
-        json_name_slice(w, plan->names[i].placeholder);
-        json_string(w, plan->names[i].meant);
+    struct expr_node *all = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct expr_node *test = expr_call(b, tests[i].op);
+        expr_operand(b, test, expr_path(b, tests[i].path));
+        for (size_t v = 0; v < tests[i].value_count; v++)
+            expr_operand(b, test, expr_value(b, tests[i].values[v]));
+        all = expr_join(b, OP_AND, all, test);
     }
-    json_close_object(w);
-    json_put_object(w, "ExpressionAttributeValues");
-    for (size_t i = 0; i < plan->value_count; i++) {
-        json_name_slice(w, plan->values[i].placeholder);
-        json_value(w, plan->values[i].meant);
-    }
-    json_close_object(w);
-    json_put_flag(w, "ScanIndexForward", !access->descending);
-    if (plan->limit > 0)
-        json_put_integer(w, "Limit", (int64_t)plan->limit);
-    if (plan->after.len > 0) {
-        json_name(w, "ExclusiveStartKey");
-        json_item(w, plan->after);
-    }
+    return all;
 }
 
-void access_request(const struct access_plan *plan, struct json_writer *w)
+bool access_compile(const struct access_plan *plan, struct arena *arena, struct expr_key **key,
+                    struct expr_condition **filter, struct error *error)
 {
-    const struct model_access *access = plan->access;
-    json_open_object(w);
-    json_put_given(w, "TableName", access->table->name);
-    if (access->get) {
-        json_name(w, "Key");
-        json_item(w, plan->key);
-    } else {
-        write_query(plan, w);
+    struct expr_builder b = {.arena = arena, .error = error};
+    *filter = NULL;
+    if (plan->filter_count > 0) {
+        struct expr_node *all = build_tests(&b, plan->filter_count, plan->filters);
+        *filter = expr_build_condition(&b, all, EXPR_FILTER);
+        if (*filter == NULL)
+            return false;
     }
-    if (access->consistent)
-        json_put_flag(w, "ConsistentRead", true);
-    if (plan->capacity)
-        json_put_text(w, "ReturnConsumedCapacity", "INDEXES");
-    json_close_object(w);
+    *key = expr_build_key(&b, build_tests(&b, plan->key_count, plan->keys));
+    return *key != NULL;
 }

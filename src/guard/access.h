@@ -3,12 +3,14 @@
 //
 //   access_bind     judges the arguments by the types of the parameters
 //   access_plan     the request, in parts
-//   access_request  its JSON, as Query or GetItem take it
+//   access_compile  its conditions as programs, for who reads himself
+//   access_request  its JSON, as Query or GetItem take it, for who asks others
 //   access_explain  the same for people, and for programs
 #ifndef GUARD_ACCESS_H
 #define GUARD_ACCESS_H
 
 #include "base/error.h"
+#include "expr/expr.h"
 #include "model/model.h"
 #include "json/writer.h"
 
@@ -30,26 +32,28 @@ struct access_options {
     bool capacity;      // ask for ConsumedCapacity
 };
 
-struct access_place {
-    struct slice placeholder; // "#PK", ":PK"
-    struct slice meant;       // the attribute's name; the encoded value
+// One condition: an operator on a path and values.
+struct access_test {
+    struct path path;
+    enum expr_op op;
+    size_t value_count;
+    struct slice *values;
 };
 
 // A request in parts, all in the arena.
 struct access_plan {
     const struct model_access *access;
-    const char *operation;  // "Query", "GetItem"
-    struct slice key;       // GetItem: the key as an item
-    struct slice condition; // Query: KeyConditionExpression
-    struct slice filter;    // FilterExpression, or empty
-    bool by_type;           // the filter keeps other entities of the same partition out
-    uint64_t limit;         // 0: none
+    struct arena *arena;
+    const char *operation; // "Query", "GetItem"
+    struct slice key;      // GetItem: the key as an item
+    size_t key_count;      // Query: all must hold
+    struct access_test *keys;
+    size_t filter_count;
+    struct access_test *filters;
+    bool by_type;   // the last filter keeps other entities of the same partition out
+    uint64_t limit; // 0: none
     struct slice after;
     bool capacity;
-    size_t name_count;
-    struct access_place *names;
-    size_t value_count;
-    struct access_place *values;
 };
 
 // `values` as access_bind() makes them. NULL with the error set.
@@ -58,8 +62,16 @@ MUST_CHECK struct access_plan *access_plan(const struct model_access *access,
                                            const struct access_options *options,
                                            struct arena *arena, struct error *error);
 
+// The conditions of a Query; *filter is NULL if there is none. Mistakes are those of the request.
+MUST_CHECK bool access_compile(const struct access_plan *plan, struct arena *arena,
+                               struct expr_key **key, struct expr_condition **filter,
+                               struct error *error);
+
 // {"TableName":…,"IndexName":…,"KeyConditionExpression":…,…}
 void access_request(const struct access_plan *plan, struct json_writer *w);
+
+// Conditions with their names and values, for people: "PK = "USER#ada" AND SK >= "A"".
+void access_write_tests(size_t count, const struct access_test *tests, struct buf *out);
 
 // What is known of the table, for estimates; 0 if nothing.
 struct access_sizes {

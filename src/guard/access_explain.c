@@ -58,7 +58,7 @@ static void write_path(const struct slice *steps, size_t count, struct buf *out)
 static void write_value(struct slice value, struct buf *out)
 {
     struct json_writer w = json_writer_to(out);
-    model_plain_value(&w, value);
+    json_plain(&w, value);
 }
 
 static void write_expr(const struct model_access *access, const struct model_expr *expr,
@@ -158,52 +158,11 @@ void access_signature(const struct model_access *access, struct buf *out)
 
 // ---- Plans ------------------------------------------------------------------------------------
 
-static bool place_char(uint8_t c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static const struct access_place *place_find(const struct access_place *places, size_t count,
-                                             struct slice placeholder)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (slice_equal(places[i].placeholder, placeholder))
-            return &places[i];
-    }
-    return NULL;
-}
-
-// An expression with names and values in the place of placeholders.
-static void write_filled(const struct access_plan *plan, struct slice text, struct buf *out)
-{
-    for (size_t at = 0; at < text.len;) {
-        uint8_t c = text.ptr[at];
-        size_t end = at + 1;
-        if (c != '#' && c != ':') {
-            buf_byte(out, c);
-            at = end;
-            continue;
-        }
-        while (end < text.len && place_char(text.ptr[end]))
-            end++;
-        struct slice placeholder = slice_of(text.ptr + at, end - at);
-        const struct access_place *place =
-            c == '#' ? place_find(plan->names, plan->name_count, placeholder)
-                     : place_find(plan->values, plan->value_count, placeholder);
-        ensure(place != NULL);
-        if (c == '#')
-            buf_slice(out, place->meant);
-        else
-            write_value(place->meant, out);
-        at = end;
-    }
-}
-
 static void write_keys(const struct access_plan *plan, struct buf *out)
 {
     struct value_iter iter;
     if (!plan->access->get) {
-        write_filled(plan, plan->condition, out);
+        access_write_tests(plan->key_count, plan->keys, out);
         return;
     }
     bool first = true;
@@ -275,7 +234,7 @@ void access_explain(const struct access_plan *plan, const struct access_sizes *s
     write_keys(plan, &text);
     explain_line(out, "keys", buf_view(&text));
     buf_clear(&text);
-    write_filled(plan, plan->filter, &text);
+    access_write_tests(plan->filter_count, plan->filters, &text);
     if (plan->by_type)
         buf_text(&text, "   (other entities stand in the same range)");
     explain_line(out, "filter", buf_view(&text));
@@ -335,7 +294,7 @@ void access_explain_json(const struct access_plan *plan, const struct access_siz
         json_put_string(w, "index", access->index->name);
     write_keys(plan, &text);
     json_filled(w, "keys", &text);
-    write_filled(plan, plan->filter, &text);
+    access_write_tests(plan->filter_count, plan->filters, &text);
     json_filled(w, "filter", &text);
     json_put_flag(w, "typeFilter", plan->by_type);
     if (!access->get)

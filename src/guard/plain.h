@@ -43,8 +43,13 @@ struct model_plain_view {
 void model_plain_write(struct json_writer *w, const struct model_plain_view *view,
                        struct slice item);
 
-// One value.
-void model_plain_value(struct json_writer *w, struct slice value);
+// The same for many items: what the view says of names is put in order once, and an item is then
+// walked once beside them. One thread at a time may use a layout, which lives in the arena; NULL
+// without memory. The view is borrowed.
+struct model_plain_layout;
+MUST_CHECK struct model_plain_layout *model_plain_layout(const struct model_plain_view *view,
+                                                         struct arena *arena);
+void model_plain_item(struct json_writer *w, struct model_plain_layout *layout, struct slice item);
 
 // Whether the attribute is one that the guard derives: a key of the table or an index, or the type
 // attribute, and not an attribute that the entity (or NULL) declares.

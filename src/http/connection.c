@@ -26,6 +26,8 @@ enum {
     INFLATE_SLICE = 512 << 10,
 };
 
+static void connection_close(struct connection *c);
+
 void connection_enter(struct connection *connection, enum connection_state state)
 {
     connection->state = state;
@@ -652,7 +654,7 @@ static void on_closed(uv_handle_t *handle)
     loop_maybe_end(loop);
 }
 
-void connection_close(struct connection *c)
+static void connection_close(struct connection *c)
 {
     if (c->state == CONNECTION_CLOSED)
         return;
@@ -690,7 +692,7 @@ void connection_open(struct http_loop *loop, int fd)
     c->loop = loop;
     const struct http_options *options = &loop->server->options;
     c->account = (struct budget_account){.budget = options->budget, .overdraw = true};
-    (void)!budget_take(&c->account, BUDGET_CONNECTIONS, BUDGET_CONNECTION);
+    ensure(budget_take(&c->account, BUDGET_CONNECTIONS, BUDGET_CONNECTION));
     c->account.overdraw = false;
     buf_init_counted(&c->inflated, options->max_body, &c->account, BUDGET_BODIES);
     buf_init(&c->head, 2 * HTTP_HEAD_MAX); // an answer may repeat what the request said

@@ -164,7 +164,6 @@ void loop_unqueue(struct connection *connection);
 
 // connection.c
 void connection_open(struct http_loop *loop, int fd);
-void connection_close(struct connection *connection);
 void connection_tick(struct connection *connection, uint64_t now);
 void connection_stop(struct connection *connection, bool force);
 // How long a connection has held much memory without a byte moving, in ms; 0 if it does not.

@@ -95,6 +95,8 @@ unsigned http_exchange_loop(const struct http_exchange *exchange)
 
 // ---- On the loop's thread ------------------------------------------------------------------
 
+// The list is taken whole, newest first, and run oldest first. An exchange may be resumed again, or
+// gone with its connection, as soon as it has run; so the next one is looked up before that.
 static void resumed_run(struct http_loop *loop)
 {
     struct http_exchange *newest =
@@ -204,6 +206,8 @@ static void on_tick(uv_timer_t *timer)
 
 static void stop_begin(struct http_loop *loop)
 {
+    // Not at an end before STOP_SETTLE_MS: requests that were sent before anybody could know
+    // arrive.
     loop->stopping = true;
     loop->stop_since = uv_now(&loop->uv);
     loop_accept_stop(loop);

@@ -24,6 +24,24 @@ struct slice draft_copy(struct draft *draft, struct slice bytes)
     return copy;
 }
 
+struct slice draft_keep(struct draft *draft, struct buf *text)
+{
+    struct slice copy = draft_copy(draft, buf_view(text));
+    buf_release(text);
+    return copy;
+}
+
+void *draft_grow(struct draft *draft, void *array, size_t count, size_t *room, size_t size)
+{
+    if (count < *room)
+        return array;
+    *room = *room == 0 ? 64 : 2 * *room;
+    void *more = draft_alloc(draft, *room * size);
+    if (count > 0)
+        memcpy(more, array, count * size);
+    return more;
+}
+
 static struct slice format_text(struct draft *draft, const char *format, va_list arguments)
 {
     struct buf text;
@@ -36,9 +54,8 @@ static struct slice format_text(struct draft *draft, const char *format, va_list
     uint8_t *to = buf_reserve(&text, (size_t)len + 1);
     ensure_memory(to);
     (void)vsnprintf((char *)to, (size_t)len + 1, format, arguments);
-    struct slice copy = draft_copy(draft, slice_of(to, (size_t)len));
-    buf_release(&text);
-    return copy;
+    text.len = (size_t)len;
+    return draft_keep(draft, &text);
 }
 
 struct slice draft_text(struct draft *draft, const char *format, ...)
@@ -48,6 +65,14 @@ struct slice draft_text(struct draft *draft, const char *format, ...)
     struct slice text = format_text(draft, format, arguments);
     va_end(arguments);
     return text;
+}
+
+struct slice draft_join(struct draft *draft, struct slice list, const char *separator,
+                        struct slice next)
+{
+    return list.len == 0
+               ? next
+               : draft_text(draft, "%.*s%s%.*s", SLICE_FMT(list), separator, SLICE_FMT(next));
 }
 
 // ---- Adding --------------------------------------------------------------------------------
@@ -185,22 +210,42 @@ struct draft_index *draft_index(const struct draft_table *table, struct slice na
     return index;
 }
 
-static bool schema_has(const struct key_schema *schema, struct slice name)
+size_t draft_parts(const struct key_schema *keys)
 {
-    for (size_t i = 0; i < schema->hash_count + schema->range_count; i++)
-        if (slice_equal(schema->parts[i].name, name))
+    return keys->hash_count + keys->range_count;
+}
+
+bool draft_schema_has(const struct key_schema *keys, struct slice name)
+{
+    for (size_t i = 0; i < draft_parts(keys); i++)
+        if (slice_equal(keys->parts[i].name, name))
             return true;
     return false;
 }
 
 bool draft_is_key(const struct draft_table *table, struct slice name)
 {
-    if (schema_has(&table->keys, name))
+    if (draft_schema_has(&table->keys, name))
         return true;
     for (const struct draft_index *index = table->indexes; index != NULL; index = index->next)
-        if (schema_has(&index->keys, name))
+        if (draft_schema_has(&index->keys, name))
             return true;
     return false;
+}
+
+struct slice draft_template(const struct draft_table *table, const struct draft_entity *entity,
+                            struct slice name, const struct draft_entry *until)
+{
+    for (size_t i = 0; i < draft_parts(&table->keys); i++)
+        if (slice_equal(table->keys.parts[i].name, name) && entity->keys[i].ptr != NULL)
+            return entity->keys[i];
+    for (const struct draft_entry *entry = entity->entries; entry != until; entry = entry->next) {
+        const struct draft_index *index = draft_index(table, entry->index);
+        for (size_t i = 0; index != NULL && i < entry->count; i++)
+            if (slice_equal(index->keys.parts[i].name, name) && entry->parts[i].ptr != NULL)
+                return entry->parts[i];
+    }
+    return VALUE_NONE;
 }
 
 // ---- Texts of the language -------------------------------------------------------------------
@@ -256,9 +301,7 @@ struct slice draft_name_text(struct draft *draft, struct slice name)
     struct buf text;
     buf_init(&text, 1 << 20);
     draft_put_name(&text, name);
-    struct slice copy = draft_copy(draft, buf_view(&text));
-    buf_release(&text);
-    return copy;
+    return draft_keep(draft, &text);
 }
 
 static struct slice join_words(struct draft *draft, struct slice text, bool upper_first)
@@ -287,9 +330,7 @@ static struct slice join_words(struct draft *draft, struct slice text, bool uppe
     }
     if (out.len == 0)
         buf_byte(&out, upper_first ? 'X' : 'x');
-    struct slice copy = draft_copy(draft, buf_view(&out));
-    buf_release(&out);
-    return copy;
+    return draft_keep(draft, &out);
 }
 
 struct slice draft_pascal(struct draft *draft, struct slice text)

@@ -92,6 +92,13 @@ void draft_init(struct draft *draft, struct arena *arena);
 void *draft_alloc(struct draft *draft, size_t size);
 struct slice draft_text(struct draft *draft, const char *format, ...) PRINTF_LIKE(2, 3);
 struct slice draft_copy(struct draft *draft, struct slice bytes);
+// What is in the buf; the buf is released.
+struct slice draft_keep(struct draft *draft, struct buf *text);
+// Texts one behind the other: `list`, which may be empty, and the next one.
+struct slice draft_join(struct draft *draft, struct slice list, const char *separator,
+                        struct slice next);
+// Room for one more in an array of `count` elements, for which there is *room; its new place.
+void *draft_grow(struct draft *draft, void *array, size_t count, size_t *room, size_t size);
 
 struct draft_table *draft_add_table(struct draft *draft, struct slice name);
 struct draft_index *draft_add_index(struct draft *draft, struct draft_table *table,
@@ -113,7 +120,13 @@ struct slice draft_named_type(struct draft *draft, struct slice name, struct sli
 
 struct draft_attribute *draft_attribute(const struct draft_entity *entity, struct slice name);
 struct draft_index *draft_index(const struct draft_table *table, struct slice name);
-// Whether the name is that of a key attribute of the table or of one of its indexes.
+// The template of a key attribute in the entity's items: from the table's key, or from an entry
+// before `until` (NULL for all). ptr NULL if there is none.
+struct slice draft_template(const struct draft_table *table, const struct draft_entity *entity,
+                            struct slice name, const struct draft_entry *until);
+size_t draft_parts(const struct key_schema *keys);
+// Whether the name is that of one of the key attributes; of the table or of one of its indexes.
+bool draft_schema_has(const struct key_schema *keys, struct slice name);
 bool draft_is_key(const struct draft_table *table, struct slice name);
 
 // ---- Texts of the language -------------------------------------------------------------------

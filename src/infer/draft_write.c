@@ -1,12 +1,15 @@
 // A draft as the text of a .dolmen file.
 #include "infer/draft.h"
 
-static void put_comment(struct buf *out, const char *indent, struct slice text)
+// Lines of a comment; nothing for an empty one.
+static void put_comment(struct buf *out, struct slice text)
 {
-    buf_printf(out, "%s// ", indent);
+    if (text.len == 0)
+        return;
+    buf_text(out, "// ");
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] == '\n')
-            buf_printf(out, "\n%s// ", indent);
+            buf_text(out, "\n// ");
         else if (text.ptr[i] >= 0x20)
             buf_byte(out, text.ptr[i]);
     }
@@ -18,6 +21,21 @@ static void pad_to(struct buf *out, size_t start, size_t width)
     do
         buf_byte(out, ' ');
     while (out->len - start < width);
+}
+
+// A text, and a name behind it.
+static void put(struct buf *out, const char *text, struct slice name)
+{
+    buf_text(out, text);
+    draft_put_name(out, name);
+}
+
+// On one line.
+static void put_line(struct buf *out, const char *before, struct slice text)
+{
+    buf_text(out, before);
+    for (size_t i = 0; i < text.len; i++)
+        buf_byte(out, text.ptr[i] < 0x20 ? ' ' : text.ptr[i]);
 }
 
 // ---- Tables --------------------------------------------------------------------------------
@@ -60,10 +78,8 @@ static void put_setting(struct buf *out, const char *word, struct slice value)
 
 static void put_table(struct buf *out, const struct draft_table *table)
 {
-    if (table->doc.len > 0)
-        put_comment(out, "", table->doc);
-    buf_text(out, "table ");
-    draft_put_name(out, table->name);
+    put_comment(out, table->doc);
+    put(out, "table ", table->name);
     buf_text(out, " {\n  key    ");
     put_schema(out, &table->keys);
     buf_byte(out, '\n');
@@ -87,13 +103,6 @@ static void put_table(struct buf *out, const struct draft_table *table)
 
 // ---- Entities ------------------------------------------------------------------------------
 
-static void put_template(struct buf *out, struct slice template)
-{
-    buf_byte(out, '"');
-    buf_slice(out, template);
-    buf_byte(out, '"');
-}
-
 static void put_assigned(struct buf *out, struct slice name, size_t width)
 {
     buf_text(out, "  ");
@@ -103,24 +112,8 @@ static void put_assigned(struct buf *out, struct slice name, size_t width)
     buf_text(out, "= ");
 }
 
-// Whether the table's key, or an entry before this one, has given this key attribute already.
-static bool is_given(const struct draft_table *table, const struct draft_entity *entity,
-                     const struct draft_entry *until, struct slice name)
-{
-    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++)
-        if (slice_equal(table->keys.parts[i].name, name))
-            return true;
-    for (const struct draft_entry *entry = entity->entries; entry != until; entry = entry->next) {
-        const struct draft_index *index = draft_index(table, entry->index);
-        for (size_t i = 0; index != NULL && i < entry->count; i++)
-            if (entry->parts[i].ptr != NULL && slice_equal(index->keys.parts[i].name, name))
-                return true;
-    }
-    return false;
-}
-
-// One line for the whole entry; or one for each part, if others are native. Returns the longest
-// name that stands before a "=": with `out` NULL it only measures.
+// One line for the whole entry; or one for each part, if others are native or given before. Returns
+// the longest name that stands before a "=": with `out` NULL it only measures.
 static size_t put_entry(struct buf *out, const struct draft_table *table,
                         const struct draft_entity *entity, const struct draft_entry *entry,
                         size_t width)
@@ -130,8 +123,9 @@ static size_t put_entry(struct buf *out, const struct draft_table *table,
     bool whole = index != NULL;
     size_t longest = 0;
     for (size_t i = 0; index != NULL && i < entry->count; i++) {
-        given[i] = entry->parts[i].ptr != NULL &&
-                   !is_given(table, entity, entry, index->keys.parts[i].name);
+        struct slice name = index->keys.parts[i].name;
+        given[i] = entry->parts[i].ptr != NULL && !draft_schema_has(&table->keys, name) &&
+                   draft_template(table, entity, name, entry).ptr == NULL;
         whole = whole && given[i];
     }
     for (size_t i = 0; index != NULL && i < entry->count; i++) {
@@ -145,7 +139,7 @@ static size_t put_entry(struct buf *out, const struct draft_table *table,
             buf_text(out, ", ");
         else
             put_assigned(out, name, width);
-        put_template(out, entry->parts[i]);
+        buf_printf(out, "\"%.*s\"", SLICE_FMT(entry->parts[i]));
         if (!whole || i + 1 == entry->count)
             buf_byte(out, '\n');
     }
@@ -160,11 +154,11 @@ static void put_keys(struct buf *out, const struct draft_table *table,
         size_t longest = put_entry(NULL, table, entity, entry, 0);
         width = longest > width ? longest : width;
     }
-    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
+    for (size_t i = 0; i < draft_parts(&table->keys); i++) {
         if (entity->keys[i].ptr == NULL)
             continue;
         put_assigned(out, table->keys.parts[i].name, width);
-        put_template(out, entity->keys[i]);
+        buf_printf(out, "\"%.*s\"", SLICE_FMT(entity->keys[i]));
         buf_byte(out, '\n');
     }
     for (const struct draft_entry *entry = entity->entries; entry != NULL; entry = entry->next)
@@ -184,11 +178,8 @@ static void put_attribute(struct buf *out, const struct draft_attribute *attribu
         buf_text(out, "  ");
         buf_slice(out, attribute->modifiers);
     }
-    if (attribute->doc.len > 0) {
-        buf_text(out, "  // ");
-        for (size_t i = 0; i < attribute->doc.len; i++)
-            buf_byte(out, attribute->doc.ptr[i] < 0x20 ? ' ' : attribute->doc.ptr[i]);
-    }
+    if (attribute->doc.len > 0)
+        put_line(out, "  // ", attribute->doc);
     buf_byte(out, '\n');
 }
 
@@ -205,12 +196,9 @@ static void put_entity(struct buf *out, const struct draft_table *table,
                        const struct draft_entity *entity)
 {
     buf_byte(out, '\n');
-    if (entity->doc.len > 0)
-        put_comment(out, "", entity->doc);
-    buf_text(out, "entity ");
-    draft_put_name(out, entity->name);
-    buf_text(out, " of ");
-    draft_put_name(out, table->name);
+    put_comment(out, entity->doc);
+    put(out, "entity ", entity->name);
+    put(out, " of ", table->name);
     if (entity->type_value.len > 0 && !slice_equal(entity->type_value, entity->name)) {
         buf_text(out, " as \"");
         draft_put_literal(out, entity->type_value);
@@ -236,10 +224,8 @@ static void put_accesses(struct buf *out, const struct draft_table *table)
         buf_byte(out, '\n');
     for (const struct draft_access *access = table->accesses; access != NULL;
          access = access->next) {
-        if (access->doc.len > 0)
-            put_comment(out, "", access->doc);
-        buf_text(out, "access ");
-        draft_put_name(out, access->name);
+        put_comment(out, access->doc);
+        put(out, "access ", access->name);
         buf_byte(out, '(');
         buf_slice(out, access->params);
         buf_text(out, ") = ");
@@ -250,15 +236,12 @@ static void put_accesses(struct buf *out, const struct draft_table *table)
 
 void draft_write(const struct draft *draft, struct buf *out)
 {
-    if (draft->title.len > 0)
-        put_comment(out, "", draft->title);
+    put_comment(out, draft->title);
     if (draft->notes != NULL) {
         buf_printf(out, "//\n// %s:\n",
                    draft->notes_title == NULL ? "What could not be explained" : draft->notes_title);
         for (const struct draft_note *note = draft->notes; note != NULL; note = note->next) {
-            buf_text(out, "// - ");
-            for (size_t i = 0; i < note->text.len; i++)
-                buf_byte(out, note->text.ptr[i] < 0x20 ? ' ' : note->text.ptr[i]);
+            put_line(out, "// - ", note->text);
             buf_byte(out, '\n');
         }
     }
@@ -268,8 +251,7 @@ void draft_write(const struct draft *draft, struct buf *out)
         put_table(out, table);
     }
     for (const struct draft_type *type = draft->types; type != NULL; type = type->next) {
-        buf_text(out, "\ntype ");
-        draft_put_name(out, type->name);
+        put(out, "\ntype ", type->name);
         buf_byte(out, ' ');
         buf_slice(out, type->text);
         buf_byte(out, '\n');

@@ -5,36 +5,22 @@
 
 #include <ctype.h>
 
-static const struct import_format formats[] = {
+const struct import_format import_formats[] = {
     {"onetable", "a schema of OneTable: indexes, models, params (JSON, or a .js or .ts file)",
      import_onetable},
     {"workbench", "a data model of NoSQL Workbench (JSON): DataModel, facets, sample data",
      import_workbench},
     {"aws-schema", "the schema.json of AWS's DynamoDB data-modeling tool: tables, entities",
      import_aws},
+    {NULL, NULL, NULL},
 };
-
-const struct import_format *import_formats(size_t *count)
-{
-    *count = COUNT_OF(formats);
-    return formats;
-}
 
 const struct import_format *import_format_find(struct slice name)
 {
-    for (size_t i = 0; i < COUNT_OF(formats); i++)
-        if (slice_is(name, formats[i].name))
-            return &formats[i];
+    for (const struct import_format *format = import_formats; format->name != NULL; format++)
+        if (slice_is(name, format->name))
+            return format;
     return NULL;
-}
-
-const struct import_format *import_format_guess(const struct tree *file)
-{
-    if (tree_get(file, "models") != NULL && tree_get(file, "indexes") != NULL)
-        return &formats[0];
-    if (tree_get(file, "DataModel") != NULL)
-        return &formats[1];
-    return tree_get(file, "tables") != NULL ? &formats[2] : NULL;
 }
 
 // ---- Templates -------------------------------------------------------------------------------
@@ -96,16 +82,14 @@ struct slice import_template(struct draft *draft, struct draft_entity *entity, s
         put_field(draft, entity, slice_of(rest.ptr + len, (size_t)(end - rest.ptr) - len), &out);
         i += (size_t)(end - rest.ptr) + 1;
     }
-    struct slice text = draft_copy(draft, buf_view(&out));
-    buf_release(&out);
-    return text;
+    return draft_keep(draft, &out);
 }
 
 // ---- Keys ------------------------------------------------------------------------------------
 
 void import_require_keys(const struct draft_table *table, struct draft_entity *entity)
 {
-    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
+    for (size_t i = 0; i < draft_parts(&table->keys); i++) {
         struct slice names[16] = {table->keys.parts[i].name};
         size_t count = entity->keys[i].ptr == NULL
                            ? 1
@@ -126,7 +110,7 @@ static const char *key_type(enum value_type type)
 void import_native_keys(struct draft *draft, const struct draft_table *table,
                         struct draft_entity *entity)
 {
-    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
+    for (size_t i = 0; i < draft_parts(&table->keys); i++) {
         const struct key_part *part = &table->keys.parts[i];
         if (entity->keys[i].ptr == NULL && draft_attribute(entity, part->name) == NULL)
             draft_add_attribute(draft, entity, part->name)->type = slice_str(key_type(part->type));
@@ -150,7 +134,7 @@ struct slice import_choice(struct draft *draft, const struct tree *list)
             buf_slice(&out, each->text);
         }
     }
-    struct slice text = out.len == 0 ? SLICE_LIT("string") : draft_copy(draft, buf_view(&out));
-    buf_release(&out);
-    return text;
+    if (out.len == 0)
+        buf_text(&out, "string");
+    return draft_keep(draft, &out);
 }

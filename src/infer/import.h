@@ -14,11 +14,10 @@ struct import_format {
                  const char **why);
 };
 
-const struct import_format *import_formats(size_t *count);
+// All of them; the list ends with a NULL name.
+extern const struct import_format import_formats[];
 // NULL if there is none of that name.
 const struct import_format *import_format_find(struct slice name);
-// The one that the file looks like, or NULL.
-const struct import_format *import_format_guess(const struct tree *file);
 
 bool import_onetable(const struct tree *file, struct slice table, struct draft *draft,
                      const char **why);

@@ -37,23 +37,6 @@ static bool read_keys(struct draft *draft, const struct tree *source, struct key
     return out->hash_count > 0;
 }
 
-static struct slice projection(struct draft *draft, const struct tree *index)
-{
-    struct slice kind = tree_text(index, "projection");
-    if (slice_is(kind, "KEYS_ONLY"))
-        return SLICE_LIT("keys");
-    if (!slice_is(kind, "INCLUDE"))
-        return SLICE_LIT("");
-    struct slice text = SLICE_LIT("(");
-    const struct tree *names = tree_get(index, "included_attributes");
-    for (const struct tree *each = tree_first(names); each != NULL; each = each->next) {
-        struct slice name = draft_name_text(draft, each->text);
-        text = draft_text(draft, "%.*s%s%.*s", SLICE_FMT(text), text.len > 1 ? ", " : "",
-                          SLICE_FMT(name));
-    }
-    return draft_text(draft, "%.*s)", SLICE_FMT(text));
-}
-
 static bool read_indexes(struct aws *aws, const struct tree *list)
 {
     for (const struct tree *each = tree_first(list); each != NULL; each = each->next) {
@@ -61,7 +44,8 @@ static bool read_indexes(struct aws *aws, const struct tree *list)
             draft_add_index(aws->draft, aws->table, tree_text(each, "name"));
         if (!read_keys(aws->draft, each, &index->keys))
             return false;
-        index->project = projection(aws->draft, each);
+        index->project = infer_projection(aws->draft, tree_text(each, "projection"),
+                                          tree_get(each, "included_attributes"));
     }
     return true;
 }
@@ -140,7 +124,7 @@ static void read_entries(struct aws *aws, struct draft_entity *entity, const str
         }
         const struct key_schema *keys = &index->keys;
         struct draft_entry *entry = draft_add_entry(aws->draft, entity, index->name);
-        entry->count = keys->hash_count + keys->range_count;
+        entry->count = draft_parts(keys);
         read_templates(aws, entity, tree_get(each, "pk_template"), keys->parts, keys->hash_count,
                        entry->parts);
         read_templates(aws, entity, tree_get(each, "sk_template"), keys->parts + keys->hash_count,
@@ -233,8 +217,7 @@ static void finish_access(struct aws *aws, const struct draft_entity *entity,
     for (size_t i = 0; i < params->count; i++) {
         struct slice param = draft_name_text(draft, params->names[i]);
         if (params->used[i])
-            list = draft_text(draft, "%.*s%s%.*s", SLICE_FMT(list), list.len == 0 ? "" : ", ",
-                              SLICE_FMT(param));
+            list = draft_join(draft, list, ", ", param);
         else
             draft_note(draft, "the parameter %.*s of %.*s stands in no key and was dropped",
                        SLICE_FMT(param), SLICE_FMT(name));
@@ -283,7 +266,7 @@ static void read_pattern(struct aws *aws, const struct draft_entity *entity,
                    SLICE_FMT(name));
         return;
     }
-    for (size_t i = keys->hash_count; i < keys->hash_count + keys->range_count; i++)
+    for (size_t i = keys->hash_count; i < draft_parts(keys); i++)
         (void)use_fields(&params, templates[i], keys->parts[i].name);
     struct slice range = keys->range_count > 0 ? keys->parts[keys->hash_count].name : SLICE_LIT("");
     struct slice where = range_text(aws, &params, tree_text(pattern, "range_condition"), range);
@@ -318,7 +301,7 @@ static void read_entity(struct aws *aws, const struct tree *source)
 // The keys' types are those of native fields.
 static void type_keys(struct draft_table *table, struct key_schema *keys)
 {
-    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+    for (size_t i = 0; i < draft_parts(keys); i++) {
         for (const struct draft_entity *e = table->entities; e != NULL; e = e->next) {
             const struct draft_attribute *native = draft_attribute(e, keys->parts[i].name);
             if (native != NULL &&

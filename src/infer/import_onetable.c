@@ -12,27 +12,14 @@ struct onetable {
     bool iso_dates;
 };
 
-static bool same_word(struct slice text, const char *word)
-{
-    return text.len == strlen(word) && strncasecmp((const char *)text.ptr, word, text.len) == 0;
-}
-
 // ---- Indexes ---------------------------------------------------------------------------------
 
 static struct slice projection(struct draft *draft, const struct tree *index)
 {
     const struct tree *project = tree_get(index, "project");
-    if (project == NULL)
-        return SLICE_LIT("");
-    if (project->kind != TREE_ARRAY)
-        return slice_is(project->text, "keys") ? SLICE_LIT("keys") : SLICE_LIT("");
-    struct slice text = SLICE_LIT("(");
-    for (const struct tree *each = project->first; each != NULL; each = each->next) {
-        struct slice name = draft_name_text(draft, each->text);
-        text = draft_text(draft, "%.*s%s%.*s", SLICE_FMT(text), text.len > 1 ? ", " : "",
-                          SLICE_FMT(name));
-    }
-    return draft_text(draft, "%.*s)", SLICE_FMT(text));
+    bool list = project != NULL && project->kind == TREE_ARRAY;
+    bool keys = slice_is(tree_text(index, "project"), "keys");
+    return infer_projection(draft, slice_str(list ? "INCLUDE" : keys ? "KEYS_ONLY" : ""), project);
 }
 
 static void read_keys(struct draft *draft, const struct tree *index,
@@ -116,21 +103,20 @@ static struct slice plain_type(struct onetable *one, const struct tree *field, s
 {
     struct slice type = tree_text(field, "type");
     const struct tree *schema = tree_get(field, "schema");
-    if (type.len == 0 || same_word(type, "string"))
+    static const char *const types[][2] = {{"string", "string"},     {"number", "number"},
+                                           {"boolean", "boolean"},   {"set", "set<string>"},
+                                           {"buffer", "binary"},     {"binary", "binary"},
+                                           {"arraybuffer", "binary"}};
+    for (size_t i = 0; i < COUNT_OF(types); i++)
+        if (infer_same_word(type, types[i][0]))
+            return slice_str(types[i][1]);
+    if (type.len == 0)
         return SLICE_LIT("string");
-    if (same_word(type, "number"))
-        return SLICE_LIT("number");
-    if (same_word(type, "boolean"))
-        return SLICE_LIT("boolean");
-    if (same_word(type, "date"))
+    if (infer_same_word(type, "date"))
         return date_type(one, field);
-    if (same_word(type, "array"))
+    if (infer_same_word(type, "array"))
         return array_type(one, field, name);
-    if (same_word(type, "set"))
-        return SLICE_LIT("set<string>");
-    if (same_word(type, "buffer") || same_word(type, "binary") || same_word(type, "arraybuffer"))
-        return SLICE_LIT("binary");
-    if (same_word(type, "object"))
+    if (infer_same_word(type, "object"))
         return schema != NULL ? object_type(one, schema, name) : SLICE_LIT("object");
     draft_note(one->draft, "the type %.*s of %.*s is not known; taken as any", SLICE_FMT(type),
                SLICE_FMT(name));
@@ -161,10 +147,7 @@ static void add_modifier(struct draft *draft, struct draft_attribute *attribute,
                          struct slice text)
 {
     struct slice added = draft_text(draft, format, SLICE_FMT(text));
-    attribute->modifiers =
-        attribute->modifiers.len == 0
-            ? added
-            : draft_text(draft, "%.*s %.*s", SLICE_FMT(attribute->modifiers), SLICE_FMT(added));
+    attribute->modifiers = draft_join(draft, attribute->modifiers, " ", added);
 }
 
 static void read_default(struct onetable *one, const struct tree *field,
@@ -256,7 +239,7 @@ static void read_entries(struct onetable *one, struct draft_entity *entity,
                          const struct tree *model)
 {
     for (struct draft_index *index = one->table->indexes; index != NULL; index = index->next) {
-        size_t count = index->keys.hash_count + index->keys.range_count;
+        size_t count = draft_parts(&index->keys);
         bool there = true;
         for (size_t i = 0; i < count; i++)
             there = there && tree_member(model, index->keys.parts[i].name) != NULL;
@@ -266,11 +249,15 @@ static void read_entries(struct onetable *one, struct draft_entity *entity,
         entry->count = count;
         for (size_t i = 0; i < count; i++) {
             struct slice name = index->keys.parts[i].name;
-            bool primary = slice_equal(name, one->table->keys.parts[0].name) ||
-                           slice_equal(name, one->table->keys.parts[1].name);
+            bool primary = draft_schema_has(&one->table->keys, name);
             entry->parts[i] = primary ? VALUE_NONE : key_template(one, entity, model, name);
         }
     }
+}
+
+static bool is_template(const struct tree *field)
+{
+    return slice_contains(tree_text(field, "value"), SLICE_LIT("${"));
 }
 
 // A value of several attributes that is no key: it follows them.
@@ -294,21 +281,26 @@ static void rename_mapped(struct onetable *one, struct draft_entity *entity,
         struct draft_attribute *attribute = draft_attribute(entity, field->name);
         if (map.len == 0 || attribute == NULL || memchr(map.ptr, '.', map.len) != NULL)
             continue;
-        bool used = false;
-        struct slice names[16];
-        for (size_t i = 0; i < 2; i++) {
-            size_t count = entity->keys[i].ptr == NULL
-                               ? 0
-                               : infer_template_fields(entity->keys[i], names, COUNT_OF(names));
-            for (size_t k = 0; k < count; k++)
-                used = used || slice_equal(names[k], field->name);
-        }
-        if (used)
+        if (infer_template_has(entity->keys[0], field->name) ||
+            infer_template_has(entity->keys[1], field->name))
             draft_note(one->draft, "%.*s.%.*s stands in a key and keeps its name",
                        SLICE_FMT(entity->name), SLICE_FMT(field->name));
         else
             attribute->name = draft_copy(one->draft, map);
     }
+}
+
+// A time that OneTable itself sets. As milliseconds it is nothing that the model could make.
+static void add_time(struct onetable *one, struct draft_entity *entity, struct slice name,
+                     const char *when)
+{
+    if (draft_attribute(entity, name) != NULL)
+        return;
+    struct draft_attribute *attribute = draft_add_attribute(one->draft, entity, name);
+    attribute->type = one->iso_dates ? SLICE_LIT("timestamp") : SLICE_LIT("number");
+    attribute->optional = !one->iso_dates;
+    if (one->iso_dates)
+        add_modifier(one->draft, attribute, "= now()%.*s", slice_str(when));
 }
 
 static void add_timestamps(struct onetable *one, struct draft_entity *entity,
@@ -317,26 +309,15 @@ static void add_timestamps(struct onetable *one, struct draft_entity *entity,
     struct slice wanted = tree_text(params, "timestamps");
     struct slice created = tree_text(params, "createdField");
     struct slice updated = tree_text(params, "updatedField");
-    struct slice type = one->iso_dates ? SLICE_LIT("timestamp") : SLICE_LIT("number");
-    const char *now = one->iso_dates ? "= now()%.*s" : "%.*s";
     bool both = slice_is(wanted, "true");
     if (created.len == 0)
         created = SLICE_LIT("createdAt");
     if (updated.len == 0)
         updated = SLICE_LIT("updatedAt");
-    if ((both || slice_is(wanted, "create")) && draft_attribute(entity, created) == NULL) {
-        struct draft_attribute *attribute = draft_add_attribute(one->draft, entity, created);
-        attribute->type = type;
-        attribute->optional = !one->iso_dates;
-        add_modifier(one->draft, attribute, now, SLICE_LIT(""));
-    }
-    if ((both || slice_is(wanted, "update")) && draft_attribute(entity, updated) == NULL) {
-        struct draft_attribute *attribute = draft_add_attribute(one->draft, entity, updated);
-        attribute->type = type;
-        attribute->optional = !one->iso_dates;
-        add_modifier(one->draft, attribute, now,
-                     one->iso_dates ? SLICE_LIT(" on update") : SLICE_LIT(""));
-    }
+    if (both || slice_is(wanted, "create"))
+        add_time(one, entity, created, "");
+    if (both || slice_is(wanted, "update"))
+        add_time(one, entity, updated, " on update");
 }
 
 static void read_model(struct onetable *one, struct draft_entity *entity, const struct tree *model,
@@ -348,18 +329,15 @@ static void read_model(struct onetable *one, struct draft_entity *entity, const 
         if (slice_equal(field->name, type_field) ||
             (draft_is_key(one->table, field->name) && value))
             continue;
-        if (!value ||
-            memmem(tree_text(field, "value").ptr, tree_text(field, "value").len, "${", 2) == NULL)
+        if (!is_template(field))
             read_field(one, entity, field);
     }
     const struct key_schema *keys = &one->table->keys;
-    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++)
+    for (size_t i = 0; i < draft_parts(keys); i++)
         entity->keys[i] = key_template(one, entity, model, keys->parts[i].name);
     read_entries(one, entity, model);
     for (const struct tree *field = tree_first(model); field != NULL; field = field->next) {
-        struct slice value = tree_text(field, "value");
-        if (!draft_is_key(one->table, field->name) && value.len > 0 &&
-            memmem(value.ptr, value.len, "${", 2) != NULL)
+        if (!draft_is_key(one->table, field->name) && is_template(field))
             read_computed(one, entity, field);
     }
     add_timestamps(one, entity, params);

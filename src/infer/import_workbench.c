@@ -18,7 +18,7 @@ static bool add_part(struct draft *draft, const struct tree *part, struct key_sc
     enum value_type type = value_type_from_name(tree_text(part, "AttributeType"));
     if (name.len == 0)
         return false;
-    out->parts[out->hash_count + out->range_count] =
+    out->parts[draft_parts(out)] =
         (struct key_part){draft_copy(draft, name), type == VALUE_TYPES ? VALUE_S : type};
     *count += 1;
     return true;
@@ -42,21 +42,10 @@ static void read_indexes(struct draft *draft, struct draft_table *table, const s
             continue;
         struct draft_index *index = draft_add_index(draft, table, tree_text(each, "IndexName"));
         const struct tree *projection = tree_get(each, "Projection");
-        struct slice kind = tree_text(projection, "ProjectionType");
         index->local = local;
         index->keys = keys;
-        if (slice_is(kind, "KEYS_ONLY")) {
-            index->project = SLICE_LIT("keys");
-        } else if (slice_is(kind, "INCLUDE")) {
-            struct slice text = SLICE_LIT("(");
-            const struct tree *names = tree_get(projection, "NonKeyAttributes");
-            for (const struct tree *n = tree_first(names); n != NULL; n = n->next) {
-                struct slice name = draft_name_text(draft, n->text);
-                text = draft_text(draft, "%.*s%s%.*s", SLICE_FMT(text), text.len > 1 ? ", " : "",
-                                  SLICE_FMT(name));
-            }
-            index->project = draft_text(draft, "%.*s)", SLICE_FMT(text));
-        }
+        index->project = infer_projection(draft, tree_text(projection, "ProjectionType"),
+                                          tree_get(projection, "NonKeyAttributes"));
     }
 }
 
@@ -145,13 +134,7 @@ static bool add_item(struct infer *infer, const struct tree *row)
     struct value_builder builder;
     buf_init(&item, 1 << 20);
     value_builder_init(&builder, &item);
-    value_open_map(&builder);
-    bool ok = true;
-    for (const struct tree *each = tree_first(row); each != NULL && ok; each = each->next) {
-        value_name(&builder, each->name);
-        ok = put_value(&builder, each);
-    }
-    ok = ok && value_close(&builder) && !item.failed;
+    bool ok = put_container(&builder, row, true) && !item.failed;
     if (ok)
         (void)infer_add(infer, buf_view(&item));
     value_builder_release(&builder);
@@ -206,7 +189,7 @@ static void entity_of(struct draft *draft, struct draft_table *table, const stru
         added->optional = true;
     }
     for (struct draft_index *index = table->indexes; index != NULL; index = index->next) {
-        size_t count = index->keys.hash_count + index->keys.range_count;
+        size_t count = draft_parts(&index->keys);
         bool native = true;
         for (size_t i = 0; i < count; i++)
             native = native && draft_attribute(entity, index->keys.parts[i].name) != NULL;
@@ -223,13 +206,11 @@ static void note_alias(struct draft *draft, const struct draft_table *table,
     struct slice hash = tree_text(alias, "PartitionKeyAlias");
     struct slice range = tree_text(alias, "SortKeyAlias");
     struct slice name = tree_text(facet, "FacetName");
-    if (hash.len > 0 && !slice_equal(hash, table->keys.parts[0].name))
-        draft_note(draft, "facet %.*s calls %.*s \"%.*s\"", SLICE_FMT(name),
-                   SLICE_FMT(table->keys.parts[0].name), SLICE_FMT(hash));
-    if (range.len > 0 && table->keys.range_count > 0 &&
-        !slice_equal(range, table->keys.parts[1].name))
-        draft_note(draft, "facet %.*s calls %.*s \"%.*s\"", SLICE_FMT(name),
-                   SLICE_FMT(table->keys.parts[1].name), SLICE_FMT(range));
+    const struct slice aliases[] = {hash, range};
+    for (size_t i = 0; i < draft_parts(&table->keys); i++)
+        if (aliases[i].len > 0 && !slice_equal(aliases[i], table->keys.parts[i].name))
+            draft_note(draft, "facet %.*s calls %.*s \"%.*s\"", SLICE_FMT(name),
+                       SLICE_FMT(table->keys.parts[i].name), SLICE_FMT(aliases[i]));
 }
 
 static void entities_of_facets(struct draft *draft, struct draft_table *table,
@@ -290,6 +271,7 @@ static void add_declared(struct draft *draft, const struct draft_table *table,
     }
 }
 
+// Each table is inferred in a draft of its own, which then becomes a part of the whole.
 static void take_over(struct draft *draft, struct draft *other)
 {
     struct draft_table **table = &draft->tables;

@@ -2,7 +2,6 @@
 // patterns are found one after the other, each from what the step before has said.
 #include "infer/infer_internal.h"
 
-#include "infer/tree.h"
 #include "value/value.h"
 
 #include <ctype.h>
@@ -59,14 +58,8 @@ bool infer_add(struct infer *infer, struct slice item)
 {
     if (infer->count >= infer->options.items_max || infer->bytes > infer->options.bytes_max)
         return false;
-    if (infer->count == infer->room) {
-        size_t room = infer->room == 0 ? 1024 : 2 * infer->room;
-        struct slice *items = draft_alloc(&infer->draft, room * sizeof(*items));
-        if (infer->count > 0)
-            memcpy(items, infer->items, infer->count * sizeof(*items));
-        infer->items = items;
-        infer->room = room;
-    }
+    infer->items =
+        draft_grow(&infer->draft, infer->items, infer->count, &infer->room, sizeof(*infer->items));
     infer->items[infer->count++] = draft_copy(&infer->draft, item);
     infer->bytes += item.len;
     return infer->count < infer->options.items_max;
@@ -93,7 +86,7 @@ static bool read_schema(struct infer *infer, const struct tree *description,
         for (const struct tree *each = tree_first(schema); each != NULL; each = each->next) {
             struct slice name = tree_text(each, "AttributeName");
             bool hash = slice_is(tree_text(each, "KeyType"), "HASH");
-            size_t at = out->hash_count + out->range_count;
+            size_t at = draft_parts(out);
             if (name.len == 0 || hash != (pass == 0) || at == COUNT_OF(out->parts))
                 continue;
             out->parts[at] =
@@ -104,21 +97,16 @@ static bool read_schema(struct infer *infer, const struct tree *description,
     return out->hash_count > 0;
 }
 
-static struct slice projection_text(struct infer *infer, const struct tree *projection)
+struct slice infer_projection(struct draft *draft, struct slice kind, const struct tree *names)
 {
-    struct slice kind = tree_text(projection, "ProjectionType");
+    struct slice list = SLICE_LIT("");
     if (slice_is(kind, "KEYS_ONLY"))
         return SLICE_LIT("keys");
     if (!slice_is(kind, "INCLUDE"))
         return SLICE_LIT("");
-    struct slice text = SLICE_LIT("(");
-    const struct tree *names = tree_get(projection, "NonKeyAttributes");
-    for (const struct tree *each = tree_first(names); each != NULL; each = each->next) {
-        struct slice name = draft_name_text(&infer->draft, each->text);
-        text = draft_text(&infer->draft, "%.*s%s%.*s", SLICE_FMT(text), text.len > 1 ? ", " : "",
-                          SLICE_FMT(name));
-    }
-    return draft_text(&infer->draft, "%.*s)", SLICE_FMT(text));
+    for (const struct tree *each = tree_first(names); each != NULL; each = each->next)
+        list = draft_join(draft, list, ", ", draft_name_text(draft, each->text));
+    return draft_text(draft, "(%.*s)", SLICE_FMT(list));
 }
 
 static void read_indexes(struct infer *infer, const struct tree *description, const char *member,
@@ -133,7 +121,9 @@ static void read_indexes(struct infer *infer, const struct tree *description, co
             draft_add_index(&infer->draft, infer->table, tree_text(each, "IndexName"));
         index->local = local;
         index->keys = keys;
-        index->project = projection_text(infer, tree_get(each, "Projection"));
+        const struct tree *projection = tree_get(each, "Projection");
+        index->project = infer_projection(&infer->draft, tree_text(projection, "ProjectionType"),
+                                          tree_get(projection, "NonKeyAttributes"));
     }
 }
 
@@ -208,50 +198,22 @@ struct draft_table *infer_table(struct infer *infer)
 
 // ---- Attributes ------------------------------------------------------------------------------
 
-static bool in_template(const struct draft_entity *entity, struct slice name, size_t part)
-{
-    struct slice names[16];
-    size_t count = entity->keys[part].ptr == NULL
-                       ? 0
-                       : infer_template_fields(entity->keys[part], names, COUNT_OF(names));
-    for (size_t i = 0; i < count; i++)
-        if (slice_equal(names[i], name))
-            return true;
-    return false;
-}
-
 // Attributes in the keys first, then all others.
 static unsigned rank_of(const struct infer *infer, const struct draft_entity *entity,
                         struct slice name)
 {
     for (size_t i = 0; i < 2; i++)
-        if (in_template(entity, name, i) || slice_equal(infer->table->keys.parts[i].name, name))
+        if (infer_template_has(entity->keys[i], name) ||
+            slice_equal(infer->table->keys.parts[i].name, name))
             return (unsigned)i;
     return 2;
 }
 
-// Whether the entity's templates make this key attribute.
-static bool is_derived(const struct infer *infer, const struct draft_entity *entity,
-                       struct slice name)
-{
-    const struct key_schema *keys = &infer->table->keys;
-    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++)
-        if (slice_equal(keys->parts[i].name, name) && entity->keys[i].ptr != NULL)
-            return true;
-    for (const struct draft_entry *entry = entity->entries; entry != NULL; entry = entry->next) {
-        const struct draft_index *index = draft_index(infer->table, entry->index);
-        for (size_t i = 0; i < entry->count; i++)
-            if (slice_equal(index->keys.parts[i].name, name) && entry->parts[i].ptr != NULL)
-                return true;
-    }
-    return false;
-}
-
 static size_t find_names(struct infer *infer, const struct infer_group *group, struct slice **out)
 {
-    size_t room = 256;
+    size_t room = 0;
     size_t count = 0;
-    struct slice *names = draft_alloc(&infer->draft, room * sizeof(*names));
+    struct slice *names = NULL;
     for (size_t i = 0; i < group->count; i++) {
         struct value_iter iter;
         value_iter_init(&iter, *group->items[i]);
@@ -261,12 +223,7 @@ static size_t find_names(struct infer *infer, const struct infer_group *group, s
                 k++;
             if (k < count)
                 continue;
-            if (count == room) {
-                struct slice *more = draft_alloc(&infer->draft, 2 * room * sizeof(*more));
-                memcpy(more, names, count * sizeof(*names));
-                names = more;
-                room *= 2;
-            }
+            names = draft_grow(&infer->draft, names, count, &room, sizeof(*names));
             names[count++] = iter.name;
         }
     }
@@ -303,16 +260,18 @@ static void add_attribute(struct infer *infer, struct infer_group *group, struct
                    SLICE_FMT(attribute->type));
 }
 
-void infer_attributes(struct infer *infer, struct infer_group *group)
+// Attributes and their types, as far as they are not there yet.
+static void add_attributes(struct infer *infer, struct infer_group *group)
 {
     struct slice *names = NULL;
     size_t count = find_names(infer, group, &names);
-    qsort(names, count, sizeof(*names), compare_slices);
+    if (count > 0)
+        qsort(names, count, sizeof(*names), compare_slices);
     for (unsigned rank = 0; rank < 3; rank++) {
         for (size_t i = 0; i < count; i++) {
             if (rank_of(infer, group->entity, names[i]) != rank ||
                 slice_equal(names[i], infer->type_attribute) ||
-                is_derived(infer, group->entity, names[i]) ||
+                draft_template(infer->table, group->entity, names[i], NULL).ptr != NULL ||
                 draft_attribute(group->entity, names[i]) != NULL)
                 continue;
             add_attribute(infer, group, names[i]);
@@ -344,7 +303,7 @@ bool infer_finish(struct infer *infer, struct draft **out, const char **why)
     }
     for (struct infer_group *group = infer->groups; group != NULL; group = group->next) {
         infer_templates(infer, group);
-        infer_attributes(infer, group);
+        add_attributes(infer, group);
         infer_patterns(draft, infer->table, group->entity);
     }
     draft->title = draft_text(draft, "Proposed by dolmen infer from %zu items of %.*s.",

@@ -86,21 +86,27 @@ bool infer_is_value(struct slice text)
            (text.len >= 20 && digits * 5 >= text.len);          // a ULID and the like
 }
 
+bool infer_same_word(struct slice name, const char *word)
+{
+    return name.len == strlen(word) && strncasecmp((const char *)name.ptr, word, name.len) == 0;
+}
+
+bool infer_ends(struct slice name, const char *end)
+{
+    size_t len = strlen(end);
+    return name.len >= len && infer_same_word(slice_of(name.ptr + name.len - len, len), end);
+}
+
 bool infer_name_time(struct slice name)
 {
     static const char *const ends[] = {"at", "date", "time", "_ts", "timestamp"};
-    char lower[256];
-    if (name.len >= sizeof(lower))
-        return false;
-    for (size_t i = 0; i < name.len; i++)
-        lower[i] = (char)tolower(name.ptr[i]);
-    if (slice_is(slice_of(lower, name.len), "ts") || slice_is(slice_of(lower, name.len), "ttl") ||
-        slice_begins(slice_of(lower, name.len), SLICE_LIT("expir")))
+    if (infer_same_word(name, "ts") || infer_same_word(name, "ttl") ||
+        (name.len >= 5 && infer_same_word(slice_of(name.ptr, 5), "expir")))
         return true;
     for (size_t i = 0; i < COUNT_OF(ends); i++) {
         size_t len = strlen(ends[i]);
         // "At" and "_at", but not "format".
-        if (name.len > len && memcmp(lower + name.len - len, ends[i], len) == 0 &&
+        if (name.len > len && infer_ends(name, ends[i]) &&
             (len > 2 || isupper(name.ptr[name.len - len]) || name.ptr[name.len - len - 1] == '_'))
             return true;
     }

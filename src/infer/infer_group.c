@@ -63,15 +63,13 @@ static struct slice shape_of(struct infer *infer, struct slice item, struct slic
         star = !constant;
         start = i + 1;
     }
-    struct slice shape = draft_copy(&infer->draft, buf_view(&out));
-    buf_release(&out);
-    return shape;
+    return draft_keep(&infer->draft, &out);
 }
 
 static struct slice key_shape(struct infer *infer, struct slice item, size_t part)
 {
     const struct key_schema *keys = &infer->table->keys;
-    if (part >= keys->hash_count + keys->range_count)
+    if (part >= draft_parts(keys))
         return SLICE_LIT("");
     struct slice text = infer_key_text(item, keys->parts[part].name);
     return text.ptr == NULL ? SLICE_LIT("*") : shape_of(infer, item, text);
@@ -125,6 +123,7 @@ static bool judge_type(struct infer *infer, struct slice name, struct type_value
         for (size_t other = 0; other < out->count; other++)
             out->tells = out->tells && (other == k || !slice_equal(out->shapes[other], shape));
     }
+    // Nearly every item has one, and there are far fewer values than items: else it is data.
     return out->items * 10 >= infer->count * 9 && out->count * 2 <= infer->count + 1;
 }
 
@@ -152,14 +151,8 @@ static void find_type_attribute(struct infer *infer)
 
 static void group_add(struct infer *infer, struct infer_group *group, const struct slice *item)
 {
-    if (group->count == group->room) {
-        size_t room = group->room == 0 ? 64 : 2 * group->room;
-        const struct slice **items = draft_alloc(&infer->draft, room * sizeof(*items));
-        if (group->count > 0)
-            memcpy(items, group->items, group->count * sizeof(*items));
-        group->items = items;
-        group->room = room;
-    }
+    group->items = draft_grow(&infer->draft, group->items, group->count, &group->room,
+                              sizeof(const struct slice *));
     group->items[group->count++] = item;
 }
 
@@ -196,8 +189,7 @@ static bool is_main_part(struct slice word)
                                         "DETAIL",   "ROOT",   "MAIN",    "A",     "HEAD", "TOKEN",
                                         "METADETA", "RECORD", "ITEM",    "OBJECT"};
     for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (word.len == strlen(words[i]) &&
-            strncasecmp((const char *)word.ptr, words[i], word.len) == 0)
+        if (infer_same_word(word, words[i]))
             return true;
     return false;
 }
@@ -331,6 +323,7 @@ void infer_group_items(struct infer *infer)
 {
     size_t untyped = 0;
     find_type_attribute(infer);
+    // Items with a type first: those without join the entity whose keys look like theirs.
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < infer->count; i++) {
             const struct slice *item = &infer->items[i];

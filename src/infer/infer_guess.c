@@ -21,21 +21,18 @@ static bool all_have(const struct infer *infer, struct slice name, enum value_ty
     return infer->count > 0;
 }
 
-struct hashed {
-    uint64_t hash;
-};
-
 static int compare_hashes(const void *a, const void *b)
 {
-    uint64_t one = ((const struct hashed *)a)->hash;
-    uint64_t other = ((const struct hashed *)b)->hash;
+    uint64_t one = *(const uint64_t *)a;
+    uint64_t other = *(const uint64_t *)b;
     return (one > other) - (one < other);
 }
 
-// Whether no two items have the same values of both.
+// Whether no two items have the same values of both. Hashes are enough: two that are equal by
+// chance would only make us look for other keys.
 static bool is_unique(const struct infer *infer, struct slice hash, struct slice range)
 {
-    struct hashed *list = calloc(infer->count + 1, sizeof(*list));
+    uint64_t *list = calloc(infer->count + 1, sizeof(*list));
     struct buf key;
     bool unique = list != NULL;
     buf_init(&key, 1 << 20);
@@ -44,12 +41,12 @@ static bool is_unique(const struct infer *infer, struct slice hash, struct slice
         buf_slice(&key, value_get(infer->items[i], hash));
         if (range.len > 0)
             buf_slice(&key, value_get(infer->items[i], range));
-        list[i].hash = key_hash(buf_view(&key));
+        list[i] = key_hash(buf_view(&key));
     }
     if (unique)
         qsort(list, infer->count, sizeof(*list), compare_hashes);
     for (size_t i = 1; i < infer->count && unique; i++)
-        unique = list[i].hash != list[i - 1].hash;
+        unique = list[i] != list[i - 1];
     buf_release(&key);
     free(list);
     return unique;
@@ -87,11 +84,6 @@ static const char *const usual[][2] = {{"PK", "SK"},
                                        {"uuid", ""},
                                        {"_id", ""}};
 
-static bool ends_like_id(struct slice name)
-{
-    return name.len >= 2 && strncasecmp((const char *)name.ptr + name.len - 2, "id", 2) == 0;
-}
-
 // Names that all items have, ids first.
 static size_t common_names(const struct infer *infer, struct slice *names)
 {
@@ -101,7 +93,7 @@ static size_t common_names(const struct infer *infer, struct slice *names)
         enum value_type type = VALUE_S;
         value_iter_init(&iter, infer->items[0]);
         while (value_iter_next(&iter))
-            if (ends_like_id(iter.name) == (pass == 0) && count < NAMES_MAX &&
+            if (infer_ends(iter.name, "id") == (pass == 0) && count < NAMES_MAX &&
                 all_have(infer, iter.name, &type))
                 names[count++] = iter.name;
     }
@@ -116,11 +108,11 @@ static bool find_keys(struct infer *infer)
             return true;
     size_t count = common_names(infer, names);
     for (size_t i = 0; i < count; i++)
-        if (ends_like_id(names[i]) && try_keys(infer, names[i], SLICE_LIT("")))
+        if (infer_ends(names[i], "id") && try_keys(infer, names[i], SLICE_LIT("")))
             return true;
     for (size_t i = 0; i < count && i < 8; i++)
         for (size_t k = 0; k < count && k < 32; k++)
-            if (i != k && ends_like_id(names[i]) && try_keys(infer, names[i], names[k]))
+            if (i != k && infer_ends(names[i], "id") && try_keys(infer, names[i], names[k]))
                 return true;
     return false;
 }
@@ -154,9 +146,8 @@ static void guess_index(struct infer *infer, struct slice name)
     if (index == NULL)
         index = draft_add_index(&infer->draft, infer->table, stem);
     struct key_part part = {draft_copy(&infer->draft, name), VALUE_S};
-    for (size_t i = 0; i < index->keys.hash_count + index->keys.range_count; i++)
-        if (slice_equal(index->keys.parts[i].name, name))
-            return;
+    if (draft_schema_has(&index->keys, name))
+        return;
     if (hash && index->keys.hash_count == 0) {
         index->keys.parts[1] = index->keys.parts[0];
         index->keys.parts[0] = part;

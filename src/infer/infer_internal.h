@@ -3,6 +3,7 @@
 #define INFER_INFER_INTERNAL_H
 
 #include "infer/infer.h"
+#include "infer/tree.h"
 #include "model/model.h"
 
 // Items that are taken for one entity.
@@ -51,6 +52,9 @@ struct slice infer_value_text(struct slice value, struct infer_number *room);
 // The text of a key attribute of an item if it is an S, or ptr NULL.
 struct slice infer_key_text(struct slice item, struct slice name);
 
+// What an index keeps: KEYS_ONLY, INCLUDE and the names of attributes, or ALL.
+struct slice infer_projection(struct draft *draft, struct slice kind, const struct tree *names);
+
 // ---- Forms of texts --------------------------------------------------------------------------
 
 // Whether a text is of a type that texts can be.
@@ -61,6 +65,9 @@ bool infer_is_shouted(struct slice text);
 // Digits, UUIDs, ULIDs, times, hexadecimal numbers: a value rather than a constant.
 bool infer_is_value(struct slice text);
 bool infer_name_time(struct slice name);
+// Whether a name is a word, or ends like it, in capitals or not.
+bool infer_same_word(struct slice name, const char *word);
+bool infer_ends(struct slice name, const char *end);
 
 // ---- The steps -------------------------------------------------------------------------------
 
@@ -69,8 +76,6 @@ MUST_CHECK bool infer_guess_keys(struct infer *infer, const char **why);
 void infer_group_items(struct infer *infer);
 // Templates of keys and of index entries; attributes that only keys have.
 void infer_templates(struct infer *infer, struct infer_group *group);
-// Attributes and their types, as far as they are not there yet.
-void infer_attributes(struct infer *infer, struct infer_group *group);
 void infer_patterns(struct draft *draft, struct draft_table *table,
                     const struct draft_entity *entity);
 
@@ -81,5 +86,7 @@ struct slice infer_type(struct infer *infer, struct slice name, size_t count,
 
 // Names of the attributes in a template of this file's making, in order: "A#{b}#{c:pad(3)}".
 size_t infer_template_fields(struct slice template, struct slice *names, size_t max);
+// Whether it is one of these; a template that is not there (ptr NULL) has none.
+bool infer_template_has(struct slice template, struct slice name);
 
 #endif

@@ -198,12 +198,6 @@ static void judge_field(const struct key_rows *rows, struct field_match *match)
     }
 }
 
-static bool ends_like(struct slice name, const char *end)
-{
-    size_t len = strlen(end);
-    return name.len >= len && strncasecmp((const char *)name.ptr + name.len - len, end, len) == 0;
-}
-
 static bool contains_word(struct slice name, struct slice word)
 {
     for (size_t i = 0; word.len > 1 && i + word.len <= name.len; i++)
@@ -218,7 +212,7 @@ static int likelihood(const struct key_rows *rows, struct slice name)
     int likely = 0;
     if (contains_word(name, rows->word))
         likely += 4;
-    if (ends_like(name, "id") && contains_word(name, rows->entity))
+    if (infer_ends(name, "id") && contains_word(name, rows->entity))
         likely += 2;
     for (size_t i = 0; i < rows->used_count; i++)
         likely += slice_equal(rows->used[i], name) ? 3 : 0;
@@ -230,6 +224,8 @@ static int likelihood(const struct key_rows *rows, struct slice name)
     return likely;
 }
 
+// The one that explains most of the text. Then the simplest form, an attribute that all items have,
+// and at last the name.
 static bool is_better(const struct field_match *a, const struct field_match *b)
 {
     if (b->rows == 0)
@@ -251,6 +247,8 @@ static size_t live_rows(const struct key_rows *rows)
     return count;
 }
 
+// 19 of 20: a few odd items (of a test, of an old version) must not hide the template of the
+// others.
 static bool is_enough(size_t matched, size_t of)
 {
     return matched > 0 && matched * 20 >= of * 19;
@@ -417,8 +415,8 @@ static bool prefer_literal(const struct key_rows *rows, const struct field_match
     if (!match->constant)
         return false;
     struct slice text = front_of(rows, match->bytes / (match->rows == 0 ? 1 : match->rows));
-    if (infer_is_value(text) || ends_like(match->candidate->name, "id") ||
-        ends_like(match->candidate->name, "by"))
+    if (infer_is_value(text) || infer_ends(match->candidate->name, "id") ||
+        infer_ends(match->candidate->name, "by"))
         return false;
     return live_rows(rows) > 2 || infer_is_shouted(text);
 }
@@ -434,6 +432,7 @@ static size_t literal_length(struct key_rows *rows, size_t common, bool fields_o
         if (isalnum(last))
             continue;
         struct field_match match;
+        // Try what would follow, and step back.
         move_rows(rows, cut);
         bool field = find_field(rows, &match) && !prefer_literal(rows, &match);
         move_rows(rows, (size_t)0 - cut);

@@ -36,11 +36,8 @@ static void add_part(struct fields *fields, struct slice template, struct slice 
 static struct slice params_text(struct draft *draft, const struct fields *fields)
 {
     struct slice text = SLICE_LIT("");
-    for (size_t i = 0; i < fields->count; i++) {
-        struct slice name = draft_name_text(draft, fields->names[i]);
-        text =
-            draft_text(draft, "%.*s%s%.*s", SLICE_FMT(text), i == 0 ? "" : ", ", SLICE_FMT(name));
-    }
+    for (size_t i = 0; i < fields->count; i++)
+        text = draft_join(draft, text, ", ", draft_name_text(draft, fields->names[i]));
     return text;
 }
 
@@ -60,16 +57,12 @@ static struct slice plural(struct draft *draft, struct slice name)
 // "ByUserIdAndStatus", or "ByGsi1" if there is nothing to tell.
 static struct slice by_text(struct draft *draft, const struct fields *fields, struct slice index)
 {
-    struct slice text = SLICE_LIT("By");
-    for (size_t i = 0; i < fields->count; i++) {
-        struct slice name = draft_pascal(draft, fields->names[i]);
-        text =
-            draft_text(draft, "%.*s%s%.*s", SLICE_FMT(text), i == 0 ? "" : "And", SLICE_FMT(name));
-    }
-    if (fields->count > 0 || index.len == 0)
-        return text;
-    struct slice name = draft_pascal(draft, index);
-    return draft_text(draft, "By%.*s", SLICE_FMT(name));
+    struct slice text = SLICE_LIT("");
+    for (size_t i = 0; i < fields->count; i++)
+        text = draft_join(draft, text, "And", draft_pascal(draft, fields->names[i]));
+    if (fields->count == 0 && index.len > 0)
+        text = draft_pascal(draft, index);
+    return draft_text(draft, "By%.*s", SLICE_FMT(text));
 }
 
 static void add_access(struct draft *draft, struct draft_table *table, struct slice name,
@@ -119,18 +112,8 @@ static struct slice part_template(const struct draft_table *table,
                                   const struct draft_entity *entity,
                                   const struct draft_entry *entry, struct slice name, size_t part)
 {
-    if (entry->parts[part].ptr != NULL)
-        return entry->parts[part];
-    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++)
-        if (slice_equal(table->keys.parts[i].name, name))
-            return entity->keys[i];
-    for (const struct draft_entry *e = entity->entries; e != NULL; e = e->next) {
-        const struct draft_index *index = draft_index(table, e->index);
-        for (size_t i = 0; i < e->count; i++)
-            if (slice_equal(index->keys.parts[i].name, name) && e->parts[i].ptr != NULL)
-                return e->parts[i];
-    }
-    return VALUE_NONE;
+    return entry->parts[part].ptr != NULL ? entry->parts[part]
+                                          : draft_template(table, entity, name, NULL);
 }
 
 static void index_pattern(struct draft *draft, struct draft_table *table,

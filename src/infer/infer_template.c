@@ -11,12 +11,6 @@
 
 // ---- Names -------------------------------------------------------------------------------------
 
-static bool ends_with(struct slice name, const char *end)
-{
-    size_t len = strlen(end);
-    return name.len >= len && strncasecmp((const char *)name.ptr + name.len - len, end, len) == 0;
-}
-
 // PK, sk, GSI1PK, gsi1_sk, pk2, partitionKey: names that say nothing of the value.
 static bool is_key_name(struct slice name)
 {
@@ -26,9 +20,9 @@ static bool is_key_name(struct slice name)
     while (name.len > 2 && isdigit(name.ptr[name.len - 1]))
         name.len--;
     for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (ends_with(name, words[i]))
+        if (infer_ends(name, words[i]))
             return true;
-    if (!ends_with(name, "pk") && !ends_with(name, "sk"))
+    if (!infer_ends(name, "pk") && !infer_ends(name, "sk"))
         return false;
     return name.len == 2 || !isalpha(name.ptr[name.len - 3]) || isupper(name.ptr[name.len - 1]) ||
            strncasecmp((const char *)name.ptr, "gsi", name.len < 3 ? name.len : 3) == 0 ||
@@ -67,7 +61,7 @@ struct slice infer_unknown_name(struct infer *infer, const struct key_rows *rows
     struct slice word = unknown->word.len > 0 ? unknown->word : rows->key;
     struct slice name = draft_camel(draft, word);
     const char *suffix = unknown_suffix(rows, unknown);
-    if (!ends_with(name, suffix[0] == '_' ? suffix + 1 : suffix) || suffix[0] == 0)
+    if (!infer_ends(name, suffix[0] == '_' ? suffix + 1 : suffix) || suffix[0] == 0)
         name = draft_text(draft, "%.*s%s", SLICE_FMT(name), suffix);
     struct slice free = name;
     for (unsigned i = 2;; i++) {
@@ -138,6 +132,7 @@ static bool writes_snake(const struct infer *infer)
     return snake > camel;
 }
 
+// The key texts that are explained together.
 static void fill_rows(const struct infer_group *group, struct slice key, struct key_rows *rows)
 {
     rows->count = 0;
@@ -266,8 +261,7 @@ static struct slice part_template(struct infer *infer, struct infer_group *group
     size_t unknowns = 0;
     for (const struct key_unknown *u = rows->unknowns; u != known; u = u->next)
         unknowns++;
-    struct slice text = draft_copy(&infer->draft, buf_view(&template));
-    buf_release(&template);
+    struct slice text = draft_keep(&infer->draft, &template);
     if (unknowns == 1 && rows->fields == 1 && text.ptr[0] == '{') {
         // Nothing but a value of its own.
         rows->unknowns = rows->unknowns->next;
@@ -285,7 +279,7 @@ static struct slice part_template(struct infer *infer, struct infer_group *group
 static void add_entry(struct infer *infer, struct infer_group *group,
                       const struct draft_index *index, struct key_rows *rows)
 {
-    size_t parts = index->keys.hash_count + index->keys.range_count;
+    size_t parts = draft_parts(&index->keys);
     size_t with = 0;
     for (size_t i = 0; i < group->count; i++) {
         bool all = true;
@@ -299,8 +293,7 @@ static void add_entry(struct infer *infer, struct infer_group *group,
     entry->count = parts;
     for (size_t p = 0; p < parts; p++) {
         const struct key_part *part = &index->keys.parts[p];
-        bool primary = slice_equal(part->name, infer->table->keys.parts[0].name) ||
-                       slice_equal(part->name, infer->table->keys.parts[1].name);
+        bool primary = draft_schema_has(&infer->table->keys, part->name);
         entry->parts[p] =
             primary ? VALUE_NONE : part_template(infer, group, part, with < group->count, rows);
     }
@@ -313,7 +306,7 @@ void infer_templates(struct infer *infer, struct infer_group *group)
     rows->entity = group->name;
     find_candidates(infer, group, rows);
     rows->snake = writes_snake(infer);
-    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++)
+    for (size_t i = 0; i < draft_parts(keys); i++)
         group->entity->keys[i] = part_template(infer, group, &keys->parts[i], false, rows);
     for (const struct draft_index *index = infer->table->indexes; index != NULL;
          index = index->next)
@@ -344,4 +337,15 @@ size_t infer_template_fields(struct slice template, struct slice *names, size_t 
             i++;
     }
     return count;
+}
+
+bool infer_template_has(struct slice template, struct slice name)
+{
+    struct slice names[16];
+    size_t count =
+        template.ptr == NULL ? 0 : infer_template_fields(template, names, COUNT_OF(names));
+    for (size_t i = 0; i < count; i++)
+        if (slice_equal(names[i], name))
+            return true;
+    return false;
 }

@@ -22,37 +22,49 @@ struct field {
     size_t count;
 };
 
-static void put_type(struct infer *infer, struct slice name, size_t count,
-                     const struct slice *values, unsigned depth, struct buf *out, bool *mixed);
+// Values of which a type is to be found, under a name.
+struct values {
+    struct slice name;
+    size_t count;
+    struct slice *list;
+};
 
-static size_t of_type(size_t count, const struct slice *values, enum value_type type,
-                      const struct slice **out, struct infer *infer)
+struct typing {
+    struct infer *infer;
+    unsigned depth; // of types within types
+    bool mixed;     // some values were of several kinds
+};
+
+static void put_type(struct typing *typing, const struct values *values, struct buf *out);
+
+// No values yet, and room for that many.
+static struct values values_for(struct typing *typing, struct slice name, size_t room)
 {
-    struct slice *chosen = draft_alloc(&infer->draft, (count + 1) * sizeof(*chosen));
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (value_type(values[i]) == type)
-            chosen[kept++] = values[i];
-    *out = chosen;
-    return kept;
+    struct slice *list = draft_alloc(&typing->infer->draft, (room + 1) * sizeof(*list));
+    return (struct values){.name = name, .list = list};
+}
+
+static void add_value(struct values *values, struct slice value)
+{
+    values->list[values->count++] = value;
 }
 
 // ---- Texts and numbers -----------------------------------------------------------------------
 
-static bool all_are(size_t count, const struct slice *values, enum model_kind kind)
+static bool all_are(const struct values *values, enum model_kind kind)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!infer_is(value_bytes(values[i]), kind))
+    for (size_t i = 0; i < values->count; i++)
+        if (!infer_is(value_bytes(values->list[i]), kind))
             return false;
     return true;
 }
 
 // A few words that all values are among; 0 if there are others.
-static size_t find_words(size_t count, const struct slice *values, struct slice *words)
+static size_t find_words(const struct values *values, struct slice *words)
 {
     size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct slice text = value_bytes(values[i]);
+    for (size_t i = 0; i < values->count; i++) {
+        struct slice text = value_bytes(values->list[i]);
         size_t k = 0;
         while (k < found && !slice_equal(words[k], text))
             k++;
@@ -74,10 +86,10 @@ static int compare_words(const void *a, const void *b)
 static bool is_open(struct slice name)
 {
     return slice_is(name, "name") || slice_is(name, "title") || slice_is(name, "username") ||
-           (name.len >= 2 && strncasecmp((const char *)name.ptr + name.len - 2, "id", 2) == 0);
+           infer_ends(name, "id");
 }
 
-static void put_string(struct slice name, size_t count, const struct slice *values, struct buf *out)
+static void put_string(const struct values *values, struct buf *out)
 {
     static const struct {
         enum model_kind kind;
@@ -88,14 +100,14 @@ static void put_string(struct slice name, size_t count, const struct slice *valu
                  {MODEL_EMAIL, "email"},
                  {MODEL_URL, "url"}};
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-        if (all_are(count, values, kinds[i].kind)) {
+        if (all_are(values, kinds[i].kind)) {
             buf_text(out, kinds[i].name);
             return;
         }
     }
     struct slice words[WORDS_MAX];
-    size_t found = is_open(name) ? 0 : find_words(count, values, words);
-    if (found < 2 || count < WORDS_LEAST || count < 4 * found) {
+    size_t found = is_open(values->name) ? 0 : find_words(values, words);
+    if (found < 2 || values->count < WORDS_LEAST || values->count < 4 * found) {
         buf_text(out, "string");
         return;
     }
@@ -108,12 +120,12 @@ static void put_string(struct slice name, size_t count, const struct slice *valu
 }
 
 // Seconds since 1970, between 2000 and 2100, under a name that speaks of time.
-static void put_number(struct slice name, size_t count, const struct slice *values, struct buf *out)
+static void put_number(const struct values *values, struct buf *out)
 {
-    bool seconds = infer_name_time(name);
-    for (size_t i = 0; i < count && seconds; i++) {
+    bool seconds = infer_name_time(values->name);
+    for (size_t i = 0; i < values->count && seconds; i++) {
         int64_t number = 0;
-        seconds = number_to_i64(value_bytes(values[i]), &number) && number > 946684800 &&
+        seconds = number_to_i64(value_bytes(values->list[i]), &number) && number > 946684800 &&
                   number < 4102444800;
     }
     buf_text(out, seconds ? "epoch" : "number");
@@ -130,38 +142,41 @@ static struct slice singular(struct slice name)
     return name;
 }
 
-static void put_list(struct infer *infer, struct slice name, size_t count,
-                     const struct slice *values, unsigned depth, struct buf *out, bool *mixed)
+// The members of lists or maps, at most so many.
+static struct values members_of(struct typing *typing, const struct values *values, size_t most)
 {
     size_t total = 0;
-    for (size_t i = 0; i < count; i++)
-        total += value_count(values[i]);
-    total = total > VALUES_MAX ? VALUES_MAX : total;
-    struct slice *members = draft_alloc(&infer->draft, (total + 1) * sizeof(*members));
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < values->count; i++)
+        total += value_count(values->list[i]);
+    total = total > most ? most : total;
+    struct values members = values_for(typing, singular(values->name), total);
+    for (size_t i = 0; i < values->count; i++) {
         struct value_iter iter;
-        value_iter_init(&iter, values[i]);
-        while (kept < total && value_iter_next(&iter))
-            members[kept++] = iter.value;
+        value_iter_init(&iter, values->list[i]);
+        while (members.count < total && value_iter_next(&iter))
+            add_value(&members, iter.value);
     }
+    return members;
+}
+
+static void put_list(struct typing *typing, const struct values *values, struct buf *out)
+{
+    struct values members = members_of(typing, values, VALUES_MAX);
     struct buf inner;
     buf_init(&inner, 1 << 20);
-    put_type(infer, singular(name), kept, members, depth + 1, &inner, mixed);
+    put_type(typing, &members, &inner);
     bool options = slice_contains(buf_view(&inner), SLICE_LIT(" | "));
-    buf_text(out, options ? "(" : "");
-    buf_slice(out, buf_view(&inner));
-    buf_text(out, options ? ")[]" : "[]");
+    buf_printf(out, options ? "(%.*s)[]" : "%.*s[]", SLICE_FMT(buf_view(&inner)));
     buf_release(&inner);
 }
 
 // The names in maps, in their order; NAMES_MAX + 1 if there are more.
-static size_t find_fields(size_t count, const struct slice *values, struct field *fields)
+static size_t find_fields(const struct values *values, struct field *fields)
 {
     size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < values->count; i++) {
         struct value_iter iter;
-        value_iter_init(&iter, values[i]);
+        value_iter_init(&iter, values->list[i]);
         while (value_iter_next(&iter)) {
             size_t k = 0;
             while (k < found && !slice_equal(fields[k].name, iter.name))
@@ -198,152 +213,124 @@ static bool is_record(size_t count, size_t found, const struct field *fields)
     }
     if (found > NAMES_MAX || 2 * odd > found)
         return true;
+    // Many names, of which an average map has less than half.
     return found > 2 * RECORD_LEAST && entries < found * count / 2;
 }
 
-static size_t field_values(struct infer *infer, struct slice name, size_t count,
-                           const struct slice *values, const struct slice **out)
+static void put_object(struct typing *typing, const struct values *values, size_t found,
+                       const struct field *fields, struct buf *out)
 {
-    struct slice *chosen = draft_alloc(&infer->draft, (count + 1) * sizeof(*chosen));
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct slice value = value_get(values[i], name);
-        if (value.len > 0)
-            chosen[kept++] = value;
-    }
-    *out = chosen;
-    return kept;
-}
-
-static void put_record(struct infer *infer, struct slice name, size_t count,
-                       const struct slice *values, unsigned depth, struct buf *out, bool *mixed)
-{
-    size_t total = 0;
-    for (size_t i = 0; i < count; i++)
-        total += value_count(values[i]);
-    struct slice *members = draft_alloc(&infer->draft, (total + 1) * sizeof(*members));
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct value_iter iter;
-        value_iter_init(&iter, values[i]);
-        while (value_iter_next(&iter))
-            members[kept++] = iter.value;
-    }
-    buf_text(out, "Record<string, ");
-    put_type(infer, singular(name), kept, members, depth + 1, out, mixed);
-    buf_byte(out, '>');
-}
-
-static void put_map(struct infer *infer, struct slice name, size_t count,
-                    const struct slice *values, unsigned depth, struct buf *out, bool *mixed)
-{
-    struct field *fields = draft_alloc(&infer->draft, (NAMES_MAX + 1) * sizeof(*fields));
-    size_t found = find_fields(count, values, fields);
-    if (found == 0) {
-        buf_text(out, "object");
-        return;
-    }
-    if (is_record(count, found, fields)) {
-        put_record(infer, name, count, values, depth, out, mixed);
-        return;
-    }
+    struct draft *draft = &typing->infer->draft;
     struct buf text;
     buf_init(&text, 1 << 20);
     buf_text(&text, "{\n");
     for (size_t i = 0; i < found; i++) {
-        const struct slice *inside = NULL;
-        size_t kept = field_values(infer, fields[i].name, count, values, &inside);
+        struct values inside = values_for(typing, fields[i].name, values->count);
+        for (size_t k = 0; k < values->count; k++) {
+            struct slice value = value_get(values->list[k], fields[i].name);
+            if (value.len > 0)
+                add_value(&inside, value);
+        }
         buf_text(&text, "  ");
         draft_put_name(&text, fields[i].name);
         buf_text(&text, ": ");
-        put_type(infer, fields[i].name, kept, inside, depth + 1, &text, mixed);
-        buf_text(&text, kept < count ? "?\n" : "\n");
+        put_type(typing, &inside, &text);
+        buf_text(&text, inside.count < values->count ? "?\n" : "\n");
     }
     buf_byte(&text, '}');
-    struct slice type =
-        draft_named_type(&infer->draft, draft_pascal(&infer->draft, name), buf_view(&text));
-    draft_put_name(out, type);
+    draft_put_name(out,
+                   draft_named_type(draft, draft_pascal(draft, values->name), buf_view(&text)));
     buf_release(&text);
+}
+
+static void put_map(struct typing *typing, const struct values *values, struct buf *out)
+{
+    struct field *fields =
+        draft_alloc(&typing->infer->draft, (NAMES_MAX + 1) * sizeof(struct field));
+    size_t found = find_fields(values, fields);
+    if (found == 0) {
+        buf_text(out, "object");
+    } else if (is_record(values->count, found, fields)) {
+        struct values members = members_of(typing, values, SIZE_MAX);
+        buf_text(out, "Record<string, ");
+        put_type(typing, &members, out);
+        buf_byte(out, '>');
+    } else {
+        put_object(typing, values, found, fields, out);
+    }
 }
 
 // ---- All of it -------------------------------------------------------------------------------
 
-static void put_kind(struct infer *infer, struct slice name, enum value_type type, size_t count,
-                     const struct slice *values, unsigned depth, struct buf *out, bool *mixed)
+static void put_kind(struct typing *typing, enum value_type type, const struct values *values,
+                     struct buf *out)
 {
+    static const char *const names[] = {
+        [VALUE_BOOL] = "boolean",   [VALUE_B] = "binary",       [VALUE_SS] = "set<string>",
+        [VALUE_NS] = "set<number>", [VALUE_BS] = "set<binary>", [VALUE_NULL] = "null"};
     switch (type) {
     case VALUE_S:
-        put_string(name, count, values, out);
+        put_string(values, out);
         return;
     case VALUE_N:
-        put_number(name, count, values, out);
-        return;
-    case VALUE_BOOL:
-        buf_text(out, "boolean");
-        return;
-    case VALUE_B:
-        buf_text(out, "binary");
-        return;
-    case VALUE_SS:
-        buf_text(out, "set<string>");
-        return;
-    case VALUE_NS:
-        buf_text(out, "set<number>");
-        return;
-    case VALUE_BS:
-        buf_text(out, "set<binary>");
+        put_number(values, out);
         return;
     case VALUE_L:
-        put_list(infer, name, count, values, depth, out, mixed);
+        put_list(typing, values, out);
         return;
     case VALUE_M:
-        put_map(infer, name, count, values, depth, out, mixed);
+        put_map(typing, values, out);
         return;
     default:
-        buf_text(out, "null");
+        buf_text(out, names[type]);
     }
 }
 
-static bool only_nulls(size_t count, const struct slice *values)
+static bool only_nulls(const struct values *values)
 {
-    for (size_t i = 0; i < count; i++)
-        if (value_type(values[i]) != VALUE_NULL)
+    for (size_t i = 0; i < values->count; i++)
+        if (value_type(values->list[i]) != VALUE_NULL)
             return false;
     return true;
 }
 
-static void put_type(struct infer *infer, struct slice name, size_t count,
-                     const struct slice *values, unsigned depth, struct buf *out, bool *mixed)
+static void put_type(struct typing *typing, const struct values *values, struct buf *out)
 {
     // Null comes last; the rest in the order in which it reads well.
     static const enum value_type order[] = {VALUE_N,  VALUE_S,  VALUE_BOOL, VALUE_B, VALUE_SS,
                                             VALUE_NS, VALUE_BS, VALUE_L,    VALUE_M, VALUE_NULL};
     size_t options = 0;
-    if (depth > DEPTH_MAX || only_nulls(count, values)) {
+    if (typing->depth > DEPTH_MAX || only_nulls(values)) {
         buf_text(out, "any");
         return;
     }
+    typing->depth++;
     for (size_t i = 0; i < COUNT_OF(order); i++) {
-        const struct slice *chosen = NULL;
-        size_t kept = of_type(count, values, order[i], &chosen, infer);
-        if (kept == 0)
+        struct values chosen = values_for(typing, values->name, values->count);
+        for (size_t k = 0; k < values->count; k++)
+            if (value_type(values->list[k]) == order[i])
+                add_value(&chosen, values->list[k]);
+        if (chosen.count == 0)
             continue;
         if (options++ > 0)
             buf_text(out, " | ");
         if (options > 1 && order[i] != VALUE_NULL)
-            *mixed = true;
-        put_kind(infer, name, order[i], kept, chosen, depth, out, mixed);
+            typing->mixed = true;
+        put_kind(typing, order[i], &chosen, out);
     }
+    typing->depth--;
 }
 
 struct slice infer_type(struct infer *infer, struct slice name, size_t count,
                         const struct slice *values, bool *mixed)
 {
+    struct typing typing = {.infer = infer};
+    struct values all = values_for(&typing, name, count);
     struct buf text;
     buf_init(&text, 1 << 20);
-    *mixed = false;
-    put_type(infer, name, count, values, 0, &text, mixed);
-    struct slice type = draft_copy(&infer->draft, buf_view(&text));
-    buf_release(&text);
-    return type;
+    for (size_t i = 0; i < count; i++)
+        add_value(&all, values[i]);
+    put_type(&typing, &all, &text);
+    *mixed = typing.mixed;
+    return draft_keep(&infer->draft, &text);
 }

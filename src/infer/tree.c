@@ -66,26 +66,12 @@ static unsigned hex_value(struct reader *r)
 
 static size_t put_utf8(uint8_t *to, unsigned code)
 {
-    if (code < 0x80) {
-        to[0] = (uint8_t)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        to[0] = (uint8_t)(0xc0 | code >> 6);
-        to[1] = (uint8_t)(0x80 | (code & 63));
-        return 2;
-    }
-    if (code < 0x10000) {
-        to[0] = (uint8_t)(0xe0 | code >> 12);
-        to[1] = (uint8_t)(0x80 | (code >> 6 & 63));
-        to[2] = (uint8_t)(0x80 | (code & 63));
-        return 3;
-    }
-    to[0] = (uint8_t)(0xf0 | code >> 18);
-    to[1] = (uint8_t)(0x80 | (code >> 12 & 63));
-    to[2] = (uint8_t)(0x80 | (code >> 6 & 63));
-    to[3] = (uint8_t)(0x80 | (code & 63));
-    return 4;
+    static const uint8_t marks[] = {0, 0, 0xc0, 0xe0, 0xf0}; // of the first byte, by length
+    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = length; i-- > 1; code >>= 6)
+        to[i] = (uint8_t)(0x80 | (code & 63));
+    to[0] = (uint8_t)(marks[length] | code);
+    return length;
 }
 
 // Behind "\u"; a lone surrogate is U+FFFD.

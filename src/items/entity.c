@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "call/insights.h"
 #include "guard/attach.h"
+#include "guard/eval.h"
+#include "items/page.h"
 #include "requests/shapes_internal.h"
 
 #include <stddef.h>
@@ -148,49 +150,138 @@ void api_entity_get(struct api_call *call, struct slice table, struct slice key,
     call_respond(call);
 }
 
+// ---- Reads ------------------------------------------------------------------------------------
+
+// The one item of a GetItem, until it has been handed over.
+struct single_read {
+    struct table *table;
+    struct item_read found;
+};
+
+// An item for the owner of the call; what that takes is not counted as work of the page, which
+// ends where the same Query would, but of the slice.
+static bool hand_over(struct api_call *call, struct slice item)
+{
+    struct entity_read *read = call->read;
+    struct steps steps = {0};
+    if (!read->emit(read, item, &steps, &call->error))
+        return false;
+    uint64_t *work = &call->state->work;
+    *work -= steps.taken * 4 < *work ? steps.taken * 4 : *work;
+    read->count++;
+    return true;
+}
+
+static void drop_single(struct api_call *call)
+{
+    struct single_read *single = call->state->own;
+    item_read_release(call_engine(call), &single->found);
+}
+
+static enum step finish_single(struct api_call *call)
+{
+    struct single_read *single = call->state->own;
+    bool there = single->found.item.len > 0;
+    usage_read(call, single->table, NULL,
+               capacity_read_units(single->found.size, call->read->consistent), there);
+    insights_read(call, single->table, NULL, call->read->key);
+    bool fine = !there || hand_over(call, single->found.item);
+    item_read_release(call_engine(call), &single->found);
+    return fine ? STEP_READY : STEP_FAILED;
+}
+
+static enum step read_single(struct api_call *call)
+{
+    const struct entity_read *read = call->read;
+    struct single_read *single = call_alloc(call, 1, sizeof(*single));
+    struct slice tree_key;
+    if (single == NULL)
+        return STEP_FAILED;
+    single->table = call_table(call, read->table);
+    call->state->subject = read->key;
+    if (single->table == NULL || !call_key(call, single->table, read->key, &tree_key) ||
+        !throttle_admit_read(call, single->table, NULL) ||
+        !engine_get(call_engine(call), NULL, tree_key, &single->found, &call->error))
+        return STEP_FAILED;
+    call->state->own = single;
+    call->state->drop = drop_single;
+    return call_go_on(call, single->found.item.len, finish_single);
+}
+
+static bool emit_item(void *context, struct slice item)
+{
+    struct page_call *p = context;
+    insights_read(p->call, p->page.table, p->page.index, item);
+    return hand_over(p->call, item);
+}
+
+static void finish_page(struct page_call *p)
+{
+    p->call->read->last = p->page.last;
+    page_write_capacity(p);
+}
+
+static enum step read_page(struct api_call *call)
+{
+    static const struct field_list no_names;
+    const struct entity_read *read = call->read;
+    struct page_call *p = page_call_new(call, sizeof(*p));
+    struct field_value *start = call_alloc(call, 1, sizeof(*start));
+    if (p == NULL || start == NULL)
+        return STEP_FAILED;
+    if (read->after.len > 0)
+        start->value = read->after;
+    *p = (struct page_call){
+        .call = call,
+        .page = {.query = true,
+                 .consistent = read->consistent,
+                 .reverse = read->reverse,
+                 .limit = read->limit,
+                 .filter = read->filter,
+                 .emit = emit_item},
+        .attributes_to_get = &no_names,
+        .start_key = start,
+        .finish = finish_page,
+    };
+    return page_open_query(p, read->range, read->table, read->index) ? page_read(p) : STEP_FAILED;
+}
+
+enum step entity_read_start(struct api_call *call)
+{
+    struct entity_read *read = call->read;
+    call->state->request = read; // nothing is to be decoded any more
+    read->count = 0;
+    read->last = VALUE_NONE;
+    if (!read->begin(read, &call->arena, &call->error))
+        return STEP_FAILED;
+    return read->key.len > 0 ? read_single(call) : read_page(call);
+}
+
 // ---- Conditions -------------------------------------------------------------------------------
 
-#define IS_ABSENT  "attribute_not_exists(#k)"
-#define IS_PRESENT "attribute_exists(#k)"
-#define IS_TYPED   "attribute_exists(#k) AND (attribute_not_exists(#t) OR #t = :t)"
-
-static bool type_values(struct api_call *call, struct slice type, struct slice *out)
+// The type attribute, if the item has one, says that it is of this type.
+static struct expr_node *is_typed(struct expr_builder *b, const struct entity_write *write)
 {
-    struct buf text;
-    struct value_builder builder;
-    buf_init(&text, type.len + 64);
-    value_builder_init(&builder, &text);
-    value_open_map(&builder);
-    value_name(&builder, SLICE_LIT(":t"));
-    value_put_string(&builder, type);
-    (void)value_close(&builder);
-    *out = text.failed ? VALUE_NONE : arena_copy(&call->arena, buf_view(&text));
-    value_builder_release(&builder);
-    buf_release(&text);
-    return out->ptr != NULL || error_budget(&call->error);
+    struct expr_node *untyped = expr_test(b, OP_MISSING, expr_name(b, write->type_name), NULL);
+    struct slice type = model_string(b->arena, write->type_value);
+    b->failed = b->failed || type.len == 0;
+    return expr_join(b, OP_OR, untyped,
+                     expr_test(b, OP_EQ, expr_name(b, write->type_name), expr_value(b, type)));
 }
 
 // What the write needs to be there, or not to be.
 static bool make_condition(struct api_call *call, const struct entity_write *write,
                            struct write_action *action)
 {
-    const struct slice placeholders[] = {SLICE_LIT("#k"), SLICE_LIT("#t")};
-    struct slice attributes[] = {action->table->keys.parts[0].name, write->type_name};
-    bool typed = write->need == ENTITY_PRESENT && write->type_name.len > 0;
-    struct expr_params params;
-    struct slice values;
+    struct expr_builder b = {.arena = &call->arena, .error = &call->error};
     if (write->need == ENTITY_ANY)
         return true;
-    if (!expr_params_init(&params, &call->arena, &call->error) ||
-        !expr_params_names(&params, typed ? 2 : 1, placeholders, attributes))
-        return false;
-    if (typed &&
-        (!type_values(call, write->type_value, &values) || !expr_params_values(&params, values)))
-        return false;
-    struct slice text = write->need == ENTITY_ABSENT ? SLICE_LIT(IS_ABSENT)
-                        : typed                      ? SLICE_LIT(IS_TYPED)
-                                                     : SLICE_LIT(IS_PRESENT);
-    action->condition = expr_compile_condition(&params, text, EXPR_CONDITION);
+    struct expr_node *key = expr_name(&b, action->table->keys.parts[0].name);
+    struct expr_node *need =
+        expr_test(&b, write->need == ENTITY_ABSENT ? OP_MISSING : OP_EXISTS, key, NULL);
+    if (write->need == ENTITY_PRESENT && write->type_name.len > 0)
+        need = expr_join(&b, OP_AND, need, is_typed(&b, write));
+    action->condition = expr_build_condition(&b, need, EXPR_CONDITION);
     return action->condition != NULL;
 }
 

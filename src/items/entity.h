@@ -7,6 +7,7 @@
 #define ITEMS_ENTITY_H
 
 #include "call/call.h"
+#include "expr/expr.h"
 #include "model/model.h"
 
 // Calls back with the name of each table, in order, until `visit` returns false.
@@ -21,6 +22,33 @@ void api_secret(struct api *api, uint8_t out[API_SECRET]);
 // this returns; *item is in the call's arena, VALUE_NONE if there is none or the call failed.
 void api_entity_get(struct api_call *call, struct slice table, struct slice key,
                     struct slice *item);
+
+// A GetItem or a Query without JSON: call->operation says which, and call->read what. The call is
+// started as any other. Items are handed over as they lie in the store, and the response is empty.
+struct entity_read {
+    // In; borrowed until the response is ready.
+    struct slice table;
+    struct slice index; // ptr NULL for the table itself
+    struct slice key;   // GetItem
+    bool reverse;
+    bool consistent;
+    uint64_t limit;     // items to evaluate; 0 for no limit
+    struct slice after; // where the last page ended, as an item; or VALUE_NONE
+    void *context;      // the owner's
+    // When the reading begins: makes range and filter of a Query, which live in the call's arena.
+    // What had to wait for the disk begins again, in the pool: items that were handed over before
+    // are then to be forgotten.
+    bool (*begin)(struct entity_read *read, struct arena *arena, struct error *error);
+    const struct expr_key *range;
+    const struct expr_condition *filter; // or NULL
+    // An item. What takes longer than its bytes do is counted as steps.
+    bool (*emit)(struct entity_read *read, struct slice item, struct steps *steps,
+                 struct error *error);
+
+    // Out, until the call's reset.
+    uint64_t count;    // of items
+    struct slice last; // where the page ended, as an item; or VALUE_NONE
+};
 
 enum entity_kind { ENTITY_PUT, ENTITY_DELETE, ENTITY_CHECK };
 enum entity_need { ENTITY_ANY, ENTITY_ABSENT, ENTITY_PRESENT };
@@ -62,5 +90,8 @@ struct api_page {
 };
 MUST_CHECK bool api_page_decode(struct slice response, struct arena *arena, struct api_page *out,
                                 struct error *error);
+
+// GetItem or Query of a call that has `read` in the place of its body. For the api.
+enum step entity_read_start(struct api_call *call);
 
 #endif

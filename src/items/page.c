@@ -383,7 +383,33 @@ struct page_call *page_call_new(struct api_call *call, size_t size)
     return p;
 }
 
-static enum step finish_page(struct page_call *p)
+static enum step resume_page(struct api_call *call)
+{
+    struct api_state *state = call->state;
+    struct page_call *p = state->own;
+    switch (engine_page_run(call_engine(call), &p->page, &state->work, &call->error)) {
+    case READ_DONE:
+        p->finish(p);
+        return STEP_READY;
+    case READ_MORE:
+        state->resume = resume_page;
+        return STEP_LATER;
+    case READ_FAILED:
+        break;
+    }
+    return STEP_FAILED;
+}
+
+enum step page_read(struct page_call *p)
+{
+    p->page.arena = &p->call->arena;
+    p->page.context = p;
+    if (!throttle_admit_read(p->call, p->page.table, p->page.index))
+        return STEP_FAILED;
+    return resume_page(p->call);
+}
+
+static void finish_json(struct page_call *p)
 {
     const struct page_request *page = &p->page;
     if (!slice_is(p->select, "COUNT"))
@@ -396,39 +422,18 @@ static enum step finish_page(struct page_call *p)
     }
     page_write_capacity(p);
     json_close_object(&p->w);
-    return STEP_READY;
 }
 
-static enum step resume_page(struct api_call *call)
+static enum step read_json(struct page_call *p)
 {
-    struct api_state *state = call->state;
-    struct page_call *p = state->own;
-    switch (engine_page_run(call_engine(call), &p->page, &state->work, &call->error)) {
-    case READ_DONE:
-        return finish_page(p);
-    case READ_MORE:
-        state->resume = resume_page;
-        return STEP_LATER;
-    case READ_FAILED:
-        break;
-    }
-    return STEP_FAILED;
-}
-
-static enum step read_page(struct page_call *p)
-{
-    struct page_request *page = &p->page;
     bool count_only = slice_is(p->select, "COUNT");
     p->w = call_writer(p->call);
-    page->arena = &p->call->arena;
-    page->context = p;
-    page->emit = count_only ? count_item : emit_item;
-    if (!throttle_admit_read(p->call, page->table, page->index))
-        return STEP_FAILED;
+    p->page.emit = count_only ? count_item : emit_item;
+    p->finish = finish_json;
     json_open_object(&p->w);
     if (!count_only)
         json_put_array(&p->w, "Items");
-    return resume_page(p->call);
+    return page_read(p);
 }
 
 // ---- Query --------------------------------------------------------------------------------------
@@ -505,6 +510,17 @@ static struct expr_key *check_query(struct page_call *p, const struct query_requ
     return ok ? key : NULL;
 }
 
+bool page_open_query(struct page_call *p, const struct expr_key *key, struct slice table_name,
+                     struct slice index_name)
+{
+    struct error *error = &p->call->error;
+    return page_find_target(p, table_name, index_name) &&
+           expr_key_resolve(key, target_keys(p), &p->page.range, error) && check_start(p) &&
+           page_check_keys(p) && expr_key_check_empty(key, target_keys(p), index_name, error) &&
+           check_filter(p) && page_check_filter_projected(p) && check_all_attributes(p) &&
+           set_start(p) && check_select(p, index_name) && page_check_projected(p);
+}
+
 enum step query_start(struct api_call *call, const void *decoded)
 {
     const struct query_request *request = decoded;
@@ -524,14 +540,9 @@ enum step query_start(struct api_call *call, const void *decoded)
         .start_key = &request->exclusive_start_key,
     };
     struct expr_key *key = check_query(p, request);
-    if (key == NULL || !page_find_target(p, request->table_name, request->index_name) ||
-        !expr_key_resolve(key, target_keys(p), &p->page.range, &call->error) || !check_start(p) ||
-        !page_check_keys(p) ||
-        !expr_key_check_empty(key, target_keys(p), request->index_name, &call->error) ||
-        !check_filter(p) || !page_check_filter_projected(p) || !check_all_attributes(p) ||
-        !set_start(p) || !check_select(p, request->index_name) || !page_check_projected(p))
+    if (key == NULL || !page_open_query(p, key, request->table_name, request->index_name))
         return STEP_FAILED;
-    return read_page(p);
+    return read_json(p);
 }
 
 // ---- Scan ---------------------------------------------------------------------------
@@ -607,5 +618,5 @@ enum step scan_start(struct api_call *call, const void *decoded)
         !check_start(p) || !set_start(p) || !check_all_attributes(p) || !page_check_keys(p) ||
         !check_select(p, request->index_name) || !page_check_projected(p))
         return STEP_FAILED;
-    return read_page(p);
+    return read_json(p);
 }

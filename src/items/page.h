@@ -16,6 +16,7 @@ struct page_call {
     const struct field_value *start_key;
     struct expr_projection *projection;
     bool legacy_filter;
+    void (*finish)(struct page_call *p); // when all is read: completes the response
 };
 
 // Room for one, or for a struct of that size that begins with it, to be filled by the caller; the
@@ -24,6 +25,11 @@ MUST_CHECK struct page_call *page_call_new(struct api_call *call, size_t size);
 // Finds the table and, if index_name is given, its index; sets them in the page.
 MUST_CHECK bool page_find_target(struct page_call *p, struct slice table_name,
                                  struct slice index_name);
+// Everything that a Query is judged by against its table: target, key condition, filter, start.
+MUST_CHECK bool page_open_query(struct page_call *p, const struct expr_key *key,
+                                struct slice table_name, struct slice index_name);
+// Reads the page, a slice at a time: page.emit gets the items, with the page_call as its context.
+enum step page_read(struct page_call *p);
 // No expression looks inside a key.
 MUST_CHECK bool page_check_keys(struct page_call *p);
 // The filter of a Query may only look at what the index holds.

@@ -97,83 +97,8 @@ const char *plain_read(struct slice text, struct arena *arena, struct value_buil
     return fault;
 }
 
-// ---- Writing ----------------------------------------------------------------------
-
-static void write_any(struct json_writer *w, struct slice value);
-
-static void write_number(struct json_writer *w, struct slice stored)
-{
-    char text[NUMBER_TEXT_MAX];
-    size_t len = number_to_text(stored, text);
-    if (w->comma)
-        buf_byte(w->out, ',');
-    buf_add(w->out, text, len);
-    w->comma = true;
-}
-
-static void write_base64(struct json_writer *w, struct slice bytes)
-{
-    if (w->comma)
-        buf_byte(w->out, ',');
-    buf_byte(w->out, '"');
-    base64_encode(w->out, bytes);
-    buf_byte(w->out, '"');
-    w->comma = true;
-}
-
-// Members of sets are bare bytes, elements of lists and maps are values.
-static void write_container(struct json_writer *w, struct slice value, enum value_type type)
-{
-    struct value_iter iter;
-    value_iter_init(&iter, value);
-    if (type == VALUE_M)
-        json_open_object(w);
-    else
-        json_open_array(w);
-    while (value_iter_next(&iter)) {
-        if (type == VALUE_M)
-            json_name_slice(w, iter.name);
-        if (type == VALUE_SS)
-            json_string(w, iter.value);
-        else if (type == VALUE_NS)
-            write_number(w, iter.value);
-        else if (type == VALUE_BS)
-            write_base64(w, iter.value);
-        else
-            write_any(w, iter.value);
-    }
-    if (type == VALUE_M)
-        json_close_object(w);
-    else
-        json_close_array(w);
-}
-
-static void write_any(struct json_writer *w, struct slice value)
-{
-    enum value_type type = value_type(value);
-    switch (type) {
-    case VALUE_NULL:
-        json_null(w);
-        return;
-    case VALUE_BOOL:
-        json_bool(w, value_bool(value));
-        return;
-    case VALUE_N:
-        write_number(w, value_bytes(value));
-        return;
-    case VALUE_S:
-        json_string(w, value_bytes(value));
-        return;
-    case VALUE_B:
-        write_base64(w, value_bytes(value));
-        return;
-    default:
-        write_container(w, value, type);
-    }
-}
-
 void plain_write(struct buf *out, struct slice value)
 {
     struct json_writer w = json_writer_to(out);
-    write_any(&w, value);
+    json_plain(&w, value);
 }

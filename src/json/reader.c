@@ -131,17 +131,6 @@ bool json_next_name_slow(struct json_reader *reader, struct slice *name)
 
 // ---- Strings -----------------------------------------------------------------
 
-static int hex_digit(uint8_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 // The four hexadecimal digits of a \u escape; -1 if they are none.
 static int32_t hex_unit(const uint8_t *at, const uint8_t *end)
 {
@@ -155,30 +144,6 @@ static int32_t hex_unit(const uint8_t *at, const uint8_t *end)
         unit = unit * 16 + digit;
     }
     return unit;
-}
-
-static size_t utf8_put(uint8_t *to, uint32_t c)
-{
-    if (c < 0x80) {
-        to[0] = (uint8_t)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        to[0] = (uint8_t)(0xc0 | (c >> 6));
-        to[1] = (uint8_t)(0x80 | (c & 0x3f));
-        return 2;
-    }
-    if (c < 0x10000) {
-        to[0] = (uint8_t)(0xe0 | (c >> 12));
-        to[1] = (uint8_t)(0x80 | ((c >> 6) & 0x3f));
-        to[2] = (uint8_t)(0x80 | (c & 0x3f));
-        return 3;
-    }
-    to[0] = (uint8_t)(0xf0 | (c >> 18));
-    to[1] = (uint8_t)(0x80 | ((c >> 12) & 0x3f));
-    to[2] = (uint8_t)(0x80 | ((c >> 6) & 0x3f));
-    to[3] = (uint8_t)(0x80 | (c & 0x3f));
-    return 4;
 }
 
 // Reads \uXXXX, and the second half of a surrogate pair, at reader->at (behind the u).

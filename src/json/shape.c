@@ -60,13 +60,24 @@ size_t shape_slot_size(const struct shape *shape, bool inline_struct)
 
 // ---- Scalars -------------------------------------------------------------------
 
+static inline bool expect(struct decoding *d, enum json_kind kind, const struct shape *shape,
+                          enum json_place place)
+{
+    enum json_kind found = json_peek(&d->reader);
+    return found == kind || json_type_error(&d->reader, shape, place, found, d->error);
+}
+
+static inline bool enter(struct decoding *d, enum json_kind kind, const struct shape *shape,
+                         enum json_place place)
+{
+    return expect(d, kind, shape, place) && (json_enter(&d->reader) || text_error(d));
+}
+
 static bool decode_string(struct decoding *d, const struct shape *shape, enum json_place place,
                           struct slice *out)
 {
-    enum json_kind found = json_peek(&d->reader);
-    if (found != JSON_STRING)
-        return json_type_error(&d->reader, shape, place, found, d->error);
-    return json_read_string(&d->reader, out) || text_error(d);
+    return expect(d, JSON_STRING, shape, place) &&
+           (json_read_string(&d->reader, out) || text_error(d));
 }
 
 static bool decode_blob(struct decoding *d, enum json_place place, struct slice *out)
@@ -113,10 +124,8 @@ static int64_t number_to_integer(struct slice text, int64_t least, int64_t great
 static bool decode_number(struct decoding *d, const struct shape *shape, enum json_place place,
                           struct slice *text)
 {
-    enum json_kind found = json_peek(&d->reader);
-    if (found != JSON_NUMBER)
-        return json_type_error(&d->reader, shape, place, found, d->error);
-    return json_read_number(&d->reader, text) || text_error(d);
+    return expect(d, JSON_NUMBER, shape, place) &&
+           (json_read_number(&d->reader, text) || text_error(d));
 }
 
 static bool decode_integer(struct decoding *d, const struct shape *shape, enum json_place place,
@@ -168,11 +177,8 @@ static const struct shape_member *find_member(const struct shape *shape, struct 
 static bool decode_members(struct decoding *d, const struct shape *shape, enum json_place place,
                            void *out)
 {
-    enum json_kind found = json_peek(&d->reader);
-    if (found != JSON_OBJECT)
-        return json_type_error(&d->reader, shape, place, found, d->error);
-    if (!json_enter(&d->reader))
-        return text_error(d);
+    if (!enter(d, JSON_OBJECT, shape, place))
+        return false;
     struct slice name;
     while (json_next_name(&d->reader, &name)) {
         const struct shape_member *member = find_member(shape, name);
@@ -230,11 +236,8 @@ static void *grow(struct decoding *d, void *items, size_t count, size_t *capacit
 static bool decode_list(struct decoding *d, const struct shape *shape, enum json_place place,
                         struct field_list *out)
 {
-    enum json_kind found = json_peek(&d->reader);
-    if (found != JSON_ARRAY)
-        return json_type_error(&d->reader, shape, place, found, d->error);
-    if (!json_enter(&d->reader))
-        return text_error(d);
+    if (!enter(d, JSON_ARRAY, shape, place))
+        return false;
     size_t size = shape_slot_size(shape->element, true);
     size_t capacity = 0;
     *out = (struct field_list){.set = true};
@@ -300,11 +303,8 @@ static bool drop_repeats(struct decoding *d, struct field_map *map, size_t size)
 static bool decode_map(struct decoding *d, const struct shape *shape, enum json_place place,
                        struct field_map *out)
 {
-    enum json_kind found = json_peek(&d->reader);
-    if (found != JSON_OBJECT)
-        return json_type_error(&d->reader, shape, place, found, d->error);
-    if (!json_enter(&d->reader))
-        return text_error(d);
+    if (!enter(d, JSON_OBJECT, shape, place))
+        return false;
     size_t size = shape_slot_size(shape->element, true);
     size_t name_capacity = 0;
     size_t capacity = 0;
@@ -394,30 +394,17 @@ bool field_value_check(const struct field_value *field, struct error *error)
     return field->fault == NULL || error_validation(error, "%s", field->fault);
 }
 
-static bool decode_alone(struct slice json, bool item, struct arena *arena, struct slice *out,
-                         struct error *error)
+bool json_decode_item(struct slice json, struct arena *arena, struct slice *out,
+                      struct error *error)
 {
     struct decoding d;
     struct field_value field = {0};
     decoding_init(&d, json, arena, error);
-    bool ok = item ? value_decode_item(&d.values, PLACE_FIELD, &field)
-                   : value_decode(&d.values, PLACE_FIELD, &field);
-    ok = ok && (json_at_end(&d.reader) || text_error(&d));
+    bool ok = value_decode_item(&d.values, PLACE_FIELD, &field) &&
+              (json_at_end(&d.reader) || text_error(&d));
     value_decoder_release(&d.values);
     if (!ok || !field_value_check(&field, error))
         return false;
     *out = field.value;
     return true;
-}
-
-bool json_decode_item(struct slice json, struct arena *arena, struct slice *out,
-                      struct error *error)
-{
-    return decode_alone(json, true, arena, out, error);
-}
-
-bool json_decode_value(struct slice json, struct arena *arena, struct slice *out,
-                       struct error *error)
-{
-    return decode_alone(json, false, arena, out, error);
 }

@@ -118,10 +118,8 @@ MUST_CHECK bool shape_decode(const struct shape *shape, struct slice json, void 
 // Raises the fault of a value, if it has one.
 MUST_CHECK bool field_value_check(const struct field_value *field, struct error *error);
 
-// Decodes one item in typed JSON ({"a":{"S":"b"}}) or one AttributeValue; for tests and tools.
+// Decodes one item in typed JSON ({"a":{"S":"b"}}); for tests and tools.
 MUST_CHECK bool json_decode_item(struct slice json, struct arena *arena, struct slice *out,
                                  struct error *error);
-MUST_CHECK bool json_decode_value(struct slice json, struct arena *arena, struct slice *out,
-                                  struct error *error);
 
 #endif

@@ -407,12 +407,25 @@ static void decode_quick_entries(struct value_decoder *d)
     }
 }
 
+static inline bool enter(struct value_decoder *d, enum json_kind kind, const struct shape *shape,
+                         enum json_place place)
+{
+    return expect(d, kind, shape, place) && (json_enter(d->reader) || text_error(d));
+}
+
+static inline bool leave(struct value_decoder *d)
+{
+    if (d->reader->error != NULL)
+        return text_error(d);
+    if (!d->mute)
+        (void)value_close(&d->builder);
+    return true;
+}
+
 static bool decode_list(struct value_decoder *d, unsigned level)
 {
-    if (!expect(d, JSON_ARRAY, &shape_value_list, PLACE_FIELD))
+    if (!enter(d, JSON_ARRAY, &shape_value_list, PLACE_FIELD))
         return false;
-    if (!json_enter(d->reader))
-        return text_error(d);
     if (!d->mute)
         value_open_list(&d->builder);
     for (;;) {
@@ -423,11 +436,7 @@ static bool decode_list(struct value_decoder *d, unsigned level)
         if (!decode_value(d, PLACE_ELEMENT, level + 1))
             return false;
     }
-    if (d->reader->error != NULL)
-        return text_error(d);
-    if (!d->mute)
-        (void)value_close(&d->builder);
-    return true;
+    return leave(d);
 }
 
 static bool check_name(struct value_decoder *d, struct slice name, bool top)
@@ -441,10 +450,8 @@ static bool check_name(struct value_decoder *d, struct slice name, bool top)
 
 static bool decode_map(struct value_decoder *d, enum json_place place, unsigned level)
 {
-    if (!expect(d, JSON_OBJECT, &shape_value_map, place))
+    if (!enter(d, JSON_OBJECT, &shape_value_map, place))
         return false;
-    if (!json_enter(d->reader))
-        return text_error(d);
     if (!d->mute)
         value_open_map(&d->builder);
     struct slice name;
@@ -462,11 +469,7 @@ static bool decode_map(struct value_decoder *d, enum json_place place, unsigned 
         if (!decode_value(d, PLACE_ELEMENT, level + 1))
             return false;
     }
-    if (d->reader->error != NULL)
-        return text_error(d);
-    if (!d->mute)
-        (void)value_close(&d->builder);
-    return true;
+    return leave(d);
 }
 
 // ---- One AttributeValue ------------------------------------------------------------

@@ -19,30 +19,37 @@ static inline void writer_comma(struct json_writer *w)
         buf_byte(w->out, ',');
 }
 
-void json_open_object(struct json_writer *w)
+static inline void writer_open(struct json_writer *w, uint8_t bracket)
 {
     writer_comma(w);
-    buf_byte(w->out, '{');
+    buf_byte(w->out, bracket);
     w->comma = false;
+}
+
+static inline void writer_close(struct json_writer *w, uint8_t bracket)
+{
+    buf_byte(w->out, bracket);
+    w->comma = true;
+}
+
+void json_open_object(struct json_writer *w)
+{
+    writer_open(w, '{');
 }
 
 void json_close_object(struct json_writer *w)
 {
-    buf_byte(w->out, '}');
-    w->comma = true;
+    writer_close(w, '}');
 }
 
 void json_open_array(struct json_writer *w)
 {
-    writer_comma(w);
-    buf_byte(w->out, '[');
-    w->comma = false;
+    writer_open(w, '[');
 }
 
 void json_close_array(struct json_writer *w)
 {
-    buf_byte(w->out, ']');
-    w->comma = true;
+    writer_close(w, ']');
 }
 
 // ---- Strings -----------------------------------------------------------------
@@ -132,13 +139,18 @@ ALWAYS_INLINE void put_text(struct buf *out, uint8_t *to, struct slice text, con
     write_escaped(out, text, behind);
 }
 
-static void write_string(struct buf *out, struct slice text)
+static void write_string_within(struct buf *out, struct slice text, const uint8_t *limit)
 {
     uint8_t *to = buf_reserve(out, text.len + TEXT_ROOM);
     if (to == NULL)
         return;
     *to = '"';
-    put_text(out, to + 1, text, text.ptr + text.len, 0);
+    put_text(out, to + 1, text, limit, 0);
+}
+
+static void write_string(struct buf *out, struct slice text)
+{
+    write_string_within(out, text, text.ptr + text.len);
 }
 
 static void write_string_value(struct buf *out, struct slice text, const uint8_t *limit)
@@ -262,33 +274,27 @@ void json_units(struct json_writer *w, double value)
     buf_text(w->out, text);
 }
 
-void json_time(struct json_writer *w, int64_t milliseconds)
-{
-    writer_comma(w);
-    w->comma = true;
-    uint64_t size = milliseconds < 0 ? -(uint64_t)milliseconds : (uint64_t)milliseconds;
-    if (milliseconds < 0)
-        buf_byte(w->out, '-');
-    buf_u64(w->out, size / 1000);
-    unsigned rest = (unsigned)(size % 1000);
-    uint8_t fraction[4] = {'.', (uint8_t)('0' + rest / 100), (uint8_t)('0' + rest / 10 % 10),
-                           (uint8_t)('0' + rest % 10)};
-    buf_add(w->out, fraction, sizeof fraction);
-}
-
 // ---- Attribute values ----------------------------------------------------------
 
 #define BUF_LIT(out, literal) buf_add((out), (literal), sizeof(literal) - 1)
 
-static void write_number(struct buf *out, struct slice stored)
+// A value is written in one of two notations: DynamoDB's, {"S":"…"}, or plain. The code is the
+// same, and compiled once for each.
+enum notation { TYPED, PLAIN };
+
+static void write_digits(struct buf *out, struct slice stored, const uint8_t *limit)
 {
-    uint8_t *to = buf_reserve(out, NUMBER_TEXT_MAX + 2);
-    if (to == NULL)
-        return;
-    to[0] = '"';
-    size_t len = number_to_text(stored, (char *)to + 1);
-    to[len + 1] = '"';
-    out->len += len + 2;
+    (void)limit;
+    uint8_t *to = buf_reserve(out, NUMBER_TEXT_MAX);
+    if (to != NULL)
+        out->len += number_to_text(stored, (char *)to);
+}
+
+static void write_number(struct buf *out, struct slice stored, const uint8_t *limit)
+{
+    buf_byte(out, '"');
+    write_digits(out, stored, limit);
+    buf_byte(out, '"');
 }
 
 static void write_number_value(struct buf *out, struct slice stored)
@@ -302,8 +308,9 @@ static void write_number_value(struct buf *out, struct slice stored)
     out->len += len + 8;
 }
 
-static void write_binary(struct buf *out, struct slice bytes)
+static void write_binary(struct buf *out, struct slice bytes, const uint8_t *limit)
 {
+    (void)limit;
     buf_byte(out, '"');
     base64_encode(out, bytes);
     buf_byte(out, '"');
@@ -312,34 +319,42 @@ static void write_binary(struct buf *out, struct slice bytes)
 // These take where a value begins and return what is behind it: each byte is walked over once.
 // `limit` is the end of the whole value that they are part of.
 
-static const uint8_t *write_value(struct buf *out, const uint8_t *at, const uint8_t *limit);
+static const uint8_t *write_typed(struct buf *out, const uint8_t *at, const uint8_t *limit);
+static const uint8_t *write_plain(struct buf *out, const uint8_t *at, const uint8_t *limit);
 
-static const uint8_t *write_set(struct buf *out, const uint8_t *at, const char *opening,
-                                void (*write_member)(struct buf *, struct slice))
+ALWAYS_INLINE const uint8_t *write_inner(struct buf *out, const uint8_t *at, const uint8_t *limit,
+                                         enum notation notation)
 {
-    buf_text(out, opening);
+    return notation == TYPED ? write_typed(out, at, limit) : write_plain(out, at, limit);
+}
+
+static const uint8_t *write_set(struct buf *out, const uint8_t *at, const uint8_t *limit,
+                                void (*write_member)(struct buf *, struct slice, const uint8_t *))
+{
+    buf_byte(out, '[');
     at += VALUE_BODY;
     uint64_t count = varint_get(&at);
     for (uint64_t i = 0; i < count; i++) {
         if (i > 0)
             buf_byte(out, ',');
-        write_member(out, value_counted(&at));
+        write_member(out, value_counted(&at), limit);
     }
-    BUF_LIT(out, "]}");
+    buf_byte(out, ']');
     return at;
 }
 
-static const uint8_t *write_list(struct buf *out, const uint8_t *at, const uint8_t *limit)
+ALWAYS_INLINE const uint8_t *write_list(struct buf *out, const uint8_t *at, const uint8_t *limit,
+                                        enum notation notation)
 {
-    BUF_LIT(out, "{\"L\":[");
+    buf_byte(out, '[');
     at += VALUE_BODY;
     uint64_t count = varint_get(&at);
     for (uint64_t i = 0; i < count; i++) {
         if (i > 0)
             buf_byte(out, ',');
-        at = write_value(out, at, limit);
+        at = write_inner(out, at, limit, notation);
     }
-    BUF_LIT(out, "]}");
+    buf_byte(out, ']');
     return at;
 }
 
@@ -386,8 +401,29 @@ static struct pen pen_escape(struct pen pen, struct slice text, size_t room)
 // Room that a map's entry may take beyond its name and text, a number included.
 enum { ENTRY_ROOM = 2 * TEXT_ROOM + NUMBER_TEXT_MAX };
 
+// What stands between the name and the bytes of a text or a number, and behind them.
+ALWAYS_INLINE struct pen pen_open(struct pen pen, bool text, enum notation notation)
+{
+    if (notation == PLAIN) {
+        memcpy(pen.to, "\":\"", 3);
+        pen.to += 2 + text;
+        return pen;
+    }
+    memcpy(pen.to, text ? "\":{\"S\":\"" : "\":{\"N\":\"", 8);
+    pen.to += 8;
+    return pen;
+}
+
+ALWAYS_INLINE struct pen pen_close(struct pen pen, bool text, enum notation notation)
+{
+    memcpy(pen.to, notation == TYPED ? "\"}," : text ? "\",," : ",,,", 3);
+    pen.to += notation == TYPED ? 3 : 1 + text;
+    return pen;
+}
+
 // Writes a name and its value, and a comma; *at moves behind them.
-ALWAYS_INLINE struct pen write_entry(struct pen pen, const uint8_t **at, const uint8_t *limit)
+ALWAYS_INLINE struct pen write_entry(struct pen pen, const uint8_t **at, const uint8_t *limit,
+                                     enum notation notation)
 {
     struct slice name = value_counted(at);
     const uint8_t *bytes = *at + 1;
@@ -401,51 +437,48 @@ ALWAYS_INLINE struct pen write_entry(struct pen pen, const uint8_t **at, const u
     if (pen.to == NULL)
         return pen;
     *pen.to++ = '"';
-    bool plain = copy_text(pen.to, name, limit);
+    bool bare = copy_text(pen.to, name, limit);
     pen.to += name.len;
-    if (!plain) {
+    if (!bare) {
         pen.to -= name.len;
         pen = pen_escape(pen, name, room);
     }
     if (pen.to == NULL)
         return pen;
-    if (tag == VALUE_TAG_S) {
-        memcpy(pen.to, "\":{\"S\":\"", 8);
-        pen.to += 8;
-        plain = copy_text(pen.to, scalar, limit);
-        pen.to += scalar.len;
-        if (!plain) {
-            pen.to -= scalar.len;
-            pen = pen_escape(pen, scalar, ENTRY_ROOM);
-            if (pen.to == NULL)
-                return pen;
-        }
-    } else if (tag == VALUE_TAG_N) {
-        memcpy(pen.to, "\":{\"N\":\"", 8);
-        pen.to += 8;
-        pen.to += number_to_text(scalar, (char *)pen.to);
-    } else {
+    if (tag != VALUE_TAG_S && tag != VALUE_TAG_N) {
         memcpy(pen.to, "\":", 2);
         pen.to += 2;
         pen_give_back(pen);
-        *at = write_value(pen.out, *at, limit);
+        *at = write_inner(pen.out, *at, limit, notation);
         buf_byte(pen.out, ',');
         return pen_take(pen.out);
     }
     *at = bytes;
-    memcpy(pen.to, "\"},", 3);
-    pen.to += 3;
-    return pen;
+    pen = pen_open(pen, tag == VALUE_TAG_S, notation);
+    if (tag == VALUE_TAG_N) {
+        pen.to += number_to_text(scalar, (char *)pen.to);
+        return pen_close(pen, false, notation);
+    }
+    bare = copy_text(pen.to, scalar, limit);
+    pen.to += scalar.len;
+    if (!bare) {
+        pen.to -= scalar.len;
+        pen = pen_escape(pen, scalar, ENTRY_ROOM);
+        if (pen.to == NULL)
+            return pen;
+    }
+    return pen_close(pen, true, notation);
 }
 
-static const uint8_t *write_entries(struct buf *out, const uint8_t *map, const uint8_t *limit)
+ALWAYS_INLINE const uint8_t *write_entries(struct buf *out, const uint8_t *map,
+                                           const uint8_t *limit, enum notation notation)
 {
     const uint8_t *at = map + VALUE_BODY;
     uint64_t count = varint_get(&at);
     buf_byte(out, '{');
     struct pen pen = pen_take(out);
     for (uint64_t i = 0; i < count && pen.to != NULL; i++)
-        pen = write_entry(pen, &at, limit);
+        pen = write_entry(pen, &at, limit, notation);
     pen_give_back(pen);
     if (out->failed)
         return map + value_length(map);
@@ -456,44 +489,40 @@ static const uint8_t *write_entries(struct buf *out, const uint8_t *map, const u
     return at;
 }
 
-// Recursion is bounded: a stored value has at most LIMIT_NESTING levels.
-static const uint8_t *write_value(struct buf *out, const uint8_t *at, const uint8_t *limit)
+// A value without what says its type; of a typed one, S and N are written elsewhere.
+ALWAYS_INLINE const uint8_t *write_bare(struct buf *out, const uint8_t *at, const uint8_t *limit,
+                                        enum notation notation)
 {
     const uint8_t *bytes = at + 1;
     switch ((enum value_tag) * at) {
     case VALUE_TAG_NULL:
-        BUF_LIT(out, "{\"NULL\":true}");
+        buf_text(out, notation == TYPED ? "true" : "null");
         return bytes;
     case VALUE_TAG_FALSE:
-        BUF_LIT(out, "{\"BOOL\":false}");
+        BUF_LIT(out, "false");
         return bytes;
     case VALUE_TAG_TRUE:
-        BUF_LIT(out, "{\"BOOL\":true}");
+        BUF_LIT(out, "true");
         return bytes;
     case VALUE_TAG_N:
-        write_number_value(out, value_counted(&bytes));
+        write_digits(out, value_counted(&bytes), limit);
         return bytes;
     case VALUE_TAG_S:
-        write_string_value(out, value_counted(&bytes), limit);
+        write_string_within(out, value_counted(&bytes), limit);
         return bytes;
     case VALUE_TAG_B:
-        BUF_LIT(out, "{\"B\":");
-        write_binary(out, value_counted(&bytes));
-        buf_byte(out, '}');
+        write_binary(out, value_counted(&bytes), limit);
         return bytes;
     case VALUE_TAG_SS:
-        return write_set(out, at, "{\"SS\":[", write_string);
+        return write_set(out, at, limit, write_string_within);
     case VALUE_TAG_NS:
-        return write_set(out, at, "{\"NS\":[", write_number);
+        return write_set(out, at, limit, notation == TYPED ? write_number : write_digits);
     case VALUE_TAG_BS:
-        return write_set(out, at, "{\"BS\":[", write_binary);
+        return write_set(out, at, limit, write_binary);
     case VALUE_TAG_L:
-        return write_list(out, at, limit);
+        return write_list(out, at, limit, notation);
     case VALUE_TAG_M:
-        BUF_LIT(out, "{\"M\":");
-        at = write_entries(out, at, limit);
-        buf_byte(out, '}');
-        return at;
+        return write_entries(out, at, limit, notation);
     case VALUE_TAGS:
         break;
     }
@@ -501,17 +530,78 @@ static const uint8_t *write_value(struct buf *out, const uint8_t *at, const uint
     return at;
 }
 
+// Recursion is bounded: a stored value has at most LIMIT_NESTING levels.
+static const uint8_t *write_typed(struct buf *out, const uint8_t *at, const uint8_t *limit)
+{
+    static const struct {
+        char text[8]; // copied whole, which is quicker
+        size_t len;
+    } openings[VALUE_TAGS] = {
+        [VALUE_TAG_NULL] = {"{\"NULL\":", 8}, [VALUE_TAG_FALSE] = {"{\"BOOL\":", 8},
+        [VALUE_TAG_TRUE] = {"{\"BOOL\":", 8}, [VALUE_TAG_B] = {"{\"B\":", 5},
+        [VALUE_TAG_SS] = {"{\"SS\":", 6},     [VALUE_TAG_NS] = {"{\"NS\":", 6},
+        [VALUE_TAG_BS] = {"{\"BS\":", 6},     [VALUE_TAG_L] = {"{\"L\":", 5},
+        [VALUE_TAG_M] = {"{\"M\":", 5},
+    };
+    const uint8_t *bytes = at + 1;
+    if (*at == VALUE_TAG_S || *at == VALUE_TAG_N) {
+        struct slice scalar = value_counted(&bytes);
+        if (*at == VALUE_TAG_S)
+            write_string_value(out, scalar, limit);
+        else
+            write_number_value(out, scalar);
+        return bytes;
+    }
+    ensure(*at < VALUE_TAGS);
+    uint8_t *to = buf_reserve(out, sizeof openings[0].text);
+    if (to != NULL) {
+        memcpy(to, openings[*at].text, sizeof openings[0].text);
+        out->len += openings[*at].len;
+    }
+    at = write_bare(out, at, limit, TYPED);
+    buf_byte(out, '}');
+    return at;
+}
+
+static const uint8_t *write_plain(struct buf *out, const uint8_t *at, const uint8_t *limit)
+{
+    return write_bare(out, at, limit, PLAIN);
+}
+
 void json_value(struct json_writer *w, struct slice value)
 {
     writer_comma(w);
-    (void)write_value(w->out, value.ptr, value.ptr + value.len);
+    (void)write_typed(w->out, value.ptr, value.ptr + value.len);
     w->comma = true;
 }
 
 void json_item(struct json_writer *w, struct slice item)
 {
     writer_comma(w);
-    (void)write_entries(w->out, item.ptr, item.ptr + item.len);
+    (void)write_entries(w->out, item.ptr, item.ptr + item.len, TYPED);
+    w->comma = true;
+}
+
+void json_plain(struct json_writer *w, struct slice value)
+{
+    writer_comma(w);
+    (void)write_plain(w->out, value.ptr, value.ptr + value.len);
+    w->comma = true;
+}
+
+void json_plain_entries(struct json_writer *w, struct slice item, size_t count,
+                        const uint8_t *const *entries)
+{
+    if (count == 0)
+        return;
+    writer_comma(w);
+    struct pen pen = pen_take(w->out);
+    for (size_t i = 0; i < count && pen.to != NULL; i++) {
+        const uint8_t *at = entries[i];
+        pen = write_entry(pen, &at, item.ptr + item.len, PLAIN);
+    }
+    pen_give_back(pen);
+    w->out->len -= !w->out->failed; // the comma that comes next is the writer's business
     w->comma = true;
 }
 
@@ -556,7 +646,15 @@ void json_put_flag(struct json_writer *w, const char *name, bool value)
 void json_put_time(struct json_writer *w, const char *name, int64_t milliseconds)
 {
     json_name(w, name);
-    json_time(w, milliseconds);
+    w->comma = true;
+    uint64_t size = milliseconds < 0 ? -(uint64_t)milliseconds : (uint64_t)milliseconds;
+    if (milliseconds < 0)
+        buf_byte(w->out, '-');
+    buf_u64(w->out, size / 1000);
+    unsigned rest = (unsigned)(size % 1000);
+    uint8_t fraction[4] = {'.', (uint8_t)('0' + rest / 100), (uint8_t)('0' + rest / 10 % 10),
+                           (uint8_t)('0' + rest % 10)};
+    buf_add(w->out, fraction, sizeof fraction);
 }
 
 void json_put_given(struct json_writer *w, const char *name, struct slice text)

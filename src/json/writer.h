@@ -32,8 +32,6 @@ void json_bool(struct json_writer *w, bool value);
 void json_null(struct json_writer *w);
 // Capacity units and the like: the shortest form that keeps one decimal (1.0, 0.5, 12.0).
 void json_units(struct json_writer *w, double value);
-// Seconds since 1970 with milliseconds, as DynamoDB writes times: 1700000000.123
-void json_time(struct json_writer *w, int64_t milliseconds);
 
 // Members: a name and what it is, or the beginning of that.
 void json_put_object(struct json_writer *w, const char *name);
@@ -42,6 +40,7 @@ void json_put_string(struct json_writer *w, const char *name, struct slice text)
 void json_put_text(struct json_writer *w, const char *name, const char *text);
 void json_put_integer(struct json_writer *w, const char *name, int64_t value);
 void json_put_flag(struct json_writer *w, const char *name, bool value);
+// Seconds since 1970 with milliseconds, as DynamoDB writes times: 1700000000.123
 void json_put_time(struct json_writer *w, const char *name, int64_t milliseconds);
 // Left out if there is none: an empty text, the time 0.
 void json_put_given(struct json_writer *w, const char *name, struct slice text);
@@ -50,6 +49,11 @@ void json_put_given_time(struct json_writer *w, const char *name, int64_t millis
 // A value in DynamoDB's typed JSON, {"S":"…"}; and an item, {"name":{"S":"…"},…}.
 void json_value(struct json_writer *w, struct slice value);
 void json_item(struct json_writer *w, struct slice item);
+// A value as plain JSON; and some entries of an item, in the order given, as members of the object
+// that is open. An entry begins where its name does in the item: value_iter's `at` before it.
+void json_plain(struct json_writer *w, struct slice value);
+void json_plain_entries(struct json_writer *w, struct slice item, size_t count,
+                        const uint8_t *const *entries);
 // How many bytes json_item() writes at most, without writing them; 0 for VALUE_NONE. (room.c)
 size_t json_item_room(struct slice item);
 

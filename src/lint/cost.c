@@ -1,6 +1,7 @@
 // See cost.h. An estimate takes for each attribute a size that is usual for its type; half of the
 // optional ones are taken to be there. That is rough, and good enough to tell one unit from ten.
 #include "lint/cost.h"
+#include "lint/lint_internal.h"
 
 #include "value/number.h"
 
@@ -14,6 +15,8 @@ enum {
 
 static size_t type_size(const struct model_type *type, int depth);
 
+// Half-way between the limits of a length, but no more than is usual, unless less is not allowed: a
+// wide range says little.
 static size_t middle(struct slice min, struct slice max, size_t usual)
 {
     int64_t least = 0;
@@ -135,8 +138,9 @@ static size_t native_size(const struct model_entity *entity, const struct key_sc
     return size;
 }
 
-size_t cost_index_size(const struct model_entity *entity, const struct model_index *index,
-                       size_t item_size)
+// What an index keeps of an item of that size.
+static size_t index_size(const struct model_entity *entity, const struct model_index *index,
+                         size_t item_size)
 {
     enum { ENTRY = 100 }; // what AWS adds to each entry
     if (index->projection == MODEL_PROJECT_ALL)
@@ -159,47 +163,30 @@ static uint64_t write_units(size_t size)
     return size == 0 ? 1 : (size + 1023) / 1024;
 }
 
-static bool part_names(const struct model_expr *expr, const struct model_attribute *attribute)
-{
-    if (expr->kind == MODEL_EXPR_PATH)
-        return expr->attribute == attribute;
-    if (expr->kind == MODEL_EXPR_TEMPLATE) {
-        for (size_t i = 0; i < expr->template->segment_count; i++)
-            if (expr->template->segments[i].expr != NULL &&
-                part_names(expr->template->segments[i].expr, attribute))
-                return true;
-        return false;
-    }
-    for (size_t i = 0; i < expr->arg_count; i++)
-        if (part_names(expr->args[i], attribute))
-            return true;
-    return false;
-}
-
-static bool parts_name(const struct model_key_part *parts, const struct key_schema *schema,
-                       const struct model_attribute *attribute)
+static bool parts_name(const struct model_entity *entity, const struct model_key_part *parts,
+                       const struct key_schema *schema, const struct model_attribute *attribute)
 {
     for (size_t i = 0; i < schema->hash_count + schema->range_count; i++) {
-        const struct model_template *template = parts[i].template;
-        if (template == NULL && slice_equal(parts[i].name, attribute->name))
-            return true;
-        for (size_t k = 0; template != NULL && k < template->segment_count; k++)
-            if (template->segments[k].expr != NULL &&
-                part_names(template->segments[k].expr, attribute))
+        struct lint_fields fields;
+        lint_part_fields(entity, &parts[i], &fields);
+        for (size_t k = 0; k < fields.count; k++)
+            if (fields.list[k].attribute == attribute)
                 return true;
     }
     return false;
 }
 
-static bool entry_names(const struct model_entry *entry, const struct model_attribute *attribute)
+static bool entry_names(const struct model_entity *entity, const struct model_entry *entry,
+                        const struct model_attribute *attribute)
 {
-    return parts_name(entry->parts, &entry->index->keys, attribute);
+    return parts_name(entity, entry->parts, &entry->index->keys, attribute);
 }
 
 // It cannot change: it is said so, or it is in the primary key.
 static bool is_fixed(const struct model_entity *entity, const struct model_attribute *attribute)
 {
-    return attribute->immutable || parts_name(entity->keys, &entity->table->keys, attribute);
+    return attribute->immutable ||
+           parts_name(entity, entity->keys, &entity->table->keys, attribute);
 }
 
 size_t cost_attribute_moves(const struct model_entity *entity,
@@ -210,7 +197,7 @@ size_t cost_attribute_moves(const struct model_entity *entity,
     if (is_fixed(entity, attribute))
         return 0;
     for (size_t i = 0; i < entity->entry_count && count < LIMIT_INDEXES; i++)
-        if (entity->entries[i].stated && entry_names(&entity->entries[i], attribute))
+        if (entity->entries[i].stated && entry_names(entity, &entity->entries[i], attribute))
             moved[count++] = entity->entries[i].index;
     return count;
 }
@@ -222,7 +209,7 @@ static bool entry_moves(const struct model_entity *entity, const struct model_en
     for (size_t i = 0; i < entity->attribute_count; i++) {
         const struct model_attribute *attribute = &entity->attributes[i];
         if ((!always || attribute->on_update || attribute->version) &&
-            !is_fixed(entity, attribute) && entry_names(entry, attribute))
+            !is_fixed(entity, attribute) && entry_names(entity, entry, attribute))
             return true;
     }
     return false;
@@ -238,13 +225,13 @@ void cost_entity_write(const struct model_entity *entity, size_t size, struct co
         const struct model_entry *entry = &entity->entries[i];
         if (!entry->stated)
             continue;
-        size_t kept = cost_index_size(entity, entry->index, out->size);
+        size_t kept = index_size(entity, entry->index, out->size);
         uint64_t units = write_units(kept);
         bool all = entry->index->projection != MODEL_PROJECT_KEYS;
         bool moves = entry_moves(entity, entry, true);
         out->indexes[out->index_count++] = (struct cost_index){entry->index, kept, units, moves};
         out->put += units;
-        uint64_t kept_same = all ? units : 0;
+        uint64_t kept_same = all ? units : 0; // an index of keys does not see other attributes
         out->update += moves ? 2 * units : kept_same;
         out->worst += entry_moves(entity, entry, false) ? 2 * units : kept_same;
     }
@@ -270,7 +257,7 @@ void cost_access_read(const struct model_access *access, const size_t *sizes, st
     for (size_t i = 0; i < access->entity_count; i++) {
         const struct model_entity *entity = access->entities[i];
         size_t size = sizes != NULL && sizes[i] > 0 ? sizes[i] : cost_entity_size(entity);
-        sum += access->index == NULL ? size : cost_index_size(entity, access->index, size);
+        sum += access->index == NULL ? size : index_size(entity, access->index, size);
     }
     *out =
         (struct cost_read){.item_size = access->entity_count == 0 ? 0 : sum / access->entity_count};

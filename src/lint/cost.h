@@ -10,10 +10,6 @@ enum { COST_PAGE = 1 << 20 }; // what one Query reads at most (AWS)
 
 // Bytes of an item of the entity by AWS's formula, with its keys: an estimate.
 size_t cost_entity_size(const struct model_entity *entity);
-// What an index keeps of an item of that size.
-size_t cost_index_size(const struct model_entity *entity, const struct model_index *index,
-                       size_t item_size);
-
 struct cost_index {
     const struct model_index *index;
     size_t size;

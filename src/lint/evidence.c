@@ -8,6 +8,43 @@
 
 #include <stdlib.h>
 
+enum { TOP = 3 }; // of the hottest keys
+
+struct partition {
+    struct slice key; // its text, parts joined by " + "
+    uint64_t items;
+    uint64_t bytes;
+};
+
+struct place { // the table, or an index
+    const struct model_index *index;
+    uint64_t items;
+    uint64_t partitions;
+    size_t top_count;
+    struct partition top[TOP]; // most items first
+    struct partition largest;  // by bytes
+};
+
+enum { FORMS = 4 };
+
+// The forms in which a timestamp is written: those that differ do not sort with each other.
+struct times {
+    const struct model_attribute *attribute;
+    size_t count;
+    struct form {
+        struct slice example;
+        uint64_t items;
+    } forms[FORMS];
+};
+
+struct seen {
+    const struct model_entity *entity;
+    uint64_t items;
+    uint64_t bytes;
+    size_t time_count;
+    struct times *times; // of its timestamps
+};
+
 struct slot {
     uint64_t hash;
     struct slice key; // encoded parts, in the arena
@@ -27,12 +64,12 @@ struct evidence {
     uint64_t items;
     uint64_t unmatched;
     struct counts *counts; // by place
-    struct evidence_place *places;
-    struct evidence_entity *entities;
+    struct place *places;
+    struct seen *entities;
     struct buf scratch;
 };
 
-static bool entity_init(struct evidence *evidence, struct evidence_entity *out,
+static bool entity_init(struct evidence *evidence, struct seen *out,
                         const struct model_entity *entity)
 {
     out->entity = entity;
@@ -148,7 +185,8 @@ static bool same_form(struct slice a, struct slice b)
         return false;
     for (size_t i = 0; i < a.len; i++) {
         bool digits = a.ptr[i] >= '0' && a.ptr[i] <= '9' && b.ptr[i] >= '0' && b.ptr[i] <= '9';
-        // A zone's own digits do: +01:00 and +02:00 sort differently.
+        // A zone's own digits do (+01:00 and +02:00 sort differently). It begins behind the
+        // seconds, which end at 19.
         bool zone = i > 19 && memchr(a.ptr + 19, '+', i - 19) != NULL;
         if (a.ptr[i] != b.ptr[i] && (!digits || zone))
             return false;
@@ -156,17 +194,17 @@ static bool same_form(struct slice a, struct slice b)
     return true;
 }
 
-static bool note_times(struct evidence *evidence, struct evidence_entity *entity, struct slice item)
+static bool note_times(struct evidence *evidence, struct seen *entity, struct slice item)
 {
     for (size_t i = 0; i < entity->time_count; i++) {
-        struct evidence_times *times = &entity->times[i];
+        struct times *times = &entity->times[i];
         struct slice value = value_get(item, times->attribute->name);
         if (value.len == 0 || value_type(value) != VALUE_S)
             continue;
         size_t k = 0;
         while (k < times->count && !same_form(times->forms[k].example, value_bytes(value)))
             k++;
-        if (k == EVIDENCE_FORMS)
+        if (k == FORMS)
             continue;
         if (k == times->count) {
             times->forms[k].example = arena_copy(&evidence->arena, value_bytes(value));
@@ -198,7 +236,7 @@ bool evidence_add(struct evidence *evidence, struct slice item)
         evidence->unmatched++;
         return true;
     }
-    struct evidence_entity *entity = &evidence->entities[found.entity - table->entities];
+    struct seen *entity = &evidence->entities[found.entity - table->entities];
     entity->items++;
     entity->bytes += bytes;
     return note_times(evidence, entity, item);
@@ -206,24 +244,9 @@ bool evidence_add(struct evidence *evidence, struct slice item)
 
 // ---- Looking -------------------------------------------------------------------------------
 
-uint64_t evidence_items(const struct evidence *evidence)
-{
-    return evidence->items;
-}
-
-uint64_t evidence_unmatched(const struct evidence *evidence)
-{
-    return evidence->unmatched;
-}
-
-const struct evidence_entity *evidence_entity(const struct evidence *evidence, size_t entity)
-{
-    return &evidence->entities[entity];
-}
-
 size_t evidence_size(const struct evidence *evidence, const struct model_entity *entity)
 {
-    const struct evidence_entity *seen = &evidence->entities[entity - evidence->table->entities];
+    const struct seen *seen = &evidence->entities[entity - evidence->table->entities];
     return seen->items == 0 ? 0 : (size_t)(seen->bytes / seen->items);
 }
 
@@ -246,34 +269,35 @@ static struct slice key_text(struct evidence *evidence, struct slice key)
     return arena_copy(&evidence->arena, buf_view(&evidence->scratch));
 }
 
-static void top_add(struct evidence_place *place, const struct slot *slot)
+static void top_add(struct place *place, const struct slot *slot)
 {
     size_t at = place->top_count;
     while (at > 0 && place->top[at - 1].items < slot->items)
         at--;
-    if (at == EVIDENCE_TOP)
+    if (at == TOP)
         return;
-    if (place->top_count < EVIDENCE_TOP)
+    if (place->top_count < TOP)
         place->top_count++;
     for (size_t i = place->top_count - 1; i > at; i--)
         place->top[i] = place->top[i - 1];
-    place->top[at] = (struct evidence_partition){slot->key, slot->items, slot->bytes};
+    place->top[at] = (struct partition){slot->key, slot->items, slot->bytes};
 }
 
-const struct evidence_place *evidence_place(struct evidence *evidence, size_t place)
+// What is known of a place now; valid until the next time it is asked for.
+static const struct place *look_at(struct evidence *evidence, size_t place)
 {
-    struct evidence_place *out = &evidence->places[place];
+    struct place *out = &evidence->places[place];
     const struct counts *counts = &evidence->counts[place];
     out->partitions = counts->used;
     out->top_count = 0;
-    out->largest = (struct evidence_partition){.items = 0};
+    out->largest = (struct partition){.items = 0};
     for (size_t i = 0; i < counts->room; i++) {
         const struct slot *slot = &counts->slots[i];
         if (slot->items == 0)
             continue;
         top_add(out, slot);
         if (slot->bytes > out->largest.bytes)
-            out->largest = (struct evidence_partition){slot->key, slot->items, slot->bytes};
+            out->largest = (struct partition){slot->key, slot->items, slot->bytes};
     }
     for (size_t i = 0; i < out->top_count; i++)
         out->top[i].key = key_text(evidence, out->top[i].key);
@@ -295,7 +319,7 @@ static void show_bytes(struct buf *out, uint64_t bytes)
 
 static void show_place(struct evidence *evidence, size_t which, struct buf *out)
 {
-    const struct evidence_place *place = evidence_place(evidence, which);
+    const struct place *place = look_at(evidence, which);
     struct slice name = place->index == NULL ? evidence->table->name : place->index->name;
     if (place->items == 0) {
         buf_printf(out, "  %.*s: empty\n", SLICE_FMT(name));
@@ -304,7 +328,7 @@ static void show_place(struct evidence *evidence, size_t which, struct buf *out)
     buf_printf(out, "  %.*s: %llu items in %llu partitions\n", SLICE_FMT(name),
                (unsigned long long)place->items, (unsigned long long)place->partitions);
     for (size_t i = 0; i < place->top_count; i++) {
-        const struct evidence_partition *top = &place->top[i];
+        const struct partition *top = &place->top[i];
         buf_printf(out, "    %5.1f %%  %.*s  (%llu items, ",
                    100.0 * (double)top->items / (double)place->items, SLICE_FMT(top->key),
                    (unsigned long long)top->items);
@@ -318,10 +342,10 @@ static void show_place(struct evidence *evidence, size_t which, struct buf *out)
     }
 }
 
-static void show_times(const struct evidence_entity *entity, struct buf *out)
+static void show_times(const struct seen *entity, struct buf *out)
 {
     for (size_t i = 0; i < entity->time_count; i++) {
-        const struct evidence_times *times = &entity->times[i];
+        const struct times *times = &entity->times[i];
         if (times->count < 2)
             continue;
         buf_printf(out, "    %.*s is written in several forms, which do not sort together:",
@@ -339,7 +363,7 @@ void evidence_show(struct evidence *evidence, struct buf *out)
                SLICE_FMT(evidence->table->name), (unsigned long long)evidence->items,
                (unsigned long long)evidence->unmatched);
     for (size_t i = 0; i < evidence->table->entity_count; i++) {
-        const struct evidence_entity *entity = &evidence->entities[i];
+        const struct seen *entity = &evidence->entities[i];
         buf_printf(out, "  %.*s: %llu items", SLICE_FMT(entity->entity->name),
                    (unsigned long long)entity->items);
         if (entity->items > 0) {
@@ -354,7 +378,7 @@ void evidence_show(struct evidence *evidence, struct buf *out)
         show_place(evidence, i, out);
 }
 
-static void partition_json(struct json_writer *w, const struct evidence_partition *partition)
+static void partition_json(struct json_writer *w, const struct partition *partition)
 {
     json_open_object(w);
     json_put_string(w, "key", partition->key);
@@ -363,11 +387,11 @@ static void partition_json(struct json_writer *w, const struct evidence_partitio
     json_close_object(w);
 }
 
-static void times_json(struct json_writer *w, const struct evidence_entity *entity)
+static void times_json(struct json_writer *w, const struct seen *entity)
 {
     json_put_object(w, "mixedTimes");
     for (size_t i = 0; i < entity->time_count; i++) {
-        const struct evidence_times *times = &entity->times[i];
+        const struct times *times = &entity->times[i];
         if (times->count < 2)
             continue;
         json_name_slice(w, times->attribute->name);
@@ -381,7 +405,7 @@ static void times_json(struct json_writer *w, const struct evidence_entity *enti
 
 static void place_json(struct json_writer *w, struct evidence *evidence, size_t which)
 {
-    const struct evidence_place *place = evidence_place(evidence, which);
+    const struct place *place = look_at(evidence, which);
     json_open_object(w);
     if (place->index != NULL)
         json_put_string(w, "index", place->index->name);

@@ -1,6 +1,6 @@
-// The table of lint's rules, running them, suppressing, and showing what they found. A rule is a
-// function that walks the model and calls lint_find(); everything else about it is in its row, from
-// which --rules and docs/LINT.md are written, too.
+// The table of lint's rules, running them, and suppressing. A rule is a function that is asked
+// about each table, index, key, … of the model (its row says which) and calls lint_find();
+// everything else about it is in its row, too, from which --rules and docs/LINT.md are written.
 #include "lint/lint_internal.h"
 
 #include "json/writer.h"
@@ -15,175 +15,173 @@ static const struct lint_rule rules[] = {
      "large the table is. With a constant partition key all traffic meets in that one place, and "
      "an index that throttles holds up the writes of the table.",
      "Put something that spreads into the partition key: an owner, a month, a shard number.",
-     lint_hot_partition},
+     .key = lint_hot_partition},
     {"L002", "few-partitions", SEVERITY_WARNING,
      "the partition key has a handful of values (a boolean, an enum)",
      "A key with a few values makes a few partitions, each as large as a good part of the table. "
      "The busiest value (\"true\", \"active\") is as hot as a constant would be.",
      "Combine it with something of many values: \"JOB#{status}#{createdAt:yyyy-mm-dd}\".",
-     lint_few_partitions},
+     .key = lint_few_partitions},
     {"L003", "constant-sort-key", SEVERITY_WARNING,
      "the sort key of an index is constant, or has a few values",
      "Items with equal sort keys come in no useful order, and no condition can choose among them. "
      "A page of \"the most popular\" is then just some items.",
      "Sort by what the pattern wants: \"{likeCount:pad(10)}#{id}\", or drop the sort key.",
-     lint_constant_sort},
+     .key = lint_constant_sort},
     {"L004", "number-as-text", SEVERITY_WARNING,
      "a number or version stands in a sort key as text without padding",
      "Text is compared character by character, so 10 comes before 9 and V#10 before V#9. \"The "
      "latest version\" is then wrong from the tenth on, which tests with few items do not show.",
      "Pad it to a fixed width, {version:pad(10)}, or make the key attribute a number.",
-     lint_number_as_text},
+     .key = lint_number_as_text},
     {"L005", "narrow-pad", SEVERITY_WARNING,
      "a padded number can be wider than its pad, or negative",
      "Padding keeps the order only while all values have the same number of digits. A value beyond "
      "that, or one with a minus sign, sorts in the wrong place without an error.",
      "Pad to the digits of the largest value; keep negative numbers out of texts.",
-     lint_narrow_pad},
+     .key = lint_narrow_pad},
     {"L006", "colliding-keys", SEVERITY_WARNING, "two entities can have the same primary key",
      "A put of one entity then replaces an item of the other without a word. The type attribute "
      "does not help: the key is all that tells items apart.",
      "Give each entity a prefix of its own in the partition key or in the sort key.",
-     lint_colliding_keys},
+     .table = lint_colliding_keys},
     {"L007", "ambiguous-entities", SEVERITY_WARNING,
      "keys do not tell two entities apart, and there is no type attribute",
      "Which entity an item is of is found by its keys alone, and these fit both. The guard refuses "
      "such writes as ambiguous, and readers have to guess.",
      "Add `type EntityType` to the table, or give each entity a prefix of its own.",
-     lint_ambiguous_entities},
+     .table = lint_ambiguous_entities},
     {"L008", "mutable-key", SEVERITY_WARNING, "something that changes is part of a primary key",
      "An item's primary key cannot change: a new value means a new item, and deleting the old one. "
      "Every reference to the old key breaks, and the guard refuses the update.",
-     "Take it out of the key, or mark it immutable if it never changes.", lint_mutable_key},
+     "Take it out of the key, or mark it immutable if it never changes.",
+     .primary = lint_mutable_key},
     {"L009", "time-only-key", SEVERITY_WARNING, "only a time tells two items of a partition apart",
      "Two items of the same instant have the same key, and the second replaces the first. That is "
      "rare on a developer's machine and certain under load or after an import.",
-     "End the sort key with an id: \"{createdAt}#{eventId}\".", lint_time_only_key},
+     "End the sort key with an id: \"{createdAt}#{eventId}\".", .primary = lint_time_only_key},
     {"L010", "adjacent-fields", SEVERITY_WARNING,
      "two fields of a template follow each other without a delimiter",
      "\"1\" and \"23\" make the same key as \"12\" and \"3\", so that different items share one. "
      "The values cannot be read back out of the key either.",
-     "Put a delimiter between them: \"{a}#{b}\".", lint_adjacent_fields},
+     "Put a delimiter between them: \"{a}#{b}\".", .part = lint_adjacent_fields},
     {"L011", "delimiter-in-text", SEVERITY_WARNING,
      "free text stands before a delimiter that it may contain",
      "A value that contains the delimiter shifts everything behind it: two different items can get "
      "the same key, and reading the values back gives wrong ones. Users do type '#'.",
      "Put it last in the template, give it a narrower type, or keep its digest in the key.",
-     lint_delimiter_in_text},
+     .part = lint_delimiter_in_text},
     {"L012", "mixed-times", SEVERITY_WARNING,
      "times in sort keys are of no fixed form, or of different forms",
      "Times sort as text only if all have the same form, zone and precision: \"…T10:00:00+02:00\" "
      "comes behind \"…T09:00:00Z\", \"…00Z\" behind \"…00.5Z\", and seconds since 1970 before "
      "everything. Lists by date are then wrong in places.",
      "Declare it as timestamp (or epoch) and write it in UTC with milliseconds, as now() does.",
-     lint_mixed_times},
+     .table = lint_mixed_times},
     {"L013", "deprecated-in-key", SEVERITY_WARNING, "a deprecated attribute is part of a key",
      "What is deprecated will stop being written one day. Then the key cannot be derived, and the "
      "item drops out of the index, or cannot be written at all.",
-     "Build the key from the attribute that replaces it.", lint_deprecated_in_key},
+     "Build the key from the attribute that replaces it.", .key = lint_deprecated_in_key},
     {"L014", "unused-index", SEVERITY_WARNING,
      "no access pattern uses an index, or an entity's entry in it",
      "Each write pays for every index that has the item, and each stored entry costs as much as in "
      "the table. An index that nothing reads is all cost.",
-     "Drop it, or write down the access pattern that needs it.", lint_unused_index},
+     "Drop it, or write down the access pattern that needs it.", .index = lint_unused_index},
     {"L015", "empty-index", SEVERITY_WARNING, "no entity has an entry in an index",
      "An index whose key attributes no item has stays empty, and counts against the twenty that a "
      "table may have. Often the name of a key attribute is misspelt.",
-     "Give the entities that belong there an entry, or drop the index.", lint_empty_index},
+     "Give the entities that belong there an entry, or drop the index.", .index = lint_empty_index},
     {"L016", "duplicate-index", SEVERITY_WARNING,
      "an entity is kept in two indexes in the same order",
      "Both indexes answer the same questions, and every write pays twice. A condition on the sort "
      "key, or a filter of two values, makes one of them enough.",
-     "Keep one; if both partition keys matter, combine them into one.", lint_duplicate_index},
+     "Keep one; if both partition keys matter, combine them into one.",
+     .entity = lint_duplicate_index},
     {"L017", "wide-projection", SEVERITY_NOTE, "an index copies large items whole",
      "A change of any attribute is then written to the index as well, in units of 1 KB. An index "
      "that serves lists or lookups needs a few attributes only.",
      "project (…) what its patterns show, or `project keys`, and read the rest by key.",
-     lint_wide_projection},
+     .index = lint_wide_projection},
     {"L018", "write-amplification", SEVERITY_NOTE, "a write of an entity costs many units",
      "An item is written once to the table and once to each index that has it, and an index key "
      "that changes costs two writes there. See `dolmen lint --cost` for all figures.",
-     "Merge indexes, make entries sparse, or project less.", lint_write_amplification},
+     "Merge indexes, make entries sparse, or project less.", .entity = lint_write_amplification},
     {"L019", "filter-discards", SEVERITY_WARNING, "an access pattern reads items and filters them",
      "A filter works behind the read: what it throws away is paid for and waited for, and pages "
      "come back short or empty. The fewer items fit, the worse it gets.",
      "Put the filtered attribute into the key of an index (a sparse one, if few items fit).",
-     lint_filter_discards},
+     .access = lint_filter_discards},
     {"L020", "whole-partition", SEVERITY_WARNING,
      "an access pattern reads all there is, without a limit",
      "Nothing in its key condition depends on what the caller asks for, so that it reads all items "
      "of the entity, page after page. It is fast today, and slower with every day's data.",
-     "Give it a parameter, or a limit.", lint_whole_partition},
+     "Give it a parameter, or a limit.", .access = lint_whole_partition},
     {"L021", "mixed-collection", SEVERITY_WARNING,
      "an access pattern also reads items of entities it does not name",
      "Other entities share the partition, and the key condition does not leave them out. Their "
      "items are read, paid for, and handed to code that does not expect them.",
-     "Narrow the pattern by the sort key, or name all entities it returns.", lint_mixed_collection},
+     "Narrow the pattern by the sort key, or name all entities it returns.",
+     .access = lint_mixed_collection},
     {"L022", "open-prefix", SEVERITY_WARNING, "a prefix ends within a value",
      "begins_with compares characters: the prefix USER#1 also finds USER#10 and USER#1999. Items "
      "of somebody else come back, which is wrong and may be a leak.",
-     "End the prefix with the delimiter, or compare with =.", lint_open_prefix},
+     "End the prefix with the delimiter, or compare with =.", .access = lint_open_prefix},
     {"L023", "order-without-sort", SEVERITY_WARNING,
      "an access pattern asks for an order that no key gives",
      "A query is ordered by the sort key only, and here that is constant or fixed by the pattern. "
      "\"Newest first\" then means nothing.",
-     "Use an index that sorts by the attribute in question.", lint_order_without_sort},
+     "Use an index that sorts by the attribute in question.", .access = lint_order_without_sort},
     {"L024", "one-not-unique", SEVERITY_WARNING,
      "an access pattern promises one item that nothing keeps unique",
      "An index may have many items under the same key, and `one` takes whichever comes first. A "
      "login by a doubled address is then a matter of luck.",
-     "Mark the attribute unique, or let the pattern return a list.", lint_one_not_unique},
+     "Mark the attribute unique, or let the pattern return a list.", .access = lint_one_not_unique},
     {"L025", "unread-entity", SEVERITY_NOTE, "no access pattern reads an entity",
      "Access patterns are the reason for the keys; without one nobody can tell whether they are "
      "right. Generated code and documents have no way to read it either.",
-     "Write down how it is read, even if it is only by its key.", lint_unread_entity},
+     "Write down how it is read, even if it is only by its key.", .table = lint_unread_entity},
     {"L026", "ttl-not-epoch", SEVERITY_WARNING, "the expiry attribute is not of type epoch",
      "Items expire by whole seconds since 1970. Milliseconds lie tens of thousands of years ahead, "
      "and text is ignored, so that nothing ever goes away.",
-     "Declare it as epoch.", lint_ttl_not_epoch},
+     "Declare it as epoch.", .attribute = lint_ttl_not_epoch},
     {"L027", "ttl-undeclared", SEVERITY_WARNING,
      "an entity has an expiry that the table does not know, or the other way round",
      "An attribute named like an expiry does nothing unless the table names it. Sessions and "
      "tokens "
      "then stay for ever, and every query reads them.",
      "Write `ttl NAME` in the table, and the attribute in the entities that expire.",
-     lint_ttl_undeclared},
+     .attribute = lint_ttl_unnamed, .table = lint_ttl_undeclared},
     {"L028", "unique-as-written", SEVERITY_WARNING,
      "an address or user name is unique, or looked up, as it was typed",
      "Upper and lower case make different values, so that one person registers twice, or cannot "
      "log in. Keys compare bytes.",
-     "Add `lower`; the guard then stores and compares one form.", lint_unique_as_written},
+     "Add `lower`; the guard then stores and compares one form.",
+     .attribute = lint_unique_as_written},
     {"L029", "unique-optional", SEVERITY_NOTE, "a unique attribute may be missing",
      "Only values that are there are kept unique: any number of items may have none. That is often "
      "meant (an optional phone number), and sometimes a forgotten requirement.",
-     "Make it required if every item needs it.", lint_unique_optional},
+     "Make it required if every item needs it.", .attribute = lint_unique_optional},
     {"L030", "key-not-immutable", SEVERITY_NOTE,
      "an attribute in a primary key is not marked immutable",
      "The guard refuses to change it in any case, because the key cannot change. Saying so in the "
      "model lets readers, generated types and forms know.",
-     "Add `immutable`.", lint_key_not_immutable},
+     "Add `immutable`.", .primary = lint_key_not_immutable},
     {"L031", "local-index", SEVERITY_NOTE, "the table has a local index",
      "With local indexes all items of one partition key together may have 10 GB, and the index can "
      "neither be added nor dropped later. A global index has neither limit.",
-     "Use a global index, unless reads of it must be strongly consistent.", lint_local_index},
+     "Use a global index, unless reads of it must be strongly consistent.",
+     .index = lint_local_index},
     {"L032", "unbounded-list", SEVERITY_NOTE, "an item has a list of objects without a limit",
      "An item has at most 400 KB, and each change of a list writes all of it again. A list that "
      "grows with use gets slow, then fails.",
-     "Limit it, `Line[](0..100)`, or make its members items of their own.", lint_unbounded_list},
+     "Limit it, `Line[](0..100)`, or make its members items of their own.",
+     .attribute = lint_unbounded_list},
 };
 
 const struct lint_rule *lint_rules(size_t *count)
 {
     *count = COUNT_OF(rules);
     return rules;
-}
-
-const struct lint_rule *lint_rule_find(struct slice code_or_name)
-{
-    for (size_t i = 0; i < COUNT_OF(rules); i++)
-        if (slice_is(code_or_name, rules[i].code) || slice_is(code_or_name, rules[i].name))
-            return &rules[i];
-    return NULL;
 }
 
 // ---- Reporting -----------------------------------------------------------------------------
@@ -282,6 +280,8 @@ static bool ignored(const struct model *model, const struct lint_finding *findin
     return ignored_in_file(model, finding->rule);
 }
 
+// By line, then by rule: what is wrong with one declaration stays together. The message last, so
+// that the order does not depend on qsort.
 static int compare_findings(const void *a, const void *b)
 {
     const struct lint_finding *one = a;
@@ -297,12 +297,54 @@ static int compare_findings(const void *a, const void *b)
     return strcmp(one->diagnostic.message, other->diagnostic.message);
 }
 
+// ---- Running -------------------------------------------------------------------------------
+
+static void judge_key(struct lint *lint, const struct lint_rule *rule, const struct lint_key *key)
+{
+    if (rule->key != NULL)
+        rule->key(lint, key);
+    if (rule->primary != NULL && key->index == NULL)
+        rule->primary(lint, key);
+    size_t parts = key->schema->hash_count + key->schema->range_count;
+    for (size_t i = 0; rule->part != NULL && i < parts; i++)
+        if (key->parts[i].template != NULL)
+            rule->part(lint, key, &key->parts[i]);
+}
+
+static void judge_entity(struct lint *lint, const struct lint_rule *rule,
+                         const struct model_entity *entity)
+{
+    if (rule->entity != NULL)
+        rule->entity(lint, entity);
+    for (size_t i = 0; rule->attribute != NULL && i < entity->attribute_count; i++)
+        rule->attribute(lint, entity, &entity->attributes[i]);
+    for (size_t i = 0; i <= entity->table->index_count; i++) {
+        struct lint_key key;
+        if (lint_key_of(entity, i == 0 ? NULL : &entity->table->indexes[i - 1], &key))
+            judge_key(lint, rule, &key);
+    }
+}
+
+static void judge_table(struct lint *lint, const struct lint_rule *rule,
+                        const struct model_table *table)
+{
+    if (rule->table != NULL)
+        rule->table(lint, table);
+    for (size_t i = 0; rule->index != NULL && i < table->index_count; i++)
+        rule->index(lint, table, &table->indexes[i]);
+    for (size_t i = 0; rule->access != NULL && i < table->access_count; i++)
+        rule->access(lint, &table->accesses[i]);
+    for (size_t i = 0; i < table->entity_count; i++)
+        judge_entity(lint, rule, &table->entities[i]);
+}
+
 bool lint_run(const struct model *model, struct arena *arena, struct lint *out)
 {
     *out = (struct lint){.model = model, .arena = arena};
     for (size_t i = 0; i < COUNT_OF(rules); i++) {
         out->rule = &rules[i];
-        rules[i].run(out);
+        for (size_t t = 0; t < model->table_count; t++)
+            judge_table(out, &rules[i], &model->tables[t]);
     }
     if (out->count > 0)
         qsort(out->findings, out->count, sizeof(*out->findings), compare_findings);

@@ -6,6 +6,18 @@
 #include "model/model.h"
 
 struct lint;
+struct lint_key; // an entity's key in the table or in an index: lint_internal.h
+
+typedef void lint_judge_table(struct lint *lint, const struct model_table *table);
+typedef void lint_judge_index(struct lint *lint, const struct model_table *table,
+                              const struct model_index *index);
+typedef void lint_judge_entity(struct lint *lint, const struct model_entity *entity);
+typedef void lint_judge_attribute(struct lint *lint, const struct model_entity *entity,
+                                  const struct model_attribute *attribute);
+typedef void lint_judge_access(struct lint *lint, const struct model_access *access);
+typedef void lint_judge_key(struct lint *lint, const struct lint_key *key);
+typedef void lint_judge_part(struct lint *lint, const struct lint_key *key,
+                             const struct model_key_part *part);
 
 // One row of the table in lint.c.
 struct lint_rule {
@@ -15,7 +27,15 @@ struct lint_rule {
     const char *summary;    // what it finds, a line
     const char *reason;     // why that hurts, two sentences
     const char *fix;        // what to do, in general
-    void (*run)(struct lint *lint);
+    // What the rule is asked about, and who judges that; the others are NULL.
+    lint_judge_table *table;
+    lint_judge_index *index;
+    lint_judge_entity *entity;
+    lint_judge_attribute *attribute;
+    lint_judge_access *access;
+    lint_judge_key *key;     // keys of the table and of all indexes
+    lint_judge_key *primary; // keys of the table only
+    lint_judge_part *part;   // a part that has a template
 };
 
 struct lint_finding {
@@ -37,9 +57,8 @@ struct lint {
     size_t suppressed;
 };
 
-// The rules in the order of their codes; one by code or name, or NULL.
+// The rules in the order of their codes.
 const struct lint_rule *lint_rules(size_t *count);
-const struct lint_rule *lint_rule_find(struct slice code_or_name);
 
 // Applies all rules. False if the arena is used up.
 MUST_CHECK bool lint_run(const struct model *model, struct arena *arena, struct lint *out);

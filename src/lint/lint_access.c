@@ -1,15 +1,6 @@
 // Rules about access patterns: what they read and throw away, what they promise and nothing keeps.
 #include "lint/lint_internal.h"
 
-typedef void visit_access(struct lint *lint, const struct model_access *access);
-
-static void each_access(struct lint *lint, visit_access *visit)
-{
-    for (size_t t = 0; t < lint->model->table_count; t++)
-        for (size_t i = 0; i < lint->model->tables[t].access_count; i++)
-            visit(lint, &lint->model->tables[t].accesses[i]);
-}
-
 static const struct key_schema *schema_of(const struct model_access *access)
 {
     return access->index == NULL ? &access->table->keys : &access->index->keys;
@@ -56,7 +47,7 @@ static bool condition_has_param(const struct model_condition *condition)
 
 // ---- L019, L020 ----------------------------------------------------------------------------
 
-static void filter_discards(struct lint *lint, const struct model_access *access)
+void lint_filter_discards(struct lint *lint, const struct model_access *access)
 {
     if (access->filter_count == 0)
         return;
@@ -72,12 +63,7 @@ static void filter_discards(struct lint *lint, const struct model_access *access
               SLICE_FMT(access->name), SLICE_FMT(where), SLICE_FMT(name));
 }
 
-void lint_filter_discards(struct lint *lint)
-{
-    each_access(lint, filter_discards);
-}
-
-static void whole_partition(struct lint *lint, const struct model_access *access)
+void lint_whole_partition(struct lint *lint, const struct model_access *access)
 {
     if (access->one || access->get || access->limit > 0)
         return;
@@ -88,11 +74,6 @@ static void whole_partition(struct lint *lint, const struct model_access *access
     lint_find(lint, access->at, NULL,
               "%.*s has neither a parameter nor a limit: it reads a whole partition of %.*s",
               SLICE_FMT(access->name), SLICE_FMT(where));
-}
-
-void lint_whole_partition(struct lint *lint)
-{
-    each_access(lint, whole_partition);
 }
 
 // ---- L021 ----------------------------------------------------------------------------------
@@ -114,7 +95,7 @@ static bool reads_also(const struct model_access *access, const struct model_ent
     return true;
 }
 
-static void mixed_collection(struct lint *lint, const struct model_access *access)
+void lint_mixed_collection(struct lint *lint, const struct model_access *access)
 {
     if (access->get)
         return;
@@ -135,11 +116,6 @@ static void mixed_collection(struct lint *lint, const struct model_access *acces
                             SLICE_FMT(access->entities[0]->name), names),
                   "%.*s also reads %s: they can be in the same partition of %.*s",
                   SLICE_FMT(access->name), names, SLICE_FMT(where));
-}
-
-void lint_mixed_collection(struct lint *lint)
-{
-    each_access(lint, mixed_collection);
 }
 
 // ---- L022 ----------------------------------------------------------------------------------
@@ -181,9 +157,8 @@ static void judge_prefix(struct lint *lint, const struct model_access *access,
     struct slice behind = more && template->segments[place + 1].expr == NULL
                               ? template->segments[place + 1].literal
                               : SLICE_LIT("");
-    struct lint_fields fields = {.count = 0};
-    struct model_template one = {.segment_count = 1, .segments = &template->segments[place]};
-    lint_template_fields(&one, &fields);
+    struct lint_fields fields;
+    lint_expr_fields(template->segments[place].expr, &fields);
     bool same = fields.count == 1 && fields.list[0].attribute != NULL &&
                 slice_equal(fields.list[0].attribute->name, param->name);
     if (!more && !same)
@@ -198,16 +173,11 @@ static void judge_prefix(struct lint *lint, const struct model_access *access,
               SLICE_FMT(access->name), SLICE_FMT(param->name));
 }
 
-static void open_prefix(struct lint *lint, const struct model_access *access)
+void lint_open_prefix(struct lint *lint, const struct model_access *access)
 {
     for (size_t i = 0; i < access->key_count; i++)
         if (access->keys[i].op == MODEL_OP_BEGINS)
             judge_prefix(lint, access, &access->keys[i]);
-}
-
-void lint_open_prefix(struct lint *lint)
-{
-    each_access(lint, open_prefix);
 }
 
 // ---- L023, L024 ----------------------------------------------------------------------------
@@ -223,30 +193,23 @@ static size_t fixed_ranges(const struct model_access *access)
     return count;
 }
 
-static void order_without_sort(struct lint *lint, const struct model_access *access)
+void lint_order_without_sort(struct lint *lint, const struct model_access *access)
 {
     const struct key_schema *schema = schema_of(access);
     if (!access->descending || access->get)
         return;
-    bool sorts = schema->range_count > fixed_ranges(access);
-    if (sorts) {
-        sorts = false;
-        for (size_t i = 0; i < access->entity_count; i++) {
-            struct lint_key key;
-            sorts = sorts || (lint_key_of(access->entities[i], access->index, &key) &&
-                              !lint_range_constant(&key));
-        }
+    bool sorts = false;
+    bool may_sort = schema->range_count > fixed_ranges(access);
+    for (size_t i = 0; may_sort && i < access->entity_count; i++) {
+        struct lint_key key;
+        sorts = sorts || (lint_key_of(access->entities[i], access->index, &key) &&
+                          !lint_key_constant(&key, LINT_RANGE));
     }
     struct slice where = where_of(access);
     if (!sorts)
         lint_find(lint, access->at, NULL,
                   "%.*s asks for an order, but nothing sorts its items in %.*s",
                   SLICE_FMT(access->name), SLICE_FMT(where));
-}
-
-void lint_order_without_sort(struct lint *lint)
-{
-    each_access(lint, order_without_sort);
 }
 
 // The attributes that conditions fix: those in the templates of parts compared with =.
@@ -266,29 +229,16 @@ static void fixed_fields(const struct model_access *access, const struct lint_ke
     }
 }
 
-static bool has_attribute(const struct lint_fields *fields, const struct model_attribute *wanted)
-{
-    for (size_t i = 0; i < fields->count; i++)
-        if (fields->list[i].attribute == wanted)
-            return true;
-    return false;
-}
-
 static bool all_of_primary(const struct lint_fields *fixed, const struct model_entity *entity)
 {
     struct lint_key primary;
-    struct lint_fields parts[2];
+    struct lint_fields fields;
     (void)lint_key_of(entity, NULL, &primary);
-    lint_hash_fields(&primary, &parts[0]);
-    lint_range_fields(&primary, &parts[1]);
-    for (int p = 0; p < 2; p++)
-        for (size_t i = 0; i < parts[p].count; i++)
-            if (!has_attribute(fixed, parts[p].list[i].attribute))
-                return false;
-    return parts[0].count + parts[1].count > 0;
+    lint_key_fields(&primary, LINT_BOTH, &fields);
+    return fields.count > 0 && lint_fields_cover(fixed, &fields);
 }
 
-static void one_not_unique(struct lint *lint, const struct model_access *access)
+void lint_one_not_unique(struct lint *lint, const struct model_access *access)
 {
     struct lint_key key;
     struct lint_fields fixed;
@@ -311,11 +261,6 @@ static void one_not_unique(struct lint *lint, const struct model_access *access)
               SLICE_FMT(access->name), SLICE_FMT(access->entities[0]->name));
 }
 
-void lint_one_not_unique(struct lint *lint)
-{
-    each_access(lint, one_not_unique);
-}
-
 // ---- L025 ----------------------------------------------------------------------------------
 
 static bool is_read(const struct model_table *table, const struct model_entity *entity)
@@ -327,17 +272,14 @@ static bool is_read(const struct model_table *table, const struct model_entity *
     return false;
 }
 
-void lint_unread_entity(struct lint *lint)
+void lint_unread_entity(struct lint *lint, const struct model_table *table)
 {
-    for (size_t t = 0; t < lint->model->table_count; t++) {
-        const struct model_table *table = &lint->model->tables[t];
-        if (table->access_count == 0) {
-            lint_find(lint, table->at, NULL, "%.*s has no access patterns", SLICE_FMT(table->name));
-            continue;
-        }
-        for (size_t i = 0; i < table->entity_count; i++)
-            if (!is_read(table, &table->entities[i]))
-                lint_find(lint, table->entities[i].at, NULL, "no access pattern reads %.*s",
-                          SLICE_FMT(table->entities[i].name));
+    if (table->access_count == 0) {
+        lint_find(lint, table->at, NULL, "%.*s has no access patterns", SLICE_FMT(table->name));
+        return;
     }
+    for (size_t i = 0; i < table->entity_count; i++)
+        if (!is_read(table, &table->entities[i]))
+            lint_find(lint, table->entities[i].at, NULL, "no access pattern reads %.*s",
+                      SLICE_FMT(table->entities[i].name));
 }

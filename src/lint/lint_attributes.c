@@ -3,23 +3,10 @@
 
 #include <ctype.h>
 
-typedef void visit_attribute(struct lint *lint, const struct model_entity *entity,
-                             const struct model_attribute *attribute);
-
-static void each_attribute(struct lint *lint, visit_attribute *visit)
-{
-    for (size_t t = 0; t < lint->model->table_count; t++) {
-        const struct model_table *table = &lint->model->tables[t];
-        for (size_t e = 0; e < table->entity_count; e++)
-            for (size_t i = 0; i < table->entities[e].attribute_count; i++)
-                visit(lint, &table->entities[e], &table->entities[e].attributes[i]);
-    }
-}
-
 // ---- L026, L027 ----------------------------------------------------------------------------
 
-static void ttl_not_epoch(struct lint *lint, const struct model_entity *entity,
-                          const struct model_attribute *attribute)
+void lint_ttl_not_epoch(struct lint *lint, const struct model_entity *entity,
+                        const struct model_attribute *attribute)
 {
     struct slice ttl = entity->table->ttl_attribute;
     if (ttl.len == 0 || !slice_equal(attribute->name, ttl) ||
@@ -28,11 +15,6 @@ static void ttl_not_epoch(struct lint *lint, const struct model_entity *entity,
     lint_find(lint, attribute->at, lint_text(lint, "%.*s epoch", SLICE_FMT(ttl)),
               "%.*s of %.*s says when an item expires, but is not of type epoch", SLICE_FMT(ttl),
               SLICE_FMT(entity->name));
-}
-
-void lint_ttl_not_epoch(struct lint *lint)
-{
-    each_attribute(lint, ttl_not_epoch);
 }
 
 static bool sounds_like_ttl(struct slice name)
@@ -49,8 +31,8 @@ static bool sounds_like_ttl(struct slice name)
     return false;
 }
 
-static void ttl_unnamed(struct lint *lint, const struct model_entity *entity,
-                        const struct model_attribute *attribute)
+void lint_ttl_unnamed(struct lint *lint, const struct model_entity *entity,
+                      const struct model_attribute *attribute)
 {
     if (entity->table->ttl_attribute.len > 0 || !sounds_like_ttl(attribute->name) ||
         !lint_type_numeric(attribute->type))
@@ -62,19 +44,15 @@ static void ttl_unnamed(struct lint *lint, const struct model_entity *entity,
               SLICE_FMT(attribute->name), SLICE_FMT(entity->name));
 }
 
-void lint_ttl_undeclared(struct lint *lint)
+void lint_ttl_undeclared(struct lint *lint, const struct model_table *table)
 {
-    each_attribute(lint, ttl_unnamed);
-    for (size_t t = 0; t < lint->model->table_count; t++) {
-        const struct model_table *table = &lint->model->tables[t];
-        bool declared = table->ttl_attribute.len == 0 || table->entity_count == 0;
-        for (size_t e = 0; e < table->entity_count && !declared; e++)
-            declared = model_entity_attribute(&table->entities[e], table->ttl_attribute) != NULL;
-        if (!declared)
-            lint_find(lint, table->at, "declare it in the entities that expire, or drop `ttl`",
-                      "no entity of %.*s has %.*s, by which its items should expire",
-                      SLICE_FMT(table->name), SLICE_FMT(table->ttl_attribute));
-    }
+    bool declared = table->ttl_attribute.len == 0 || table->entity_count == 0;
+    for (size_t e = 0; e < table->entity_count && !declared; e++)
+        declared = model_entity_attribute(&table->entities[e], table->ttl_attribute) != NULL;
+    if (!declared)
+        lint_find(lint, table->at, "declare it in the entities that expire, or drop `ttl`",
+                  "no entity of %.*s has %.*s, by which its items should expire",
+                  SLICE_FMT(table->name), SLICE_FMT(table->ttl_attribute));
 }
 
 // ---- L028, L029 ----------------------------------------------------------------------------
@@ -106,8 +84,8 @@ static bool in_a_key(const struct model_entity *entity, const struct model_attri
     return false;
 }
 
-static void unique_as_written(struct lint *lint, const struct model_entity *entity,
-                              const struct model_attribute *attribute)
+void lint_unique_as_written(struct lint *lint, const struct model_entity *entity,
+                            const struct model_attribute *attribute)
 {
     if ((attribute->normal & (MODEL_LOWER | MODEL_UPPER)) != 0 || !sounds_like_email(attribute) ||
         (!attribute->unique && !in_a_key(entity, attribute)))
@@ -120,28 +98,18 @@ static void unique_as_written(struct lint *lint, const struct model_entity *enti
               mail ? "Ann@example.com is not ann@example.com" : "\"Ann\" is not \"ann\"");
 }
 
-void lint_unique_as_written(struct lint *lint)
-{
-    each_attribute(lint, unique_as_written);
-}
-
-static void unique_optional(struct lint *lint, const struct model_entity *entity,
-                            const struct model_attribute *attribute)
+void lint_unique_optional(struct lint *lint, const struct model_entity *entity,
+                          const struct model_attribute *attribute)
 {
     if (attribute->unique && (attribute->optional || lint_type_has(attribute->type, MODEL_NULL)))
         lint_find(lint, attribute->at, NULL, "%.*s of %.*s is unique, but need not be there",
                   SLICE_FMT(attribute->name), SLICE_FMT(entity->name));
 }
 
-void lint_unique_optional(struct lint *lint)
-{
-    each_attribute(lint, unique_optional);
-}
-
 // ---- L032 ----------------------------------------------------------------------------------
 
-static void unbounded_list(struct lint *lint, const struct model_entity *entity,
-                           const struct model_attribute *attribute)
+void lint_unbounded_list(struct lint *lint, const struct model_entity *entity,
+                         const struct model_attribute *attribute)
 {
     const struct model_type *type = attribute->type;
     if (type == NULL || type->kind != MODEL_LIST || type->max.len > 0 || type->item == NULL ||
@@ -150,9 +118,4 @@ static void unbounded_list(struct lint *lint, const struct model_entity *entity,
         return;
     lint_find(lint, attribute->at, NULL, "%.*s of %.*s is a list of objects without an end",
               SLICE_FMT(attribute->name), SLICE_FMT(entity->name));
-}
-
-void lint_unbounded_list(struct lint *lint)
-{
-    each_attribute(lint, unbounded_list);
 }

@@ -7,18 +7,6 @@ enum {
     MANY_UNITS = 8, // of one write
 };
 
-typedef void visit_index(struct lint *lint, const struct model_table *table,
-                         const struct model_index *index);
-
-static void each_index(struct lint *lint, visit_index *visit)
-{
-    for (size_t t = 0; t < lint->model->table_count; t++) {
-        const struct model_table *table = &lint->model->tables[t];
-        for (size_t i = 0; i < table->index_count; i++)
-            visit(lint, table, &table->indexes[i]);
-    }
-}
-
 static size_t entries_in(const struct model_table *table, const struct model_index *index)
 {
     size_t count = 0;
@@ -46,8 +34,8 @@ static size_t patterns_via(const struct model_table *table, const struct model_i
 // ---- L014, L015 ----------------------------------------------------------------------------
 
 // A model without any pattern has not come so far; that is said once, of its entities.
-static void unused_index(struct lint *lint, const struct model_table *table,
-                         const struct model_index *index)
+void lint_unused_index(struct lint *lint, const struct model_table *table,
+                       const struct model_index *index)
 {
     if (table->access_count == 0 || entries_in(table, index) == 0)
         return;
@@ -69,23 +57,13 @@ static void unused_index(struct lint *lint, const struct model_table *table,
     }
 }
 
-void lint_unused_index(struct lint *lint)
-{
-    each_index(lint, unused_index);
-}
-
-static void empty_index(struct lint *lint, const struct model_table *table,
-                        const struct model_index *index)
+void lint_empty_index(struct lint *lint, const struct model_table *table,
+                      const struct model_index *index)
 {
     if (table->entity_count > 0 && entries_in(table, index) == 0)
         lint_find(lint, index->at, NULL, "no entity fills %.*s of %.*s, so %.*s stays empty",
                   SLICE_FMT(index->keys.parts[0].name), SLICE_FMT(table->name),
                   SLICE_FMT(index->name));
-}
-
-void lint_empty_index(struct lint *lint)
-{
-    each_index(lint, empty_index);
 }
 
 // ---- L016 ----------------------------------------------------------------------------------
@@ -105,9 +83,9 @@ static bool hash_is_coarse(const struct lint_key *key)
 {
     enum { COARSE = 16 };
     struct lint_fields fields;
-    lint_hash_fields(key, &fields);
+    lint_key_fields(key, LINT_HASH, &fields);
     size_t values = lint_fields_cardinality(&fields);
-    return lint_hash_constant(key) || (values > 0 && values <= COARSE);
+    return lint_key_constant(key, LINT_HASH) || (values > 0 && values <= COARSE);
 }
 
 static bool same_keys(const struct lint_key *a, const struct lint_key *b, bool *coarse)
@@ -119,11 +97,11 @@ static bool same_keys(const struct lint_key *a, const struct lint_key *b, bool *
     bool range = same_parts(a, b, in_a->hash_count, in_b->hash_count, in_a->range_count);
     bool hash = same_parts(a, b, 0, 0, in_a->hash_count);
     *coarse = !hash;
-    return range && (hash || (in_a->range_count > 0 && !lint_range_constant(a) &&
+    return range && (hash || (in_a->range_count > 0 && !lint_key_constant(a, LINT_RANGE) &&
                               hash_is_coarse(a) && hash_is_coarse(b)));
 }
 
-static void duplicate_entries(struct lint *lint, const struct model_entity *entity)
+void lint_duplicate_index(struct lint *lint, const struct model_entity *entity)
 {
     const struct model_table *table = entity->table;
     for (size_t i = 0; i < table->index_count; i++) {
@@ -138,23 +116,16 @@ static void duplicate_entries(struct lint *lint, const struct model_entity *enti
                       coarse ? "%.*s is kept in %.*s and %.*s in the same order: %s"
                              : "%.*s has the same keys in %.*s and %.*s: %s",
                       SLICE_FMT(entity->name), SLICE_FMT(a.index->name), SLICE_FMT(b.index->name),
-                      lint_range_source(lint, &b));
+                      lint_key_source(lint, &b, LINT_RANGE));
         }
     }
-}
-
-void lint_duplicate_index(struct lint *lint)
-{
-    for (size_t t = 0; t < lint->model->table_count; t++)
-        for (size_t i = 0; i < lint->model->tables[t].entity_count; i++)
-            duplicate_entries(lint, &lint->model->tables[t].entities[i]);
 }
 
 // ---- L017, L018, L031 ------------------------------------------------------------------------
 
 // Large items copied whole into an index that only finds one of them, or that many fall into.
-static void wide_projection(struct lint *lint, const struct model_table *table,
-                            const struct model_index *index)
+void lint_wide_projection(struct lint *lint, const struct model_table *table,
+                          const struct model_index *index)
 {
     if (index->projection != MODEL_PROJECT_ALL)
         return;
@@ -175,36 +146,20 @@ static void wide_projection(struct lint *lint, const struct model_table *table,
                   SLICE_FMT(index->name), SLICE_FMT(largest->name), most, (most + 1023) / 1024);
 }
 
-void lint_wide_projection(struct lint *lint)
+void lint_write_amplification(struct lint *lint, const struct model_entity *entity)
 {
-    each_index(lint, wide_projection);
+    struct cost_write cost;
+    cost_entity_write(entity, 0, &cost);
+    if (cost.put >= MANY_UNITS && cost.index_count > 2)
+        lint_find(lint, entity->at, NULL,
+                  "a new %.*s costs %llu write units: the table and %zu indexes",
+                  SLICE_FMT(entity->name), (unsigned long long)cost.put, cost.index_count);
 }
 
-void lint_write_amplification(struct lint *lint)
-{
-    for (size_t t = 0; t < lint->model->table_count; t++) {
-        const struct model_table *table = &lint->model->tables[t];
-        for (size_t i = 0; i < table->entity_count; i++) {
-            struct cost_write cost;
-            cost_entity_write(&table->entities[i], 0, &cost);
-            if (cost.put >= MANY_UNITS && cost.index_count > 2)
-                lint_find(lint, table->entities[i].at, NULL,
-                          "a new %.*s costs %llu write units: the table and %zu indexes",
-                          SLICE_FMT(table->entities[i].name), (unsigned long long)cost.put,
-                          cost.index_count);
-        }
-    }
-}
-
-static void local_index(struct lint *lint, const struct model_table *table,
-                        const struct model_index *index)
+void lint_local_index(struct lint *lint, const struct model_table *table,
+                      const struct model_index *index)
 {
     if (index->local)
         lint_find(lint, index->at, NULL, "%.*s is a local index of %.*s", SLICE_FMT(index->name),
                   SLICE_FMT(table->name));
-}
-
-void lint_local_index(struct lint *lint)
-{
-    each_index(lint, local_index);
 }

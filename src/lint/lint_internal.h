@@ -40,7 +40,6 @@ struct lint_field {
     const struct model_type *type;           // of what it leads to; may be NULL
     size_t pad;                              // least characters, 0 if it is not padded
     bool shaped;                             // its text is not the value's: a date part, a digest
-    bool optional;                           // stands left of ??
 };
 
 enum { LINT_FIELDS_MAX = 32 };
@@ -51,21 +50,21 @@ struct lint_fields {
     struct lint_field list[LINT_FIELDS_MAX];
 };
 
-// The fields of one part (template, or native attribute) and of a range of parts.
+enum lint_half { LINT_HASH, LINT_RANGE, LINT_BOTH };
+
+// The fields of an expression, of one part (template, or native attribute), of a half of a key.
+void lint_expr_fields(const struct model_expr *expr, struct lint_fields *out);
 void lint_part_fields(const struct model_entity *entity, const struct model_key_part *part,
                       struct lint_fields *out);
-void lint_template_fields(const struct model_template *template, struct lint_fields *out);
-void lint_hash_fields(const struct lint_key *key, struct lint_fields *out);
-void lint_range_fields(const struct lint_key *key, struct lint_fields *out);
+void lint_key_fields(const struct lint_key *key, enum lint_half half, struct lint_fields *out);
+// Whether the attributes of all `wanted` are among the fields.
+bool lint_fields_cover(const struct lint_fields *fields, const struct lint_fields *wanted);
 
 // A part as the file writes it: the template's source, or the attribute's name.
 struct slice lint_part_source(const struct model_key_part *part);
-bool lint_part_constant(const struct model_entity *entity, const struct model_key_part *part);
-bool lint_hash_constant(const struct lint_key *key);
-bool lint_range_constant(const struct lint_key *key);
+bool lint_key_constant(const struct lint_key *key, enum lint_half half);
 // The parts one after the other, as the file writes them: `"A#{b}", "{c}"`.
-const char *lint_hash_source(struct lint *lint, const struct lint_key *key);
-const char *lint_range_source(struct lint *lint, const struct lint_key *key);
+const char *lint_key_source(struct lint *lint, const struct lint_key *key, enum lint_half half);
 
 // ---- Types ---------------------------------------------------------------------------------
 
@@ -103,37 +102,17 @@ bool lint_condition_meets(const struct model_access *access,
 // ---- The rules -----------------------------------------------------------------------------
 
 // Described in the table in lint.c.
-void lint_hot_partition(struct lint *lint);
-void lint_few_partitions(struct lint *lint);
-void lint_constant_sort(struct lint *lint);
-void lint_number_as_text(struct lint *lint);
-void lint_narrow_pad(struct lint *lint);
-void lint_colliding_keys(struct lint *lint);
-void lint_ambiguous_entities(struct lint *lint);
-void lint_mutable_key(struct lint *lint);
-void lint_time_only_key(struct lint *lint);
-void lint_adjacent_fields(struct lint *lint);
-void lint_delimiter_in_text(struct lint *lint);
-void lint_mixed_times(struct lint *lint);
-void lint_deprecated_in_key(struct lint *lint);
-void lint_unused_index(struct lint *lint);
-void lint_empty_index(struct lint *lint);
-void lint_duplicate_index(struct lint *lint);
-void lint_wide_projection(struct lint *lint);
-void lint_write_amplification(struct lint *lint);
-void lint_local_index(struct lint *lint);
-void lint_filter_discards(struct lint *lint);
-void lint_whole_partition(struct lint *lint);
-void lint_mixed_collection(struct lint *lint);
-void lint_open_prefix(struct lint *lint);
-void lint_order_without_sort(struct lint *lint);
-void lint_one_not_unique(struct lint *lint);
-void lint_unread_entity(struct lint *lint);
-void lint_ttl_not_epoch(struct lint *lint);
-void lint_ttl_undeclared(struct lint *lint);
-void lint_unique_as_written(struct lint *lint);
-void lint_unique_optional(struct lint *lint);
-void lint_key_not_immutable(struct lint *lint);
-void lint_unbounded_list(struct lint *lint);
+lint_judge_table lint_unread_entity, lint_ttl_undeclared, lint_colliding_keys,
+    lint_ambiguous_entities, lint_mixed_times;
+lint_judge_index lint_unused_index, lint_empty_index, lint_wide_projection, lint_local_index;
+lint_judge_entity lint_duplicate_index, lint_write_amplification;
+lint_judge_attribute lint_ttl_not_epoch, lint_unique_as_written, lint_unique_optional,
+    lint_unbounded_list, lint_ttl_unnamed;
+lint_judge_access lint_filter_discards, lint_whole_partition, lint_mixed_collection,
+    lint_open_prefix, lint_order_without_sort, lint_one_not_unique;
+lint_judge_key lint_hot_partition, lint_few_partitions, lint_constant_sort, lint_number_as_text,
+    lint_narrow_pad, lint_deprecated_in_key;
+lint_judge_key lint_mutable_key, lint_time_only_key, lint_key_not_immutable;
+lint_judge_part lint_adjacent_fields, lint_delimiter_in_text;
 
 #endif

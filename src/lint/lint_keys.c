@@ -5,36 +5,6 @@
 
 enum { FEW = 16 }; // partitions that are too few to share the load of a table
 
-// ---- All keys of a model --------------------------------------------------------------------
-
-typedef void visit_key(struct lint *lint, const struct lint_key *key);
-
-static void each_key_of(struct lint *lint, const struct model_table *table,
-                        const struct model_index *index, visit_key *visit)
-{
-    for (size_t i = 0; i < table->entity_count; i++) {
-        struct lint_key key;
-        if (lint_key_of(&table->entities[i], index, &key))
-            visit(lint, &key);
-    }
-}
-
-static void each_key(struct lint *lint, visit_key *visit)
-{
-    for (size_t t = 0; t < lint->model->table_count; t++) {
-        const struct model_table *table = &lint->model->tables[t];
-        each_key_of(lint, table, NULL, visit);
-        for (size_t i = 0; i < table->index_count; i++)
-            each_key_of(lint, table, &table->indexes[i], visit);
-    }
-}
-
-static void each_table_key(struct lint *lint, visit_key *visit)
-{
-    for (size_t t = 0; t < lint->model->table_count; t++)
-        each_key_of(lint, &lint->model->tables[t], NULL, visit);
-}
-
 // ---- L001, L002: partitions ------------------------------------------------------------------
 
 static bool same_hash(const struct lint_key *a, const struct lint_key *b)
@@ -48,8 +18,8 @@ static bool same_hash(const struct lint_key *a, const struct lint_key *b)
 // An entity's own single item (constant in both parts) is no load.
 static bool crowds_one_partition(const struct lint_key *key)
 {
-    return lint_hash_constant(key) &&
-           (key->index != NULL || (lint_key_has_range(key) && !lint_range_constant(key)));
+    return lint_key_constant(key, LINT_HASH) &&
+           (key->index != NULL || (lint_key_has_range(key) && !lint_key_constant(key, LINT_RANGE)));
 }
 
 // The first field of the sort key, if it stands alone at its front: it could be moved.
@@ -58,7 +28,7 @@ static const struct lint_field *leading_field(const struct lint_key *key, struct
     if (!lint_key_has_range(key))
         return NULL;
     const struct model_template *template = key->parts[key->schema->hash_count].template;
-    lint_range_fields(key, room);
+    lint_key_fields(key, LINT_RANGE, room);
     if (template == NULL || template->segment_count == 0 || template->segments[0].expr == NULL ||
         room->count == 0 || room->list[0].path == NULL || room->list[0].attribute == NULL)
         return NULL;
@@ -84,6 +54,7 @@ static const char *spread_help(struct lint *lint, const struct lint_key *key)
                      SLICE_FMT(name), SLICE_FMT(hash), SLICE_FMT(name));
 }
 
+// A partition that several entities crowd is one finding, at the first of them.
 static bool told_before(const struct lint_key *key)
 {
     const struct model_table *table = key->entity->table;
@@ -96,7 +67,7 @@ static bool told_before(const struct lint_key *key)
     return false;
 }
 
-static void hot_partition(struct lint *lint, const struct lint_key *key)
+void lint_hot_partition(struct lint *lint, const struct lint_key *key)
 {
     if (!crowds_one_partition(key) || told_before(key))
         return;
@@ -113,18 +84,14 @@ static void hot_partition(struct lint *lint, const struct lint_key *key)
     }
     struct slice where = lint_key_where(key);
     lint_find(lint, key->at, spread_help(lint, key), "every %s%s is in one partition of %.*s: %s",
-              count > 1 ? "item of " : "", names, SLICE_FMT(where), lint_hash_source(lint, key));
+              count > 1 ? "item of " : "", names, SLICE_FMT(where),
+              lint_key_source(lint, key, LINT_HASH));
 }
 
-void lint_hot_partition(struct lint *lint)
-{
-    each_key(lint, hot_partition);
-}
-
-static void few_partitions(struct lint *lint, const struct lint_key *key)
+void lint_few_partitions(struct lint *lint, const struct lint_key *key)
 {
     struct lint_fields fields;
-    lint_hash_fields(key, &fields);
+    lint_key_fields(key, LINT_HASH, &fields);
     size_t values = fields.count == 0 ? 0 : lint_fields_cardinality(&fields);
     if (values < 2 || values > FEW)
         return;
@@ -134,12 +101,7 @@ static void few_partitions(struct lint *lint, const struct lint_key *key)
     lint_find(lint, key->at, NULL,
               "all %.*s items share %zu partitions of %.*s: %.*s has no more values (%s)",
               SLICE_FMT(key->entity->name), values, SLICE_FMT(where), SLICE_FMT(name),
-              lint_hash_source(lint, key));
-}
-
-void lint_few_partitions(struct lint *lint)
-{
-    each_key(lint, few_partitions);
+              lint_key_source(lint, key, LINT_HASH));
 }
 
 // ---- L003: sort keys that do not sort ----------------------------------------------------------
@@ -151,34 +113,19 @@ static bool hash_is_unique(const struct lint_key *key)
     struct lint_key primary;
     struct lint_fields here;
     struct lint_fields there;
-    lint_hash_fields(key, &here);
+    lint_key_fields(key, LINT_HASH, &here);
     (void)lint_key_of(key->entity, NULL, &primary);
-    for (int part = 0; part < 2; part++) {
-        if (part == 0)
-            lint_hash_fields(&primary, &there);
-        else
-            lint_range_fields(&primary, &there);
-        for (size_t i = 0; i < there.count; i++) {
-            bool found = false;
-            for (size_t k = 0; k < here.count && !found; k++)
-                found = here.list[k].attribute == there.list[i].attribute;
-            if (!found)
-                return false;
-        }
-    }
-    for (size_t i = 0; i < here.count; i++)
-        if (here.list[i].attribute != NULL && here.list[i].attribute->unique)
-            return true;
-    return here.count > 0;
+    lint_key_fields(&primary, LINT_BOTH, &there);
+    return here.count > 0 && lint_fields_cover(&here, &there);
 }
 
-static void constant_sort(struct lint *lint, const struct lint_key *key)
+void lint_constant_sort(struct lint *lint, const struct lint_key *key)
 {
     if (key->index == NULL || !lint_key_has_range(key) || hash_is_unique(key))
         return;
     struct lint_fields fields;
-    lint_range_fields(key, &fields);
-    bool constant = lint_range_constant(key);
+    lint_key_fields(key, LINT_RANGE, &fields);
+    bool constant = lint_key_constant(key, LINT_RANGE);
     size_t values = fields.count == 0 ? 0 : lint_fields_cardinality(&fields);
     if (!constant && (values == 0 || values > FEW))
         return;
@@ -187,18 +134,14 @@ static void constant_sort(struct lint *lint, const struct lint_key *key)
     struct model_place at = part->at.line > 0 ? part->at : key->at;
     if (constant)
         lint_find(lint, at, NULL, "the sort key of %.*s in %.*s is always %s: it cannot sort",
-                  SLICE_FMT(key->entity->name), SLICE_FMT(where), lint_range_source(lint, key));
+                  SLICE_FMT(key->entity->name), SLICE_FMT(where),
+                  lint_key_source(lint, key, LINT_RANGE));
     else
         lint_find(lint, at, NULL,
                   "the sort key of %.*s in %.*s has %zu values only (%s): it filters, but does "
                   "not sort",
                   SLICE_FMT(key->entity->name), SLICE_FMT(where), values,
-                  lint_range_source(lint, key));
-}
-
-void lint_constant_sort(struct lint *lint)
-{
-    each_key(lint, constant_sort);
+                  lint_key_source(lint, key, LINT_RANGE));
 }
 
 // ---- L004, L005: numbers as text ---------------------------------------------------------------
@@ -222,7 +165,7 @@ static bool sorts_as_text(const struct lint_field *field)
            (lint_type_has(field->type, MODEL_STRING) && lint_name_version(name));
 }
 
-static void number_as_text(struct lint *lint, const struct lint_key *key)
+void lint_number_as_text(struct lint *lint, const struct lint_key *key)
 {
     for (size_t i = 0; i < key->schema->range_count; i++) {
         size_t place = key->schema->hash_count + i;
@@ -245,11 +188,6 @@ static void number_as_text(struct lint *lint, const struct lint_key *key)
     }
 }
 
-void lint_number_as_text(struct lint *lint)
-{
-    each_key(lint, number_as_text);
-}
-
 // Digits before the point; 0 if the limit is not given.
 static size_t digits_of(struct slice limit)
 {
@@ -269,10 +207,10 @@ static bool below_zero(struct slice limit)
     return limit.len > 0 && number_to_text(limit, text) > 0 && text[0] == '-';
 }
 
-static void narrow_pad(struct lint *lint, const struct lint_key *key)
+void lint_narrow_pad(struct lint *lint, const struct lint_key *key)
 {
     struct lint_fields fields;
-    lint_range_fields(key, &fields);
+    lint_key_fields(key, LINT_RANGE, &fields);
     for (size_t i = 0; i < fields.count; i++) {
         const struct lint_field *field = &fields.list[i];
         if (field->pad == 0 || field->type == NULL || !lint_type_numeric(field->type) ||
@@ -297,11 +235,6 @@ static void narrow_pad(struct lint *lint, const struct lint_key *key)
     }
 }
 
-void lint_narrow_pad(struct lint *lint)
-{
-    each_key(lint, narrow_pad);
-}
-
 // ---- L006, L007: keys of two entities ----------------------------------------------------------
 
 typedef void visit_pair(struct lint *lint, const struct lint_key *a, const struct lint_key *b,
@@ -322,20 +255,15 @@ static void judge_pair(struct lint *lint, const struct lint_key *a, const struct
     buf_release(&range);
 }
 
-static void each_overlap(struct lint *lint, bool typed, visit_pair *visit)
+static void each_overlap(struct lint *lint, const struct model_table *table, visit_pair *visit)
 {
-    for (size_t t = 0; t < lint->model->table_count; t++) {
-        const struct model_table *table = &lint->model->tables[t];
-        if ((table->type_attribute.len > 0) != typed)
-            continue;
-        for (size_t i = 0; i < table->entity_count; i++) {
-            for (size_t k = i + 1; k < table->entity_count; k++) {
-                struct lint_key a;
-                struct lint_key b;
-                (void)lint_key_of(&table->entities[i], NULL, &a);
-                (void)lint_key_of(&table->entities[k], NULL, &b);
-                judge_pair(lint, &a, &b, visit);
-            }
+    for (size_t i = 0; i < table->entity_count; i++) {
+        for (size_t k = i + 1; k < table->entity_count; k++) {
+            struct lint_key a;
+            struct lint_key b;
+            (void)lint_key_of(&table->entities[i], NULL, &a);
+            (void)lint_key_of(&table->entities[k], NULL, &b);
+            judge_pair(lint, &a, &b, visit);
         }
     }
 }
@@ -360,9 +288,10 @@ static void colliding(struct lint *lint, const struct lint_key *a, const struct 
               SLICE_FMT(name), example_of(lint, a, hash, range));
 }
 
-void lint_colliding_keys(struct lint *lint)
+void lint_colliding_keys(struct lint *lint, const struct model_table *table)
 {
-    each_overlap(lint, true, colliding);
+    if (table->type_attribute.len > 0)
+        each_overlap(lint, table, colliding);
 }
 
 static void ambiguous(struct lint *lint, const struct lint_key *a, const struct lint_key *b,
@@ -374,21 +303,13 @@ static void ambiguous(struct lint *lint, const struct lint_key *a, const struct 
               SLICE_FMT(name), SLICE_FMT(a->entity->name), example_of(lint, a, hash, range));
 }
 
-void lint_ambiguous_entities(struct lint *lint)
+void lint_ambiguous_entities(struct lint *lint, const struct model_table *table)
 {
-    each_overlap(lint, false, ambiguous);
+    if (table->type_attribute.len == 0)
+        each_overlap(lint, table, ambiguous);
 }
 
 // ---- L008, L009, L013, L030: what stands in a primary key -----------------------------------
-
-static void primary_fields(const struct lint_key *key, struct lint_fields *out)
-{
-    struct lint_fields range;
-    lint_hash_fields(key, out);
-    lint_range_fields(key, &range);
-    for (size_t i = 0; i < range.count && out->count < LINT_FIELDS_MAX; i++)
-        out->list[out->count++] = range.list[i];
-}
 
 static const char *why_mutable(const struct model_attribute *attribute)
 {
@@ -405,10 +326,10 @@ static const char *why_mutable(const struct model_attribute *attribute)
     return NULL;
 }
 
-static void mutable_key(struct lint *lint, const struct lint_key *key)
+void lint_mutable_key(struct lint *lint, const struct lint_key *key)
 {
     struct lint_fields fields;
-    primary_fields(key, &fields);
+    lint_key_fields(key, LINT_BOTH, &fields);
     for (size_t i = 0; i < fields.count; i++) {
         const struct model_attribute *attribute = fields.list[i].attribute;
         const char *why = attribute == NULL ? NULL : why_mutable(attribute);
@@ -421,11 +342,6 @@ static void mutable_key(struct lint *lint, const struct lint_key *key)
                       "%.*s is in the primary key of %.*s, and %s", SLICE_FMT(attribute->name),
                       SLICE_FMT(key->entity->name), why);
     }
-}
-
-void lint_mutable_key(struct lint *lint)
-{
-    each_table_key(lint, mutable_key);
 }
 
 static bool is_time(const struct lint_field *field)
@@ -441,10 +357,10 @@ static bool is_id(const struct lint_field *field)
            (field->attribute != NULL && lint_name_id(field->attribute->name));
 }
 
-static void time_only_key(struct lint *lint, const struct lint_key *key)
+void lint_time_only_key(struct lint *lint, const struct lint_key *key)
 {
     struct lint_fields fields;
-    lint_range_fields(key, &fields);
+    lint_key_fields(key, LINT_RANGE, &fields);
     const struct model_attribute *time = NULL;
     for (size_t i = 0; i < fields.count; i++) {
         if (is_id(&fields.list[i]))
@@ -460,15 +376,10 @@ static void time_only_key(struct lint *lint, const struct lint_key *key)
             SLICE_FMT(key->entity->name));
 }
 
-void lint_time_only_key(struct lint *lint)
-{
-    each_table_key(lint, time_only_key);
-}
-
-static void deprecated_in_key(struct lint *lint, const struct lint_key *key)
+void lint_deprecated_in_key(struct lint *lint, const struct lint_key *key)
 {
     struct lint_fields fields;
-    primary_fields(key, &fields);
+    lint_key_fields(key, LINT_BOTH, &fields);
     for (size_t i = 0; i < fields.count; i++) {
         const struct model_attribute *attribute = fields.list[i].attribute;
         struct slice where = lint_key_where(key);
@@ -476,11 +387,6 @@ static void deprecated_in_key(struct lint *lint, const struct lint_key *key)
             lint_find(lint, key->at, NULL, "the deprecated %.*s is part of the key of %.*s in %.*s",
                       SLICE_FMT(attribute->name), SLICE_FMT(key->entity->name), SLICE_FMT(where));
     }
-}
-
-void lint_deprecated_in_key(struct lint *lint)
-{
-    each_key(lint, deprecated_in_key);
 }
 
 // Made here once, and so not changed by anybody.
@@ -492,10 +398,10 @@ static bool is_generated(const struct model_attribute *attribute)
             made->function == MODEL_FN_NOW);
 }
 
-static void key_not_immutable(struct lint *lint, const struct lint_key *key)
+void lint_key_not_immutable(struct lint *lint, const struct lint_key *key)
 {
     struct lint_fields fields;
-    primary_fields(key, &fields);
+    lint_key_fields(key, LINT_BOTH, &fields);
     const char *names = "";
     size_t count = 0;
     for (size_t i = 0; i < fields.count; i++) {
@@ -514,9 +420,4 @@ static void key_not_immutable(struct lint *lint, const struct lint_key *key)
         lint_find(lint, key->entity->at, NULL,
                   "%s %s in the primary key of %.*s without being immutable", names,
                   count == 1 ? "is" : "are", SLICE_FMT(key->entity->name));
-}
-
-void lint_key_not_immutable(struct lint *lint)
-{
-    each_table_key(lint, key_not_immutable);
 }

@@ -87,6 +87,7 @@ static void read_one(struct machine *m, struct letters letters)
     m->at = next;
 }
 
+// `more` is a loop on a state of its own: the one before may read something else, too.
 static void read_many(struct machine *m, struct letters letters, unsigned least, bool more)
 {
     for (unsigned i = 0; i < least; i++)
@@ -100,6 +101,12 @@ static void read_many(struct machine *m, struct letters letters, unsigned least,
     m->states[loop].to = loop;
     free_edge(m, loop, after);
     m->at = after;
+}
+
+// Some text of which nothing is known.
+static void read_free(struct machine *m)
+{
+    read_many(m, letters_free(), 1, true);
 }
 
 static void read_text(struct machine *m, struct slice text)
@@ -180,14 +187,14 @@ static void read_literal(struct machine *m, struct slice value)
         read_text(m, value_bool(value) ? SLICE_LIT("true") : SLICE_LIT("false"));
         return;
     default:
-        read_many(m, letters_free(), 1, true);
+        read_free(m);
     }
 }
 
 static void read_options(struct machine *m, const struct model_type *type)
 {
     if (type->option_count > OPTIONS_MAX) {
-        read_many(m, letters_free(), 1, true);
+        read_free(m);
         return;
     }
     struct choice choice = choice_open(m);
@@ -204,7 +211,7 @@ static void read_options(struct machine *m, const struct model_type *type)
 static void read_type(struct machine *m, const struct model_type *type)
 {
     if (type == NULL) {
-        read_many(m, letters_free(), 1, true);
+        read_free(m);
         return;
     }
     switch (type->kind) {
@@ -241,12 +248,12 @@ static void read_type(struct machine *m, const struct model_type *type)
         read_many(m, letters_of("0123456789:.Z+-"), 1, true);
         return;
     case MODEL_EMAIL:
-        read_many(m, letters_free(), 1, true);
+        read_free(m);
         read_one(m, letters_of("@"));
-        read_many(m, letters_free(), 1, true);
+        read_free(m);
         return;
     default:
-        read_many(m, letters_free(), 1, true);
+        read_free(m);
     }
 }
 
@@ -259,14 +266,12 @@ static void read_expr(struct machine *m, const struct model_access *access,
 // A padded number has digits only; text may be filled with anything.
 static void read_padded(struct machine *m, const struct model_expr *expr)
 {
-    struct model_segment segment = {.expr = expr};
-    struct model_template one = {.segment_count = 1, .segments = &segment};
-    struct lint_fields fields = {.count = 0};
-    lint_template_fields(&one, &fields);
+    struct lint_fields fields;
+    lint_expr_fields(expr, &fields);
     if (fields.count == 1 && lint_type_numeric(fields.list[0].type))
         read_many(m, letters_digits(), (unsigned)fields.list[0].pad, true);
     else
-        read_many(m, letters_free(), 1, true);
+        read_free(m);
 }
 
 static void read_call(struct machine *m, const struct model_expr *expr)
@@ -283,7 +288,7 @@ static void read_call(struct machine *m, const struct model_expr *expr)
             lint_type_cardinality(first->attribute->type) == 0)
             read_expr(m, NULL, first);
         else
-            read_many(m, letters_free(), 1, true);
+            read_free(m);
         return;
     case MODEL_FN_SHA256:
         for (int i = 0; i < 8; i++)
@@ -299,26 +304,23 @@ static void read_call(struct machine *m, const struct model_expr *expr)
         read_many(m, letters_of("0123456789-/:. T_"), 1, true);
         return;
     default: // some text
-        read_many(m, letters_free(), 1, true);
+        read_free(m);
     }
 }
 
 static void read_expr(struct machine *m, const struct model_access *access,
                       const struct model_expr *expr)
 {
-    struct lint_fields fields = {.count = 0};
+    struct lint_fields fields;
     struct choice choice;
     switch (expr->kind) {
     case MODEL_EXPR_VALUE:
         read_literal(m, expr->value);
         return;
-    case MODEL_EXPR_PATH: {
-        struct model_segment segment = {.expr = expr};
-        struct model_template one = {.segment_count = 1, .segments = &segment};
-        lint_template_fields(&one, &fields);
-        read_type(m, fields.count > 0 ? fields.list[0].type : NULL);
+    case MODEL_EXPR_PATH:
+        lint_expr_fields(expr, &fields);
+        read_type(m, fields.list[0].type);
         return;
-    }
     case MODEL_EXPR_PARAM:
         read_type(m, access != NULL && expr->param < access->param_count
                          ? access->params[expr->param].type
@@ -355,12 +357,19 @@ static void read_template(struct machine *m, const struct model_access *access,
     }
 }
 
-static bool machine_init(struct machine *m)
+// Two machines that accept nothing but the empty text; machines_meet() frees them. False if there
+// is no memory.
+static bool machines_init(struct machine *one, struct machine *other)
 {
-    *m = (struct machine){.states = malloc(STATES_MAX * sizeof(struct state))};
-    if (m->states == NULL)
+    *one = (struct machine){.states = malloc(STATES_MAX * sizeof(struct state))};
+    *other = (struct machine){.states = malloc(STATES_MAX * sizeof(struct state))};
+    if (one->states == NULL || other->states == NULL) {
+        free(one->states);
+        free(other->states);
         return false;
-    (void)state_new(m);
+    }
+    (void)state_new(one);
+    (void)state_new(other);
     return true;
 }
 
@@ -439,12 +448,14 @@ static void search_witness(const struct search *s, int32_t at, struct buf *out)
             text[--len] = (uint8_t)s->queue[i].byte;
 }
 
+// A machine that was cut off accepts whatever got as far as its last state.
 static bool search_accepts(const struct search *s, const struct pair *pair)
 {
     return (pair->a == s->a->at || (s->a->capped && pair->a == s->a->count - 1)) &&
            (pair->b == s->b->at || (s->b->capped && pair->b == s->b->count - 1));
 }
 
+// Breadth first, so that the example is as short as there is one. Both machines are freed.
 static bool machines_meet(const struct machine *a, const struct machine *b, struct buf *witness)
 {
     struct search s = {.a = a, .b = b};
@@ -454,7 +465,7 @@ static bool machines_meet(const struct machine *a, const struct machine *b, stru
         search_push(&s, 0, 0, -1, -1);
     for (int32_t i = 0; !met && i < s.count; i++) {
         struct pair pair = s.queue[i];
-        if (search_accepts(&s, &pair)) {
+        if (search_accepts(&s, &pair)) { // the way here is the example
             met = true;
             if (witness != NULL)
                 search_witness(&s, i, witness);
@@ -473,6 +484,8 @@ static bool machines_meet(const struct machine *a, const struct machine *b, stru
     }
     free(s.seen);
     free(s.queue);
+    free(a->states);
+    free(b->states);
     return met;
 }
 
@@ -499,45 +512,33 @@ bool lint_parts_overlap(const struct model_entity *a, const struct model_key_par
     struct machine other;
     if (fronts_differ(front_of(part_a->template), front_of(part_b->template)))
         return false;
-    bool there = machine_init(&one);
-    bool both = machine_init(&other);
-    bool met = true;
-    if (there && both) {
-        read_part(&one, a, part_a);
-        read_part(&other, b, part_b);
-        met = machines_meet(&one, &other, witness);
-    }
-    free(one.states);
-    free(other.states);
-    return met;
+    if (!machines_init(&one, &other))
+        return true;
+    read_part(&one, a, part_a);
+    read_part(&other, b, part_b);
+    return machines_meet(&one, &other, witness);
 }
 
 bool lint_condition_meets(const struct model_access *access,
                           const struct model_condition *condition,
                           const struct model_entity *entity, const struct model_key_part *part)
 {
-    if (condition->op != MODEL_OP_EQUAL && condition->op != MODEL_OP_BEGINS)
-        return true; // order tells little of texts
     struct machine wanted;
     struct machine kept;
     const struct model_expr *value = condition->values[0];
+    if (condition->op != MODEL_OP_EQUAL && condition->op != MODEL_OP_BEGINS)
+        return true; // order tells little of texts
     if (value->kind == MODEL_EXPR_TEMPLATE &&
         fronts_differ(front_of(value->template), front_of(part->template)))
         return false;
-    bool there = machine_init(&wanted);
-    bool both = machine_init(&kept);
-    bool met = true;
-    if (there && both) {
-        read_expr(&wanted, access, value);
-        if (condition->op == MODEL_OP_BEGINS) {
-            struct letters any = {{0}};
-            letters_add(&any, 0, 0xff);
-            read_many(&wanted, any, 0, true);
-        }
-        read_part(&kept, entity, part);
-        met = machines_meet(&wanted, &kept, NULL);
+    if (!machines_init(&wanted, &kept))
+        return true;
+    read_expr(&wanted, access, value);
+    if (condition->op == MODEL_OP_BEGINS) {
+        struct letters any = {{0}};
+        letters_add(&any, 0, 0xff);
+        read_many(&wanted, any, 0, true);
     }
-    free(wanted.states);
-    free(kept.states);
-    return met;
+    read_part(&kept, entity, part);
+    return machines_meet(&wanted, &kept, NULL);
 }

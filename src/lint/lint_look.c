@@ -42,6 +42,8 @@ struct slice lint_part_source(const struct model_key_part *part)
 
 // ---- Fields --------------------------------------------------------------------------------
 
+static void template_fields(const struct model_template *template, struct lint_field outer,
+                            struct lint_fields *out);
 static void add_fields(const struct model_expr *expr, struct lint_field outer,
                        struct lint_fields *out);
 
@@ -104,33 +106,29 @@ static void add_fields(const struct model_expr *expr, struct lint_field outer,
         out->list[out->count++] = outer;
         return;
     case MODEL_EXPR_TEMPLATE:
-        for (size_t i = 0; i < expr->template->segment_count; i++)
-            if (expr->template->segments[i].expr != NULL)
-                add_fields(expr->template->segments[i].expr, outer, out);
+        template_fields(expr->template, outer, out);
         return;
     case MODEL_EXPR_CALL:
         add_call_fields(expr, outer, out);
         return;
-    case MODEL_EXPR_ELSE:
-        outer.optional = true;
+    default: // ??, sums; what has no arguments has no fields
         for (size_t i = 0; i < expr->arg_count; i++)
             add_fields(expr->args[i], outer, out);
-        return;
-    case MODEL_EXPR_ADD:
-    case MODEL_EXPR_SUBTRACT:
-        for (size_t i = 0; i < expr->arg_count; i++)
-            add_fields(expr->args[i], outer, out);
-        return;
-    default:
-        return;
     }
 }
 
-void lint_template_fields(const struct model_template *template, struct lint_fields *out)
+static void template_fields(const struct model_template *template, struct lint_field outer,
+                            struct lint_fields *out)
 {
     for (size_t i = 0; i < template->segment_count; i++)
         if (template->segments[i].expr != NULL)
-            add_fields(template->segments[i].expr, (struct lint_field){.pad = 0}, out);
+            add_fields(template->segments[i].expr, outer, out);
+}
+
+void lint_expr_fields(const struct model_expr *expr, struct lint_fields *out)
+{
+    *out = (struct lint_fields){.count = 0};
+    add_fields(expr, (struct lint_field){.pad = 0}, out);
 }
 
 static void add_part(const struct model_entity *entity, const struct model_key_part *part,
@@ -138,7 +136,7 @@ static void add_part(const struct model_entity *entity, const struct model_key_p
 {
     if (part->template != NULL) {
         out->bare = part->template->bare;
-        lint_template_fields(part->template, out);
+        template_fields(part->template, (struct lint_field){.pad = 0}, out);
         return;
     }
     const struct model_attribute *native = model_entity_attribute(entity, part->name);
@@ -154,22 +152,39 @@ void lint_part_fields(const struct model_entity *entity, const struct model_key_
     add_part(entity, part, out);
 }
 
-void lint_hash_fields(const struct lint_key *key, struct lint_fields *out)
+// The parts of a half of a key; *count is how many there are.
+static const struct model_key_part *half_of(const struct lint_key *key, enum lint_half half,
+                                            size_t *count)
 {
-    *out = (struct lint_fields){.count = 0};
-    for (size_t i = 0; i < key->schema->hash_count; i++)
-        add_part(key->entity, &key->parts[i], out);
+    const struct key_schema *schema = key->schema;
+    *count = (half == LINT_RANGE ? 0 : schema->hash_count) +
+             (half == LINT_HASH ? 0 : schema->range_count);
+    return key->parts + (half == LINT_RANGE ? schema->hash_count : 0);
 }
 
-void lint_range_fields(const struct lint_key *key, struct lint_fields *out)
+void lint_key_fields(const struct lint_key *key, enum lint_half half, struct lint_fields *out)
 {
+    size_t count;
+    const struct model_key_part *parts = half_of(key, half, &count);
     *out = (struct lint_fields){.count = 0};
-    for (size_t i = 0; i < key->schema->range_count; i++)
-        add_part(key->entity, &key->parts[key->schema->hash_count + i], out);
+    for (size_t i = 0; i < count; i++)
+        add_part(key->entity, &parts[i], out);
+}
+
+bool lint_fields_cover(const struct lint_fields *fields, const struct lint_fields *wanted)
+{
+    for (size_t i = 0; i < wanted->count; i++) {
+        size_t k = 0;
+        while (k < fields->count && fields->list[k].attribute != wanted->list[i].attribute)
+            k++;
+        if (k == fields->count)
+            return false;
+    }
+    return true;
 }
 
 // Any value at all may stand in a native part that the entity does not declare.
-bool lint_part_constant(const struct model_entity *entity, const struct model_key_part *part)
+static bool part_constant(const struct model_entity *entity, const struct model_key_part *part)
 {
     struct lint_fields fields;
     lint_part_fields(entity, part, &fields);
@@ -184,24 +199,20 @@ bool lint_part_constant(const struct model_entity *entity, const struct model_ke
     return true;
 }
 
-bool lint_hash_constant(const struct lint_key *key)
+bool lint_key_constant(const struct lint_key *key, enum lint_half half)
 {
-    for (size_t i = 0; i < key->schema->hash_count; i++)
-        if (!lint_part_constant(key->entity, &key->parts[i]))
+    size_t count;
+    const struct model_key_part *parts = half_of(key, half, &count);
+    for (size_t i = 0; i < count; i++)
+        if (!part_constant(key->entity, &parts[i]))
             return false;
     return true;
 }
 
-bool lint_range_constant(const struct lint_key *key)
+const char *lint_key_source(struct lint *lint, const struct lint_key *key, enum lint_half half)
 {
-    for (size_t i = 0; i < key->schema->range_count; i++)
-        if (!lint_part_constant(key->entity, &key->parts[key->schema->hash_count + i]))
-            return false;
-    return true;
-}
-
-static const char *parts_source(struct lint *lint, const struct model_key_part *parts, size_t count)
-{
+    size_t count;
+    const struct model_key_part *parts = half_of(key, half, &count);
     const char *text = "";
     for (size_t i = 0; i < count; i++) {
         const char *mark = parts[i].template == NULL ? "" : "\"";
@@ -210,16 +221,6 @@ static const char *parts_source(struct lint *lint, const struct model_key_part *
                          mark);
     }
     return text;
-}
-
-const char *lint_hash_source(struct lint *lint, const struct lint_key *key)
-{
-    return parts_source(lint, key->parts, key->schema->hash_count);
-}
-
-const char *lint_range_source(struct lint *lint, const struct lint_key *key)
-{
-    return parts_source(lint, key->parts + key->schema->hash_count, key->schema->range_count);
 }
 
 // ---- Types ---------------------------------------------------------------------------------

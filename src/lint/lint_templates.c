@@ -7,35 +7,6 @@ static bool is_delimiter(uint8_t byte)
     return byte == '#' || byte == '|' || byte == '/' || byte == ':' || byte == '~';
 }
 
-static void segment_field(const struct model_segment *segment, struct lint_fields *out)
-{
-    struct model_template one = {.segment_count = 1, .segments = segment};
-    *out = (struct lint_fields){.count = 0};
-    lint_template_fields(&one, out);
-}
-
-typedef void judge_part(struct lint *lint, const struct lint_key *key,
-                        const struct model_key_part *part);
-
-static void each_template(struct lint *lint, judge_part *judge)
-{
-    for (size_t t = 0; t < lint->model->table_count; t++) {
-        const struct model_table *table = &lint->model->tables[t];
-        for (size_t e = 0; e < table->entity_count; e++) {
-            for (size_t i = 0; i <= table->index_count; i++) {
-                struct lint_key key;
-                const struct model_index *index = i == 0 ? NULL : &table->indexes[i - 1];
-                if (!lint_key_of(&table->entities[e], index, &key))
-                    continue;
-                size_t parts = key.schema->hash_count + key.schema->range_count;
-                for (size_t p = 0; p < parts; p++)
-                    if (key.parts[p].template != NULL)
-                        judge(lint, &key, &key.parts[p]);
-            }
-        }
-    }
-}
-
 static struct model_place part_place(const struct lint_key *key, const struct model_key_part *part)
 {
     return part->at.line > 0 ? part->at : key->at;
@@ -50,8 +21,8 @@ static bool fixed_text(const struct lint_fields *fields)
             (fields->list[0].pad > 0 && lint_type_numeric(fields->list[0].type)));
 }
 
-static void adjacent(struct lint *lint, const struct lint_key *key,
-                     const struct model_key_part *part)
+void lint_adjacent_fields(struct lint *lint, const struct lint_key *key,
+                          const struct model_key_part *part)
 {
     const struct model_template *template = part->template;
     for (size_t i = 1; i < template->segment_count; i++) {
@@ -59,8 +30,9 @@ static void adjacent(struct lint *lint, const struct lint_key *key,
         struct lint_fields right;
         if (template->segments[i - 1].expr == NULL || template->segments[i].expr == NULL)
             continue;
-        segment_field(&template->segments[i - 1], &left);
-        segment_field(&template->segments[i], &right);
+        lint_expr_fields(template->segments[i - 1].expr, &left);
+        lint_expr_fields(template->segments[i].expr, &right);
+        // What always has the same length needs no delimiter behind it.
         if (left.count == 0 || right.count == 0 || fixed_text(&left))
             continue;
         lint_find(lint, part_place(key, part), NULL,
@@ -68,11 +40,6 @@ static void adjacent(struct lint *lint, const struct lint_key *key,
                   SLICE_FMT(part->name), SLICE_FMT(template->source));
         return;
     }
-}
-
-void lint_adjacent_fields(struct lint *lint)
-{
-    each_template(lint, adjacent);
 }
 
 // ---- L011 ----------------------------------------------------------------------------------
@@ -89,8 +56,8 @@ static bool reported(const struct lint *lint, struct model_place at)
     return false;
 }
 
-static void delimiter_inside(struct lint *lint, const struct lint_key *key,
-                             const struct model_key_part *part)
+void lint_delimiter_in_text(struct lint *lint, const struct lint_key *key,
+                            const struct model_key_part *part)
 {
     const struct model_template *template = part->template;
     for (size_t i = 0; i + 1 < template->segment_count; i++) {
@@ -99,7 +66,7 @@ static void delimiter_inside(struct lint *lint, const struct lint_key *key,
         if (template->segments[i].expr == NULL || next->expr != NULL || next->literal.len == 0 ||
             !is_delimiter(next->literal.ptr[0]))
             continue;
-        segment_field(&template->segments[i], &fields);
+        lint_expr_fields(template->segments[i].expr, &fields);
         if (fields.count != 1 || fields.list[0].attribute == NULL || fields.list[0].shaped ||
             !lint_type_free(fields.list[0].type))
             continue;
@@ -117,11 +84,6 @@ static void delimiter_inside(struct lint *lint, const struct lint_key *key,
                   SLICE_FMT(attribute->name), SLICE_FMT(key->entity->name), next->literal.ptr[0],
                   SLICE_FMT(template->source));
     }
-}
-
-void lint_delimiter_in_text(struct lint *lint)
-{
-    each_template(lint, delimiter_inside);
 }
 
 // ---- L012 ----------------------------------------------------------------------------------
@@ -149,14 +111,14 @@ static enum time_form form_of(const struct lint_field *field)
 // The time with which the sort key begins.
 static enum time_form leading_form(const struct lint_key *key, struct lint_fields *fields)
 {
-    lint_range_fields(key, fields);
+    lint_key_fields(key, LINT_RANGE, fields);
     return fields->count == 0 ? TIME_NONE : form_of(&fields->list[0]);
 }
 
 static void text_times(struct lint *lint, const struct lint_key *key)
 {
     struct lint_fields fields;
-    lint_range_fields(key, &fields);
+    lint_key_fields(key, LINT_RANGE, &fields);
     for (size_t i = 0; i < fields.count; i++) {
         const struct model_attribute *attribute = fields.list[i].attribute;
         if (form_of(&fields.list[i]) != TIME_TEXT || reported(lint, attribute->at))
@@ -203,11 +165,8 @@ static void index_times(struct lint *lint, const struct model_table *table,
     }
 }
 
-void lint_mixed_times(struct lint *lint)
+void lint_mixed_times(struct lint *lint, const struct model_table *table)
 {
-    for (size_t t = 0; t < lint->model->table_count; t++) {
-        const struct model_table *table = &lint->model->tables[t];
-        for (size_t i = 0; i <= table->index_count; i++)
-            index_times(lint, table, i == 0 ? NULL : &table->indexes[i - 1]);
-    }
+    for (size_t i = 0; i <= table->index_count; i++)
+        index_times(lint, table, i == 0 ? NULL : &table->indexes[i - 1]);
 }

@@ -26,39 +26,29 @@ static bool has_entity(const struct raw_table *table, struct slice name)
 // The table that is named, or the one above the pattern, or any that has the first entity.
 static struct raw_table *find_table(struct model_file *file, const struct raw_access *raw)
 {
-    struct slice first = raw->entity_names[0];
-    struct model_guess guess = model_guess_for(raw->table_name);
-    if (raw->table_name.len > 0) {
-        struct raw_table *named = file_table(file, raw->table_name);
-        for (struct raw_table *one = file->tables.first; one != NULL; one = one->next)
-            model_guess_candidate(&guess, one->table.name);
-        if (named == NULL)
-            (void)file_error(file, raw->table_at, "unknown table \"%.*s\"%s",
-                             SLICE_FMT(raw->table_name), model_guess_say(&guess, file->p.scratch));
-        return named;
-    }
+    struct slice first = raw->entity_names[0].name;
+    if (raw->table_name.name.len > 0)
+        return file_table_named(file, &raw->table_name);
     if (raw->above != NULL && has_entity(raw->above, first))
         return raw->above;
     struct raw_table *found = NULL;
-    guess = model_guess_for(first);
+    struct model_guess guess = model_guess_for(first);
     for (struct raw_table *one = file->tables.first; one != NULL; one = one->next) {
         for (size_t i = 0; i < one->final->entity_count; i++)
             model_guess_candidate(&guess, one->entities[i].name);
         if (!has_entity(one, first))
             continue;
-        if (found != NULL) {
-            (void)file_error(file, raw->entity_at[0],
-                             "tables \"%.*s\" and \"%.*s\" both have an entity \"%.*s\"; write "
-                             "\"of TABLE\"",
-                             SLICE_FMT(found->table.name), SLICE_FMT(one->table.name),
-                             SLICE_FMT(first));
-            return NULL;
-        }
+        if (found != NULL)
+            return diagnostic_fail(
+                file->p.diagnostics, raw->entity_names[0].at,
+                "tables \"%.*s\" and \"%.*s\" both have an entity \"%.*s\"; write "
+                "\"of TABLE\"",
+                SLICE_FMT(found->table.name), SLICE_FMT(one->table.name), SLICE_FMT(first));
         found = one;
     }
     if (found == NULL)
-        (void)file_error(file, raw->entity_at[0], "unknown entity \"%.*s\"%s", SLICE_FMT(first),
-                         model_guess_say(&guess, file->p.scratch));
+        (void)file_error(file, raw->entity_names[0].at, "unknown entity \"%.*s\"%s",
+                         SLICE_FMT(first), model_guess_say(&guess, file->p.scratch));
     return found;
 }
 
@@ -70,18 +60,20 @@ static bool find_entities(struct pattern *p, const struct raw_table *table)
     if (list == NULL)
         return false;
     for (size_t i = 0; i < raw->entity_count; i++) {
-        struct model_guess guess = model_guess_for(raw->entity_names[i]);
+        struct model_guess guess = model_guess_for(raw->entity_names[i].name);
         for (size_t k = 0; k < table->final->entity_count; k++)
             model_guess_candidate(&guess, table->entities[k].name);
-        list[i] = model_table_entity(table->final, raw->entity_names[i]);
+        list[i] = model_table_entity(table->final, raw->entity_names[i].name);
         if (list[i] == NULL)
-            return file_error(p->file, raw->entity_at[i], "table \"%.*s\" has no entity \"%.*s\"%s",
-                              SLICE_FMT(table->table.name), SLICE_FMT(raw->entity_names[i]),
+            return file_error(p->file, raw->entity_names[i].at,
+                              "table \"%.*s\" has no entity \"%.*s\"%s",
+                              SLICE_FMT(table->table.name), SLICE_FMT(raw->entity_names[i].name),
                               model_guess_say(&guess, p->file->p.scratch));
         for (size_t k = 0; k < i; k++)
             if (list[k] == list[i])
-                return file_error(p->file, raw->entity_at[i], "entity \"%.*s\" is there twice",
-                                  SLICE_FMT(raw->entity_names[i]));
+                return file_error(p->file, raw->entity_names[i].at,
+                                  "entity \"%.*s\" is there twice",
+                                  SLICE_FMT(raw->entity_names[i].name));
     }
     p->access->entities = list;
     p->access->entity_count = raw->entity_count;
@@ -92,15 +84,15 @@ static bool find_index(struct pattern *p, const struct raw_table *table)
 {
     struct raw_access *raw = p->raw;
     p->keys = &table->final->keys;
-    if (raw->index_name.len == 0)
+    if (raw->index_name.name.len == 0)
         return true;
-    const struct model_index *index = model_table_index(table->final, raw->index_name);
+    const struct model_index *index = model_table_index(table->final, raw->index_name.name);
     if (index == NULL) {
-        struct model_guess guess = model_guess_for(raw->index_name);
+        struct model_guess guess = model_guess_for(raw->index_name.name);
         for (size_t i = 0; i < table->final->index_count; i++)
             model_guess_candidate(&guess, table->final_indexes[i].name);
-        return file_error(p->file, raw->index_at, "table \"%.*s\" has no index \"%.*s\"%s",
-                          SLICE_FMT(table->table.name), SLICE_FMT(raw->index_name),
+        return file_error(p->file, raw->index_name.at, "table \"%.*s\" has no index \"%.*s\"%s",
+                          SLICE_FMT(table->table.name), SLICE_FMT(raw->index_name.name),
                           model_guess_say(&guess, p->file->p.scratch));
     }
     size_t position = (size_t)(index - table->final->indexes);
@@ -108,12 +100,14 @@ static bool find_index(struct pattern *p, const struct raw_table *table)
     for (size_t i = 0; i < p->access->entity_count; i++)
         stated = stated || p->access->entities[i]->entries[position].stated;
     if (!stated)
-        return file_error(p->file, raw->index_at, "entity \"%.*s\" has no entry in index \"%.*s\"",
+        return file_error(p->file, raw->index_name.at,
+                          "entity \"%.*s\" has no entry in index \"%.*s\"",
                           SLICE_FMT(p->access->entities[0]->name), SLICE_FMT(index->name));
     p->access->index = index;
     p->keys = &index->keys;
     if (p->access->consistent && !index->local)
-        return file_error(p->file, raw->index_at, "a global index cannot be read consistently");
+        return file_error(p->file, raw->index_name.at,
+                          "a global index cannot be read consistently");
     return true;
 }
 
@@ -182,25 +176,27 @@ static size_t find_param(const struct pattern *p, const struct model_expr *path)
     return SIZE_MAX;
 }
 
-static struct model_expr *copy_expr(struct pattern *p, const struct model_expr *expr)
+// The expression in the model's memory, or NULL.
+static struct model_expr *keep(struct pattern *p, struct model_expr expr)
 {
-    struct model_expr *copy = file_alloc(p->file, 1, sizeof *copy);
-    if (copy != NULL)
-        *copy = *expr;
-    return copy;
+    struct model_expr *kept = file_alloc(p->file, 1, sizeof *kept);
+    if (kept != NULL)
+        *kept = expr;
+    return kept;
 }
 
-static const struct model_expr *call_of(struct pattern *p, enum model_function function,
-                                        const struct model_expr *arg)
+static struct model_expr *call_of(struct pattern *p, enum model_function function,
+                                  const struct model_expr *arg)
 {
-    struct model_expr *call = file_alloc(p->file, 1, sizeof *call);
     const struct model_expr **args = file_alloc(p->file, 1, sizeof(struct model_expr *));
-    if (call == NULL || args == NULL)
+    if (args == NULL)
         return NULL;
     args[0] = arg;
-    *call = (struct model_expr){
-        .kind = MODEL_EXPR_CALL, .at = arg->at, .function = function, .arg_count = 1, .args = args};
-    return call;
+    return keep(p, (struct model_expr){.kind = MODEL_EXPR_CALL,
+                                       .at = arg->at,
+                                       .function = function,
+                                       .arg_count = 1,
+                                       .args = args});
 }
 
 // The parameter in place of an attribute, changed as the attribute's text would be before it is
@@ -208,19 +204,18 @@ static const struct model_expr *call_of(struct pattern *p, enum model_function f
 static const struct model_expr *param_for(struct pattern *p, const struct model_expr *path,
                                           size_t param)
 {
-    struct model_expr *expr = file_alloc(p->file, 1, sizeof *expr);
-    if (expr == NULL)
-        return NULL;
-    *expr = (struct model_expr){.kind = MODEL_EXPR_PARAM, .at = path->at, .param = param};
-    p->used[param] = true;
-    const struct model_expr *result = expr;
+    static const struct {
+        unsigned normal;
+        enum model_function function;
+    } normals[] = {
+        {MODEL_TRIM, MODEL_FN_TRIM}, {MODEL_LOWER, MODEL_FN_LOWER}, {MODEL_UPPER, MODEL_FN_UPPER}};
     unsigned normal = path->attribute != NULL ? path->attribute->normal : 0;
-    if (result != NULL && (normal & MODEL_TRIM) != 0)
-        result = call_of(p, MODEL_FN_TRIM, result);
-    if (result != NULL && (normal & MODEL_LOWER) != 0)
-        result = call_of(p, MODEL_FN_LOWER, result);
-    if (result != NULL && (normal & MODEL_UPPER) != 0)
-        result = call_of(p, MODEL_FN_UPPER, result);
+    p->used[param] = true;
+    const struct model_expr *result =
+        keep(p, (struct model_expr){.kind = MODEL_EXPR_PARAM, .at = path->at, .param = param});
+    for (size_t i = 0; i < COUNT_OF(normals) && result != NULL; i++)
+        if ((normal & normals[i].normal) != 0)
+            result = call_of(p, normals[i].function, result);
     return result;
 }
 
@@ -257,7 +252,7 @@ static const struct model_expr *fix(struct pattern *p, const struct model_expr *
         return param_for(p, expr, find_param(p, expr));
     if (expr->kind == MODEL_EXPR_ELSE)
         return fix(p, expr->args[0]);
-    struct model_expr *copy = copy_expr(p, expr);
+    struct model_expr *copy = keep(p, *expr);
     if (copy == NULL)
         return NULL;
     if (expr->kind == MODEL_EXPR_TEMPLATE)
@@ -307,11 +302,9 @@ static const struct model_expr *value_of(struct pattern *p, const struct model_t
     if (template->bare && count == 1)
         return fix(p, template->segments[0].expr);
     const struct model_template *fixed = fix_template(p, template, count);
-    struct model_expr *expr = file_alloc(p->file, 1, sizeof *expr);
-    if (fixed == NULL || expr == NULL)
-        return NULL;
-    *expr = (struct model_expr){.kind = MODEL_EXPR_TEMPLATE, .at = at, .template = fixed};
-    return expr;
+    return fixed == NULL ? NULL
+                         : keep(p, (struct model_expr){
+                                       .kind = MODEL_EXPR_TEMPLATE, .at = at, .template = fixed});
 }
 
 // ---- Key conditions -------------------------------------------------------------------------
@@ -447,6 +440,8 @@ static bool complete_range(struct pattern *p, size_t part, bool *whole)
         return add_where(p, part, where);
     }
     const struct model_key_part *made = stated_part(p, part);
+    // Entities of one partition differ in their sort keys: a condition made from the templates of
+    // one would lose the others.
     if (p->access->entity_count > 1 || made->template == NULL)
         return true;
     bool field = false;
@@ -493,6 +488,7 @@ static bool complete_keys(struct pattern *p)
             SLICE_FMT(p->access->index != NULL ? p->access->index->name : p->access->table->name));
     }
     size_t parts = hashes + p->keys->range_count;
+    // GetItem reads no index and has no filter.
     p->access->get = p->access->one && p->access->index == NULL && p->access->key_count == parts &&
                      whole && p->raw->filter_count == 0;
     return true;
@@ -513,8 +509,7 @@ static bool check_filter(struct pattern *p, const struct model_condition *filter
         return true;
     struct model_guess guess = model_guess_for(name);
     for (size_t i = 0; i < p->access->entity_count; i++)
-        for (size_t k = 0; k < p->access->entities[i]->attribute_count; k++)
-            model_guess_candidate(&guess, p->access->entities[i]->attributes[k].name);
+        model_guess_attributes(&guess, p->access->entities[i]);
     return file_error(p->file, filter->at, "entity \"%.*s\" has no attribute \"%.*s\"%s",
                       SLICE_FMT(p->access->entities[0]->name), SLICE_FMT(name),
                       model_guess_say(&guess, p->file->p.scratch));
@@ -601,6 +596,7 @@ void check_accesses(struct model_file *file)
         if (table == NULL)
             continue;
         check_name(file, raw);
+        // A pattern that is wrong leaves its place to the next one.
         struct model_access *access = &table->accesses[table->access_count];
         *access = raw->access;
         struct pattern pattern = {.file = file, .raw = raw, .access = access};

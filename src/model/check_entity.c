@@ -1,24 +1,23 @@
 // Entities are gathered by table, with their attributes in arrays that do not move any more.
 #include "model/parse_internal.h"
 
-static void unknown_table(struct model_file *file, struct slice name, struct model_place at)
+struct raw_table *file_table_named(struct model_file *file, const struct raw_name *name)
 {
-    struct model_guess guess = model_guess_for(name);
+    struct raw_table *found = file_table(file, name->name);
+    if (found != NULL)
+        return found;
+    struct model_guess guess = model_guess_for(name->name);
     for (struct raw_table *table = file->tables.first; table != NULL; table = table->next)
         model_guess_candidate(&guess, table->table.name);
-    (void)file_error(file, at, "unknown table \"%.*s\"%s", SLICE_FMT(name),
-                     model_guess_say(&guess, file->p.scratch));
+    return diagnostic_fail(file->p.diagnostics, name->at, "unknown table \"%.*s\"%s",
+                           SLICE_FMT(name->name), model_guess_say(&guess, file->p.scratch));
 }
 
 // The table of an entity; NULL after telling that there is none.
 static struct raw_table *table_of(struct model_file *file, const struct raw_entity *raw)
 {
-    if (raw->table_name.len > 0) {
-        struct raw_table *table = file_table(file, raw->table_name);
-        if (table == NULL)
-            unknown_table(file, raw->table_name, raw->table_at);
-        return table;
-    }
+    if (raw->table_name.name.len > 0)
+        return file_table_named(file, &raw->table_name);
     if (raw->table == NULL)
         (void)file_error(file, raw->entity.at,
                          "entity \"%.*s\" has no table: declare one above it, or write \"of "
@@ -29,13 +28,13 @@ static struct raw_table *table_of(struct model_file *file, const struct raw_enti
 
 static bool gather_attributes(struct model_file *file, struct raw_entity *raw)
 {
-    size_t count = raw->attribute_count;
+    size_t count = raw->attributes.count;
     struct model_attribute *attributes = file_alloc(file, count + 1, sizeof *attributes);
     uint16_t *by_name = file_alloc(file, count + 1, sizeof *by_name);
     if (attributes == NULL || by_name == NULL)
         return false;
     size_t at = 0;
-    for (struct raw_attribute *one = raw->attributes; one != NULL; one = one->next)
+    for (struct raw_attribute *one = raw->attributes.first; one != NULL; one = one->next)
         attributes[at++] = one->attribute;
     for (size_t i = 0; i < count; i++) {
         size_t to = i;

@@ -25,8 +25,7 @@ static bool unknown_name(const struct model_expr *expr, const struct model_names
     struct model_guess guess = model_guess_for(name);
     for (size_t i = 0; i < scope->param_count; i++)
         model_guess_candidate(&guess, scope->params[i].name);
-    for (size_t i = 0; scope->entity != NULL && i < scope->entity->attribute_count; i++)
-        model_guess_candidate(&guess, scope->entity->attributes[i].name);
+    model_guess_attributes(&guess, scope->entity);
     if (scope->entity == NULL && scope->param_count == 0)
         return diagnostic_error(diagnostics, expr->at, "%s cannot name an attribute", scope->what);
     const uint8_t *dash = memchr(name.ptr, '-', name.len);
@@ -180,7 +179,7 @@ enum value_type check_gives(const struct model_expr *expr)
         return first == check_gives(expr->args[1]) ? first : VALUE_TYPES;
     }
     case MODEL_EXPR_ADD:
-    case MODEL_EXPR_SUBTRACT:
+    case MODEL_EXPR_SUBTRACT: // a time and seconds are what the time is: text or a number
         return check_gives(expr->args[0]) == VALUE_N ? VALUE_N : VALUE_TYPES;
     default:
         return VALUE_TYPES;
@@ -321,6 +320,12 @@ static void check_fields(struct model_file *file, const struct model_type *type,
     }
 }
 
+struct model_names check_scope(struct model_file *file, const struct model_entity *entity)
+{
+    const char *what = arena_printf(file->p.scratch, "entity \"%.*s\"", SLICE_FMT(entity->name));
+    return (struct model_names){.entity = entity, .what = what != NULL ? what : "it"};
+}
+
 void check_expressions(struct model_file *file)
 {
     struct model_names none = {.what = "a field's default"};
@@ -329,9 +334,7 @@ void check_expressions(struct model_file *file)
     for (struct raw_entity *raw = file->entities.first; raw != NULL; raw = raw->next) {
         if (raw->final == NULL)
             continue;
-        const char *what =
-            arena_printf(file->p.scratch, "entity \"%.*s\"", SLICE_FMT(raw->entity.name));
-        struct model_names scope = {.entity = raw->final, .what = what != NULL ? what : "it"};
+        struct model_names scope = check_scope(file, raw->final);
         for (size_t i = 0; i < raw->final->attribute_count; i++)
             check_member(file, &raw->final->attributes[i], &scope);
     }

@@ -13,7 +13,7 @@ static const char *type_name(enum value_type type)
 
 static struct raw_binding *find_binding(const struct raw_entity *raw, struct slice name)
 {
-    for (struct raw_binding *bound = raw->bindings; bound != NULL; bound = bound->next)
+    for (struct raw_binding *bound = raw->bindings.first; bound != NULL; bound = bound->next)
         if (slice_equal(bound->name, name))
             return bound;
     return NULL;
@@ -35,7 +35,7 @@ static bool is_key_attribute(const struct raw_table *table, struct slice name)
     size_t position = 0;
     if (schema_has(&table->table.keys, name, &position))
         return true;
-    for (struct raw_index *one = table->indexes; one != NULL; one = one->next)
+    for (struct raw_index *one = table->indexes.first; one != NULL; one = one->next)
         if (schema_has(&one->index.keys, name, &position))
             return true;
     return false;
@@ -43,7 +43,7 @@ static bool is_key_attribute(const struct raw_table *table, struct slice name)
 
 static bool is_index(const struct raw_table *table, struct slice name)
 {
-    for (struct raw_index *one = table->indexes; one != NULL; one = one->next)
+    for (struct raw_index *one = table->indexes.first; one != NULL; one = one->next)
         if (slice_equal(one->index.name, name))
             return true;
     return false;
@@ -52,11 +52,13 @@ static bool is_index(const struct raw_table *table, struct slice name)
 // The template an entity gives for a key attribute, by its own name or by an index's; or NULL.
 static struct raw_template *template_of(const struct raw_entity *raw, struct slice name)
 {
+    // A name may be both an attribute's and an index's. One template is then the attribute's,
+    // several are the index's.
     struct raw_binding *bound = find_binding(raw, name);
     if (bound != NULL && is_key_attribute(raw->table, name) &&
         (bound->count == 1 || !is_index(raw->table, name)))
         return &bound->templates[0];
-    for (struct raw_index *one = raw->table->indexes; one != NULL; one = one->next) {
+    for (struct raw_index *one = raw->table->indexes.first; one != NULL; one = one->next) {
         const struct key_schema *keys = &one->index.keys;
         size_t position = 0;
         bound = find_binding(raw, one->index.name);
@@ -101,16 +103,10 @@ static void check_index(struct model_file *file, const struct raw_table *table,
     const struct model_index *index = &one->index;
     check_schema(file, &index->keys, one->part_at);
     check_local(file, table, one);
-    bool name = index->name.len >= LIMIT_TABLE_NAME_MIN && index->name.len <= LIMIT_TABLE_NAME_MAX;
-    for (size_t i = 0; i < index->name.len; i++) {
-        uint8_t c = index->name.ptr[i];
-        name = name && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                        (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.');
-    }
-    if (!name)
+    if (!file_name_fits(index->name))
         (void)file_error(file, index->at,
                          "an index's name has 3 to 255 letters, digits, \"_\", \"-\" or \".\"");
-    for (struct raw_index *other = table->indexes; other != one; other = other->next)
+    for (struct raw_index *other = table->indexes.first; other != one; other = other->next)
         if (slice_equal(other->index.name, index->name))
             (void)file_error(file, index->at, "index \"%.*s\" is declared twice, first in line %u",
                              SLICE_FMT(index->name), other->index.at.line);
@@ -121,10 +117,10 @@ static bool gather_indexes(struct model_file *file, struct raw_table *table)
     size_t local = 0;
     size_t global = 0;
     size_t included = 0;
-    struct model_index *list = file_alloc(file, table->index_count + 1, sizeof *list);
+    struct model_index *list = file_alloc(file, table->indexes.count + 1, sizeof *list);
     if (list == NULL)
         return false;
-    for (struct raw_index *one = table->indexes; one != NULL; one = one->next) {
+    for (struct raw_index *one = table->indexes.first; one != NULL; one = one->next) {
         check_index(file, table, one);
         list[local + global] = one->index;
         one->index.local ? local++ : global++;
@@ -208,6 +204,7 @@ static void settle_type(struct model_file *file, const struct raw_table *table,
             !entity_says(file, raw, part->name, &type, &at))
             continue;
         struct raw_template *given = template_of(raw, part->name);
+        // The template will be judged again, as text for a number: that would be the same mistake.
         if (given != NULL)
             given->told = known && type != part->type;
         if (!known) {
@@ -225,7 +222,8 @@ static void settle_type(struct model_file *file, const struct raw_table *table,
     }
 }
 
-// Whether the table or an index before this one has the key attribute, with its type settled.
+// Whether the table or an index before this one has the key attribute, with its type settled: an
+// attribute has one type in all keys of a table, and disagreement is to be told once.
 static bool settled_before(const struct raw_table *table, size_t index, struct key_part *part)
 {
     size_t position = 0;
@@ -245,7 +243,7 @@ static void settle_types(struct model_file *file, struct raw_table *table)
     for (size_t i = 0; i < keys->hash_count + keys->range_count; i++)
         settle_type(file, table, &keys->parts[i], table->typed[i]);
     size_t at = 0;
-    for (struct raw_index *one = table->indexes; one != NULL; one = one->next, at++) {
+    for (struct raw_index *one = table->indexes.first; one != NULL; one = one->next, at++) {
         struct key_schema *own = &table->final_indexes[at].keys;
         for (size_t i = 0; i < own->hash_count + own->range_count; i++)
             if (!settled_before(table, at, &own->parts[i]))
@@ -262,7 +260,7 @@ static void unknown_binding(struct model_file *file, const struct raw_entity *ra
     struct model_guess guess = model_guess_for(bound->name);
     for (size_t i = 0; i < 2; i++)
         model_guess_candidate(&guess, table->table.keys.parts[i].name);
-    for (struct raw_index *one = table->indexes; one != NULL; one = one->next) {
+    for (struct raw_index *one = table->indexes.first; one != NULL; one = one->next) {
         model_guess_candidate(&guess, one->index.name);
         for (size_t i = 0; i < one->index.keys.hash_count + one->index.keys.range_count; i++)
             model_guess_candidate(&guess, one->index.keys.parts[i].name);
@@ -298,7 +296,7 @@ static void check_derived(struct model_file *file, const struct raw_entity *raw,
 
 static void check_bindings(struct model_file *file, const struct raw_entity *raw)
 {
-    for (struct raw_binding *bound = raw->bindings; bound != NULL; bound = bound->next) {
+    for (struct raw_binding *bound = raw->bindings.first; bound != NULL; bound = bound->next) {
         if (find_binding(raw, bound->name) != bound) {
             (void)file_error(file, bound->at, "\"%.*s\" is given twice", SLICE_FMT(bound->name));
             continue;
@@ -331,24 +329,14 @@ static void check_bindings(struct model_file *file, const struct raw_entity *raw
 static struct model_template *native_template(struct model_file *file,
                                               const struct model_attribute *attribute)
 {
-    struct model_template *template = file_alloc(file, 1, sizeof *template);
-    struct model_segment *segment = file_alloc(file, 1, sizeof *segment);
-    struct model_expr *expr = file_alloc(file, 1, sizeof *expr);
-    struct slice *step = file_alloc(file, 1, sizeof *step);
-    char *source = arena_printf(file->p.arena, "{%.*s}", SLICE_FMT(attribute->name));
-    if (template == NULL || segment == NULL || expr == NULL || step == NULL || source == NULL) {
-        (void)parse_no_memory(&file->p);
+    struct model_parser *p = &file->p;
+    struct model_expr *path = parse_attribute_path(p, attribute->name, attribute->at);
+    if (path == NULL)
         return NULL;
-    }
-    *step = attribute->name;
-    *expr = (struct model_expr){.kind = MODEL_EXPR_PATH,
-                                .at = attribute->at,
-                                .step_count = 1,
-                                .steps = step,
-                                .attribute = attribute};
-    segment->expr = expr;
-    *template = (struct model_template){
-        .source = slice_str(source), .bare = true, .segment_count = 1, .segments = segment};
+    path->attribute = attribute;
+    struct model_template *template = parse_bare(p, path, attribute->name);
+    if (template != NULL)
+        template->bare = true;
     return template;
 }
 
@@ -403,9 +391,7 @@ static void warn_optional(struct model_file *file, const struct model_template *
 static bool settle_template(struct model_file *file, const struct raw_entity *raw,
                             struct raw_template *given, enum value_type type)
 {
-    const char *what =
-        arena_printf(file->p.scratch, "entity \"%.*s\"", SLICE_FMT(raw->entity.name));
-    struct model_names scope = {.entity = raw->final, .what = what != NULL ? what : "it"};
+    struct model_names scope = check_scope(file, raw->final);
     struct model_template *template = given->template;
     if (!model_template_resolve(template, &scope, file->p.scratch, file->p.diagnostics))
         return false;
@@ -497,7 +483,7 @@ static bool settle_entries(struct model_file *file, struct raw_entity *raw)
 // A template for one part of an index's key is of no use without the others.
 static void check_partial(struct model_file *file, const struct raw_entity *raw)
 {
-    for (struct raw_binding *bound = raw->bindings; bound != NULL; bound = bound->next) {
+    for (struct raw_binding *bound = raw->bindings.first; bound != NULL; bound = bound->next) {
         size_t position = 0;
         const struct model_index *index = NULL;
         bool used = schema_has(&raw->table->final->keys, bound->name, &position) ||

@@ -9,9 +9,8 @@ static struct model_entity *rule_entity(struct model_file *file, const struct ra
     struct model_guess guess = model_guess_for(name->name);
     for (struct raw_entity *raw = file->entities.first; raw != NULL; raw = raw->next)
         model_guess_candidate(&guess, raw->entity.name);
-    (void)file_error(file, name->at, "unknown entity \"%.*s\"%s", SLICE_FMT(name->name),
-                     model_guess_say(&guess, file->p.scratch));
-    return NULL;
+    return diagnostic_fail(file->p.diagnostics, name->at, "unknown entity \"%.*s\"%s",
+                           SLICE_FMT(name->name), model_guess_say(&guess, file->p.scratch));
 }
 
 static void rule_attribute(struct model_file *file, const struct model_entity *entity,
@@ -20,8 +19,7 @@ static void rule_attribute(struct model_file *file, const struct model_entity *e
     if (name->name.len == 0 || model_entity_attribute(entity, name->name) != NULL)
         return;
     struct model_guess guess = model_guess_for(name->name);
-    for (size_t i = 0; i < entity->attribute_count; i++)
-        model_guess_candidate(&guess, entity->attributes[i].name);
+    model_guess_attributes(&guess, entity);
     (void)file_error(file, name->at, "entity \"%.*s\" has no attribute \"%.*s\"%s",
                      SLICE_FMT(entity->name), SLICE_FMT(name->name),
                      model_guess_say(&guess, file->p.scratch));
@@ -32,11 +30,9 @@ static void rule_tenant(struct model_file *file, const struct raw_name *name)
 {
     struct model_guess guess = model_guess_for(name->name);
     for (struct raw_entity *raw = file->entities.first; raw != NULL; raw = raw->next) {
-        for (size_t i = 0; raw->final != NULL && i < raw->final->attribute_count; i++) {
-            if (slice_equal(raw->final->attributes[i].name, name->name))
-                return;
-            model_guess_candidate(&guess, raw->final->attributes[i].name);
-        }
+        if (raw->final != NULL && model_entity_attribute(raw->final, name->name) != NULL)
+            return;
+        model_guess_attributes(&guess, raw->final);
     }
     (void)file_error(file, name->at, "no entity has an attribute \"%.*s\"%s", SLICE_FMT(name->name),
                      model_guess_say(&guess, file->p.scratch));
@@ -55,10 +51,10 @@ static void check_rule(struct model_file *file, const struct raw_rule *raw)
         return;
     rule_attribute(file, entity, &raw->names[0]);
     rule_attribute(file, entity, &raw->names[1]);
-    char *what = arena_printf(file->p.scratch, "entity \"%.*s\"", SLICE_FMT(entity->name));
-    struct model_names scope = {.entity = entity, .what = what != NULL ? what : "it"};
+    struct model_names scope = check_scope(file, entity);
     if (raw->template != NULL)
-        (void)!model_template_resolve(raw->template, &scope, file->p.scratch, file->p.diagnostics);
+        DISREGARD(
+            model_template_resolve(raw->template, &scope, file->p.scratch, file->p.diagnostics));
 }
 
 void check_rules(struct model_file *file)

@@ -24,21 +24,14 @@ static const char *type_hint(struct slice name)
 
 static bool is_modifier(struct slice name)
 {
-    static const char *const words[] = {"unique", "immutable", "version",   "lower",
-                                        "upper",  "trim",      "deprecated"};
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (slice_is(name, words[i]))
+    for (const struct model_modifier *one = model_modifiers; one->word != NULL; one++)
+        if (slice_is(name, one->word))
             return true;
     return false;
 }
 
 static void unknown_type(struct model_file *file, const struct raw_use *use)
 {
-    static const char *const words[] = {
-#define X(kind, name, stored) name,
-        MODEL_TYPE_LIST(X)
-#undef X
-            "list"};
     struct slice name = use->named->type->name;
     struct model_guess guess = model_guess_for(name);
     const char *hint = type_hint(name);
@@ -46,8 +39,8 @@ static void unknown_type(struct model_file *file, const struct raw_use *use)
         (void)file_error(file, use->at, "expected a type before \"%.*s\"", SLICE_FMT(name));
         return;
     }
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        model_guess_candidate(&guess, slice_str(words[i]));
+    for (size_t i = 0; i <= MODEL_KINDS; i++)
+        model_guess_candidate(&guess, slice_str(model_type_words[i]));
     for (struct raw_type *other = file->types.first; other != NULL; other = other->next)
         if (other->at.line > 0)
             model_guess_candidate(&guess, other->type->name);
@@ -137,7 +130,7 @@ static bool resolve_named(struct model_file *file, struct raw_type *named)
     if (named->state == TYPE_BUSY)
         return file_error(file, named->at, "type \"%.*s\" is nothing but itself",
                           SLICE_FMT(named->type->name));
-    named->state = TYPE_BUSY;
+    named->state = TYPE_BUSY; // whoever comes here again while this is so has met itself
     bool ok = true;
     if (named->alias != NULL) {
         struct raw_type *other = named_type(file, named->alias);
@@ -146,6 +139,7 @@ static bool resolve_named(struct model_file *file, struct raw_type *named)
         else if (named->alias->kind == MODEL_UNION)
             ok = flatten(file, (struct model_type *)named->alias, named->at);
         if (ok) {
+            // Mentions have the address already: the type is filled in place, and keeps its name.
             struct slice name = named->type->name;
             *named->type = *named->alias;
             named->type->name = name;

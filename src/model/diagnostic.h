@@ -40,6 +40,8 @@ void diagnostics_init(struct diagnostics *diagnostics, struct arena *arena);
 // Always false, so that `return diagnostic_error(…)` reads well.
 bool diagnostic_error(struct diagnostics *diagnostics, struct model_place at, const char *format,
                       ...) PRINTF_LIKE(3, 4);
+// The same for what makes something: always NULL.
+#define diagnostic_fail(...) ((void)diagnostic_error(__VA_ARGS__), (void *)NULL)
 void diagnostic_warning(struct diagnostics *diagnostics, struct model_place at, const char *format,
                         ...) PRINTF_LIKE(3, 4);
 void diagnostic_add(struct diagnostics *diagnostics, struct diagnostic diagnostic);

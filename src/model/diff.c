@@ -8,7 +8,7 @@ enum { TYPE_DEPTH = 24, TEXT_MAX = 4096 };
 const char *model_change_name(enum model_change_kind kind)
 {
     static const char *const names[] = {
-#define X(kind, name) name,
+#define X(kind, noun, verb) #kind,
         MODEL_CHANGE_LIST(X)
 #undef X
     };
@@ -86,18 +86,21 @@ static void note(struct diff *diff, enum model_change_kind kind)
                                             buf_view(&diff->after), diff->entity});
 }
 
-static void begin(struct diff *diff)
+// Begins a note of "subject" or "subject.part".
+static void begin(struct diff *diff, struct slice subject, struct slice part)
 {
     buf_clear(&diff->subject);
     buf_clear(&diff->before);
     buf_clear(&diff->after);
+    buf_slice(&diff->subject, subject);
+    buf_text(&diff->subject, part.len > 0 ? "." : "");
+    buf_slice(&diff->subject, part);
 }
 
 static void note_word(struct diff *diff, enum model_change_kind kind, struct slice subject,
                       const char *before, const char *after)
 {
-    begin(diff);
-    buf_slice(&diff->subject, subject);
+    begin(diff, subject, slice_of(NULL, 0));
     buf_text(&diff->before, before);
     buf_text(&diff->after, after);
     note(diff, kind);
@@ -124,10 +127,7 @@ static void diff_part(struct diff *diff, struct slice entity, const struct model
     bool is = after != NULL && after->template != NULL;
     if (any == NULL || any->name.len == 0)
         return;
-    begin(diff);
-    buf_slice(&diff->subject, entity);
-    buf_byte(&diff->subject, '.');
-    buf_slice(&diff->subject, any->name);
+    begin(diff, entity, any->name);
     if (was)
         model_template_text(before->template, &diff->before);
     if (is)
@@ -177,10 +177,7 @@ static void diff_attribute(struct diff *diff, struct slice entity,
                            const struct model_attribute *before,
                            const struct model_attribute *after)
 {
-    begin(diff);
-    buf_slice(&diff->subject, entity);
-    buf_byte(&diff->subject, '.');
-    buf_slice(&diff->subject, after != NULL ? after->name : before->name);
+    begin(diff, entity, after != NULL ? after->name : before->name);
     if (before != NULL)
         model_attribute_text(before, &diff->before);
     if (after != NULL)
@@ -198,15 +195,13 @@ static void diff_entity(struct diff *diff, const struct model_entity *before,
 {
     diff->entity = after;
     if (!slice_equal(before->type_value, after->type_value)) {
-        begin(diff);
-        buf_slice(&diff->subject, after->name);
+        begin(diff, after->name, slice_of(NULL, 0));
         buf_printf(&diff->before, "as \"%.*s\"", SLICE_FMT(before->type_value));
         buf_printf(&diff->after, "as \"%.*s\"", SLICE_FMT(after->type_value));
         note(diff, MODEL_CHANGE_ENTITY_CHANGED);
     }
     if (before->guard != after->guard || before->unknown != after->unknown) {
-        begin(diff);
-        buf_slice(&diff->subject, after->name);
+        begin(diff, after->name, slice_of(NULL, 0));
         buf_printf(&diff->before, "guard %s, unknown %s", model_mode_name(before->guard),
                    model_leave_name(before->unknown));
         buf_printf(&diff->after, "guard %s, unknown %s", model_mode_name(after->guard),
@@ -249,8 +244,7 @@ static void diff_entities(struct diff *diff, const struct model_table *before,
 static void diff_access(struct diff *diff, const struct model_access *before,
                         const struct model_access *after)
 {
-    begin(diff);
-    buf_slice(&diff->subject, after != NULL ? after->name : before->name);
+    begin(diff, after != NULL ? after->name : before->name, slice_of(NULL, 0));
     if (before != NULL)
         model_access_text(before, &diff->before);
     if (after != NULL)
@@ -312,8 +306,7 @@ static void diff_modes(struct diff *diff, const struct model_table *before,
                   model_leave_name(before->unmatched), model_leave_name(after->unmatched));
     if (slice_equal(before->type_attribute, after->type_attribute))
         return;
-    begin(diff);
-    buf_text(&diff->subject, "type");
+    begin(diff, SLICE_LIT("type"), slice_of(NULL, 0));
     buf_slice(&diff->before, before->type_attribute);
     buf_slice(&diff->after, after->type_attribute);
     note(diff, MODEL_CHANGE_TYPE_ATTRIBUTE);
@@ -327,8 +320,7 @@ void model_diff(const struct model_table *before, const struct model_table *afte
     buf_init(&diff.before, TEXT_MAX);
     buf_init(&diff.after, TEXT_MAX);
     if (before == NULL) {
-        begin(&diff);
-        buf_slice(&diff.subject, after->name);
+        begin(&diff, after->name, slice_of(NULL, 0));
         buf_printf(&diff.after, "%zu %s, %zu access %s, guard %s", after->entity_count,
                    after->entity_count == 1 ? "entity" : "entities", after->access_count,
                    after->access_count == 1 ? "pattern" : "patterns",
@@ -347,57 +339,28 @@ void model_diff(const struct model_table *before, const struct model_table *afte
 
 // ---- In words ---------------------------------------------------------------------------------
 
-// How a kind reads: what it is called, and what happens to it if there is no text before or after.
-struct wording {
+static const struct {
     const char *noun;
     const char *verb;
-};
-
-static const struct wording wordings[] = {
-    [MODEL_CHANGE_MODEL_ATTACHED] = {"table", "gets its first model"},
-    [MODEL_CHANGE_TABLE_CREATED] = {"table", "will be created"},
-    [MODEL_CHANGE_TABLE_KEYS] = {"table", "has other keys"},
-    [MODEL_CHANGE_INDEX_CREATED] = {"index", "will be created"},
-    [MODEL_CHANGE_INDEX_RECREATED] = {"index", "will be deleted and created anew"},
-    [MODEL_CHANGE_INDEX_DELETED] = {"index", "will be deleted"},
-    [MODEL_CHANGE_INDEX_UNNAMED] = {"index", "is not in the model and stays (--prune deletes it)"},
-    [MODEL_CHANGE_INDEX_CONFLICT] = {"index", "differs and cannot be changed"},
-    [MODEL_CHANGE_FEATURE_UNNAMED] = {"feature", "is not in the model and stays (--prune ends it)"},
-    [MODEL_CHANGE_TTL] = {"ttl", "is set"},
-    [MODEL_CHANGE_STREAM] = {"stream", "is set"},
-    [MODEL_CHANGE_PITR] = {"pitr", "is set"},
-    [MODEL_CHANGE_BILLING] = {"billing", "is set"},
-    [MODEL_CHANGE_MODE] = {"mode", "is set"},
-    [MODEL_CHANGE_TYPE_ATTRIBUTE] = {"attribute", "names the entity"},
-    [MODEL_CHANGE_ENTITY_ADDED] = {"entity", "is new"},
-    [MODEL_CHANGE_ENTITY_REMOVED] = {"entity", "goes"},
-    [MODEL_CHANGE_ENTITY_CHANGED] = {"entity", "changes"},
-    [MODEL_CHANGE_TEMPLATE_ADDED] = {"key", "is new"},
-    [MODEL_CHANGE_TEMPLATE_REMOVED] = {"key", "is no longer derived"},
-    [MODEL_CHANGE_TEMPLATE_CHANGED] = {"key", "changes"},
-    [MODEL_CHANGE_ATTRIBUTE_ADDED] = {"attribute", "is new"},
-    [MODEL_CHANGE_ATTRIBUTE_REMOVED] = {"attribute", "goes"},
-    [MODEL_CHANGE_ATTRIBUTE_CHANGED] = {"attribute", "changes"},
-    [MODEL_CHANGE_PATTERN_ADDED] = {"pattern", "is new"},
-    [MODEL_CHANGE_PATTERN_REMOVED] = {"pattern", "goes"},
-    [MODEL_CHANGE_PATTERN_CHANGED] = {"pattern", "changes"},
-    [MODEL_CHANGE_RULE_ADDED] = {"rule", "is new"},
-    [MODEL_CHANGE_RULE_REMOVED] = {"rule", "goes"},
+} wordings[] = {
+#define X(kind, noun, verb) {noun, verb},
+    MODEL_CHANGE_LIST(X)
+#undef X
 };
 
 void model_change_text(const struct model_change *change, struct buf *out)
 {
-    const struct wording *wording = &wordings[change->kind];
-    if (change->subject.len > 0 && !slice_is(change->subject, wording->noun))
-        buf_printf(out, "%s %.*s ", wording->noun, SLICE_FMT(change->subject));
+    const char *noun = wordings[change->kind].noun;
+    const char *verb = wordings[change->kind].verb;
+    if (change->subject.len > 0 && !slice_is(change->subject, noun))
+        buf_printf(out, "%s %.*s ", noun, SLICE_FMT(change->subject));
     else
-        buf_printf(out, "%s ", wording->noun);
+        buf_printf(out, "%s ", noun);
     if (change->before.len > 0 && change->after.len > 0)
-        buf_printf(out, "%s: %.*s becomes %.*s", wording->verb, SLICE_FMT(change->before),
+        buf_printf(out, "%s: %.*s becomes %.*s", verb, SLICE_FMT(change->before),
                    SLICE_FMT(change->after));
     else if (change->before.len + change->after.len > 0)
-        buf_printf(out, "%s: %.*s%.*s", wording->verb, SLICE_FMT(change->before),
-                   SLICE_FMT(change->after));
+        buf_printf(out, "%s: %.*s%.*s", verb, SLICE_FMT(change->before), SLICE_FMT(change->after));
     else
-        buf_text(out, wording->verb);
+        buf_text(out, verb);
 }

@@ -6,41 +6,47 @@
 
 #include "model/model.h"
 
-// X(kind, name in JSON)
+// X(kind, what it is a change of, what happens to that if there is no text before or after)
 #define MODEL_CHANGE_LIST(X)                                                                         \
-    X(MODEL_ATTACHED, "MODEL_ATTACHED") /* the table had none */                                     \
-    X(TABLE_CREATED, "TABLE_CREATED")                                                                \
-    X(TABLE_KEYS, "TABLE_KEYS") /* the live table has other keys: this cannot be applied */          \
-    X(INDEX_CREATED, "INDEX_CREATED")                                                                \
-    X(INDEX_RECREATED, "INDEX_RECREATED") /* it has other keys or projects something else */         \
-    X(INDEX_DELETED, "INDEX_DELETED")                                                                \
-    X(INDEX_UNNAMED, "INDEX_UNNAMED") /* the model does not name it; it stays */                     \
-    X(INDEX_CONFLICT,                                                                                \
-      "INDEX_CONFLICT") /* local, and not as the model has it: cannot be applied */                  \
-    X(FEATURE_UNNAMED, "FEATURE_UNNAMED") /* ttl, stream, … that the model does not have; stays */ \
-    X(TTL, "TTL")                                                                                    \
-    X(STREAM, "STREAM")                                                                              \
-    X(PITR, "PITR")                                                                                  \
-    X(BILLING, "BILLING")                                                                            \
-    X(MODE, "MODE")                                                                                  \
-    X(TYPE_ATTRIBUTE, "TYPE_ATTRIBUTE")                                                              \
-    X(ENTITY_ADDED, "ENTITY_ADDED")                                                                  \
-    X(ENTITY_REMOVED, "ENTITY_REMOVED")                                                              \
-    X(ENTITY_CHANGED, "ENTITY_CHANGED") /* its type value, or its own modes */                       \
-    X(TEMPLATE_ADDED, "TEMPLATE_ADDED")                                                              \
-    X(TEMPLATE_REMOVED, "TEMPLATE_REMOVED")                                                          \
-    X(TEMPLATE_CHANGED, "TEMPLATE_CHANGED")                                                          \
-    X(ATTRIBUTE_ADDED, "ATTRIBUTE_ADDED")                                                            \
-    X(ATTRIBUTE_REMOVED, "ATTRIBUTE_REMOVED")                                                        \
-    X(ATTRIBUTE_CHANGED, "ATTRIBUTE_CHANGED")                                                        \
-    X(PATTERN_ADDED, "PATTERN_ADDED")                                                                \
-    X(PATTERN_REMOVED, "PATTERN_REMOVED")                                                            \
-    X(PATTERN_CHANGED, "PATTERN_CHANGED")                                                            \
-    X(RULE_ADDED, "RULE_ADDED")                                                                      \
-    X(RULE_REMOVED, "RULE_REMOVED")
+    X(MODEL_ATTACHED, "table", "gets its first model") /* the table had none */                      \
+    X(TABLE_CREATED, "table", "will be created")                                                     \
+    X(TABLE_KEYS, "table",                                                                           \
+      "has other keys") /* the live table has other keys: this cannot be applied */                  \
+    X(INDEX_CREATED, "index", "will be created")                                                     \
+    X(INDEX_RECREATED, "index",                                                                      \
+      "will be deleted and created anew") /* it has other keys or projects something else */         \
+    X(INDEX_DELETED, "index", "will be deleted")                                                     \
+    X(INDEX_UNNAMED, "index",                                                                        \
+      "is not in the model and stays (--prune deletes it)") /* the model does not name it; it        \
+                                                               stays */                              \
+    X(INDEX_CONFLICT, "index",                                                                       \
+      "differs and cannot be changed") /* local, and not as the model has it: cannot be applied */   \
+    X(FEATURE_UNNAMED, "feature",                                                                    \
+      "is not in the model and stays (--prune ends it)") /* ttl, stream, … that the model does not \
+                                                            have; stays */                           \
+    X(TTL, "ttl", "is set")                                                                          \
+    X(STREAM, "stream", "is set")                                                                    \
+    X(PITR, "pitr", "is set")                                                                        \
+    X(BILLING, "billing", "is set")                                                                  \
+    X(MODE, "mode", "is set")                                                                        \
+    X(TYPE_ATTRIBUTE, "attribute", "names the entity")                                               \
+    X(ENTITY_ADDED, "entity", "is new")                                                              \
+    X(ENTITY_REMOVED, "entity", "goes")                                                              \
+    X(ENTITY_CHANGED, "entity", "changes") /* its type value, or its own modes */                    \
+    X(TEMPLATE_ADDED, "key", "is new")                                                               \
+    X(TEMPLATE_REMOVED, "key", "is no longer derived")                                               \
+    X(TEMPLATE_CHANGED, "key", "changes")                                                            \
+    X(ATTRIBUTE_ADDED, "attribute", "is new")                                                        \
+    X(ATTRIBUTE_REMOVED, "attribute", "goes")                                                        \
+    X(ATTRIBUTE_CHANGED, "attribute", "changes")                                                     \
+    X(PATTERN_ADDED, "pattern", "is new")                                                            \
+    X(PATTERN_REMOVED, "pattern", "goes")                                                            \
+    X(PATTERN_CHANGED, "pattern", "changes")                                                         \
+    X(RULE_ADDED, "rule", "is new")                                                                  \
+    X(RULE_REMOVED, "rule", "goes")
 
 enum model_change_kind {
-#define X(kind, name) MODEL_CHANGE_##kind,
+#define X(kind, noun, verb) MODEL_CHANGE_##kind,
     MODEL_CHANGE_LIST(X)
 #undef X
         MODEL_CHANGES

@@ -3,27 +3,60 @@
 
 #include "value/number.h"
 
-static const char *const mode_names[] = {"off", "warn", "enforce"};
-static const char *const leave_names[] = {"allow", "warn", "reject"};
-static const char *const stream_names[] = {"off", "keys_only", "new_image", "old_image",
-                                           "new_and_old_images"};
+#include <stddef.h>
+
+const char *const model_mode_words[] = {"off", "warn", "enforce", NULL};
+const char *const model_leave_words[] = {"allow", "warn", "reject", NULL};
+const char *const model_stream_words[] = {"off",       "keys_only",          "new_image",
+                                          "old_image", "new_and_old_images", NULL};
+const char *const model_op_words[] = {
+#define X(op, text) text,
+    MODEL_OP_LIST(X)
+#undef X
+        NULL};
+const char *const model_function_words[] = {
+#define X(function, name, least, most) name,
+    MODEL_FUNCTION_LIST(X)
+#undef X
+};
+
+// In the order in which a file has them.
+const struct model_modifier model_modifiers[] = {
+    {"unique", offsetof(struct model_attribute, unique), 0},
+    {"immutable", offsetof(struct model_attribute, immutable), 0},
+    {"version", offsetof(struct model_attribute, version), 0},
+    {"lower", 0, MODEL_LOWER},
+    {"upper", 0, MODEL_UPPER},
+    {"trim", 0, MODEL_TRIM},
+    {"deprecated", offsetof(struct model_attribute, deprecated), 0},
+    {NULL, 0, 0},
+};
 
 const char *model_mode_name(enum model_mode mode)
 {
-    return mode_names[mode];
+    return model_mode_words[mode];
 }
 
 const char *model_leave_name(enum model_leave leave)
 {
-    return leave_names[leave];
+    return model_leave_words[leave];
 }
 
 const char *model_stream_name(enum model_stream stream)
 {
-    return stream_names[stream];
+    return model_stream_words[stream];
 }
 
 // ---- Expressions ------------------------------------------------------------------------------
+
+static void names_text(const struct slice *names, size_t count, const char *between,
+                       struct buf *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        buf_text(out, i == 0 ? "" : between);
+        buf_slice(out, names[i]);
+    }
+}
 
 static void duration_text(struct slice value, struct buf *out)
 {
@@ -32,7 +65,7 @@ static void duration_text(struct slice value, struct buf *out)
         const char *unit;
     } units[] = {{604800, "w"}, {86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}};
     int64_t seconds = 0;
-    (void)!number_to_i64(value_bytes(value), &seconds);
+    DISREGARD(number_to_i64(value_bytes(value), &seconds));
     for (size_t i = 0; i < COUNT_OF(units); i++) {
         if (seconds % units[i].seconds != 0)
             continue;
@@ -64,16 +97,10 @@ static void literal_text(struct slice value, struct buf *out)
 
 static void call_text(const struct model_expr *expr, struct buf *out)
 {
-    static const char *const names[] = {
-#define X(function, name, least, most) name,
-        MODEL_FUNCTION_LIST(X)
-#undef X
-    };
-    buf_text(out, names[expr->function]);
+    buf_text(out, model_function_words[expr->function]);
     buf_byte(out, '(');
     for (size_t i = 0; i < expr->arg_count; i++) {
-        if (i > 0)
-            buf_text(out, ", ");
+        buf_text(out, i == 0 ? "" : ", ");
         model_expr_text(expr->args[i], out);
     }
     buf_byte(out, ')');
@@ -96,11 +123,7 @@ void model_expr_text(const struct model_expr *expr, struct buf *out)
             literal_text(expr->value, out);
         break;
     case MODEL_EXPR_PATH:
-        for (size_t i = 0; i < expr->step_count; i++) {
-            if (i > 0)
-                buf_byte(out, '.');
-            buf_slice(out, expr->steps[i]);
-        }
+        names_text(expr->steps, expr->step_count, ".", out);
         break;
     case MODEL_EXPR_PARAM:
         buf_printf(out, "$%zu", expr->param + 1);
@@ -138,25 +161,14 @@ void model_template_text(const struct model_template *template, struct buf *out)
 
 void model_attribute_text(const struct model_attribute *attribute, struct buf *out)
 {
-    static const struct {
-        unsigned normal;
-        const char *word;
-    } normals[] = {{MODEL_LOWER, " lower"}, {MODEL_UPPER, " upper"}, {MODEL_TRIM, " trim"}};
     model_type_text(attribute->type, out);
     if (attribute->optional)
         buf_byte(out, '?');
-    if (attribute->unique)
-        buf_text(out, " unique");
-    if (attribute->immutable)
-        buf_text(out, " immutable");
-    if (attribute->version)
-        buf_text(out, " version");
-    for (size_t i = 0; i < COUNT_OF(normals); i++) {
-        if (attribute->normal & normals[i].normal)
-            buf_text(out, normals[i].word);
+    for (const struct model_modifier *one = model_modifiers; one->word != NULL; one++) {
+        if (one->normal != 0 ? (attribute->normal & one->normal) != 0
+                             : *((const bool *)((const char *)attribute + one->flag)))
+            buf_printf(out, " %s", one->word);
     }
-    if (attribute->deprecated)
-        buf_text(out, " deprecated");
     if (attribute->otherwise != NULL) {
         buf_text(out, " = ");
         model_expr_text(attribute->otherwise, out);
@@ -168,8 +180,7 @@ void model_attribute_text(const struct model_attribute *attribute, struct buf *o
 static void parts_text(const struct key_part *parts, size_t count, struct buf *out)
 {
     for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            buf_text(out, " + ");
+        buf_text(out, i == 0 ? "" : " + ");
         buf_slice(out, parts[i].name);
         if (parts[i].type != VALUE_S)
             buf_text(out, parts[i].type == VALUE_N ? " number" : " binary");
@@ -190,11 +201,7 @@ void model_index_text(const struct model_index *index, struct buf *out)
     if (index->projection != MODEL_PROJECT_INCLUDE)
         return;
     buf_text(out, " project (");
-    for (size_t i = 0; i < index->include_count; i++) {
-        if (i > 0)
-            buf_text(out, ", ");
-        buf_slice(out, index->include[i]);
-    }
+    names_text(index->include, index->include_count, ", ", out);
     buf_byte(out, ')');
 }
 
@@ -202,17 +209,8 @@ void model_index_text(const struct model_index *index, struct buf *out)
 
 static void condition_text(const struct model_condition *condition, struct buf *out)
 {
-    static const char *const ops[] = {
-#define X(op, text) text,
-        MODEL_OP_LIST(X)
-#undef X
-    };
-    for (size_t i = 0; i < condition->step_count; i++) {
-        if (i > 0)
-            buf_byte(out, '.');
-        buf_slice(out, condition->steps[i]);
-    }
-    buf_printf(out, " %s", ops[condition->op]);
+    names_text(condition->steps, condition->step_count, ".", out);
+    buf_printf(out, " %s", model_op_words[condition->op]);
     for (size_t i = 0; i < 2 && condition->values[i] != NULL; i++) {
         buf_text(out, i == 0 ? " " : " and ");
         model_expr_text(condition->values[i], out);
@@ -232,16 +230,14 @@ void model_access_text(const struct model_access *access, struct buf *out)
 {
     buf_byte(out, '(');
     for (size_t i = 0; i < access->param_count; i++) {
-        if (i > 0)
-            buf_text(out, ", ");
+        buf_text(out, i == 0 ? "" : ", ");
         buf_slice(out, access->params[i].name);
         buf_byte(out, ' ');
         model_type_text(access->params[i].type, out);
     }
     buf_text(out, access->one ? ") = one " : ") = ");
     for (size_t i = 0; i < access->entity_count; i++) {
-        if (i > 0)
-            buf_text(out, ", ");
+        buf_text(out, i == 0 ? "" : ", ");
         buf_slice(out, access->entities[i]->name);
     }
     if (access->index != NULL)

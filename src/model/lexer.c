@@ -72,6 +72,8 @@ static void skip_comment(struct scanner *s, struct model_comment *comment)
         } else {
             end += 2;
         }
+        // What follows a comment is first in its line if the comment has ended one, or stood before
+        // everything.
         bool first = s->first;
         while (s->at < end) {
             if (s->text.ptr[s->at++] == '\n') {
@@ -106,6 +108,7 @@ static bool skip_blank(struct scanner *s, struct model_comment *comment)
     }
 }
 
+// A dash belongs to a name if it goes on behind it: media-out-of-albums is one, a - b are two.
 static size_t name_length(const struct scanner *s)
 {
     size_t n = 0;
@@ -172,55 +175,31 @@ static enum model_token_kind quoted(struct scanner *s, uint8_t quote, size_t *le
     return MODEL_TOKEN_BAD;
 }
 
-static enum model_token_kind pair(const struct scanner *s, uint8_t second,
-                                  enum model_token_kind both, enum model_token_kind alone,
-                                  size_t *length)
-{
-    *length = peek(s, 1) == second ? 2 : 1;
-    return *length == 2 ? both : alone;
-}
+static const char *const token_names[] = {
+#define X(kind, name) name,
+    MODEL_TOKEN_LIST(X)
+#undef X
+};
 
-static enum model_token_kind single(uint8_t c)
-{
-    static const struct {
-        char c;
-        enum model_token_kind kind;
-    } marks[] = {
-        {'{', MODEL_TOKEN_LBRACE}, {'}', MODEL_TOKEN_RBRACE},   {'(', MODEL_TOKEN_LPAREN},
-        {')', MODEL_TOKEN_RPAREN}, {'[', MODEL_TOKEN_LBRACKET}, {']', MODEL_TOKEN_RBRACKET},
-        {'=', MODEL_TOKEN_EQUAL},  {',', MODEL_TOKEN_COMMA},    {';', MODEL_TOKEN_SEMICOLON},
-        {':', MODEL_TOKEN_COLON},  {'+', MODEL_TOKEN_PLUS},     {'|', MODEL_TOKEN_PIPE},
-    };
-    for (size_t i = 0; i < COUNT_OF(marks); i++)
-        if ((uint8_t)marks[i].c == c)
-            return marks[i].kind;
-    return MODEL_TOKEN_UNKNOWN;
-}
-
+// The longest mark that stands here: those whose name is themselves in quotes.
 static enum model_token_kind mark(const struct scanner *s, size_t *length)
 {
-    uint8_t c = peek(s, 0);
-    switch (c) {
-    case '<':
-        return pair(s, '=', MODEL_TOKEN_AT_MOST, MODEL_TOKEN_LESS, length);
-    case '>':
-        return pair(s, '=', MODEL_TOKEN_AT_LEAST, MODEL_TOKEN_MORE, length);
-    case '!':
-        return pair(s, '=', MODEL_TOKEN_NOT_EQUAL, MODEL_TOKEN_UNKNOWN, length);
-    case '?':
-        return pair(s, '?', MODEL_TOKEN_ELSE, MODEL_TOKEN_QUESTION, length);
-    case '.':
-        return pair(s, '.', MODEL_TOKEN_RANGE, MODEL_TOKEN_DOT, length);
-    case '-':
-        return pair(s, '>', MODEL_TOKEN_ARROW, MODEL_TOKEN_MINUS, length);
-    default:
-        break;
+    enum model_token_kind kind = MODEL_TOKEN_UNKNOWN;
+    struct slice rest = slice_of(s->text.ptr + s->at, s->text.len - s->at);
+    *length = 0;
+    for (size_t i = 0; i < COUNT_OF(token_names); i++) {
+        const char *name = token_names[i];
+        struct slice text = slice_of(name + 1, strlen(name) - 2);
+        if (name[0] == '"' && text.len > *length && slice_begins(rest, text)) {
+            kind = (enum model_token_kind)i;
+            *length = text.len;
+        }
     }
-    enum model_token_kind kind = single(c);
+    if (kind != MODEL_TOKEN_UNKNOWN)
+        return kind;
     *length = 1;
-    if (kind == MODEL_TOKEN_UNKNOWN && c >= 0xc0)
-        while (*length < 4 && (peek(s, *length) & 0xc0) == 0x80)
-            (*length)++;
+    while (rest.ptr[0] >= 0xc0 && *length < 4 && (peek(s, *length) & 0xc0) == 0x80)
+        (*length)++;
     return kind;
 }
 
@@ -285,6 +264,7 @@ bool model_tokens_read_part(struct model_tokens *tokens, struct slice text,
                             .first_column = origin.column,
                             .base = origin.start,
                             .first = true};
+    // Counted silently first: an arena cannot grow what it has given.
     struct scanner s = start;
     scan(&s, tokens);
     tokens->list = arena_zalloc(arena, tokens->count + 1, sizeof *tokens->list);
@@ -358,11 +338,6 @@ bool model_token_is(const struct model_tokens *tokens, const struct model_token 
 const char *model_token_say(const struct model_tokens *tokens, const struct model_token *token,
                             struct arena *arena)
 {
-    static const char *const names[] = {
-#define X(kind, name) name,
-        MODEL_TOKEN_LIST(X)
-#undef X
-    };
     const char *said = NULL;
     struct slice text = model_token_text(tokens, token);
     int cut = text.len > 40 ? 40 : (int)text.len;
@@ -376,7 +351,7 @@ const char *model_token_say(const struct model_tokens *tokens, const struct mode
         said = arena_printf(arena, "\"%.*s%s\"", cut, (const char *)text.ptr, more);
     else if (token->kind == MODEL_TOKEN_END && tokens->part)
         said = arena_printf(arena, "\"%c\"", tokens->text.ptr[token->start]);
-    return said != NULL ? said : names[token->kind];
+    return said != NULL ? said : token_names[token->kind];
 }
 
 struct slice model_unescape(struct slice inside, struct model_place at, struct arena *arena,

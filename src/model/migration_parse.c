@@ -72,30 +72,20 @@ static bool read_type(struct reading *r, struct migration_condition *condition)
 
 static bool read_condition(struct reading *r, struct migration_condition *condition)
 {
+    // In the order of enum migration_op.
+    static const char *const ops[] = {"exists", "missing", "=", "!=", "begins", "is", NULL};
     struct model_parser *p = &r->p;
+    size_t position;
     condition->path = read_expr(r);
     if (condition->path == NULL)
         return false;
-    if (parse_accept_word(p, "exists")) {
-        condition->op = MIGRATION_EXISTS;
-        return true;
-    }
-    if (parse_accept_word(p, "missing")) {
-        condition->op = MIGRATION_MISSING;
-        return true;
-    }
-    if (parse_accept_word(p, "is")) {
-        condition->op = MIGRATION_IS;
-        return read_type(r, condition);
-    }
-    if (parse_accept_word(p, "begins"))
-        condition->op = MIGRATION_BEGINS;
-    else if (parse_accept(p, MODEL_TOKEN_EQUAL))
-        condition->op = MIGRATION_EQUAL;
-    else if (parse_accept(p, MODEL_TOKEN_NOT_EQUAL))
-        condition->op = MIGRATION_NOT_EQUAL;
-    else
+    if (!parse_accept_any(p, ops, &position))
         return parse_expected(p, "exists, missing, is, begins, \"=\" or \"!=\"");
+    condition->op = (enum migration_op)position;
+    if (condition->op == MIGRATION_EXISTS || condition->op == MIGRATION_MISSING)
+        return true;
+    if (condition->op == MIGRATION_IS)
+        return read_type(r, condition);
     condition->value = read_expr(r);
     return condition->value != NULL;
 }
@@ -175,29 +165,16 @@ static bool read_copy(struct reading *r, const struct migration_step *step, size
     return true;
 }
 
-// A name alone stands for itself: mediaId is mediaId = mediaId.
-static const struct model_expr *path_of(struct reading *r, struct slice name)
-{
-    struct model_expr *path = arena_zalloc(r->p.arena, 1, sizeof(*path));
-    struct slice *steps = arena_zalloc(r->p.arena, 1, sizeof(*steps));
-    if (path == NULL || steps == NULL) {
-        (void)parse_no_memory(&r->p);
-        return NULL;
-    }
-    steps[0] = name;
-    path->kind = MODEL_EXPR_PATH;
-    path->step_count = 1;
-    path->steps = steps;
-    return path;
-}
-
 static bool read_assign(struct reading *r, size_t *count)
 {
     struct model_parser *p = &r->p;
     struct migration_assign *assign = assign_new(r, count, MIGRATION_SET);
     if (assign == NULL || !parse_name(p, "an attribute, copy or \"}\"", &assign->name))
         return false;
-    assign->value = parse_accept(p, MODEL_TOKEN_EQUAL) ? read_expr(r) : path_of(r, assign->name);
+    // A name alone stands for itself: mediaId is mediaId = mediaId.
+    assign->value = parse_accept(p, MODEL_TOKEN_EQUAL)
+                        ? read_expr(r)
+                        : parse_attribute_path(p, assign->name, (struct model_place){0});
     return assign->value != NULL;
 }
 
@@ -342,10 +319,8 @@ struct migration *migration_parse(struct slice text, struct arena *arena,
     struct reading *r = arena_zalloc(arena, 1, sizeof(*r));
     struct migration *migration = arena_zalloc(arena, 1, sizeof(*migration));
     struct slice copy = arena_copy(arena, text);
-    if (r == NULL || migration == NULL || copy.ptr == NULL || text.len > TEXT_MAX) {
-        (void)diagnostic_error(diagnostics, (struct model_place){0}, "the file is too large");
-        return NULL;
-    }
+    if (r == NULL || migration == NULL || copy.ptr == NULL || text.len > TEXT_MAX)
+        return diagnostic_fail(diagnostics, (struct model_place){0}, "the file is too large");
     arena_init(&scratch, LIMIT_MODEL_MEMORY);
     bool ok = parse_init(&r->p, copy, arena, &scratch, diagnostics) && read_migration(r, migration);
     arena_release(&scratch);

@@ -19,37 +19,21 @@ void model_release(struct model *model)
     arena_release(&arena);
 }
 
-const struct model_table *model_table(const struct model *model, struct slice name)
-{
-    for (size_t i = 0; i < model->table_count; i++)
-        if (slice_equal(model->tables[i].name, name))
-            return &model->tables[i];
-    return NULL;
-}
+// FINDER(function, of what, what it finds, its list, how many there are)
+#define FINDER(function, owner, found, list, count)                                                \
+    const struct found *function(const struct owner *of, struct slice name)                        \
+    {                                                                                              \
+        for (size_t i = 0; i < of->count; i++)                                                     \
+            if (slice_equal(of->list[i].name, name))                                               \
+                return &of->list[i];                                                               \
+        return NULL;                                                                               \
+    }
 
-const struct model_index *model_table_index(const struct model_table *table, struct slice name)
-{
-    for (size_t i = 0; i < table->index_count; i++)
-        if (slice_equal(table->indexes[i].name, name))
-            return &table->indexes[i];
-    return NULL;
-}
-
-const struct model_entity *model_table_entity(const struct model_table *table, struct slice name)
-{
-    for (size_t i = 0; i < table->entity_count; i++)
-        if (slice_equal(table->entities[i].name, name))
-            return &table->entities[i];
-    return NULL;
-}
-
-const struct model_access *model_table_access(const struct model_table *table, struct slice name)
-{
-    for (size_t i = 0; i < table->access_count; i++)
-        if (slice_equal(table->accesses[i].name, name))
-            return &table->accesses[i];
-    return NULL;
-}
+FINDER(model_table, model, model_table, tables, table_count)
+FINDER(model_table_index, model_table, model_index, indexes, index_count)
+FINDER(model_table_entity, model_table, model_entity, entities, entity_count)
+FINDER(model_table_access, model_table, model_access, accesses, access_count)
+FINDER(model_type_field, model_type, model_attribute, fields, field_count)
 
 const struct model_attribute *model_entity_attribute(const struct model_entity *entity,
                                                      struct slice name)
@@ -67,13 +51,5 @@ const struct model_attribute *model_entity_attribute(const struct model_entity *
         else
             high = middle;
     }
-    return NULL;
-}
-
-const struct model_attribute *model_type_field(const struct model_type *type, struct slice name)
-{
-    for (size_t i = 0; i < type->field_count; i++)
-        if (slice_equal(type->fields[i].name, name))
-            return &type->fields[i];
     return NULL;
 }

@@ -293,6 +293,26 @@ struct model_access {
     uint64_t limit; // 0: none
 };
 
+// ---- The words of the language ---------------------------------------------------------------
+
+// For the values of an enumeration, in its order; the lists end with NULL. What is parsed and what
+// is shown come from the same ones.
+extern const char *const model_mode_words[];
+extern const char *const model_leave_words[];
+extern const char *const model_stream_words[];
+extern const char *const model_op_words[];
+extern const char *const model_function_words[];
+// Types by their kind, "" for those that have no word; and "list" behind them.
+extern const char *const model_type_words[MODEL_KINDS + 1];
+
+// A word behind an attribute: it sets a flag, or one of enum model_normal.
+struct model_modifier {
+    const char *word;
+    size_t flag; // where it is in struct model_attribute
+    unsigned normal;
+};
+extern const struct model_modifier model_modifiers[]; // ends with NULL
+
 // ---- Rules that are kept for the tools -------------------------------------------------------
 
 // retain, keep, emit, object, tenant: checked, described, and carried; see docs/MODEL.md.
@@ -350,9 +370,6 @@ const struct model_attribute *model_type_field(const struct model_type *type, st
 // What items store a type's values as: VALUE_S for uuid or "a" | "b", and null left aside.
 // VALUE_TYPES if it can be several.
 enum value_type model_type_stored(const struct model_type *type);
-// Whether it takes null.
-bool model_type_nullable(const struct model_type *type);
-
 // A type as the language writes it: "user" | "admin", number(1..10), ThumbnailUrls?
 void model_type_text(const struct model_type *type, struct buf *out);
 

@@ -5,35 +5,18 @@
 // that all mistakes are told in one run; the checks then run over what could be read.
 #include "model/parse_internal.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 enum { SCRATCH_MEMORY = 128 << 20 };
 
 void *file_alloc(struct model_file *file, size_t count, size_t size)
 {
     void *memory = arena_zalloc(file->p.arena, count, size);
-    if (memory == NULL)
-        (void)parse_no_memory(&file->p);
-    return memory;
+    return memory != NULL ? memory : parse_exhausted(&file->p);
 }
 
 void *file_scratch(struct model_file *file, size_t count, size_t size)
 {
     void *memory = arena_zalloc(file->p.scratch, count, size);
-    if (memory == NULL)
-        (void)parse_no_memory(&file->p);
-    return memory;
-}
-
-bool file_error(struct model_file *file, struct model_place at, const char *format, ...)
-{
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return diagnostic_error(file->p.diagnostics, at, "%s", text);
+    return memory != NULL ? memory : parse_exhausted(&file->p);
 }
 
 struct raw_table *file_table(const struct model_file *file, struct slice name)
@@ -56,12 +39,13 @@ struct raw_entity *file_entity(const struct model_file *file, struct slice name)
 
 static bool declaration(struct model_file *file)
 {
-    static const char *const words[] = {"table", "entity", "type",   "access", "retain",
-                                        "keep",  "emit",   "object", "tenant", NULL};
+    // In the order of parse_declarations; all others are rules.
+    static bool (*const parsers[])(struct model_file * file, size_t first) = {
+        parse_table, parse_entity, parse_type_declaration, parse_access, parse_rule};
     struct model_parser *p = &file->p;
     size_t first = p->at;
     size_t position = 0;
-    if (!parse_choice(p, words, &position))
+    if (!parse_choice(p, parse_declarations, &position))
         return false;
     if (file->tables.count >= LIMIT_MODEL_DECLARATIONS ||
         file->entities.count >= LIMIT_MODEL_DECLARATIONS ||
@@ -71,18 +55,8 @@ static bool declaration(struct model_file *file)
         return file_error(file, model_token_place(&p->tokens.list[first]),
                           "a file has at most %d declarations of a kind", LIMIT_MODEL_DECLARATIONS);
     }
-    switch (position) {
-    case 0:
-        return parse_table(file, first);
-    case 1:
-        return parse_entity(file, first);
-    case 2:
-        return parse_type_declaration(file, first);
-    case 3:
-        return parse_access(file, first);
-    default:
-        return parse_rule(file, first);
-    }
+    size_t rule = COUNT_OF(parsers) - 1;
+    return parsers[position < rule ? position : rule](file, first);
 }
 
 // To the next declaration: a name at the left margin outside of braces.
@@ -108,9 +82,8 @@ static void declarations(struct model_file *file)
         p->depth = 0;
         if (!declaration(file)) {
             const struct model_token *head = &p->tokens.list[from];
-            file->unsound = file->unsound || model_token_is(&p->tokens, head, "table") ||
-                            model_token_is(&p->tokens, head, "entity") ||
-                            model_token_is(&p->tokens, head, "type");
+            for (size_t i = 0; i < DECLARATIONS_OF_SHAPE; i++)
+                file->unsound |= model_token_is(&p->tokens, head, parse_declarations[i]);
             recover(file, from);
         }
     }
@@ -239,6 +212,8 @@ struct model *model_parse_counted(struct slice name, struct slice text,
         model->file = arena_copy(&arena, name);
         ok = model->file.ptr != NULL;
     }
+    // Names point into the copy. A text that is too long is left where it is, for the lexer to
+    // refuse.
     if (ok && text.len <= LIMIT_MODEL_FILE) {
         model->text = arena_copy(&arena, text);
         ok = model->text.ptr != NULL;
@@ -255,6 +230,8 @@ struct model *model_parse_counted(struct slice name, struct slice text,
         arena_release(&arena);
         return NULL;
     }
+    // The model lives in its arena, so that it can only be given the arena when it is complete; and
+    // it outlives the caller's account.
     model->account.budget = account->budget;
     model->arena = arena;
     model->arena.account = &model->account;

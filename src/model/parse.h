@@ -37,6 +37,8 @@ bool parse_at_word(const struct model_parser *p, const char *word);
 // Takes the token if it is there.
 bool parse_accept(struct model_parser *p, enum model_token_kind kind);
 bool parse_accept_word(struct model_parser *p, const char *word);
+// Takes the word or mark if it is one of the texts, which end with NULL.
+bool parse_accept_any(struct model_parser *p, const char *const *texts, size_t *position);
 // Takes it, or says that `what` was expected: "a name for the table".
 MUST_CHECK bool parse_expect(struct model_parser *p, enum model_token_kind kind, const char *what);
 MUST_CHECK bool parse_expect_word(struct model_parser *p, const char *word);
@@ -47,11 +49,18 @@ MUST_CHECK bool parse_choice(struct model_parser *p, const char *const *words, s
 // Always false: `expected WHAT, got …` at the next token.
 bool parse_expected(struct model_parser *p, const char *what);
 bool parse_no_memory(struct model_parser *p);
+#define parse_exhausted(p) ((void)parse_no_memory(p), (void *)NULL)
+// One level of nesting more, which the caller takes back (p->depth--); says so if these are too
+// many.
+MUST_CHECK bool parse_deeper(struct model_parser *p, struct model_place at);
 
 // After an error inside braces: to the next item (the first token of a line at the same depth), or
 // the closing brace, or a declaration at the left margin. `from` is where the broken item began.
 void parse_recover_item(struct model_parser *p, size_t from);
-// Whether a declaration (table, entity, …) begins here, at the left margin.
+// The words that begin declarations; the list ends with NULL.
+extern const char *const parse_declarations[];
+enum { DECLARATIONS_OF_SHAPE = 3 }; // the first ones: table, entity, type
+// Whether a declaration begins here, at the left margin.
 bool parse_declaration_begins(const struct model_parser *p);
 // The same, and what follows leaves no doubt: the brace of the declaration before was forgotten.
 bool parse_brace_forgotten(const struct model_parser *p);
@@ -63,6 +72,14 @@ struct slice parse_doc(struct model_parser *p, size_t first, size_t last);
 // ---- Shared parts of the grammar ------------------------------------------------------------
 
 MUST_CHECK struct model_expr *parse_expr(struct model_parser *p);
+// NAME {"." NAME}: the steps, in the arena, and where they stand.
+MUST_CHECK bool parse_path(struct model_parser *p, const struct slice **steps, size_t *count,
+                           struct model_place *at);
+// A name that stands for itself: the attribute; and "{name}", a template that is nothing else.
+MUST_CHECK struct model_expr *parse_attribute_path(struct model_parser *p, struct slice name,
+                                                   struct model_place at);
+MUST_CHECK struct model_template *parse_bare(struct model_parser *p, const struct model_expr *path,
+                                             struct slice name);
 // STRING or NAME. *plain is set if it was a name without quotes; may be NULL.
 MUST_CHECK struct model_template *parse_template(struct model_parser *p, bool *plain);
 // A string without expressions, its escapes replaced.
@@ -102,6 +119,7 @@ struct model_guess {
 };
 struct model_guess model_guess_for(struct slice name);
 void model_guess_candidate(struct model_guess *guess, struct slice candidate);
+void model_guess_attributes(struct model_guess *guess, const struct model_entity *entity);
 const char *model_guess_say(const struct model_guess *guess, struct arena *arena);
 
 #endif

@@ -1,13 +1,7 @@
 // Access patterns, and the rules that are carried for the tools.
 #include "model/parse_internal.h"
 
-static struct model_place rest_of(const struct model_parser *p, struct model_place from)
-{
-    const struct model_token *last = parse_last(p);
-    if (last->line == from.line && last->column >= from.column)
-        from.length = last->column + (last->end - last->start) - from.column;
-    return from;
-}
+#include <stdio.h>
 
 // ---- Parameters and entities ----------------------------------------------------------------
 
@@ -61,15 +55,13 @@ static bool entity_names(struct model_file *file, struct raw_access *raw)
     enum { MOST = 64 };
     struct model_parser *p = &file->p;
     raw->entity_names = file_scratch(file, MOST, sizeof *raw->entity_names);
-    raw->entity_at = file_scratch(file, MOST, sizeof *raw->entity_at);
-    if (raw->entity_names == NULL || raw->entity_at == NULL)
+    if (raw->entity_names == NULL)
         return false;
     do {
         size_t at = raw->entity_count;
         if (at == MOST)
             return file_error(file, parse_place(p), "a pattern has at most %d entities", MOST);
-        raw->entity_at[at] = parse_place(p);
-        if (!parse_name(p, "the name of an entity", &raw->entity_names[at]))
+        if (!parse_raw_name(p, "the name of an entity", &raw->entity_names[at]))
             return false;
         raw->entity_count++;
     } while (parse_accept(p, MODEL_TOKEN_COMMA));
@@ -78,64 +70,22 @@ static bool entity_names(struct model_file *file, struct raw_access *raw)
 
 // ---- Conditions -----------------------------------------------------------------------------
 
-static bool condition_path(struct model_file *file, struct model_condition *condition)
+// One of the operators, which are words or marks.
+static bool operator_of(struct model_parser *p, enum model_op *op)
 {
-    struct model_parser *p = &file->p;
-    struct slice steps[LIMIT_MODEL_NESTING];
-    condition->at = parse_place(p);
-    do {
-        if (condition->step_count == COUNT_OF(steps))
-            return file_error(file, parse_place(p), "this nests too deeply");
-        if (!parse_name(p, "the name of an attribute", &steps[condition->step_count++]))
-            return false;
-    } while (parse_accept(p, MODEL_TOKEN_DOT));
-    struct slice *copy = file_alloc(file, condition->step_count, sizeof *copy);
-    if (copy == NULL)
-        return false;
-    memcpy(copy, steps, condition->step_count * sizeof *copy);
-    condition->steps = copy;
-    condition->at = rest_of(p, condition->at);
+    size_t position;
+    if (!parse_accept_any(p, model_op_words, &position))
+        return parse_expected(p,
+                              "=, !=, <, <=, >, >=, begins, between, contains, exists or missing");
+    *op = (enum model_op)position;
     return true;
-}
-
-static bool operator_of(struct model_file *file, enum model_op *op)
-{
-    static const struct {
-        enum model_token_kind kind;
-        enum model_op op;
-    } marks[] = {
-        {MODEL_TOKEN_EQUAL, MODEL_OP_EQUAL}, {MODEL_TOKEN_NOT_EQUAL, MODEL_OP_NOT_EQUAL},
-        {MODEL_TOKEN_LESS, MODEL_OP_LESS},   {MODEL_TOKEN_AT_MOST, MODEL_OP_AT_MOST},
-        {MODEL_TOKEN_MORE, MODEL_OP_MORE},   {MODEL_TOKEN_AT_LEAST, MODEL_OP_AT_LEAST},
-    };
-    static const struct {
-        const char *word;
-        enum model_op op;
-    } words[] = {
-        {"begins", MODEL_OP_BEGINS}, {"between", MODEL_OP_BETWEEN}, {"contains", MODEL_OP_CONTAINS},
-        {"exists", MODEL_OP_EXISTS}, {"missing", MODEL_OP_MISSING},
-    };
-    struct model_parser *p = &file->p;
-    for (size_t i = 0; i < COUNT_OF(marks); i++) {
-        if (parse_accept(p, marks[i].kind)) {
-            *op = marks[i].op;
-            return true;
-        }
-    }
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (parse_accept_word(p, words[i].word)) {
-            *op = words[i].op;
-            return true;
-        }
-    }
-    return parse_expected(p, "=, !=, <, <=, >, >=, begins, between, contains, exists or missing");
 }
 
 static bool condition(struct model_file *file, struct model_condition *out)
 {
     struct model_parser *p = &file->p;
     *out = (struct model_condition){0};
-    if (!condition_path(file, out) || !operator_of(file, &out->op))
+    if (!parse_path(p, &out->steps, &out->step_count, &out->at) || !operator_of(p, &out->op))
         return false;
     if (out->op == MODEL_OP_EXISTS || out->op == MODEL_OP_MISSING)
         return true;
@@ -183,16 +133,10 @@ static bool order(struct model_file *file, struct raw_access *raw)
 static bool clauses(struct model_file *file, struct raw_access *raw)
 {
     struct model_parser *p = &file->p;
-    if (parse_accept_word(p, "of")) {
-        raw->table_at = parse_place(p);
-        if (!parse_name(p, "the name of a table", &raw->table_name))
-            return false;
-    }
-    if (parse_accept_word(p, "via")) {
-        raw->index_at = parse_place(p);
-        if (!parse_name(p, "the name of an index", &raw->index_name))
-            return false;
-    }
+    if (parse_accept_word(p, "of") && !parse_raw_name(p, "the name of a table", &raw->table_name))
+        return false;
+    if (parse_accept_word(p, "via") && !parse_raw_name(p, "the name of an index", &raw->index_name))
+        return false;
     if (parse_accept_word(p, "where") &&
         !conditions(file, raw->where, COUNT_OF(raw->where), &raw->where_count))
         return false;
@@ -237,87 +181,87 @@ bool parse_access(struct model_file *file, size_t first)
 
 // ---- Rules ----------------------------------------------------------------------------------
 
-static bool rule_name(struct model_parser *p, const char *what, struct raw_name *name)
+bool parse_raw_name(struct model_parser *p, const char *what, struct raw_name *name)
 {
     name->at = parse_place(p);
     return parse_name(p, what, &name->name);
 }
 
-static bool rule_fate(struct model_parser *p)
+static bool rule_string(struct model_parser *p, const char *what, struct raw_rule *raw)
 {
-    static const char *const fates[] = {"archive", "delete", NULL};
-    size_t position = 0;
-    return parse_expect_word(p, "then") && parse_choice(p, fates, &position);
+    if (!parse_at(p, MODEL_TOKEN_STRING))
+        return parse_expected(p, what);
+    raw->template = parse_template(p, NULL);
+    return raw->template != NULL;
 }
 
-// retain ENTITY for DURATION then (archive|delete)
-static bool rule_retain(struct model_parser *p, struct raw_rule *raw)
-{
-    uint64_t seconds = 0;
-    return rule_name(p, "the name of an entity", &raw->entity) && parse_expect_word(p, "for") &&
-           parse_duration(p, &seconds) && rule_fate(p);
-}
-
-// keep ENTITY latest NUM by ATTR per ATTR then (archive|delete)
-static bool rule_keep(struct model_parser *p, struct raw_rule *raw)
-{
-    uint64_t count = 0;
-    return rule_name(p, "the name of an entity", &raw->entity) && parse_expect_word(p, "latest") &&
-           parse_count(p, "a number", 1, INT32_MAX, &count) && parse_expect_word(p, "by") &&
-           rule_name(p, "the name of an attribute", &raw->names[0]) &&
-           parse_expect_word(p, "per") &&
-           rule_name(p, "the name of an attribute", &raw->names[1]) && rule_fate(p);
-}
-
-// emit STRING on (insert|modify|remove){,…} of ENTITY into ENTITY
-static bool rule_emit(struct model_parser *p, struct raw_rule *raw)
+static bool rule_events(struct model_parser *p)
 {
     static const char *const events[] = {"insert", "modify", "remove", NULL};
     size_t position = 0;
-    if (!parse_at(p, MODEL_TOKEN_STRING))
-        return parse_expected(p, "a string: the name of the event");
-    raw->template = parse_template(p, NULL);
-    if (raw->template == NULL || !parse_expect_word(p, "on"))
-        return false;
     do {
         if (!parse_choice(p, events, &position))
             return false;
     } while (parse_accept(p, MODEL_TOKEN_COMMA));
-    return parse_expect_word(p, "of") && rule_name(p, "the name of an entity", &raw->entity) &&
-           parse_expect_word(p, "into") && rule_name(p, "the name of an entity", &raw->target);
+    return true;
 }
 
-// object ENTITY.NAME = STRING signed DURATION
-static bool rule_object(struct model_parser *p, struct raw_rule *raw)
+// What a capital in the grammar of a rule stands for.
+static bool rule_part(struct model_parser *p, char part, struct raw_rule *raw)
 {
-    uint64_t seconds = 0;
+    static const char *const fates[] = {"archive", "delete", NULL};
+    uint64_t number = 0;
+    size_t position = 0;
     struct slice name;
-    if (!rule_name(p, "the name of an entity", &raw->entity) ||
-        !parse_expect(p, MODEL_TOKEN_DOT, "\".\" and a name for the object") ||
-        !parse_name(p, "a name for the object", &name) ||
-        !parse_expect(p, MODEL_TOKEN_EQUAL, "\"=\" and the object's path"))
-        return false;
-    if (!parse_at(p, MODEL_TOKEN_STRING))
-        return parse_expected(p, "a string: the object's path");
-    raw->template = parse_template(p, NULL);
-    return raw->template != NULL && parse_expect_word(p, "signed") && parse_duration(p, &seconds);
+    switch (part) {
+    case 'E':
+    case 'T':
+        return parse_raw_name(p, "the name of an entity",
+                              part == 'E' ? &raw->entity : &raw->target);
+    case 'A':
+        return parse_raw_name(p, "the name of an attribute",
+                              &raw->names[raw->names[0].name.len > 0 ? 1 : 0]);
+    case 'D':
+        return parse_duration(p, &number);
+    case 'N':
+        return parse_count(p, "a number", 1, INT32_MAX, &number);
+    case 'F':
+        return parse_choice(p, fates, &position);
+    case 'V':
+        return rule_events(p);
+    case 'S':
+        return rule_string(p, "a string: the name of the event", raw);
+    default: // P: the path of an object, behind its name
+        return parse_expect(p, MODEL_TOKEN_DOT, "\".\" and a name for the object") &&
+               parse_name(p, "a name for the object", &name) &&
+               parse_expect(p, MODEL_TOKEN_EQUAL, "\"=\" and the object's path") &&
+               rule_string(p, "a string: the object's path", raw);
+    }
 }
 
-static bool rule_tenant(struct model_parser *p, struct raw_rule *raw)
+static bool rule_read(struct model_parser *p, const char *grammar, struct raw_rule *raw)
 {
-    return rule_name(p, "the name of an attribute", &raw->names[0]);
+    for (size_t len; *grammar != 0; grammar += len + (grammar[len] == ' ')) {
+        char word[16];
+        len = strcspn(grammar, " ");
+        (void)snprintf(word, sizeof(word), "%.*s", (int)len, grammar);
+        bool capital = word[0] >= 'A' && word[0] <= 'Z';
+        if (!(capital ? rule_part(p, word[0], raw) : parse_expect_word(p, word)))
+            return false;
+    }
+    return true;
 }
 
 bool parse_rule(struct model_file *file, size_t first)
 {
     static const struct {
         const char *kind;
-        bool (*parse)(struct model_parser *p, struct raw_rule *raw);
-    } kinds[] = {{"retain", rule_retain},
-                 {"keep", rule_keep},
-                 {"emit", rule_emit},
-                 {"object", rule_object},
-                 {"tenant", rule_tenant}};
+        const char *grammar;
+    } kinds[] = {{"retain", "E for D then F"},
+                 {"keep", "E latest N by A per A then F"},
+                 {"emit", "S on V of E into T"},
+                 {"object", "E P signed D"},
+                 {"tenant", "A"}};
     struct model_parser *p = &file->p;
     struct raw_rule *raw = file_scratch(file, 1, sizeof *raw);
     if (raw == NULL)
@@ -326,7 +270,7 @@ bool parse_rule(struct model_file *file, size_t first)
     raw->rule.kind = parse_text(p, head);
     raw->rule.at = model_token_place(head);
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
-        if (slice_is(raw->rule.kind, kinds[i].kind) && !kinds[i].parse(p, raw))
+        if (slice_is(raw->rule.kind, kinds[i].kind) && !rule_read(p, kinds[i].grammar, raw))
             return false;
     raw->rule.entity = raw->entity.name;
     raw->rule.text = slice_of(p->tokens.text.ptr + head->start, parse_last(p)->end - head->start);

@@ -71,6 +71,21 @@ bool parse_accept_word(struct model_parser *p, const char *word)
     return true;
 }
 
+bool parse_accept_any(struct model_parser *p, const char *const *texts, size_t *position)
+{
+    const struct model_token *token = parse_peek(p);
+    if (token->kind == MODEL_TOKEN_STRING || token->quoted)
+        return false;
+    for (size_t i = 0; texts[i] != NULL; i++) {
+        if (slice_is(parse_text(p, token), texts[i])) {
+            *position = i;
+            (void)parse_take(p);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool parse_expected(struct model_parser *p, const char *what)
 {
     const struct model_token *token = parse_peek(p);
@@ -84,6 +99,14 @@ bool parse_no_memory(struct model_parser *p)
 {
     return diagnostic_error(p->diagnostics, (struct model_place){0},
                             "the file needs more memory than a model may");
+}
+
+bool parse_deeper(struct model_parser *p, struct model_place at)
+{
+    if (p->depth == LIMIT_MODEL_NESTING)
+        return diagnostic_error(p->diagnostics, at, "this nests too deeply");
+    p->depth++;
+    return true;
 }
 
 bool parse_expect(struct model_parser *p, enum model_token_kind kind, const char *what)
@@ -138,15 +161,14 @@ bool parse_choice(struct model_parser *p, const char *const *words, size_t *posi
     return false;
 }
 
+const char *const parse_declarations[] = {"table", "entity", "type",   "access", "retain",
+                                          "keep",  "emit",   "object", "tenant", NULL};
+
 // A word that begins a declaration, at the left margin: whatever brace is open was forgotten.
 static bool begins_declaration(const struct model_parser *p, const struct model_token *token)
 {
-    static const char *const words[] = {"table", "entity", "type",   "access", "retain",
-                                        "keep",  "emit",   "object", "tenant"};
-    if (!token->first || token->column != 1)
-        return false;
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (model_token_is(&p->tokens, token, words[i]))
+    for (size_t i = 0; token->first && token->column == 1 && parse_declarations[i] != NULL; i++)
+        if (model_token_is(&p->tokens, token, parse_declarations[i]))
             return true;
     return false;
 }
@@ -156,6 +178,7 @@ bool parse_declaration_begins(const struct model_parser *p)
     return begins_declaration(p, parse_peek(p));
 }
 
+// A word at the margin alone may be an attribute of a file that is not indented.
 bool parse_brace_forgotten(const struct model_parser *p)
 {
     const struct model_token *behind = parse_peek_at(p, 2);
@@ -346,6 +369,12 @@ void model_guess_candidate(struct model_guess *guess, struct slice candidate)
         guess->distance = far;
         guess->best = candidate;
     }
+}
+
+void model_guess_attributes(struct model_guess *guess, const struct model_entity *entity)
+{
+    for (size_t i = 0; entity != NULL && i < entity->attribute_count; i++)
+        model_guess_candidate(guess, entity->attributes[i].name);
 }
 
 const char *model_guess_say(const struct model_guess *guess, struct arena *arena)

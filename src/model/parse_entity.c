@@ -34,26 +34,23 @@ static bool binding(struct model_file *file, struct raw_entity *raw)
             break;
         (void)parse_take(p);
     }
-    size_t others = 0;
-    struct raw_binding **end = &raw->bindings;
-    for (; *end != NULL; others++)
-        end = &(*end)->next;
-    if (others > (size_t)2 * LIMIT_KEY_PARTS * LIMIT_INDEXES)
+    if (raw->bindings.count > (size_t)2 * LIMIT_KEY_PARTS * LIMIT_INDEXES)
         return file_error(file, bound->at, "an entity has no more keys than this");
-    *end = bound;
+    LIST_APPEND(&raw->bindings, bound);
     return true;
 }
 
-static bool is_one_of(const struct model_parser *p, const struct model_token *token,
-                      const char *const *words)
+// Whether the next word is this setting with a value of its own: an attribute may have its name.
+static bool at_setting(const struct model_parser *p, const char *word, const char *const *values)
 {
-    for (size_t i = 0; words[i] != NULL; i++)
-        if (model_token_is(&p->tokens, token, words[i]))
-            return !token->first;
+    const struct model_token *next = parse_peek_at(p, 1);
+    for (size_t i = 0; parse_at_word(p, word) && values[i] != NULL; i++)
+        if (model_token_is(&p->tokens, next, values[i]))
+            return !next->first;
     return false;
 }
 
-static bool attribute(struct model_file *file, struct raw_entity *raw, struct raw_attribute **last)
+static bool attribute(struct model_file *file, struct raw_entity *raw)
 {
     struct raw_attribute *one = file_scratch(file, 1, sizeof *one);
     if (one == NULL)
@@ -71,67 +68,40 @@ static bool attribute(struct model_file *file, struct raw_entity *raw, struct ra
         one->attribute.unique = one->attribute.version = false;
         one->attribute.normal = 0;
     }
-    if (raw->attribute_count == LIMIT_MODEL_MEMBERS)
+    if (raw->attributes.count == LIMIT_MODEL_MEMBERS)
         return file_error(file, one->attribute.at, "an entity has at most %d attributes",
                           LIMIT_MODEL_MEMBERS);
-    for (struct raw_attribute *other = raw->attributes; other != NULL; other = other->next) {
+    for (struct raw_attribute *other = raw->attributes.first; other != NULL; other = other->next) {
         if (!slice_equal(other->attribute.name, one->attribute.name))
             continue;
         return file_error(file, one->attribute.at,
                           "attribute \"%.*s\" is declared twice, first in line %u",
                           SLICE_FMT(one->attribute.name), other->attribute.at.line);
     }
-    if (*last == NULL)
-        raw->attributes = one;
-    else
-        (*last)->next = one;
-    *last = one;
-    raw->attribute_count++;
+    LIST_APPEND(&raw->attributes, one);
     return ok;
 }
 
-static bool entity_item(struct model_file *file, struct raw_entity *raw,
-                        struct raw_attribute **last)
+static bool entity_item(struct model_file *file, void *entity)
 {
-    static const char *const modes[] = {"off", "warn", "enforce", NULL};
-    static const char *const leaves[] = {"allow", "warn", "reject", NULL};
     struct model_parser *p = &file->p;
-    const struct model_token *next = parse_peek_at(p, 1);
-    if (parse_at(p, MODEL_TOKEN_NAME) && next->kind == MODEL_TOKEN_EQUAL)
+    struct raw_entity *raw = entity;
+    size_t value = 0;
+    if (parse_at(p, MODEL_TOKEN_NAME) && parse_peek_at(p, 1)->kind == MODEL_TOKEN_EQUAL)
         return binding(file, raw);
-    if (parse_at_word(p, "guard") && is_one_of(p, next, modes)) {
+    if (at_setting(p, "guard", model_mode_words)) {
         (void)parse_take(p);
-        raw->own_guard = true;
-        return parse_mode(file, &raw->entity.guard);
+        raw->own_guard = parse_choice(p, model_mode_words, &value);
+        raw->entity.guard = (enum model_mode)value;
+        return raw->own_guard;
     }
-    if (parse_at_word(p, "unknown") && is_one_of(p, next, leaves)) {
+    if (at_setting(p, "unknown", model_leave_words)) {
         (void)parse_take(p);
-        raw->own_unknown = true;
-        return parse_leave(file, &raw->entity.unknown);
+        raw->own_unknown = parse_choice(p, model_leave_words, &value);
+        raw->entity.unknown = (enum model_leave)value;
+        return raw->own_unknown;
     }
-    return attribute(file, raw, last);
-}
-
-static bool entity_items(struct model_file *file, struct raw_entity *raw, struct model_place open)
-{
-    struct model_parser *p = &file->p;
-    struct raw_attribute *last = NULL;
-    while (!parse_accept(p, MODEL_TOKEN_RBRACE)) {
-        size_t from = p->at;
-        if (parse_at(p, MODEL_TOKEN_END) || parse_brace_forgotten(p)) {
-            (void)file_error(file, open, "this \"{\" is never closed");
-            return true;
-        }
-        if (!entity_item(file, raw, &last)) {
-            raw->broken = true;
-            parse_recover_item(p, from);
-            if (p->at == from || parse_declaration_begins(p))
-                return true;
-        }
-        if (!parse_accept(p, MODEL_TOKEN_COMMA))
-            (void)parse_accept(p, MODEL_TOKEN_SEMICOLON);
-    }
-    return true;
+    return attribute(file, raw);
 }
 
 bool parse_entity(struct model_file *file, size_t first)
@@ -148,18 +118,14 @@ bool parse_entity(struct model_file *file, size_t first)
     raw->table = file->tables.last;
     raw->broken = true;
     LIST_APPEND(&file->entities, raw);
-    if (parse_accept_word(p, "of")) {
-        raw->table_at = parse_place(p);
-        if (!parse_name(p, "the name of a table", &raw->table_name))
-            return false;
-    }
+    if (parse_accept_word(p, "of") && !parse_raw_name(p, "the name of a table", &raw->table_name))
+        return false;
     if (parse_accept_word(p, "as") &&
         !parse_string(p, "a string: the entity's name in items", &entity->type_value))
         return false;
-    struct model_place open = parse_place(p);
     if (!parse_expect(p, MODEL_TOKEN_LBRACE, "\"of\", \"as\" or \"{\""))
         return false;
     entity->doc = parse_doc(p, first, p->at - 1);
-    raw->broken = false;
-    return entity_items(file, raw, open);
+    raw->broken = !parse_items(file, entity_item, raw);
+    return true;
 }

@@ -3,34 +3,37 @@
 #include "model/parse_internal.h"
 #include "value/number.h"
 
-static struct model_expr *new_expr(struct model_parser *p, enum model_expr_kind kind,
-                                   struct model_place at)
+// The expression in the model's memory.
+static struct model_expr *new_expr(struct model_parser *p, struct model_expr expr)
 {
-    struct model_expr *expr = arena_zalloc(p->arena, 1, sizeof *expr);
-    if (expr == NULL) {
-        (void)parse_no_memory(p);
-        return NULL;
-    }
-    expr->kind = kind;
-    expr->at = at;
-    return expr;
+    struct model_expr *kept = arena_zalloc(p->arena, 1, sizeof *kept);
+    if (kept == NULL)
+        return parse_exhausted(p);
+    *kept = expr;
+    return kept;
 }
 
 static struct model_expr *new_call(struct model_parser *p, enum model_expr_kind kind,
                                    struct model_place at, size_t count,
                                    const struct model_expr *const *args)
 {
-    struct model_expr *expr = new_expr(p, kind, at);
     const struct model_expr **copy = arena_zalloc(p->arena, count + 1, sizeof(struct model_expr *));
-    if (expr == NULL || copy == NULL) {
-        (void)parse_no_memory(p);
-        return NULL;
-    }
+    if (copy == NULL)
+        return parse_exhausted(p);
     for (size_t i = 0; i < count; i++)
         copy[i] = args[i];
-    expr->args = copy;
-    expr->arg_count = count;
-    return expr;
+    return new_expr(p,
+                    (struct model_expr){.kind = kind, .at = at, .args = copy, .arg_count = count});
+}
+
+static struct model_expr *new_function(struct model_parser *p, enum model_function function,
+                                       struct model_place at, size_t count,
+                                       const struct model_expr *const *args)
+{
+    struct model_expr *call = new_call(p, MODEL_EXPR_CALL, at, count, args);
+    if (call != NULL)
+        call->function = function;
+    return call;
 }
 
 struct slice parse_encode(struct model_parser *p, enum value_tag tag, struct slice bytes)
@@ -62,11 +65,11 @@ struct slice parse_encode(struct model_parser *p, enum value_tag tag, struct sli
 static struct model_expr *new_value(struct model_parser *p, struct model_place at,
                                     enum value_tag tag, struct slice bytes)
 {
-    struct model_expr *expr = new_expr(p, MODEL_EXPR_VALUE, at);
-    if (expr == NULL)
-        return NULL;
-    expr->value = parse_encode(p, tag, bytes);
-    return expr->value.ptr != NULL ? expr : NULL;
+    struct slice value = parse_encode(p, tag, bytes);
+    return value.ptr == NULL
+               ? NULL
+               : new_expr(p,
+                          (struct model_expr){.kind = MODEL_EXPR_VALUE, .at = at, .value = value});
 }
 
 // ---- Numbers and texts ----------------------------------------------------------------------
@@ -187,22 +190,12 @@ bool model_date_pattern(struct slice pattern)
 static struct model_expr *format_one(struct model_parser *p, struct model_expr *of,
                                      struct slice format, struct model_place at)
 {
-    static const struct {
-        const char *name;
-        enum model_function function;
-    } plain[] = {{"lower", MODEL_FN_LOWER},
-                 {"upper", MODEL_FN_UPPER},
-                 {"trim", MODEL_FN_TRIM},
-                 {"sha256", MODEL_FN_SHA256}};
+    static const enum model_function plain[] = {MODEL_FN_LOWER, MODEL_FN_UPPER, MODEL_FN_TRIM,
+                                                MODEL_FN_SHA256};
     const struct model_expr *args[2] = {of, NULL};
-    for (size_t i = 0; i < COUNT_OF(plain); i++) {
-        if (!slice_is(format, plain[i].name))
-            continue;
-        struct model_expr *call = new_call(p, MODEL_EXPR_CALL, at, 1, args);
-        if (call != NULL)
-            call->function = plain[i].function;
-        return call;
-    }
+    for (size_t i = 0; i < COUNT_OF(plain); i++)
+        if (slice_is(format, model_function_words[plain[i]]))
+            return new_function(p, plain[i], at, 1, args);
     struct model_expr *argument = NULL;
     enum model_function function = MODEL_FN_PAD;
     if (format.len > 5 && format.len < 10 && slice_begins(format, SLICE_LIT("pad(")) &&
@@ -222,12 +215,7 @@ static struct model_expr *format_one(struct model_parser *p, struct model_expr *
                                SLICE_FMT(format));
     }
     args[1] = argument;
-    if (argument == NULL)
-        return NULL;
-    struct model_expr *call = new_call(p, MODEL_EXPR_CALL, at, 2, args);
-    if (call != NULL)
-        call->function = function;
-    return call;
+    return argument == NULL ? NULL : new_function(p, function, at, 2, args);
 }
 
 static size_t format_end(struct slice formats, size_t from)
@@ -318,13 +306,11 @@ static struct model_expr *hole(struct model_parser *p, const struct model_token 
     size_t end = hole_end(inside, from, &colon);
     uint32_t start = token->start + 1;
     uint32_t column = token->column + 1;
-    if (end >= inside.len) {
-        (void)diagnostic_error(p->diagnostics,
+    if (end >= inside.len)
+        return diagnostic_fail(p->diagnostics,
                                (struct model_place){token->line, column + (uint32_t)from - 1,
                                                     (uint32_t)(inside.len - from + 1)},
                                "this \"{\" has no \"}\"; write \"\\{\" for the character itself");
-        return NULL;
-    }
     struct model_origin part = {start + (uint32_t)from, start + (uint32_t)colon, token->line,
                                 column + (uint32_t)from};
     struct model_expr *expr = expr_in(p, part);
@@ -381,23 +367,16 @@ static struct model_template *template_string(struct model_parser *p,
     size_t holes = 0;
     for (size_t i = 0; i < inside.len; i++)
         holes += inside.ptr[i] == '{';
-    if (holes > LIMIT_MODEL_PARAMETERS) {
-        (void)diagnostic_error(p->diagnostics, model_token_place(token),
+    if (holes > LIMIT_MODEL_PARAMETERS)
+        return diagnostic_fail(p->diagnostics, model_token_place(token),
                                "a template has at most %d expressions", LIMIT_MODEL_PARAMETERS);
-        return NULL;
-    }
     struct model_template *template = arena_zalloc(p->arena, 1, sizeof *template);
     struct model_segment *segments = arena_zalloc(p->arena, 2 * holes + 1, sizeof *segments);
-    if (template == NULL || segments == NULL) {
-        (void)parse_no_memory(p);
-        return NULL;
-    }
+    if (template == NULL || segments == NULL)
+        return parse_exhausted(p);
     size_t count = 0;
-    if (++p->depth > LIMIT_MODEL_NESTING) {
-        p->depth--;
-        (void)diagnostic_error(p->diagnostics, model_token_place(token), "this nests too deeply");
+    if (!parse_deeper(p, model_token_place(token)))
         return NULL;
-    }
     bool ok = fill_segments(p, token, inside, segments, &count);
     p->depth--;
     if (!ok)
@@ -408,32 +387,65 @@ static struct model_template *template_string(struct model_parser *p,
     return template;
 }
 
-static struct model_expr *path(struct model_parser *p)
+bool parse_path(struct model_parser *p, const struct slice **steps, size_t *count,
+                struct model_place *at)
 {
-    struct model_place at = parse_place(p);
-    struct slice steps[LIMIT_MODEL_NESTING];
-    size_t count = 0;
+    struct slice list[LIMIT_MODEL_NESTING];
+    *at = parse_place(p);
     do {
-        if (count == COUNT_OF(steps)) {
-            (void)diagnostic_error(p->diagnostics, parse_place(p), "this nests too deeply");
-            return NULL;
-        }
-        if (!parse_name(p, "the name of an attribute", &steps[count++]))
-            return NULL;
+        if (*count == COUNT_OF(list))
+            return diagnostic_error(p->diagnostics, parse_place(p), "this nests too deeply");
+        if (!parse_name(p, "the name of an attribute", &list[(*count)++]))
+            return false;
     } while (parse_accept(p, MODEL_TOKEN_DOT));
     const struct model_token *last = parse_last(p);
-    if (last->line == at.line)
-        at.length = last->column + (last->end - last->start) - at.column;
-    struct model_expr *expr = new_expr(p, MODEL_EXPR_PATH, at);
-    struct slice *copy = arena_zalloc(p->arena, count, sizeof *copy);
-    if (expr == NULL || copy == NULL) {
-        (void)parse_no_memory(p);
-        return NULL;
-    }
-    memcpy(copy, steps, count * sizeof *copy);
-    expr->steps = copy;
-    expr->step_count = count;
-    return expr;
+    if (last->line == at->line)
+        at->length = last->column + (last->end - last->start) - at->column;
+    struct slice *copy = arena_zalloc(p->arena, *count, sizeof *copy);
+    if (copy == NULL)
+        return parse_no_memory(p);
+    memcpy(copy, list, *count * sizeof *copy);
+    *steps = copy;
+    return true;
+}
+
+static struct model_expr *new_path(struct model_parser *p, const struct slice *steps, size_t count,
+                                   struct model_place at)
+{
+    return new_expr(p, (struct model_expr){
+                           .kind = MODEL_EXPR_PATH, .at = at, .steps = steps, .step_count = count});
+}
+
+static struct model_expr *path(struct model_parser *p)
+{
+    const struct slice *steps = NULL;
+    size_t count = 0;
+    struct model_place at;
+    return parse_path(p, &steps, &count, &at) ? new_path(p, steps, count, at) : NULL;
+}
+
+struct model_expr *parse_attribute_path(struct model_parser *p, struct slice name,
+                                        struct model_place at)
+{
+    struct slice *step = arena_zalloc(p->arena, 1, sizeof *step);
+    if (step == NULL)
+        return parse_exhausted(p);
+    *step = name;
+    return new_path(p, step, 1, at);
+}
+
+struct model_template *parse_bare(struct model_parser *p, const struct model_expr *path,
+                                  struct slice name)
+{
+    char *source = arena_printf(p->arena, "{%.*s}", SLICE_FMT(name));
+    struct model_template *template = arena_zalloc(p->arena, 1, sizeof *template);
+    struct model_segment *segment = arena_zalloc(p->arena, 1, sizeof *segment);
+    if (source == NULL || template == NULL || segment == NULL)
+        return parse_exhausted(p);
+    segment->expr = path;
+    *template = (struct model_template){
+        .source = slice_str(source), .segment_count = 1, .segments = segment};
+    return template;
 }
 
 struct model_template *parse_template(struct model_parser *p, bool *plain)
@@ -452,19 +464,8 @@ struct model_template *parse_template(struct model_parser *p, bool *plain)
     struct model_expr *expr = path(p);
     if (expr == NULL)
         return NULL;
-    struct slice name =
-        slice_of(p->tokens.text.ptr + token->start, parse_last(p)->end - token->start);
-    char *source = arena_printf(p->arena, "{%.*s}", SLICE_FMT(name));
-    struct model_template *template = arena_zalloc(p->arena, 1, sizeof *template);
-    struct model_segment *segment = arena_zalloc(p->arena, 1, sizeof *segment);
-    if (source == NULL || template == NULL || segment == NULL) {
-        (void)parse_no_memory(p);
-        return NULL;
-    }
-    segment->expr = expr;
-    *template = (struct model_template){
-        .source = slice_str(source), .segment_count = 1, .segments = segment};
-    return template;
+    return parse_bare(
+        p, expr, slice_of(p->tokens.text.ptr + token->start, parse_last(p)->end - token->start));
 }
 
 // ---- Expressions ----------------------------------------------------------------------------
@@ -480,10 +481,8 @@ static struct model_expr *string_expr(struct model_parser *p)
         return new_value(p, at, VALUE_TAG_S, SLICE_LIT(""));
     if (template->segment_count == 1 && template->segments[0].expr == NULL)
         return new_value(p, at, VALUE_TAG_S, template->segments[0].literal);
-    struct model_expr *expr = new_expr(p, MODEL_EXPR_TEMPLATE, at);
-    if (expr != NULL)
-        expr->template = template;
-    return expr;
+    return new_expr(
+        p, (struct model_expr){.kind = MODEL_EXPR_TEMPLATE, .at = at, .template = template});
 }
 
 static struct model_expr *number_expr(struct model_parser *p)
@@ -511,19 +510,14 @@ static struct model_expr *duration_expr(struct model_parser *p)
 
 static bool find_function(struct model_parser *p, enum model_function *function)
 {
-    static const char *const names[] = {
-#define X(name, text, least, most) text,
-        MODEL_FUNCTION_LIST(X)
-#undef X
-    };
     struct slice name = parse_text(p, parse_peek(p));
     struct model_guess guess = model_guess_for(name);
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        if (slice_is(name, names[i])) {
+    for (size_t i = 0; i < MODEL_FUNCTIONS; i++) {
+        if (slice_is(name, model_function_words[i])) {
             *function = (enum model_function)i;
             return true;
         }
-        model_guess_candidate(&guess, slice_str(names[i]));
+        model_guess_candidate(&guess, slice_str(model_function_words[i]));
     }
     return diagnostic_error(p->diagnostics, parse_place(p), "unknown function \"%.*s\"%s",
                             SLICE_FMT(name), model_guess_say(&guess, p->scratch));
@@ -532,24 +526,21 @@ static bool find_function(struct model_parser *p, enum model_function *function)
 static bool check_count(struct model_parser *p, enum model_function function, size_t count,
                         struct model_place at)
 {
-    static const struct {
-        const char *name;
-        size_t least;
-        size_t most;
-    } takes[] = {
-#define X(name, text, least, most) {text, least, most},
+    static const size_t takes[][2] = {
+#define X(name, text, least, most) {least, most},
         MODEL_FUNCTION_LIST(X)
 #undef X
     };
-    size_t least = takes[function].least;
-    size_t most = takes[function].most;
+    const char *name = model_function_words[function];
+    size_t least = takes[function][0];
+    size_t most = takes[function][1];
     if (count >= least && count <= most)
         return true;
     if (least == most)
-        return diagnostic_error(p->diagnostics, at, "%s() takes %zu argument%s, not %zu",
-                                takes[function].name, least, least == 1 ? "" : "s", count);
-    return diagnostic_error(p->diagnostics, at, "%s() takes %zu to %zu arguments, not %zu",
-                            takes[function].name, least, most, count);
+        return diagnostic_error(p->diagnostics, at, "%s() takes %zu argument%s, not %zu", name,
+                                least, least == 1 ? "" : "s", count);
+    return diagnostic_error(p->diagnostics, at, "%s() takes %zu to %zu arguments, not %zu", name,
+                            least, most, count);
 }
 
 static struct model_expr *call(struct model_parser *p)
@@ -573,12 +564,7 @@ static struct model_expr *call(struct model_parser *p)
             args[count++] = arg;
     }
     (void)parse_take(p);
-    if (!check_count(p, function, count, at))
-        return NULL;
-    struct model_expr *expr = new_call(p, MODEL_EXPR_CALL, at, count, args);
-    if (expr != NULL)
-        expr->function = function;
-    return expr;
+    return check_count(p, function, count, at) ? new_function(p, function, at, count, args) : NULL;
 }
 
 static struct model_expr *word(struct model_parser *p)
@@ -654,10 +640,8 @@ static struct model_expr *term(struct model_parser *p)
     struct model_expr *left = primary(p);
     unsigned length = 0;
     while (left != NULL && parse_accept(p, MODEL_TOKEN_ELSE)) {
-        if (++length > LIMIT_MODEL_NESTING) {
-            (void)diagnostic_error(p->diagnostics, left->at, "this expression is too long");
-            return NULL;
-        }
+        if (++length > LIMIT_MODEL_NESTING)
+            return diagnostic_fail(p->diagnostics, left->at, "this expression is too long");
         left = binary(p, MODEL_EXPR_ELSE, left, primary(p));
     }
     return left;
@@ -665,11 +649,8 @@ static struct model_expr *term(struct model_parser *p)
 
 struct model_expr *parse_expr(struct model_parser *p)
 {
-    if (++p->depth > LIMIT_MODEL_NESTING) {
-        p->depth--;
-        (void)diagnostic_error(p->diagnostics, parse_place(p), "this nests too deeply");
+    if (!parse_deeper(p, parse_place(p)))
         return NULL;
-    }
     struct model_expr *left = term(p);
     unsigned length = 0;
     while (left != NULL && (parse_at(p, MODEL_TOKEN_PLUS) || parse_at(p, MODEL_TOKEN_MINUS))) {

@@ -6,7 +6,33 @@
 
 #include "model/parse.h"
 
+// A list in the order of the file.
+#define LIST_APPEND(list, entry)                                                                   \
+    do {                                                                                           \
+        void *list_entry = (entry);                                                                \
+        (entry)->next = NULL;                                                                      \
+        if ((list)->last == NULL)                                                                  \
+            (list)->first = list_entry;                                                            \
+        else                                                                                       \
+            (list)->last->next = list_entry;                                                       \
+        (list)->last = list_entry;                                                                 \
+        (list)->count++;                                                                           \
+    } while (0)
+
+#define RAW_LIST(type)                                                                             \
+    struct {                                                                                       \
+        struct type *first;                                                                        \
+        struct type *last;                                                                         \
+        size_t count;                                                                              \
+    }
+
 struct raw_table;
+
+// A name, and where it stands.
+struct raw_name {
+    struct slice name;
+    struct model_place at;
+};
 
 // A named type, known by its name from its first mention; `type` is filled where it is declared.
 struct raw_type {
@@ -46,8 +72,7 @@ struct raw_table {
     struct model_place part_at[2];
     struct model_place type_at;
     struct model_place ttl_at;
-    size_t index_count;
-    struct raw_index *indexes;
+    RAW_LIST(raw_index) indexes;
     bool broken; // had syntax errors: what seems missing may be there
     // Once gathered:
     struct model_table *final;
@@ -82,41 +107,31 @@ struct raw_binding {
 struct raw_entity {
     struct raw_entity *next;
     struct model_entity entity;
-    struct slice table_name; // empty if the file does not say
-    struct model_place table_at;
-    struct raw_table *table; // the one above, or the one named
+    struct raw_name table_name; // empty if the file does not say
+    struct raw_table *table;    // the one above, or the one named
     bool own_guard;
     bool own_unknown;
     bool broken;
     struct model_entity *final; // in the model; NULL if it has no table
-    size_t attribute_count;
-    struct raw_attribute *attributes;
-    struct raw_binding *bindings;
+    RAW_LIST(raw_attribute) attributes;
+    RAW_LIST(raw_binding) bindings;
 };
 
 struct raw_access {
     struct raw_access *next;
     struct model_access access;
-    struct slice table_name;
-    struct model_place table_at;
+    struct raw_name table_name;
     struct raw_table *above;
     struct raw_table *table; // once it is known
-    struct slice index_name;
-    struct model_place index_at;
+    struct raw_name index_name;
     size_t entity_count;
-    struct slice *entity_names;
-    struct model_place *entity_at;
+    struct raw_name *entity_names;
     struct model_param *params; // type NULL if not written
     struct model_place *param_at;
     size_t where_count;
     struct model_condition where[2 * LIMIT_KEY_PARTS];
     size_t filter_count;
     struct model_condition *filters;
-};
-
-struct raw_name {
-    struct slice name;
-    struct model_place at;
 };
 
 struct raw_rule {
@@ -127,26 +142,6 @@ struct raw_rule {
     struct raw_name names[2]; // attributes of the entity
     const struct model_template *template;
 };
-
-// A list in the order of the file.
-#define LIST_APPEND(list, entry)                                                                   \
-    do {                                                                                           \
-        void *list_entry = (entry);                                                                \
-        (entry)->next = NULL;                                                                      \
-        if ((list)->last == NULL)                                                                  \
-            (list)->first = list_entry;                                                            \
-        else                                                                                       \
-            (list)->last->next = list_entry;                                                       \
-        (list)->last = list_entry;                                                                 \
-        (list)->count++;                                                                           \
-    } while (0)
-
-#define RAW_LIST(type)                                                                             \
-    struct {                                                                                       \
-        struct type *first;                                                                        \
-        struct type *last;                                                                         \
-        size_t count;                                                                              \
-    }
 
 struct model_file {
     struct model_parser p;
@@ -165,8 +160,7 @@ struct model_file {
 // Zeroed; NULL after telling that memory is out.
 MUST_CHECK void *file_alloc(struct model_file *file, size_t count, size_t size);   // the model's
 MUST_CHECK void *file_scratch(struct model_file *file, size_t count, size_t size); // for a while
-bool file_error(struct model_file *file, struct model_place at, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+#define file_error(file, at, ...) diagnostic_error((file)->p.diagnostics, at, __VA_ARGS__)
 
 // ---- Parsing --------------------------------------------------------------------------------
 
@@ -176,17 +170,16 @@ MUST_CHECK bool parse_type_declaration(struct model_file *file, size_t first);
 MUST_CHECK bool parse_access(struct model_file *file, size_t first);
 MUST_CHECK bool parse_rule(struct model_file *file, size_t first);
 
+// A name and its place.
+MUST_CHECK bool parse_raw_name(struct model_parser *p, const char *what, struct raw_name *name);
 // `optional` is set by a "?" at the end.
 MUST_CHECK const struct model_type *parse_type(struct model_file *file, bool *optional);
-// The fields up to and with the closing brace; the opening one is taken.
-MUST_CHECK bool parse_fields(struct model_file *file, struct model_type *object);
 // A name with its type and modifiers; `field` if it is a member of an object.
 MUST_CHECK bool parse_attribute(struct model_file *file, bool field,
                                 struct model_attribute *attribute);
-// off | warn | enforce, allow | warn | reject
-MUST_CHECK bool parse_mode(struct model_file *file, enum model_mode *mode);
-MUST_CHECK bool parse_leave(struct model_file *file, enum model_leave *leave);
-struct raw_type *file_type(struct model_file *file, struct slice name);
+// The items of a declaration, with the closing brace; false if some could not be read.
+MUST_CHECK bool parse_items(struct model_file *file,
+                            bool (*item)(struct model_file *file, void *raw), void *raw);
 
 // A literal, encoded, in the arena; VALUE_NONE after an error. L and M are empty ones.
 MUST_CHECK struct slice parse_encode(struct model_parser *p, enum value_tag tag,
@@ -205,14 +198,20 @@ void check_expressions(struct model_file *file);
 void check_accesses(struct model_file *file);
 void check_rules(struct model_file *file);
 
+// The names that stand for themselves in an entity.
+struct model_names check_scope(struct model_file *file, const struct model_entity *entity);
 // Whether a literal (an encoded value) is one of the type's values, formats of text left aside.
 bool check_literal(const struct model_type *type, struct slice value);
 // The type of a resolved path's end, or NULL if the model does not say; and what an expression
 // gives (VALUE_TYPES if that depends).
 const struct model_type *check_path_type(const struct model_expr *path);
 enum value_type check_gives(const struct model_expr *expr);
+// Whether it can be the name of a table or an index.
+bool file_name_fits(struct slice name);
 // The table, entity of any table, by name; NULL if there is none.
 struct raw_table *file_table(const struct model_file *file, struct slice name);
+// The table; NULL after telling that there is none.
+struct raw_table *file_table_named(struct model_file *file, const struct raw_name *name);
 struct raw_entity *file_entity(const struct model_file *file, struct slice name);
 
 #endif

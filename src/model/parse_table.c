@@ -1,24 +1,30 @@
 // Tables: keys, indexes and settings.
 #include "model/parse_internal.h"
 
-bool parse_mode(struct model_file *file, enum model_mode *mode)
+// The items up to the closing brace; the opening one was taken last. An item that is broken ends at
+// the next one, so that one run tells all mistakes.
+bool parse_items(struct model_file *file, bool (*item)(struct model_file *file, void *raw),
+                 void *raw)
 {
-    static const char *const words[] = {"off", "warn", "enforce", NULL};
-    size_t position = 0;
-    if (!parse_choice(&file->p, words, &position))
-        return false;
-    *mode = (enum model_mode)position;
-    return true;
-}
-
-bool parse_leave(struct model_file *file, enum model_leave *leave)
-{
-    static const char *const words[] = {"allow", "warn", "reject", NULL};
-    size_t position = 0;
-    if (!parse_choice(&file->p, words, &position))
-        return false;
-    *leave = (enum model_leave)position;
-    return true;
+    struct model_parser *p = &file->p;
+    struct model_place open = model_token_place(parse_last(p));
+    bool whole = true;
+    while (!parse_accept(p, MODEL_TOKEN_RBRACE)) {
+        size_t from = p->at;
+        if (parse_at(p, MODEL_TOKEN_END) || parse_brace_forgotten(p)) {
+            (void)file_error(file, open, "this \"{\" is never closed");
+            return whole;
+        }
+        if (!item(file, raw)) {
+            whole = false;
+            parse_recover_item(p, from);
+            if (p->at == from || parse_declaration_begins(p))
+                return whole;
+        }
+        if (!parse_accept(p, MODEL_TOKEN_COMMA))
+            (void)parse_accept(p, MODEL_TOKEN_SEMICOLON);
+    }
+    return whole;
 }
 
 // NAME [string|number|binary]
@@ -146,47 +152,15 @@ static bool table_index(struct model_file *file, struct raw_table *table, bool l
         return false;
     complete_local(table, raw);
     raw->index.doc = parse_doc(p, first, p->at - 1);
-    struct raw_index **end = &table->indexes;
-    while (*end != NULL)
-        end = &(*end)->next;
-    *end = raw;
-    if (++table->index_count > LIMIT_INDEXES)
+    LIST_APPEND(&table->indexes, raw);
+    if (table->indexes.count > LIMIT_INDEXES)
         return file_error(file, raw->index.at, "a table has at most %d indexes and %d local ones",
                           LIMIT_GSI, LIMIT_LSI);
     return true;
 }
 
-static bool table_stream(struct model_file *file, struct model_table *table)
+static bool table_units(struct model_parser *p, struct model_table *table)
 {
-    static const char *const words[] = {"off",       "keys_only",          "new_image",
-                                        "old_image", "new_and_old_images", NULL};
-    size_t position = 0;
-    if (!parse_choice(&file->p, words, &position))
-        return false;
-    table->stream = (enum model_stream)position;
-    return true;
-}
-
-static bool table_pitr(struct model_file *file, struct model_table *table)
-{
-    static const char *const words[] = {"off", "on", NULL};
-    size_t position = 0;
-    if (!parse_choice(&file->p, words, &position))
-        return false;
-    table->pitr = position == 1;
-    return true;
-}
-
-static bool table_billing(struct model_file *file, struct model_table *table)
-{
-    static const char *const words[] = {"on_demand", "provisioned", NULL};
-    struct model_parser *p = &file->p;
-    size_t position = 0;
-    if (!parse_choice(p, words, &position))
-        return false;
-    table->provisioned = position == 1;
-    if (!table->provisioned)
-        return true;
     return parse_expect(p, MODEL_TOKEN_LPAREN, "\"(\", read units, write units, \")\"") &&
            parse_count(p, "read units", 1, INT64_MAX, &table->read_units) &&
            parse_expect(p, MODEL_TOKEN_COMMA, "\",\" and write units") &&
@@ -194,47 +168,89 @@ static bool table_billing(struct model_file *file, struct model_table *table)
            parse_expect(p, MODEL_TOKEN_RPAREN, "\")\"");
 }
 
-static bool table_item(struct model_file *file, struct raw_table *raw)
+static const char *const switch_words[] = {"off", "on", NULL};
+static const char *const billing_words[] = {"on_demand", "provisioned", NULL};
+
+// X(item, its word, the words for its value or NULL if that is something else)
+#define TABLE_ITEMS(X)                                                                             \
+    X(KEY, "key", NULL)                                                                            \
+    X(INDEX, "index", NULL)                                                                        \
+    X(LOCAL, "local", NULL)                                                                        \
+    X(TYPE, "type", NULL)                                                                          \
+    X(TTL, "ttl", NULL)                                                                            \
+    X(STREAM, "stream", model_stream_words)                                                        \
+    X(GUARD, "guard", model_mode_words)                                                            \
+    X(UNKNOWN, "unknown", model_leave_words)                                                       \
+    X(UNMATCHED, "unmatched", model_leave_words)                                                   \
+    X(PITR, "pitr", switch_words)                                                                  \
+    X(BILLING, "billing", billing_words)
+
+enum {
+#define X(item, word, values) ITEM_##item,
+    TABLE_ITEMS(X)
+#undef X
+};
+
+// What follows a word that has no words for its value.
+static bool table_part(struct model_file *file, struct raw_table *raw, size_t item, size_t first)
 {
-    static const char *const words[] = {"key",       "index",  "local",   "type",
-                                        "ttl",       "stream", "guard",   "unknown",
-                                        "unmatched", "pitr",   "billing", NULL};
     struct model_parser *p = &file->p;
-    struct model_table *table = &raw->table;
-    size_t first = p->at;
-    size_t position = 0;
-    if (!parse_choice(p, words, &position))
-        return false;
-    switch (position) {
-    case 0:
+    switch (item) {
+    case ITEM_KEY:
         return table_key(file, raw);
-    case 1:
-        return table_index(file, raw, false, first);
-    case 2:
+    case ITEM_LOCAL:
         return parse_expect_word(p, "index") && table_index(file, raw, true, first);
-    case 3:
+    case ITEM_TYPE:
         raw->type_at = parse_place(p);
-        return parse_name(p, "the attribute that names an item's entity", &table->type_attribute);
-    case 4:
+        return parse_name(p, "the attribute that names an item's entity",
+                          &raw->table.type_attribute);
+    case ITEM_TTL:
         raw->ttl_at = parse_place(p);
         return parse_name(p, "the attribute that holds the time an item ends",
-                          &table->ttl_attribute);
-    case 5:
-        return table_stream(file, table);
-    case 6:
-        return parse_mode(file, &table->guard);
-    case 7:
-        return parse_leave(file, &table->unknown);
-    case 8:
-        return parse_leave(file, &table->unmatched);
-    case 9:
-        return table_pitr(file, table);
+                          &raw->table.ttl_attribute);
     default:
-        return table_billing(file, table);
+        return table_index(file, raw, false, first);
     }
 }
 
-static bool check_name(struct model_file *file, struct slice name, struct model_place at)
+static bool table_item(struct model_file *file, void *table)
+{
+    static const char *const words[] = {
+#define X(item, word, values) word,
+        TABLE_ITEMS(X)
+#undef X
+            NULL};
+    static const char *const *const values[] = {
+#define X(item, word, values) values,
+        TABLE_ITEMS(X)
+#undef X
+    };
+    struct raw_table *raw = table;
+    size_t first = file->p.at;
+    size_t item = 0;
+    size_t value = 0;
+    if (!parse_choice(&file->p, words, &item))
+        return false;
+    if (values[item] == NULL)
+        return table_part(file, raw, item, first);
+    if (!parse_choice(&file->p, values[item], &value))
+        return false;
+    if (item == ITEM_STREAM)
+        raw->table.stream = (enum model_stream)value;
+    else if (item == ITEM_GUARD)
+        raw->table.guard = (enum model_mode)value;
+    else if (item == ITEM_UNKNOWN)
+        raw->table.unknown = (enum model_leave)value;
+    else if (item == ITEM_UNMATCHED)
+        raw->table.unmatched = (enum model_leave)value;
+    else if (item == ITEM_PITR)
+        raw->table.pitr = value == 1;
+    else
+        raw->table.provisioned = value == 1;
+    return item != ITEM_BILLING || value == 0 || table_units(&file->p, &raw->table);
+}
+
+bool file_name_fits(struct slice name)
 {
     bool ok = name.len >= LIMIT_TABLE_NAME_MIN && name.len <= LIMIT_TABLE_NAME_MAX;
     for (size_t i = 0; i < name.len; i++) {
@@ -242,8 +258,7 @@ static bool check_name(struct model_file *file, struct slice name, struct model_
         ok = ok && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                     c == '_' || c == '-' || c == '.');
     }
-    return ok || file_error(file, at,
-                            "a table's name has 3 to 255 letters, digits, \"_\", \"-\" or \".\"");
+    return ok;
 }
 
 bool parse_table(struct model_file *file, size_t first)
@@ -258,32 +273,18 @@ bool parse_table(struct model_file *file, size_t first)
     table->unmatched = MODEL_REJECT;
     if (!parse_name(p, "a name for the table", &table->name))
         return false;
-    (void)check_name(file, table->name, table->at);
+    if (!file_name_fits(table->name))
+        (void)file_error(file, table->at,
+                         "a table's name has 3 to 255 letters, digits, \"_\", \"-\" or \".\"");
     struct raw_table *same = file_table(file, table->name);
     if (same != NULL)
         (void)file_error(file, table->at, "table \"%.*s\" is declared twice, first in line %u",
                          SLICE_FMT(table->name), same->table.at.line);
     LIST_APPEND(&file->tables, raw);
     raw->broken = true;
-    struct model_place open = parse_place(p);
     if (!parse_expect(p, MODEL_TOKEN_LBRACE, "\"{\" and what the table has"))
         return false;
     table->doc = parse_doc(p, first, p->at - 1);
-    raw->broken = false;
-    while (!parse_accept(p, MODEL_TOKEN_RBRACE)) {
-        size_t from = p->at;
-        if (parse_at(p, MODEL_TOKEN_END) || parse_brace_forgotten(p)) {
-            (void)file_error(file, open, "this \"{\" is never closed");
-            return true;
-        }
-        if (!table_item(file, raw)) {
-            raw->broken = true;
-            parse_recover_item(p, from);
-            if (p->at == from || parse_declaration_begins(p))
-                return true;
-        }
-        if (!parse_accept(p, MODEL_TOKEN_COMMA))
-            (void)parse_accept(p, MODEL_TOKEN_SEMICOLON);
-    }
+    raw->broken = !parse_items(file, table_item, raw);
     return true;
 }

@@ -1,6 +1,8 @@
 // Types, objects' fields, and attributes with their modifiers.
 #include "model/parse_internal.h"
 
+static bool parse_fields(struct model_file *file, struct model_type *object);
+
 static struct model_type *new_type(struct model_file *file, enum model_kind kind)
 {
     struct model_type *type = file_alloc(file, 1, sizeof *type);
@@ -9,16 +11,15 @@ static struct model_type *new_type(struct model_file *file, enum model_kind kind
     return type;
 }
 
-struct raw_type *file_type(struct model_file *file, struct slice name)
+// A named type, known from its first mention on; NULL if there are too many.
+static struct raw_type *file_type(struct model_file *file, struct slice name)
 {
     for (struct raw_type *named = file->types.first; named != NULL; named = named->next)
         if (slice_equal(named->type->name, name))
             return named;
-    if (file->types.count == LIMIT_MODEL_DECLARATIONS) {
-        (void)file_error(file, parse_place(&file->p), "a file has at most %d types",
-                         LIMIT_MODEL_DECLARATIONS);
-        return NULL;
-    }
+    if (file->types.count == LIMIT_MODEL_DECLARATIONS)
+        return diagnostic_fail(file->p.diagnostics, parse_place(&file->p),
+                               "a file has at most %d types", LIMIT_MODEL_DECLARATIONS);
     struct raw_type *named = file_scratch(file, 1, sizeof *named);
     if (named == NULL)
         return NULL;
@@ -131,10 +132,9 @@ static struct model_type *generic(struct model_file *file, enum model_kind kind)
         return NULL;
     if (kind == MODEL_SET && !note_set(file, type, at))
         return NULL;
-    if (optional) {
-        (void)file_error(file, at, "members cannot be optional; write \"| null\"");
-        return NULL;
-    }
+    if (optional)
+        return diagnostic_fail(file->p.diagnostics, at,
+                               "members cannot be optional; write \"| null\"");
     return parse_expect(p, MODEL_TOKEN_MORE, "\">\"") ? type : NULL;
 }
 
@@ -156,18 +156,10 @@ static struct model_type *mention(struct model_file *file)
 
 static struct model_type *worded(struct model_file *file)
 {
-    static const struct {
-        const char *name;
-        enum model_kind kind;
-    } words[] = {
-#define X(kind, name, stored) {name, MODEL_##kind},
-        MODEL_TYPE_LIST(X)
-#undef X
-    };
     struct model_parser *p = &file->p;
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (words[i].name[0] != 0 && parse_accept_word(p, words[i].name))
-            return new_type(file, words[i].kind);
+    for (size_t i = 0; i < MODEL_KINDS; i++)
+        if (model_type_words[i][0] != 0 && parse_accept_word(p, model_type_words[i]))
+            return new_type(file, (enum model_kind)i);
     if (parse_accept_word(p, "list")) {
         struct model_type *list = new_type(file, MODEL_LIST);
         if (list != NULL)
@@ -208,11 +200,9 @@ static struct model_type *base(struct model_file *file)
         const struct model_type *type = parse_type(file, &optional);
         if (type == NULL || !parse_expect(p, MODEL_TOKEN_RPAREN, "\")\""))
             return NULL;
-        if (optional) {
-            (void)file_error(file, model_token_place(parse_last(p)),
-                             "\"?\" belongs at the end of the whole type");
-            return NULL;
-        }
+        if (optional)
+            return diagnostic_fail(file->p.diagnostics, model_token_place(parse_last(p)),
+                                   "\"?\" belongs at the end of the whole type");
         return (struct model_type *)type;
     }
     default:
@@ -234,10 +224,9 @@ static const struct model_type *option(struct model_file *file)
                 return NULL;
         } else if (type != NULL && parse_at(p, MODEL_TOKEN_LBRACKET)) {
             (void)parse_take(p);
-            if (++lists > LIMIT_MODEL_NESTING) {
-                (void)file_error(file, parse_place(p), "this nests too deeply");
-                return NULL;
-            }
+            if (++lists > LIMIT_MODEL_NESTING)
+                return diagnostic_fail(file->p.diagnostics, parse_place(p),
+                                       "this nests too deeply");
             if (!parse_expect(p, MODEL_TOKEN_RBRACKET, "\"]\""))
                 return NULL;
             struct model_type *list = new_type(file, MODEL_LIST);
@@ -272,10 +261,9 @@ static const struct model_type *options(struct model_file *file, struct model_pl
     const struct model_type *list[LIMIT_MODEL_MEMBERS];
     size_t count = 0;
     do {
-        if (count == LIMIT_MODEL_MEMBERS) {
-            (void)file_error(file, at, "a union has at most %d options", LIMIT_MODEL_MEMBERS);
-            return NULL;
-        }
+        if (count == LIMIT_MODEL_MEMBERS)
+            return diagnostic_fail(file->p.diagnostics, at, "a union has at most %d options",
+                                   LIMIT_MODEL_MEMBERS);
         list[count] = option(file);
         if (list[count++] == NULL)
             return NULL;
@@ -287,11 +275,8 @@ const struct model_type *parse_type(struct model_file *file, bool *optional)
 {
     struct model_parser *p = &file->p;
     struct model_place at = parse_place(p);
-    if (++p->depth > LIMIT_MODEL_NESTING) {
-        p->depth--;
-        (void)file_error(file, at, "this nests too deeply");
+    if (!parse_deeper(p, at))
         return NULL;
-    }
     (void)parse_accept(p, MODEL_TOKEN_PIPE); // "| a | b", as long unions are often written
     const struct model_type *type = options(file, at);
     p->depth--;
@@ -299,12 +284,11 @@ const struct model_type *parse_type(struct model_file *file, bool *optional)
         return NULL;
     if (parse_accept(p, MODEL_TOKEN_QUESTION)) {
         *optional = true;
-        if (parse_at(p, MODEL_TOKEN_LBRACKET) || parse_at(p, MODEL_TOKEN_PIPE)) {
-            (void)file_error(file, model_token_place(parse_last(p)),
-                             "\"?\" belongs at the end of the whole type; a member that may be "
-                             "missing is \"| null\"");
-            return NULL;
-        }
+        if (parse_at(p, MODEL_TOKEN_LBRACKET) || parse_at(p, MODEL_TOKEN_PIPE))
+            return diagnostic_fail(
+                file->p.diagnostics, model_token_place(parse_last(p)),
+                "\"?\" belongs at the end of the whole type; a member that may be "
+                "missing is \"| null\"");
     }
     return type;
 }
@@ -313,13 +297,8 @@ const struct model_type *parse_type(struct model_file *file, bool *optional)
 
 static bool is_type_word(const struct model_parser *p, const struct model_token *token)
 {
-    static const char *const words[] = {
-#define X(kind, name, stored) name,
-        MODEL_TYPE_LIST(X)
-#undef X
-            "list"};
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (words[i][0] != 0 && model_token_is(&p->tokens, token, words[i]))
+    for (size_t i = 0; i <= MODEL_KINDS; i++)
+        if (model_type_words[i][0] != 0 && model_token_is(&p->tokens, token, model_type_words[i]))
             return !token->first;
     return false;
 }
@@ -338,23 +317,13 @@ static bool at_modifier(const struct model_parser *p, const char *word)
 static bool modifier_word(struct model_file *file, struct model_attribute *attribute)
 {
     struct model_parser *p = &file->p;
-    const struct {
-        const char *word;
-        bool *flag;
-        unsigned normal;
-    } words[] = {
-        {"unique", &attribute->unique, 0},   {"immutable", &attribute->immutable, 0},
-        {"version", &attribute->version, 0}, {"deprecated", &attribute->deprecated, 0},
-        {"lower", NULL, MODEL_LOWER},        {"upper", NULL, MODEL_UPPER},
-        {"trim", NULL, MODEL_TRIM},
-    };
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (!at_modifier(p, words[i].word))
+    for (const struct model_modifier *one = model_modifiers; one->word != NULL; one++) {
+        if (!at_modifier(p, one->word))
             continue;
         (void)parse_take(p);
-        if (words[i].flag != NULL)
-            *words[i].flag = true;
-        attribute->normal |= words[i].normal;
+        if (one->normal == 0)
+            *((bool *)((char *)attribute + one->flag)) = true;
+        attribute->normal |= one->normal;
         return true;
     }
     return false;
@@ -363,13 +332,11 @@ static bool modifier_word(struct model_file *file, struct model_attribute *attri
 // A comma is between modifiers if a modifier follows it.
 static bool comma_inside(const struct model_parser *p)
 {
-    static const char *const words[] = {"unique", "immutable", "version",   "lower",
-                                        "upper",  "trim",      "deprecated"};
     struct model_parser ahead = *p;
     if (!parse_accept(&ahead, MODEL_TOKEN_COMMA))
         return false;
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        if (at_modifier(&ahead, words[i]))
+    for (const struct model_modifier *one = model_modifiers; one->word != NULL; one++)
+        if (at_modifier(&ahead, one->word))
             return true;
     return false;
 }
@@ -449,6 +416,7 @@ bool parse_attribute(struct model_file *file, bool field, struct model_attribute
     if (!modifiers(file, attribute))
         return false;
     attribute->doc = parse_doc(p, first, p->at - 1);
+    // A comment behind "a string,  // like this" stands behind the comma.
     if (attribute->doc.len == 0 && parse_at(p, MODEL_TOKEN_COMMA))
         attribute->doc = parse_doc(p, first, p->at);
     return check_modifiers(file, field, attribute);
@@ -487,7 +455,8 @@ static bool gather_fields(struct model_file *file, struct model_type *object,
     return true;
 }
 
-bool parse_fields(struct model_file *file, struct model_type *object)
+// The fields up to and with the closing brace; the opening one is taken.
+static bool parse_fields(struct model_file *file, struct model_type *object)
 {
     struct model_parser *p = &file->p;
     struct model_place open = model_token_place(parse_last(p));

@@ -8,6 +8,12 @@ static const enum value_type stored_as[] = {
 #undef X
 };
 
+const char *const model_type_words[] = {
+#define X(kind, name, stored) name,
+    MODEL_TYPE_LIST(X)
+#undef X
+        "list"};
+
 // What the options of a union have in common, null left aside.
 static enum value_type common_type(const struct model_type *type,
                                    enum value_type (*of)(const struct model_type *))
@@ -42,16 +48,6 @@ enum value_type model_type_stored(const struct model_type *type)
            : member == VALUE_N ? VALUE_NS
            : member == VALUE_B ? VALUE_BS
                                : VALUE_TYPES;
-}
-
-bool model_type_nullable(const struct model_type *type)
-{
-    if (type->kind == MODEL_NULL || type->kind == MODEL_ANY)
-        return true;
-    for (size_t i = 0; type->kind == MODEL_UNION && i < type->option_count; i++)
-        if (model_type_nullable(type->options[i]))
-            return true;
-    return false;
 }
 
 static void number_text(struct slice stored, struct buf *out)
@@ -153,11 +149,6 @@ static void list_text(const struct model_type *type, struct buf *out)
 
 void model_type_text(const struct model_type *type, struct buf *out)
 {
-    static const char *const names[] = {
-#define X(kind, name, stored) name,
-        MODEL_TYPE_LIST(X)
-#undef X
-    };
     if (type->name.len > 0) {
         name_text(type->name, out);
         return;
@@ -186,7 +177,7 @@ void model_type_text(const struct model_type *type, struct buf *out)
         }
         break;
     default:
-        buf_text(out, names[type->kind]);
+        buf_text(out, model_type_words[type->kind]);
         range_text(type, out);
         break;
     }

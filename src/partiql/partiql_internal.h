@@ -140,41 +140,32 @@ MUST_CHECK bool pql_value(struct arena *arena, const struct pql_node *node, stru
 MUST_CHECK bool pql_item(struct arena *arena, const struct pql_node *node, struct slice *out,
                          struct error *error);
 
-// ---- Expressions (text.c, update.c) -------------------------------------------------------------
+// ---- Expressions (condition.c, update.c) --------------------------------------------------------
 
-// A part of a statement as the text of an expression with placeholders.
-struct pql_text {
-    struct arena *arena;
-    struct error *error;
-    struct buf text;
-    size_t name_count;
-    size_t value_count;
-    size_t room;              // of each of these four
-    struct slice *names;      // "#0", …
-    struct slice *attributes; // what they stand for, each once
-    struct slice *labels;     // ":0", …
-    struct slice *values;
-};
+// Parts of a statement are built with the constructors of expr, whose messages then do not name
+// an expression.
+static inline struct expr_builder pql_builder(struct arena *arena, struct error *error)
+{
+    return (struct expr_builder){.arena = arena, .error = error, .plain = true};
+}
 
-void pql_text_init(struct pql_text *text, struct arena *arena, struct error *error);
-void pql_text_release(struct pql_text *text);
+// What a part that was refused is: nothing. `refusal` is the false of whoever set the error.
+static inline struct expr_node *pql_refused(struct expr_builder *b, bool refusal)
+{
+    ensure(!refusal);
+    b->failed = true;
+    return NULL;
+}
 
-MUST_CHECK bool pql_put_path(struct pql_text *text, struct path path);
-MUST_CHECK bool pql_put_attribute(struct pql_text *text, struct slice name);
-MUST_CHECK bool pql_put_value(struct pql_text *text, struct slice value);
-// What a comparison compares: a path, a constant or size().
-MUST_CHECK bool pql_put_operand(struct pql_text *text, const struct pql_node *node);
-MUST_CHECK bool pql_put_condition(struct pql_text *text, const struct pql_node *node);
-
-// "Unrecognized function: …" in small letters; always false.
-bool pql_unknown_function(struct error *error, struct slice name);
-
-// The placeholders as expr takes them.
-MUST_CHECK bool pql_text_params(struct pql_text *text, struct expr_params *params);
-// Drops "Invalid UpdateExpression: " from what expr complained about; always false.
-bool pql_plain_error(struct error *error);
-// NULL with the error set, or a program.
-MUST_CHECK struct expr_condition *pql_compile_condition(struct pql_text *text);
+// A path or a constant.
+struct expr_node *pql_leaf(struct expr_builder *b, const struct pql_node *node);
+struct expr_node *pql_condition(struct expr_builder *b, const struct pql_node *node);
+// "Incorrect number of operands …"; always NULL.
+struct expr_node *pql_refuse_count(struct expr_builder *b, const char *function, size_t count);
+// "Unrecognized function: …" in small letters; always NULL.
+struct expr_node *pql_unknown_function(struct expr_builder *b, struct slice name);
+// The function of conditions and filters by its name, in any case; OP_UNKNOWN if there is none.
+enum expr_op pql_function(struct slice name);
 
 MUST_CHECK struct expr_update *
 pql_compile_changes(struct arena *arena, const struct pql_change *changes, struct error *error);
@@ -198,9 +189,9 @@ MUST_CHECK bool pql_where_ranges(struct pql_where *where, const struct key_schem
 // The full primary key as an item; VALUE_NONE if it is not all there. A write wants each part once.
 MUST_CHECK bool pql_where_key(struct pql_where *where, const struct key_schema *keys, bool write,
                               struct slice *out);
-// How many terms are not used; and these, joined by AND, as text.
+// How many terms are not used; and these, joined by AND.
 size_t pql_where_left(const struct pql_where *where);
-MUST_CHECK bool pql_put_rest(struct pql_text *text, const struct pql_where *where);
+struct expr_node *pql_where_rest(struct expr_builder *b, const struct pql_where *where);
 
 // "Key attribute's data type should match …"; always false.
 bool pql_refuse_key_type(struct error *error, const struct key_part *part);

@@ -70,14 +70,11 @@ static bool plan_order(struct planner *p)
 
 static bool plan_filter(struct planner *p, const struct pql_where *where)
 {
+    struct expr_builder b = pql_builder(p->arena, p->error);
     if (pql_where_left(where) == 0)
         return true;
-    struct pql_text text;
-    pql_text_init(&text, p->arena, p->error);
-    bool ok =
-        pql_put_rest(&text, where) && (p->plan->filter = pql_compile_condition(&text)) != NULL;
-    pql_text_release(&text);
-    return ok;
+    p->plan->filter = expr_build_condition(&b, pql_where_rest(&b, where), EXPR_FILTER);
+    return p->plan->filter != NULL;
 }
 
 // m.l[1] is called l[1]: the last name and what follows it.
@@ -108,35 +105,11 @@ static bool check_output(struct planner *p, size_t at)
     return true;
 }
 
-// The same paths as a projection of expr, which judges whether they overlap.
-static bool compile_projection(struct planner *p)
+// Has all outputs found in an item at once; as a projection of expr, which judges whether they
+// overlap, too.
+static bool compile_outputs(struct planner *p)
 {
-    struct pql_text text;
-    struct expr_params params;
-    struct expr_projection *projection = NULL;
-    pql_text_init(&text, p->arena, p->error);
-    bool ok = true;
-    for (size_t i = 0; ok && i < p->plan->output_count; i++) {
-        if (i > 0)
-            buf_text(&text.text, ", ");
-        ok = pql_put_path(&text, p->plan->outputs[i].path);
-    }
-    struct slice copy = {NULL, 0};
-    if (ok && pql_text_params(&text, &params)) {
-        copy = arena_copy(p->arena, buf_view(&text.text));
-        if (copy.ptr == NULL || text.text.failed)
-            (void)error_budget(p->error);
-        else if ((projection = expr_compile_projection(&params, copy)) == NULL)
-            (void)pql_plain_error(p->error);
-    }
-    pql_text_release(&text);
-    p->plan->projection = projection;
-    return projection != NULL;
-}
-
-// Has all outputs found in an item at once.
-static bool find_outputs(struct planner *p)
-{
+    struct expr_builder b = pql_builder(p->arena, p->error);
     size_t count = p->plan->output_count;
     struct path *paths = arena_alloc(p->arena, count * sizeof(*paths));
     if (paths == NULL)
@@ -144,7 +117,10 @@ static bool find_outputs(struct planner *p)
     for (size_t i = 0; i < count; i++)
         paths[i] = p->plan->outputs[i].path;
     p->plan->output_paths = expr_paths_new(p->arena, count, paths);
-    return p->plan->output_paths != NULL || error_budget(p->error);
+    if (p->plan->output_paths == NULL)
+        return error_budget(p->error);
+    p->plan->projection = expr_build_projection(&b, count, paths);
+    return p->plan->projection != NULL;
 }
 
 static bool plan_outputs(struct planner *p)
@@ -165,7 +141,7 @@ static bool plan_outputs(struct planner *p)
         if (!output_name(p, node, &p->plan->outputs[at].name) || !check_output(p, at))
             return false;
     }
-    return find_outputs(p) && compile_projection(p);
+    return compile_outputs(p);
 }
 
 // The primary key, if that is what the statement reads.
@@ -217,44 +193,23 @@ void partiql_project(const struct partiql_plan *plan, struct slice item,
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-static bool put_presence(struct planner *p, struct pql_text *text, const char *function)
-{
-    buf_text(&text->text, function);
-    buf_text(&text->text, "(");
-    if (!pql_put_attribute(text, p->table->keys.parts[0].name))
-        return false;
-    buf_text(&text->text, ")");
-    return true;
-}
-
 // INSERT wants that there is no such item; UPDATE and EXISTS that there is one, and the rest of the
 // WHERE clause; DELETE does not care, unless there is an item that the rest does not fit.
-static bool put_write_condition(struct planner *p, struct pql_text *text,
-                                const struct pql_where *where)
-{
-    enum partiql_kind kind = p->statement->kind;
-    bool absent = kind == PARTIQL_INSERT || kind == PARTIQL_DELETE;
-    if (!put_presence(p, text, absent ? "attribute_not_exists" : "attribute_exists"))
-        return false;
-    if (where == NULL || pql_where_left(where) == 0)
-        return true;
-    buf_text(&text->text, kind == PARTIQL_DELETE ? " OR (" : " AND (");
-    if (!pql_put_rest(text, where))
-        return false;
-    buf_text(&text->text, ")");
-    return true;
-}
-
 static bool plan_condition(struct planner *p, const struct pql_where *where)
 {
-    if (p->statement->kind == PARTIQL_DELETE && pql_where_left(where) == 0)
+    struct expr_builder b = pql_builder(p->arena, p->error);
+    enum partiql_kind kind = p->statement->kind;
+    bool absent = kind == PARTIQL_INSERT || kind == PARTIQL_DELETE;
+    bool rest = where != NULL && pql_where_left(where) > 0;
+    if (kind == PARTIQL_DELETE && !rest)
         return true;
-    struct pql_text text;
-    pql_text_init(&text, p->arena, p->error);
-    bool ok = put_write_condition(p, &text, where) &&
-              (p->plan->condition = pql_compile_condition(&text)) != NULL;
-    pql_text_release(&text);
-    return ok;
+    struct expr_node *key = expr_name(&b, p->table->keys.parts[0].name);
+    struct expr_node *whole = expr_test(&b, absent ? OP_MISSING : OP_EXISTS, key, NULL);
+    if (rest)
+        whole = expr_join(&b, kind == PARTIQL_DELETE ? OP_OR : OP_AND, whole,
+                          pql_where_rest(&b, where));
+    p->plan->condition = expr_build_condition(&b, whole, EXPR_CONDITION);
+    return p->plan->condition != NULL;
 }
 
 static bool plan_insert(struct planner *p)

@@ -58,25 +58,14 @@ size_t pql_where_left(const struct pql_where *where)
     return left;
 }
 
-bool pql_put_rest(struct pql_text *text, const struct pql_where *where)
+struct expr_node *pql_where_rest(struct expr_builder *b, const struct pql_where *where)
 {
-    bool first = true;
-    bool alone = pql_where_left(where) == 1;
+    struct expr_node *rest = NULL;
     for (size_t i = 0; i < where->count; i++) {
-        if (where->used[i])
-            continue;
-        bool parenthesise = where->terms[i]->kind == NODE_OR && !alone;
-        if (!first)
-            buf_text(&text->text, " AND ");
-        first = false;
-        if (parenthesise)
-            buf_text(&text->text, "(");
-        if (!pql_put_condition(text, where->terms[i]))
-            return false;
-        if (parenthesise)
-            buf_text(&text->text, ")");
+        if (!where->used[i])
+            rest = expr_join(b, OP_AND, rest, pql_condition(b, where->terms[i]));
     }
-    return true;
+    return rest;
 }
 
 // ---- Comparisons of keys ------------------------------------------------------------------------
@@ -274,11 +263,8 @@ static bool find_hash(struct range_builder *b, bool *found)
 // BETWEEN's own rule about its bounds comes from expr, with its message.
 static bool check_between(struct pql_where *where, const struct pql_node *node)
 {
-    struct pql_text text;
-    pql_text_init(&text, where->arena, where->error);
-    bool ok = pql_put_condition(&text, node) && pql_compile_condition(&text) != NULL;
-    pql_text_release(&text);
-    return ok;
+    struct expr_builder b = pql_builder(where->arena, where->error);
+    return expr_build_condition(&b, pql_condition(&b, node), EXPR_CONDITION) != NULL;
 }
 
 // A lower and an upper bound together are one range; what is not inclusive stays a filter, too.

@@ -10,8 +10,9 @@
 #include "server/access_log.h"
 
 #include "base/log.h"
+#include "base/time_text.h"
 #include "base/wait.h"
-#include "server/time_text.h"
+#include "base/worker.h"
 #include "json/writer.h"
 
 #include <errno.h>
@@ -49,15 +50,10 @@ struct access_log {
     _Atomic int64_t close_by; // when to give up, by the monotonic clock; 0 while it is open
     int closing;              // an eventfd that can be read from then
 
-    pthread_t thread;
+    struct worker worker;
     struct buf taken; // the thread's: lines on their way to the target
     bool told;        // that lines are lost
     bool torn;        // the target has the beginning of a line
-
-    pthread_mutex_t lock; // of these
-    pthread_cond_t wake;
-    bool due;
-    bool done;
 };
 
 // ---- Writing, on the thread ------------------------------------------------------------------
@@ -135,8 +131,9 @@ static void write_taken(struct access_log *log)
     buf_clear(&log->taken);
 }
 
-static void write_all(struct access_log *log)
+static void write_all(void *context)
 {
+    struct access_log *log = context;
     for (unsigned i = 0; i < log->loop_count; i++) {
         struct lines *lines = &log->loops[i];
         ensure(pthread_mutex_lock(&lines->lock) == 0);
@@ -148,26 +145,6 @@ static void write_all(struct access_log *log)
     }
 }
 
-static void *writer_main(void *argument)
-{
-    struct access_log *log = argument;
-    bool last = false;
-    while (!last) {
-        ensure(pthread_mutex_lock(&log->lock) == 0);
-        while (!log->due)
-            ensure(pthread_cond_wait(&log->wake, &log->lock) == 0);
-        log->due = false;
-        ensure(pthread_mutex_unlock(&log->lock) == 0);
-        last = atomic_load(&log->close_by) != 0;
-        write_all(log);
-    }
-    ensure(pthread_mutex_lock(&log->lock) == 0);
-    log->done = true;
-    ensure(pthread_cond_broadcast(&log->wake) == 0);
-    ensure(pthread_mutex_unlock(&log->lock) == 0);
-    return NULL;
-}
-
 // ---- Life ------------------------------------------------------------------------------------
 
 static void log_free(struct access_log *log)
@@ -177,8 +154,6 @@ static void log_free(struct access_log *log)
         buf_release(&log->loops[i].text);
     }
     buf_release(&log->taken);
-    ensure(pthread_cond_destroy(&log->wake) == 0);
-    ensure(pthread_mutex_destroy(&log->lock) == 0);
     if (!log->standard && log->fd >= 0)
         (void)close(log->fd);
     if (log->closing >= 0)
@@ -187,22 +162,17 @@ static void log_free(struct access_log *log)
     free(log);
 }
 
-// The log without its target and its thread; NULL without memory.
+// The log without its target and its thread.
 static struct access_log *log_new(unsigned loops)
 {
     struct access_log *log = calloc(1, sizeof(*log));
     struct lines *lines = aligned_alloc(_Alignof(struct lines), sizeof(*lines) * loops);
-    if (log == NULL || lines == NULL) {
-        free(log);
-        free(lines);
-        return NULL;
-    }
+    ensure_memory(log);
+    ensure_memory(lines);
     log->loop_count = loops;
     log->loops = lines;
     log->fd = -1;
     buf_init(&log->taken, LINES_MAX);
-    ensure(pthread_mutex_init(&log->lock, NULL) == 0);
-    wait_init(&log->wake);
     for (unsigned i = 0; i < loops; i++) {
         ensure(pthread_mutex_init(&lines[i].lock, NULL) == 0);
         buf_init(&lines[i].text, LINES_MAX);
@@ -222,41 +192,24 @@ static bool log_start(struct access_log *log, const char *path)
         return false;
     bool regular = fstat(log->fd, &about) == 0 && S_ISREG(about.st_mode);
     log->piece = regular ? LINES_MAX : PIPE_BUF;
-    errno = pthread_create(&log->thread, NULL, writer_main, log);
-    return errno == 0;
+    worker_start(&log->worker,
+                 &(struct worker_plan){.work = write_all, .context = log, .drains = true});
+    return true;
 }
 
 struct access_log *access_log_open(const char *path, unsigned loops, char *error, size_t error_size)
 {
     struct access_log *log = log_new(loops);
-    if (log != NULL && log_start(log, path))
+    if (log_start(log, path))
         return log;
-    (void)snprintf(error, error_size, "cannot open the access log '%s': %s", path,
-                   log == NULL ? "out of memory" : strerror(errno));
-    if (log != NULL)
-        log_free(log);
+    (void)snprintf(error, error_size, "cannot open the access log '%s': %s", path, strerror(errno));
+    log_free(log);
     return NULL;
 }
 
 void access_log_flush(struct access_log *log)
 {
-    ensure(pthread_mutex_lock(&log->lock) == 0);
-    log->due = true;
-    ensure(pthread_cond_broadcast(&log->wake) == 0);
-    ensure(pthread_mutex_unlock(&log->lock) == 0);
-}
-
-// Whether the thread has ended in time. It may be in a write that never returns: a terminal says
-// that it has room and then waits for its user.
-static bool wait_for_end(struct access_log *log)
-{
-    int64_t until = monotonic_ns() + LEAVE_MS * MILLISECOND_NS;
-    ensure(pthread_mutex_lock(&log->lock) == 0);
-    while (!log->done && wait_until(&log->wake, &log->lock, until))
-        continue;
-    bool done = log->done;
-    ensure(pthread_mutex_unlock(&log->lock) == 0);
-    return done;
+    worker_ask(&log->worker);
 }
 
 void access_log_close(struct access_log *log)
@@ -266,17 +219,15 @@ void access_log_close(struct access_log *log)
     atomic_store(&log->close_by, monotonic_ms() + CLOSE_MS);
     ensure(eventfd_write(log->closing, 1) == 0);
     access_log_flush(log);
-    bool done = wait_for_end(log);
+    // It may be in a write that never returns: a terminal says that it has room and then waits for
+    // its user. What it uses is left to it then.
+    bool done = worker_stop_within(&log->worker, LEAVE_MS);
     uint64_t lost = atomic_load(&log->lost);
     if (lost > 0 || !done)
         log_warn("the last lines of the access log are lost: %llu%s", (unsigned long long)lost,
                  done ? "" : " or more");
-    if (done) {
-        ensure(pthread_join(log->thread, NULL) == 0);
+    if (done)
         log_free(log);
-    } else {
-        ensure(pthread_detach(log->thread) == 0); // what it uses is left to it
-    }
 }
 
 // ---- Lines -----------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 // presence, required parameters, algorithm, the form of the credential, its region.
 #include "server/auth.h"
 
+#include "base/encode.h"
+
 #include <stdio.h>
 
 #define DEFAULT_REGION "us-east-1"
@@ -24,19 +26,6 @@ static bool present(struct slice text)
 
 // ---- The header ------------------------------------------------------------------------
 
-// Cuts `rest` at the first `separator`: the part before it; false if nothing is left.
-static bool part_next(struct slice *rest, uint8_t separator, struct slice *part)
-{
-    if (rest->len == 0)
-        return false;
-    const uint8_t *at = memchr(rest->ptr, separator, rest->len);
-    size_t len = at == NULL ? rest->len : (size_t)(at - rest->ptr);
-    size_t skip = at == NULL ? len : len + 1;
-    *part = slice_of(rest->ptr, len);
-    *rest = slice_of(rest->ptr + skip, rest->len - skip);
-    return true;
-}
-
 // "name=value": the value, up to another equal sign; empty if the name is another one.
 static bool parameter_is(struct slice word, struct slice name, struct slice *value)
 {
@@ -53,12 +42,11 @@ static bool parameter_is(struct slice word, struct slice name, struct slice *val
 static void header_split(struct slice header, struct signing *signing)
 {
     struct slice rest = header;
-    struct slice phrase;
-    struct slice word;
-    if (!part_next(&rest, ' ', &signing->algorithm))
-        return;
-    while (part_next(&rest, ' ', &phrase)) {
-        while (part_next(&phrase, ',', &word)) {
+    signing->algorithm = slice_cut(&rest, ' ');
+    while (rest.len > 0) {
+        struct slice phrase = slice_cut(&rest, ' ');
+        while (phrase.len > 0) {
+            struct slice word = slice_cut(&phrase, ',');
             if (!parameter_is(word, SLICE_LIT("Credential"), &signing->credential) &&
                 !parameter_is(word, SLICE_LIT("SignedHeaders"), &signing->signed_headers))
                 (void)parameter_is(word, SLICE_LIT("Signature"), &signing->signature);
@@ -72,21 +60,23 @@ static bool header_check(const struct http_request *request, struct slice header
     header_split(header, signing);
     bool dated =
         http_header(request, HTTP_AMZ_DATE) != NULL || http_header(request, HTTP_DATE) != NULL;
-    if (present(signing->credential) && present(signing->signature) &&
-        present(signing->signed_headers) && dated)
-        return true;
-    return error_set(
-        error, ERR_INCOMPLETE_SIGNATURE, "%s%s%s%sAuthorization=%.*s",
-        present(signing->credential) ? ""
-                                     : "Authorization header requires 'Credential' parameter. ",
-        present(signing->signature) ? "" : "Authorization header requires 'Signature' parameter. ",
-        present(signing->signed_headers)
-            ? ""
-            : "Authorization header requires 'SignedHeaders' parameter. ",
-        dated ? ""
-              : "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' "
-                "header. ",
-        SLICE_FMT(header));
+    const struct {
+        bool there;
+        const char *missing;
+    } wanted[] = {
+        {present(signing->credential), "'Credential' parameter"},
+        {present(signing->signature), "'Signature' parameter"},
+        {present(signing->signed_headers), "'SignedHeaders' parameter"},
+        {dated, "existence of either a 'X-Amz-Date' or a 'Date' header"},
+    };
+    char missing[512] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < COUNT_OF(wanted); i++)
+        if (!wanted[i].there)
+            used += (size_t)snprintf(missing + used, sizeof(missing) - used,
+                                     "Authorization header requires %s. ", wanted[i].missing);
+    return used == 0 || error_set(error, ERR_INCOMPLETE_SIGNATURE, "%sAuthorization=%.*s", missing,
+                                  SLICE_FMT(header));
 }
 
 // ---- The query string ------------------------------------------------------------------
@@ -94,19 +84,12 @@ static bool header_check(const struct http_request *request, struct slice header
 // The undecoded value of a query parameter; false if it does not occur.
 static bool query_find(struct slice query, struct slice name, struct slice *value)
 {
-    const uint8_t *at = query.ptr;
-    const uint8_t *end = query.ptr + query.len;
-    while (at < end) {
-        const uint8_t *amp = memchr(at, '&', (size_t)(end - at));
-        const uint8_t *stop = amp == NULL ? end : amp;
-        struct slice word = slice_of(at, (size_t)(stop - at));
-        if (slice_equal(word, name)) {
-            *value = slice_of(stop, 0);
+    while (query.len > 0) {
+        struct slice word = slice_cut(&query, '&');
+        if (slice_equal(word, name))
+            *value = slice_of(word.ptr + word.len, 0);
+        if (slice_equal(word, name) || parameter_is(word, name, value))
             return true;
-        }
-        if (parameter_is(word, name, value))
-            return true;
-        at = amp == NULL ? end : amp + 1;
     }
     return false;
 }
@@ -137,21 +120,13 @@ static bool query_check(struct slice query, struct signing *signing, struct erro
                      missing);
 }
 
-static int hex_value(uint8_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 // Decodes %XX into `out`; what does not fit is cut off, since nothing valid is that long.
 static struct slice percent_decode(struct slice text, uint8_t out[CREDENTIAL_MAX])
 {
     size_t len = 0;
     for (size_t i = 0; i < text.len && len < CREDENTIAL_MAX; i++) {
-        int high = text.ptr[i] == '%' && i + 2 < text.len ? hex_value(text.ptr[i + 1]) : -1;
-        int low = high >= 0 ? hex_value(text.ptr[i + 2]) : -1;
+        int high = text.ptr[i] == '%' && i + 2 < text.len ? hex_digit(text.ptr[i + 1]) : -1;
+        int low = high >= 0 ? hex_digit(text.ptr[i + 2]) : -1;
         out[len++] = (uint8_t)(low >= 0 ? high << 4 | low : text.ptr[i]);
         i += low >= 0 ? 2 : 0;
     }
@@ -181,9 +156,9 @@ static bool credential_check(struct slice credential, char region[AUTH_REGION_MA
     while (trimmed.len > 0 && trimmed.ptr[trimmed.len - 1] == '/')
         trimmed.len--;
     unsigned elements = 0;
-    struct slice element;
     struct slice third = {NULL, 0};
-    while (part_next(&trimmed, '/', &element)) {
+    while (trimmed.len > 0) {
+        struct slice element = slice_cut(&trimmed, '/');
         if (++elements == 3)
             third = element;
     }

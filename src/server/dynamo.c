@@ -63,10 +63,10 @@ struct session {
     struct data *data; // NULL before the first request of the data API
     bool data_called;  // it has the request
 
-    // Long work beside the calls of the api: `work` runs in the pool, in slices; then `next`, on
+    // Long work beside the calls of the api: `step` runs in the pool, in slices; then `next`, on
     // the loop's thread. While the exchange waits for somebody else, `next` is NULL.
     struct pool_task task;
-    enum data_step (*work)(struct session *session);
+    enum data_step (*step)(struct session *session);
     void (*next)(struct session *session);
     void (*then)(struct session *session);
     struct error refusal; // in the call's arena
@@ -121,37 +121,37 @@ static void headers_begin(struct session *session)
                    SLICE_FMT(origin));
 }
 
-static void answer(struct session *session, int status, struct slice type, struct slice body)
+static void respond(struct session *session, int status, struct slice type, struct slice body,
+                    struct slice checksum)
 {
     http_respond(session->exchange, &(struct http_response){
                                         .status = status,
                                         .content_type = type,
                                         .headers = buf_view(&session->headers),
                                         .body = body,
-                                        .checksum = SLICE_LIT(CHECKSUM_HEADER),
+                                        .checksum = checksum,
                                     });
+}
+
+static void answer(struct session *session, int status, struct slice type, struct slice body)
+{
+    respond(session, status, type, body, SLICE_LIT(CHECKSUM_HEADER));
 }
 
 // The content type of a request, if it is one of ours; else empty. Answers have the same.
 static struct slice json_type(const struct http_request *request)
 {
-    static const struct slice ours[] = {
-        {(const uint8_t *)JSON_1_0, sizeof(JSON_1_0) - 1},
-        {(const uint8_t *)JSON_1_1, sizeof(JSON_1_1) - 1},
-        {(const uint8_t *)JSON_PLAIN, sizeof(JSON_PLAIN) - 1},
-    };
+    static const char *const ours[] = {JSON_1_0, JSON_1_1, JSON_PLAIN};
     const struct slice *sent = http_header(request, HTTP_CONTENT_TYPE);
     if (sent == NULL || sent->len == 0)
         return (struct slice){NULL, 0};
-    const uint8_t *semicolon = memchr(sent->ptr, ';', sent->len);
-    struct slice type = *sent;
-    if (semicolon != NULL)
-        type.len = (size_t)(semicolon - sent->ptr);
+    struct slice parameters = *sent;
+    struct slice type = slice_cut(&parameters, ';');
     while (type.len > 0 && (type.ptr[type.len - 1] == ' ' || type.ptr[type.len - 1] == '\t'))
         type.len--;
     for (size_t i = 0; i < COUNT_OF(ours); i++) {
-        if (http_same(type, ours[i]))
-            return ours[i];
+        if (http_same(type, slice_str(ours[i])))
+            return slice_str(ours[i]);
     }
     return (struct slice){NULL, 0};
 }
@@ -198,17 +198,16 @@ static void answer_error(struct session *session, enum error_code code, const ch
 // "DynamoDB_20120810.PutItem": the operation; false if the service is not ours.
 static bool target_split(const struct http_request *request, struct slice *operation)
 {
-    static const struct slice items = {(const uint8_t *)"DynamoDB_20120810.", 18};
-    static const struct slice streams = {(const uint8_t *)"DynamoDBStreams_20120810.", 25};
     const struct slice *target = http_header(request, HTTP_AMZ_TARGET);
     if (target == NULL)
         return false;
-    bool of_streams = slice_begins(*target, streams);
-    if (!of_streams && !slice_begins(*target, items))
+    struct slice rest = *target;
+    struct slice service = slice_cut(&rest, '.');
+    bool of_streams = slice_is(service, "DynamoDBStreams_20120810");
+    if (service.len == target->len || (!of_streams && !slice_is(service, "DynamoDB_20120810")))
         return false;
-    size_t skip = of_streams ? streams.len : items.len;
-    *operation = slice_of(target->ptr + skip, target->len - skip);
-    return api_operation_of_streams(*operation) == of_streams;
+    *operation = rest;
+    return api_operation_of_streams(rest) == of_streams;
 }
 
 static bool operation_known(struct slice name)
@@ -233,11 +232,11 @@ static bool json_well_formed(struct slice body)
 
 // ---- Long work -----------------------------------------------------------------------------
 
-static bool run_work(struct pool_task *task)
+static bool run_step(struct pool_task *task)
 {
     struct session *session =
         (struct session *)(void *)((uint8_t *)task - offsetof(struct session, task));
-    switch (session->work(session)) {
+    switch (session->step(session)) {
     case DATA_LATER:
         return false;
     case DATA_WAITS: // somebody else may have the session by now
@@ -250,13 +249,13 @@ static bool run_work(struct pool_task *task)
     return true;
 }
 
-// Has the pool do `work`, and then goes on with `then`.
-static void leave_to_pool(struct session *session, enum data_step (*work)(struct session *session),
+// Has the pool do `step`, and then goes on with `then`.
+static void leave_to_pool(struct session *session, enum data_step (*step)(struct session *session),
                           void (*then)(struct session *session))
 {
-    session->work = work;
+    session->step = step;
     session->then = then;
-    session->task.run = run_work;
+    session->task.run = run_step;
     if (!pool_submit(api_pool(session->dynamo->api), &session->task))
         answer_error(session, ERR_THROTTLING, "Too many long requests are waiting");
 }
@@ -417,15 +416,17 @@ static void other(struct session *session)
 
 // ---- The data API ----------------------------------------------------------------------------
 
+static void count(struct session *session, const struct api_usage *usage, int status,
+                  enum error_code error, uint64_t latency_ns)
+{
+    metrics_count(session->dynamo->metrics, http_exchange_loop(session->exchange),
+                  &(struct metrics_request){usage, status, error, latency_ns});
+}
+
 static void count_data(struct session *session)
 {
-    const struct data_count *count = data_counts(session->data);
-    for (; count != NULL; count = count->next)
-        metrics_count(session->dynamo->metrics, http_exchange_loop(session->exchange),
-                      &(struct metrics_request){.usage = &count->usage,
-                                                .status = count->status,
-                                                .error = count->error,
-                                                .latency_ns = count->latency_ns});
+    for (const struct data_count *one = data_counts(session->data); one != NULL; one = one->next)
+        count(session, &one->usage, one->status, one->error, one->latency_ns);
 }
 
 static void answer_data(struct session *session)
@@ -442,12 +443,7 @@ static void answer_data(struct session *session)
     if (gate_cors(&session->dynamo->gate, &session->exchange->request).len > 0)
         buf_text(&session->headers, DATA_CORS_EXPOSED);
     buf_slice(&session->headers, made.headers);
-    http_respond(session->exchange, &(struct http_response){
-                                        .status = made.status,
-                                        .content_type = made.type,
-                                        .headers = buf_view(&session->headers),
-                                        .body = made.body,
-                                    });
+    respond(session, made.status, made.type, made.body, slice_of(NULL, 0));
 }
 
 // Whether there is one; else the request has been answered.
@@ -463,7 +459,7 @@ static bool open_data(struct session *session)
     return session->data_called;
 }
 
-static enum data_step work_data(struct session *session)
+static enum data_step step_data(struct session *session)
 {
     return data_work(session->data);
 }
@@ -473,7 +469,7 @@ static void follow_data(struct session *session, enum data_step step)
     if (step == DATA_READY)
         answer_data(session);
     else if (step == DATA_LATER)
-        leave_to_pool(session, work_data, answer_data);
+        leave_to_pool(session, step_data, answer_data);
 }
 
 static void start_data(struct session *session)
@@ -515,13 +511,7 @@ static void account(struct session *session)
     uint64_t latency_ns = uv_hrtime() - session->begun_ns;
     // The data API counts its operations itself.
     if (!session->data_called)
-        metrics_count(dynamo->metrics, http_exchange_loop(session->exchange),
-                      &(struct metrics_request){
-                          .usage = &session->call.usage,
-                          .status = session->status,
-                          .error = session->call.error_code,
-                          .latency_ns = latency_ns,
-                      });
+        count(session, &session->call.usage, session->status, session->call.error_code, latency_ns);
     if (dynamo->access_log != NULL)
         log_request(session, latency_ns);
 }

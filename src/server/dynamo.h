@@ -15,7 +15,6 @@
 // What all sessions share. Everything is borrowed.
 struct dynamo {
     struct api *api;
-    struct store *store; // the api's, for its stats
     struct env env;
     uint64_t started_ns; // by uv_hrtime
     bool admin;          // /admin/… is served

@@ -38,8 +38,8 @@ static const char *const kind_names[] = {
 struct faults *faults_new(void)
 {
     struct faults *faults = calloc(1, sizeof(*faults));
-    if (faults != NULL)
-        ensure(pthread_mutex_init(&faults->lock, NULL) == 0);
+    ensure_memory(faults);
+    ensure(pthread_mutex_init(&faults->lock, NULL) == 0);
     return faults;
 }
 
@@ -52,17 +52,6 @@ void faults_free(struct faults *faults)
 }
 
 // ---- Reading rules ---------------------------------------------------------------------------
-
-// Cuts at the first `separator`; the whole rest if there is none.
-static struct slice cut(struct slice *rest, uint8_t separator)
-{
-    const uint8_t *at = rest->len == 0 ? NULL : memchr(rest->ptr, separator, rest->len);
-    size_t len = at == NULL ? rest->len : (size_t)(at - rest->ptr);
-    struct slice part = slice_of(rest->ptr, len);
-    size_t skip = at == NULL ? len : len + 1;
-    *rest = slice_of(rest->ptr + skip, rest->len - skip);
-    return part;
-}
 
 // The rule is part of the sentence unless that could be cut inside a character.
 static bool fail(char *error, size_t error_size, const char *what, struct slice rule)
@@ -106,10 +95,10 @@ static bool rate_parse(struct slice text, double *rate)
 static bool rule_parse(struct slice text, struct rule *rule, char *error, size_t error_size)
 {
     struct slice rest = text;
-    struct slice operation = cut(&rest, ':');
-    struct slice kind = cut(&rest, ':');
+    struct slice operation = slice_cut(&rest, ':');
+    struct slice kind = slice_cut(&rest, ':');
     struct slice argument = kind;
-    struct slice name = cut(&argument, '=');
+    struct slice name = slice_cut(&argument, '=');
     *rule = (struct rule){.operation = EVERY_OPERATION, .rate = 1};
     if (!slice_is(operation, "*"))
         rule->operation = api_operation_number(operation);
@@ -134,7 +123,7 @@ bool faults_set(struct faults *faults, struct slice text, char *error, size_t er
 {
     struct rules rules = {.count = 0};
     while (text.len > 0) {
-        struct slice one = cut(&text, ',');
+        struct slice one = slice_cut(&text, ',');
         if (rules.count == FAULT_RULES_MAX)
             return fail(error, error_size, "too many rules", one);
         if (!rule_parse(one, &rules.items[rules.count++], error, error_size))

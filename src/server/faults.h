@@ -22,7 +22,7 @@ struct fault {
 
 enum { FAULT_RULES_MAX = 64, FAULT_LATENCY_MAX = 60 * 1000 };
 
-MUST_CHECK struct faults *faults_new(void); // without rules; NULL when memory is out
+struct faults *faults_new(void); // without rules
 void faults_free(struct faults *faults);
 
 // Replaces all rules, in one go; an empty text removes them. False, and nothing changed, with a

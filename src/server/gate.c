@@ -2,7 +2,7 @@
 #include "server/gate.h"
 
 #include <arpa/inet.h>
-#include <string.h>
+#include <strings.h>
 
 enum { ADDRESS_MAX = 64, NAME_MAX_LEN = 253 };
 
@@ -15,15 +15,8 @@ static bool ends_with(struct slice text, struct slice lower)
 
 static bool same_name(struct slice a, struct slice b)
 {
-    if (a.len != b.len)
-        return false;
-    for (size_t i = 0; i < a.len; i++) {
-        uint8_t one = a.ptr[i] >= 'A' && a.ptr[i] <= 'Z' ? a.ptr[i] | 0x20 : a.ptr[i];
-        uint8_t other = b.ptr[i] >= 'A' && b.ptr[i] <= 'Z' ? b.ptr[i] | 0x20 : b.ptr[i];
-        if (one != other)
-            return false;
-    }
-    return true;
+    return a.len == b.len &&
+           (a.len == 0 || strncasecmp((const char *)a.ptr, (const char *)b.ptr, a.len) == 0);
 }
 
 // ---- Hosts -----------------------------------------------------------------------------------

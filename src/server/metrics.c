@@ -7,7 +7,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,19 +35,26 @@ enum { BUCKETS = COUNT_OF(bounds_ns) + 1 };
     X(items, 1, "returned_item_count_total", "ReturnedItemCount: items in answers to reads")       \
     X(warned, 1, "model_warnings_total", "Writes that a model only warns about")
 
+// What a cell counts: the counters of the list, the sum of the latencies, and how many were in each
+// bucket. Capacity is counted in halves of a unit, so that all are whole numbers.
+enum {
+#define X(field, divisor, name, help) COUNT_##field,
+    COUNTER_LIST(X)
+#undef X
+        COUNTERS,
+    COUNT_latency_ns = COUNTERS,
+    COUNT_bucket,
+    COUNTS = COUNT_bucket + BUCKETS
+};
+
 typedef _Atomic uint64_t counter;
 
-// Capacity is counted in halves of a unit, so that all counters are whole numbers.
 struct cell {
     struct cell *older; // the loop's list
     struct cell *chain; // the loop's hash
     unsigned operation;
     uint32_t name_len;
-#define X(field, divisor, name, help) counter field;
-    COUNTER_LIST(X)
-#undef X
-    counter latency_ns;
-    counter buckets[BUCKETS];
+    counter counts[COUNTS];
     char name[];
 };
 
@@ -81,11 +87,8 @@ struct metrics *metrics_new(unsigned loops)
     struct metrics *metrics = calloc(1, sizeof(*metrics));
     size_t size = sizeof(struct metrics_loop) * loops;
     struct metrics_loop *memory = aligned_alloc(_Alignof(struct metrics_loop), size);
-    if (metrics == NULL || memory == NULL) {
-        free(metrics);
-        free(memory);
-        return NULL;
-    }
+    ensure_memory(metrics);
+    ensure_memory(memory);
     memset(memory, 0, size);
     metrics->loop_count = loops;
     metrics->loops = memory;
@@ -202,17 +205,13 @@ static struct cell *cell_find(struct metrics *metrics, struct metrics_loop *loop
     return cell;
 }
 
-static void count_failure(struct cell *cell, int status, enum error_code error)
+static int failure_of(int status, enum error_code error)
 {
     if (error == ERR_CONDITIONAL_CHECK_FAILED)
-        add(&cell->conditional, 1);
-    else if (error == ERR_THROUGHPUT_EXCEEDED || error == ERR_THROTTLING ||
-             error == ERR_REQUEST_LIMIT)
-        add(&cell->throttled, 1);
-    else if (status >= 500)
-        add(&cell->system_errors, 1);
-    else
-        add(&cell->user_errors, 1);
+        return COUNT_conditional;
+    if (error == ERR_THROUGHPUT_EXCEEDED || error == ERR_THROTTLING || error == ERR_REQUEST_LIMIT)
+        return COUNT_throttled;
+    return status >= 500 ? COUNT_system_errors : COUNT_user_errors;
 }
 
 void metrics_count(struct metrics *metrics, unsigned loop, const struct metrics_request *request)
@@ -221,21 +220,21 @@ void metrics_count(struct metrics *metrics, unsigned loop, const struct metrics_
     struct cell *cell = cell_find(metrics, &metrics->loops[loop], usage);
     if (cell == NULL)
         return;
-    add(&cell->requests, 1);
-    add(&cell->read_halves, (uint64_t)(usage->read_units * 2));
-    add(&cell->write_halves, (uint64_t)(usage->write_units * 2));
+    add(&cell->counts[COUNT_requests], 1);
+    add(&cell->counts[COUNT_read_halves], (uint64_t)(usage->read_units * 2));
+    add(&cell->counts[COUNT_write_halves], (uint64_t)(usage->write_units * 2));
     if (request->status != 200) {
-        count_failure(cell, request->status, request->error);
+        add(&cell->counts[failure_of(request->status, request->error)], 1);
         return;
     }
-    add(&cell->items, usage->items);
+    add(&cell->counts[COUNT_items], usage->items);
     if (usage->warned > 0)
-        add(&cell->warned, usage->warned);
-    add(&cell->latency_ns, request->latency_ns);
+        add(&cell->counts[COUNT_warned], usage->warned);
+    add(&cell->counts[COUNT_latency_ns], request->latency_ns);
     size_t bucket = 0;
     while (bucket < COUNT_OF(bounds_ns) && request->latency_ns > bounds_ns[bucket])
         bucket++;
-    add(&cell->buckets[bucket], 1);
+    add(&cell->counts[COUNT_bucket + bucket], 1);
 }
 
 void metrics_connection(struct metrics *metrics, unsigned loop, bool opened)
@@ -250,11 +249,7 @@ void metrics_connection(struct metrics *metrics, unsigned loop, bool opened)
 struct row {
     unsigned operation;
     struct slice table; // a cell's
-#define X(field, divisor, name, help) uint64_t field;
-    COUNTER_LIST(X)
-#undef X
-    uint64_t latency_ns;
-    uint64_t buckets[BUCKETS];
+    uint64_t counts[COUNTS];
 };
 
 static int compare_rows(const void *a, const void *b)
@@ -270,49 +265,39 @@ static void row_of(const struct cell *cell, struct row *row)
 {
     row->operation = cell->operation;
     row->table = slice_of(cell->name, cell->name_len);
-#define X(field, divisor, name, help) row->field = read_counter(&cell->field);
-    COUNTER_LIST(X)
-#undef X
-    row->latency_ns = read_counter(&cell->latency_ns);
-    for (size_t i = 0; i < BUCKETS; i++)
-        row->buckets[i] = read_counter(&cell->buckets[i]);
+    for (size_t i = 0; i < COUNTS; i++)
+        row->counts[i] = read_counter(&cell->counts[i]);
 }
 
 static void row_add(struct row *to, const struct row *from)
 {
-#define X(field, divisor, name, help) to->field += from->field;
-    COUNTER_LIST(X)
-#undef X
-    to->latency_ns += from->latency_ns;
-    for (size_t i = 0; i < BUCKETS; i++)
-        to->buckets[i] += from->buckets[i];
+    for (size_t i = 0; i < COUNTS; i++)
+        to->counts[i] += from->counts[i];
 }
 
 // All cells, sorted and merged; *count of them. NULL if there are none, or no memory.
 static struct row *rows_gather(const struct metrics *metrics, size_t *count)
 {
-    size_t used = 0;
-    size_t room = 0;
     struct row *rows = NULL;
+    size_t used = 0;
+    *count = 0;
     for (unsigned i = 0; i < metrics->loop_count; i++) {
         struct cell *cell = atomic_load_explicit(&metrics->loops[i].newest, memory_order_acquire);
         for (; cell != NULL; cell = cell->older) {
-            if (used == room) {
-                room = room == 0 ? 64 : room * 2;
-                struct row *grown = realloc(rows, room * sizeof(*rows));
-                if (grown == NULL) {
-                    free(rows);
-                    *count = 0;
-                    return NULL;
-                }
-                rows = grown;
+            // By powers of two from 64 on.
+            bool full = used == 0 || (used >= 64 && (used & (used - 1)) == 0);
+            struct row *grown =
+                full ? realloc(rows, (used < 64 ? 64 : 2 * used) * sizeof(*rows)) : rows;
+            if (grown == NULL) {
+                free(rows);
+                return NULL;
             }
+            rows = grown;
             row_of(cell, &rows[used++]);
         }
     }
     if (used > 1)
         qsort(rows, used, sizeof(*rows), compare_rows);
-    *count = 0;
     for (size_t i = 0; i < used; i++) {
         if (*count > 0 && compare_rows(&rows[*count - 1], &rows[i]) == 0)
             row_add(&rows[*count - 1], &rows[i]);
@@ -327,6 +312,13 @@ static void write_head(struct buf *out, const char *name, const char *type, cons
     buf_printf(out, "# HELP dolmen_%s %s\n# TYPE dolmen_%s %s\n", name, help, name, type);
 }
 
+void metrics_value(struct buf *out, const char *name, const char *type, const char *help,
+                   uint64_t value)
+{
+    write_head(out, name, type, help);
+    buf_printf(out, "dolmen_%s %llu\n", name, (unsigned long long)value);
+}
+
 static void write_labels(struct buf *out, const struct row *row)
 {
     const char *operation =
@@ -334,13 +326,12 @@ static void write_labels(struct buf *out, const struct row *row)
     buf_printf(out, "operation=\"%s\",table=\"%.*s\"", operation, SLICE_FMT(row->table));
 }
 
-static void write_family(struct buf *out, const struct row *rows, size_t count, size_t offset,
+static void write_family(struct buf *out, const struct row *rows, size_t count, size_t which,
                          unsigned divisor, const char *name, const char *help)
 {
     write_head(out, name, "counter", help);
     for (size_t i = 0; i < count; i++) {
-        uint64_t value;
-        memcpy(&value, (const char *)&rows[i] + offset, sizeof(value));
+        uint64_t value = rows[i].counts[which];
         buf_printf(out, "dolmen_%s{", name);
         write_labels(out, &rows[i]);
         buf_text(out, "} ");
@@ -358,7 +349,7 @@ static void write_latency(struct buf *out, const struct row *rows, size_t count)
     for (size_t i = 0; i < count; i++) {
         uint64_t sum = 0;
         for (size_t k = 0; k < BUCKETS; k++) {
-            sum += rows[i].buckets[k];
+            sum += rows[i].counts[COUNT_bucket + k];
             buf_printf(out, "dolmen_%s_bucket{", name);
             write_labels(out, &rows[i]);
             if (k < COUNT_OF(bounds_ns))
@@ -370,7 +361,8 @@ static void write_latency(struct buf *out, const struct row *rows, size_t count)
         }
         buf_printf(out, "dolmen_%s_sum{", name);
         write_labels(out, &rows[i]);
-        buf_printf(out, "} %.9f\ndolmen_%s_count{", (double)rows[i].latency_ns / 1e9, name);
+        buf_printf(out, "} %.9f\ndolmen_%s_count{", (double)rows[i].counts[COUNT_latency_ns] / 1e9,
+                   name);
         write_labels(out, &rows[i]);
         buf_printf(out, "} %llu\n", (unsigned long long)sum);
     }
@@ -381,7 +373,7 @@ void metrics_write(struct metrics *metrics, struct buf *out)
     size_t count;
     struct row *rows = rows_gather(metrics, &count);
 #define X(field, divisor, name, help)                                                              \
-    write_family(out, rows, count, offsetof(struct row, field), divisor, name, help);
+    write_family(out, rows, count, COUNT_##field, divisor, name, help);
     COUNTER_LIST(X)
 #undef X
     write_latency(out, rows, count);
@@ -393,9 +385,7 @@ void metrics_write(struct metrics *metrics, struct buf *out)
         closed += read_counter(&metrics->loops[i].closed);
         opened += read_counter(&metrics->loops[i].opened);
     }
-    write_head(out, "connections_opened_total", "counter", "Connections accepted");
-    buf_printf(out, "dolmen_connections_opened_total %llu\n", (unsigned long long)opened);
-    write_head(out, "connections", "gauge", "Connections open now");
-    buf_printf(out, "dolmen_connections %llu\n",
-               (unsigned long long)(opened > closed ? opened - closed : 0));
+    metrics_value(out, "connections_opened_total", "counter", "Connections accepted", opened);
+    metrics_value(out, "connections", "gauge", "Connections open now",
+                  opened > closed ? opened - closed : 0);
 }

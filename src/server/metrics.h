@@ -14,8 +14,8 @@ enum { METRICS_TABLES_MAX = 1000 };
 
 struct metrics;
 
-// `loops`: how many event loops count. NULL when memory is out.
-MUST_CHECK struct metrics *metrics_new(unsigned loops);
+// `loops`: how many event loops count.
+struct metrics *metrics_new(unsigned loops);
 void metrics_free(struct metrics *metrics);
 
 struct metrics_request {
@@ -29,6 +29,9 @@ struct metrics_request {
 void metrics_count(struct metrics *metrics, unsigned loop, const struct metrics_request *request);
 void metrics_connection(struct metrics *metrics, unsigned loop, bool opened);
 
+// One that has no labels. Any thread.
+void metrics_value(struct buf *out, const char *name, const char *type, const char *help,
+                   uint64_t value);
 // Prometheus' text format (0.0.4). Any thread.
 void metrics_write(struct metrics *metrics, struct buf *out);
 

@@ -45,12 +45,8 @@ static bool prepare(struct server *server, const struct server_options *options,
                     char *error, size_t error_size)
 {
     struct dynamo *dynamo = &server->dynamo;
-    bool faults = options->faults != NULL || options->admin;
-    (void)snprintf(error, error_size, "out of memory");
     dynamo->metrics = metrics_new(loops);
-    dynamo->faults = faults ? faults_new() : NULL;
-    if (dynamo->metrics == NULL || (faults && dynamo->faults == NULL))
-        return false;
+    dynamo->faults = options->faults != NULL || options->admin ? faults_new() : NULL;
     if (options->faults != NULL &&
         !faults_set(dynamo->faults, slice_str(options->faults), error, error_size))
         return false;
@@ -60,8 +56,7 @@ static bool prepare(struct server *server, const struct server_options *options,
             return false;
     }
     dynamo->ticker = ticker_start(every_second, server);
-    (void)snprintf(error, error_size, "cannot start a thread");
-    return dynamo->ticker != NULL;
+    return true;
 }
 
 static void release(struct dynamo *dynamo)
@@ -75,15 +70,11 @@ static void release(struct dynamo *dynamo)
 struct server *server_start(const struct server_options *options, char *error, size_t error_size)
 {
     struct server *server = calloc(1, sizeof(*server));
-    if (server == NULL) {
-        (void)snprintf(error, error_size, "out of memory");
-        return NULL;
-    }
+    ensure_memory(server);
     server->budget = api_budget(options->api);
     unsigned loops = options->threads == 0 ? uv_available_parallelism() : options->threads;
     server->dynamo = (struct dynamo){
         .api = options->api,
-        .store = options->store,
         .env = options->env,
         .started_ns = uv_hrtime(),
         .admin = options->admin,

@@ -19,7 +19,6 @@ struct server_options {
     unsigned request_timeout_ms; // 0 means 30 s
     unsigned max_connections;    // 0 means 10000
     struct api *api;             // borrowed
-    struct store *store;         // the api's, only to be asked for its stats
     struct env env;
     const char *access_log; // a path, or "-" for standard output; NULL for none
     const char *faults;     // rules: see faults.h; NULL for none

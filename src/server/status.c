@@ -1,9 +1,8 @@
 // See status.h. Pages are made whole in a buffer; a request for one of them is never a hot path.
 #include "server/status.h"
 
+#include "base/time_text.h"
 #include "dolmen.h"
-#include "server/time_text.h"
-#include "store/store.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
@@ -33,8 +32,9 @@ static void write_reason(struct json_writer *w, const char *reason, int64_t sinc
 }
 
 // 200 only if nothing is wrong: who looks at the code alone shall not miss damaged data.
-static int health(struct dynamo *dynamo, struct buf *out)
+static int health(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
 {
+    (void)request;
     struct api_health health;
     api_health(dynamo->api, &health);
     bool damaged = health.damages > 0;
@@ -82,42 +82,6 @@ static uint64_t resident_bytes(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void value(struct buf *out, const char *name, const char *type, const char *help,
-                  uint64_t number)
-{
-    buf_printf(out, "# HELP dolmen_%s %s\n# TYPE dolmen_%s %s\ndolmen_%s %llu\n", name, help, name,
-               type, name, (unsigned long long)number);
-}
-
-static void ttl_metrics(const struct dynamo *dynamo, struct buf *out)
-{
-    struct api_ttl ttl;
-    api_ttl(dynamo->api, &ttl);
-    value(out, "ttl_sweeps_total", "counter", "Sweeps for expired items that have ended",
-          ttl.sweeps);
-    value(out, "ttl_deleted_items_total", "counter",
-          "Expired items that were deleted (TimeToLiveDeletedItemCount)", ttl.deleted);
-}
-
-static void store_metrics(const struct dynamo *dynamo, struct buf *out)
-{
-    struct store_stats stats;
-    store_stats(dynamo->store, &stats);
-    value(out, "store_log_segments", "gauge", "Files of the log", stats.log_segments);
-    value(out, "store_log_active_bytes", "gauge", "Bytes in the log's segment being written",
-          stats.log_active_bytes);
-    value(out, "store_log_bytes", "gauge", "Bytes of all segments on disk", stats.log_bytes);
-    value(out, "store_cache_bytes", "gauge", "Used of the block cache", stats.cache_bytes);
-    value(out, "store_cache_limit_bytes", "gauge", "What the block cache may use",
-          stats.cache_limit);
-    value(out, "store_memtable_bytes", "gauge", "Writes that are not in tables on disk yet",
-          stats.memtable_bytes);
-    value(out, "store_table_bytes", "gauge", "Tables on disk", stats.table_bytes);
-    value(out, "store_table_files", "gauge", "Files of tables on disk", stats.table_files);
-    value(out, "store_compaction_pending_bytes", "gauge",
-          "Bytes that wait to be compacted, an estimate", stats.compaction_bytes);
-}
-
 static void memory_metrics(const struct dynamo *dynamo, struct buf *out)
 {
     static const char *const names[] = {
@@ -128,10 +92,11 @@ static void memory_metrics(const struct dynamo *dynamo, struct buf *out)
     const struct budget *budget = api_budget(dynamo->api);
     if (budget == NULL)
         return;
-    value(out, "memory_budget_limit_bytes", "gauge", "What all requests together may use",
-          budget->limit);
-    value(out, "memory_budget_refused_total", "counter",
-          "How often a request was refused memory, or had to wait for it", budget_refused(budget));
+    metrics_value(out, "memory_budget_limit_bytes", "gauge", "What all requests together may use",
+                  budget->limit);
+    metrics_value(out, "memory_budget_refused_total", "counter",
+                  "How often a request was refused memory, or had to wait for it",
+                  budget_refused(budget));
     buf_text(out, "# HELP dolmen_memory_budget_bytes What they use, by kind\n"
                   "# TYPE dolmen_memory_budget_bytes gauge\n");
     for (size_t i = 0; i < BUDGET_KINDS; i++)
@@ -139,73 +104,124 @@ static void memory_metrics(const struct dynamo *dynamo, struct buf *out)
                    atomic_load_explicit(&budget->by_kind[i], memory_order_relaxed));
 }
 
-static void metrics(struct dynamo *dynamo, struct buf *out)
+// X(name, type, number, help)
+#define VALUE_LIST(X)                                                                              \
+    X("store_commits_total", "counter", stats.commits, "Groups of writes made durable")            \
+    X("store_commit_failures_total", "counter", stats.commits_failed,                              \
+      "Groups of writes the store did not take")                                                   \
+    X("store_commit_bytes_total", "counter", stats.commit_bytes,                                   \
+      "Bytes of keys and values in groups made durable")                                           \
+    X("store_group_jobs_total", "counter", stats.jobs,                                             \
+      "Writes in all groups; divided by the groups it is their mean size")                         \
+    X("store_queue_length", "gauge", stats.waiting, "Writes that wait or are being done")          \
+    X("long_calls_total", "counter", stats.pool_tasks,                                             \
+      "Pieces of work that were left to the pool")                                                 \
+    X("long_call_slices_total", "counter", stats.pool_slices, "Slices that they were done in")     \
+    X("long_calls_waiting", "gauge", stats.pool_waiting,                                           \
+      "Of them, those that wait for their next slice")                                             \
+    X("canceled_calls_total", "counter", stats.canceled, "Long calls whose clients had hung up")   \
+    X("store_writable", "gauge", health.writable, "1 if writes are accepted, see /health")         \
+    X("store_read_failures_total", "counter", health.unreads,                                      \
+      "Reads that the disk refused; see /health")                                                  \
+    X("store_damage_total", "counter", health.damages,                                             \
+      "How often damage on disk was met, by reads and compactions; see /health")                   \
+    X("ttl_sweeps_total", "counter", ttl.sweeps, "Sweeps for expired items that have ended")       \
+    X("ttl_deleted_items_total", "counter", ttl.deleted,                                           \
+      "Expired items that were deleted (TimeToLiveDeletedItemCount)")                              \
+    X("store_log_segments", "gauge", stats.store.log_segments, "Files of the log")                 \
+    X("store_log_active_bytes", "gauge", stats.store.log_active_bytes,                             \
+      "Bytes in the log's segment being written")                                                  \
+    X("store_log_bytes", "gauge", stats.store.log_bytes, "Bytes of all segments on disk")          \
+    X("store_cache_bytes", "gauge", stats.store.cache_bytes, "Used of the block cache")            \
+    X("store_cache_limit_bytes", "gauge", stats.store.cache_limit, "What the block cache may use") \
+    X("store_memtable_bytes", "gauge", stats.store.memtable_bytes,                                 \
+      "Writes that are not in tables on disk yet")                                                 \
+    X("store_table_bytes", "gauge", stats.store.table_bytes, "Tables on disk")                     \
+    X("store_table_files", "gauge", stats.store.table_files, "Files of tables on disk")            \
+    X("store_compaction_pending_bytes", "gauge", stats.store.compaction_bytes,                     \
+      "Bytes that wait to be compacted, an estimate")
+
+static int metrics(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
 {
+    (void)request;
     struct api_stats stats;
     struct api_health health;
+    struct api_ttl ttl;
     metrics_write(dynamo->metrics, out);
     api_stats(dynamo->api, &stats);
     api_health(dynamo->api, &health);
-    value(out, "store_commits_total", "counter", "Groups of writes made durable", stats.commits);
-    value(out, "store_commit_failures_total", "counter", "Groups of writes the store did not take",
-          stats.commits_failed);
-    value(out, "store_commit_bytes_total", "counter",
-          "Bytes of keys and values in groups made durable", stats.commit_bytes);
-    value(out, "store_group_jobs_total", "counter",
-          "Writes in all groups; divided by the groups it is their mean size", stats.jobs);
-    value(out, "store_queue_length", "gauge", "Writes that wait or are being done", stats.waiting);
-    value(out, "long_calls_total", "counter", "Pieces of work that were left to the pool",
-          stats.pool_tasks);
-    value(out, "long_call_slices_total", "counter", "Slices that they were done in",
-          stats.pool_slices);
-    value(out, "long_calls_waiting", "gauge", "Of them, those that wait for their next slice",
-          stats.pool_waiting);
-    value(out, "canceled_calls_total", "counter", "Long calls whose clients had hung up",
-          stats.canceled);
-    value(out, "store_writable", "gauge", "1 if writes are accepted, see /health", health.writable);
-    value(out, "store_read_failures_total", "counter", "Reads that the disk refused; see /health",
-          health.unreads);
-    value(out, "store_damage_total", "counter",
-          "How often damage on disk was met, by reads and compactions; see /health",
-          health.damages);
-    ttl_metrics(dynamo, out);
-    store_metrics(dynamo, out);
+    api_ttl(dynamo->api, &ttl);
+#define X(name, type, number, help) metrics_value(out, name, type, help, (uint64_t)(number));
+    VALUE_LIST(X)
+#undef X
     memory_metrics(dynamo, out);
-    value(out, "tables", "gauge", "Tables", health.tables);
-    value(out, "uptime_seconds", "gauge", "Seconds since the start",
-          (uint64_t)uptime_seconds(dynamo));
-    value(out, "resident_memory_bytes", "gauge", "Resident memory of the process",
-          resident_bytes());
+    metrics_value(out, "tables", "gauge", "Tables", health.tables);
+    metrics_value(out, "uptime_seconds", "gauge", "Seconds since the start",
+                  (uint64_t)uptime_seconds(dynamo));
+    metrics_value(out, "resident_memory_bytes", "gauge", "Resident memory of the process",
+                  resident_bytes());
+    return 200;
 }
 
-// ---- /admin/clock ----------------------------------------------------------------------------
+// ---- /admin ----------------------------------------------------------------------------------
 
-static void write_error(struct buf *out, const char *message)
+static bool is_post(const struct http_request *request)
+{
+    return slice_is(request->method, "POST");
+}
+
+static int refuse(struct buf *out, int status, const char *message)
 {
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
     json_put_text(&w, "message", message);
     json_close_object(&w);
+    return status;
 }
 
-static void write_clock(struct dynamo *dynamo, struct buf *out)
+// What is read of a body: each member of its object is given to `take`, which reads the value.
+struct body {
+    struct json_reader reader;
+    bool (*take)(struct body *body, struct slice name);
+    struct dynamo *dynamo;
+    unsigned members;
+    int64_t offset; // of the clock
+    bool split;
+    struct slice table;
+    struct buf rules;
+};
+
+// Whether the body is such an object and nothing else.
+static bool body_read(struct body *body, const struct http_request *request, struct arena *arena)
 {
-    char now[TIME_TEXT];
-    time_text(api_clock_now(dynamo->api), now);
-    struct json_writer w = json_writer_to(out);
-    json_open_object(&w);
-    json_put_text(&w, "now", now);
-    json_put_integer(&w, "offset_ms", api_clock_offset(dynamo->api));
-    json_close_object(&w);
+    struct json_reader *reader = &body->reader;
+    struct slice name;
+    json_reader_init(reader, request->body, arena);
+    if (json_peek(reader) != JSON_OBJECT || !json_enter(reader))
+        return false;
+    while (json_next_name(reader, &name)) {
+        body->members++;
+        if (!body->take(body, name))
+            return false;
+    }
+    return reader->error == NULL && json_at_end(reader);
 }
+
+static bool string_read(struct body *body, struct slice *out)
+{
+    return json_peek(&body->reader) == JSON_STRING && json_read_string(&body->reader, out);
+}
+
+// ---- /admin/clock ----------------------------------------------------------------------------
 
 // A whole number of seconds, of at most ten digits.
-static bool read_seconds(struct json_reader *reader, int64_t *seconds)
+static bool seconds_read(struct body *body, int64_t *seconds)
 {
     struct slice text;
     char copy[16];
     char *end;
-    if (json_peek(reader) != JSON_NUMBER || !json_read_number(reader, &text) || text.len > 11)
+    if (json_peek(&body->reader) != JSON_NUMBER || !json_read_number(&body->reader, &text) ||
+        text.len > 11)
         return false;
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = 0;
@@ -213,69 +229,62 @@ static bool read_seconds(struct json_reader *reader, int64_t *seconds)
     return *end == 0;
 }
 
-// One member of the request; false if it is not understood.
-static bool clock_member(struct dynamo *dynamo, struct json_reader *reader, struct slice name,
-                         int64_t *offset)
+// What the clock would show without an offset.
+static int64_t clock_unmoved(struct dynamo *dynamo)
+{
+    return api_clock_now(dynamo->api) - api_clock_offset(dynamo->api);
+}
+
+static bool clock_member(struct body *body, struct slice name)
 {
     struct slice text;
     int64_t number;
     if (slice_is(name, "now")) {
-        if (json_peek(reader) != JSON_STRING || !json_read_string(reader, &text) ||
-            !time_parse(text, &number))
+        if (!string_read(body, &text) || !time_parse(text, &number))
             return false;
-        *offset = number - (api_clock_now(dynamo->api) - api_clock_offset(dynamo->api));
+        body->offset = number - clock_unmoved(body->dynamo);
         return true;
     }
     if (slice_is(name, "advance_seconds")) {
-        if (!read_seconds(reader, &number))
+        if (!seconds_read(body, &number))
             return false;
-        *offset += number * 1000;
+        body->offset += number * 1000;
         return true;
     }
-    *offset = 0;
-    return slice_is(name, "reset") && json_peek(reader) == JSON_TRUE && json_read_literal(reader);
+    body->offset = 0;
+    return slice_is(name, "reset") && json_peek(&body->reader) == JSON_TRUE &&
+           json_read_literal(&body->reader);
 }
 
-// Whether the clock would show a time between 1970 and 9999.
-static bool clock_sane(struct dynamo *dynamo, int64_t offset)
-{
-    int64_t now = api_clock_now(dynamo->api) - api_clock_offset(dynamo->api) + offset;
-    return now >= 0 && now < INT64_C(253402300800000);
-}
-
-static bool clock_set(struct dynamo *dynamo, struct slice body, struct arena *arena)
-{
-    struct json_reader reader;
-    struct slice name;
-    int64_t offset = api_clock_offset(dynamo->api);
-    unsigned members = 0;
-    json_reader_init(&reader, body, arena);
-    if (json_peek(&reader) != JSON_OBJECT || !json_enter(&reader))
-        return false;
-    while (json_next_name(&reader, &name)) {
-        if (members++ > 0 || !clock_member(dynamo, &reader, name, &offset))
-            return false;
-    }
-    if (reader.error != NULL || members == 0 || !json_at_end(&reader) ||
-        !clock_sane(dynamo, offset))
-        return false;
-    api_clock_move(dynamo->api, offset);
-    return true;
-}
-
-static int clock_page(struct dynamo *dynamo, const struct http_request *request, bool post,
-                      struct buf *out)
+static bool clock_set(struct dynamo *dynamo, const struct http_request *request)
 {
     struct arena arena;
+    struct body body = {
+        .take = clock_member, .dynamo = dynamo, .offset = api_clock_offset(dynamo->api)};
     arena_init(&arena, ADMIN_MEMORY);
-    bool ok = !post || clock_set(dynamo, request->body, &arena);
+    bool ok = body_read(&body, request, &arena) && body.members == 1;
     arena_release(&arena);
+    int64_t now = clock_unmoved(dynamo) + body.offset;
+    ok = ok && now >= 0 && now < INT64_C(253402300800000); // between 1970 and 9999
     if (ok)
-        write_clock(dynamo, out);
-    else
-        write_error(out, "The body must be {\"now\":\"2026-01-01T00:00:00Z\"}, "
-                         "{\"advance_seconds\":N} or {\"reset\":true}.");
-    return ok ? 200 : 400;
+        api_clock_move(dynamo->api, body.offset);
+    return ok;
+}
+
+static int clock_page(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
+{
+    char now[TIME_TEXT];
+    if (is_post(request) && !clock_set(dynamo, request))
+        return refuse(out, 400,
+                      "The body must be {\"now\":\"2026-01-01T00:00:00Z\"}, "
+                      "{\"advance_seconds\":N} or {\"reset\":true}.");
+    time_text(api_clock_now(dynamo->api), now);
+    struct json_writer w = json_writer_to(out);
+    json_open_object(&w);
+    json_put_text(&w, "now", now);
+    json_put_integer(&w, "offset_ms", api_clock_offset(dynamo->api));
+    json_close_object(&w);
+    return 200;
 }
 
 // ---- /admin/faults ---------------------------------------------------------------------------
@@ -289,63 +298,51 @@ static void write_faults(struct dynamo *dynamo, struct buf *out)
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
     json_put_array(&w, "faults");
-    while (rest.len > 0) {
-        const uint8_t *comma = memchr(rest.ptr, ',', rest.len);
-        size_t len = comma == NULL ? rest.len : (size_t)(comma - rest.ptr);
-        json_string(&w, slice_of(rest.ptr, len));
-        len += comma == NULL ? 0 : 1;
-        rest = slice_of(rest.ptr + len, rest.len - len);
-    }
+    while (rest.len > 0)
+        json_string(&w, slice_cut(&rest, ','));
     json_close_array(&w);
     json_close_object(&w);
     buf_release(&rules);
 }
 
 // The strings of {"faults":[…]} as one text, separated by commas.
-static bool read_faults(struct slice body, struct arena *arena, struct buf *rules)
+static bool faults_member(struct body *body, struct slice name)
 {
-    struct json_reader reader;
     struct slice text;
-    json_reader_init(&reader, body, arena);
-    if (json_peek(&reader) != JSON_OBJECT || !json_enter(&reader) ||
-        !json_next_name(&reader, &text) || !slice_is(text, "faults") ||
-        json_peek(&reader) != JSON_ARRAY || !json_enter(&reader))
+    if (body->members > 1 || !slice_is(name, "faults") || json_peek(&body->reader) != JSON_ARRAY ||
+        !json_enter(&body->reader))
         return false;
-    while (json_next_element(&reader)) {
-        if (json_peek(&reader) != JSON_STRING || !json_read_string(&reader, &text))
+    while (json_next_element(&body->reader)) {
+        if (!string_read(body, &text))
             return false;
-        if (rules->len > 0)
-            buf_byte(rules, ',');
-        buf_slice(rules, text);
+        if (body->rules.len > 0)
+            buf_byte(&body->rules, ',');
+        buf_slice(&body->rules, text);
     }
-    return reader.error == NULL && !json_next_name(&reader, &text) && reader.error == NULL &&
-           json_at_end(&reader) && !rules->failed;
+    return body->reader.error == NULL && !body->rules.failed;
 }
 
-static bool faults_replace(struct dynamo *dynamo, struct slice body, char *error)
+static bool faults_replace(struct dynamo *dynamo, const struct http_request *request, char *error)
 {
     struct arena arena;
-    struct buf rules;
+    struct body body = {.take = faults_member};
     arena_init(&arena, ADMIN_MEMORY);
-    buf_init(&rules, RULES_MAX);
+    buf_init(&body.rules, RULES_MAX);
     (void)snprintf(error, ADMIN_ERROR, "The body must be {\"faults\":[\"PutItem:throttle:0.1\"]}.");
-    bool ok = read_faults(body, &arena, &rules) &&
-              faults_set(dynamo->faults, buf_view(&rules), error, ADMIN_ERROR);
-    buf_release(&rules);
+    bool ok = body_read(&body, request, &arena) && body.members == 1 &&
+              faults_set(dynamo->faults, buf_view(&body.rules), error, ADMIN_ERROR);
+    buf_release(&body.rules);
     arena_release(&arena);
     return ok;
 }
 
-static int faults_page(struct dynamo *dynamo, const struct http_request *request, bool post,
-                       struct buf *out)
+static int faults_page(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
 {
     char error[ADMIN_ERROR];
     if (slice_is(request->method, "DELETE"))
         ensure(faults_set(dynamo->faults, (struct slice){NULL, 0}, error, sizeof(error)));
-    else if (post && !faults_replace(dynamo, request->body, error)) {
-        write_error(out, error);
-        return 400;
-    }
+    else if (is_post(request) && !faults_replace(dynamo, request, error))
+        return refuse(out, 400, error);
     write_faults(dynamo, out);
     return 200;
 }
@@ -353,47 +350,28 @@ static int faults_page(struct dynamo *dynamo, const struct http_request *request
 // ---- /admin/streams/roll -----------------------------------------------------------------------
 
 // {"TableName":"…","Split":true}; Split may be absent.
-static bool read_roll(struct slice body, struct arena *arena, struct slice *table, bool *split)
+static bool roll_member(struct body *body, struct slice name)
 {
-    struct json_reader reader;
-    struct slice name;
-    *table = slice_of(NULL, 0);
-    *split = false;
-    json_reader_init(&reader, body, arena);
-    if (json_peek(&reader) != JSON_OBJECT || !json_enter(&reader))
-        return false;
-    while (json_next_name(&reader, &name)) {
-        enum json_kind kind = json_peek(&reader);
-        bool ok;
-        if (slice_is(name, "TableName")) {
-            ok = kind == JSON_STRING && json_read_string(&reader, table);
-        } else {
-            *split = kind == JSON_TRUE;
-            ok = slice_is(name, "Split") && (kind == JSON_TRUE || kind == JSON_FALSE) &&
-                 json_read_literal(&reader);
-        }
-        if (!ok)
-            return false;
-    }
-    return reader.error == NULL && json_at_end(&reader) && table->len > 0;
+    if (slice_is(name, "TableName"))
+        return string_read(body, &body->table);
+    enum json_kind kind = json_peek(&body->reader);
+    body->split = kind == JSON_TRUE;
+    return slice_is(name, "Split") && (kind == JSON_TRUE || kind == JSON_FALSE) &&
+           json_read_literal(&body->reader);
 }
 
 static int roll_page(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
 {
     struct arena arena;
-    struct slice table;
-    bool split;
+    struct body body = {.take = roll_member};
     int status = 200;
     arena_init(&arena, ADMIN_MEMORY);
-    if (!read_roll(request->body, &arena, &table, &split)) {
-        write_error(out, "The body must be {\"TableName\":\"Music\",\"Split\":true}.");
-        status = 400;
-    } else if (!api_streams_roll(dynamo->api, table, split)) {
-        write_error(out, "There is no table of that name that has a stream.");
-        status = 404;
-    } else {
+    if (!body_read(&body, request, &arena) || body.table.len == 0)
+        status = refuse(out, 400, "The body must be {\"TableName\":\"Music\",\"Split\":true}.");
+    else if (!api_streams_roll(dynamo->api, body.table, body.split))
+        status = refuse(out, 404, "There is no table of that name that has a stream.");
+    else
         buf_text(out, "{}");
-    }
     arena_release(&arena);
     return status;
 }
@@ -401,10 +379,10 @@ static int roll_page(struct dynamo *dynamo, const struct http_request *request, 
 // ---- /admin/ttl ------------------------------------------------------------------------------
 
 // POST begins a sweep; GET tells whether one is going on, and what they have deleted.
-static int ttl_page(struct dynamo *dynamo, bool post, struct buf *out)
+static int ttl_page(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
 {
     struct api_ttl ttl;
-    if (post)
+    if (is_post(request))
         api_ttl_sweep(dynamo->api);
     api_ttl(dynamo->api, &ttl);
     struct json_writer w = json_writer_to(out);
@@ -418,68 +396,67 @@ static int ttl_page(struct dynamo *dynamo, bool post, struct buf *out)
 
 // ---- /admin/insights ---------------------------------------------------------------------------
 
-// The value of ?table=…; a table's name needs no escapes.
-static struct slice insights_table(struct slice query)
+// Of ?table=…, or of all; a table's name needs no escapes.
+static int insights_page(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
 {
     struct slice name = SLICE_LIT("table=");
-    if (!slice_begins(query, name))
-        return slice_of(NULL, 0);
-    return slice_of(query.ptr + name.len, query.len - name.len);
+    struct slice query = request->query;
+    bool one = slice_begins(query, name);
+    api_insights(dynamo->api,
+                 one ? slice_of(query.ptr + name.len, query.len - name.len) : slice_of(NULL, 0),
+                 out);
+    return 200;
 }
 
 // ---- Which page ------------------------------------------------------------------------------
 
-bool status_is_long(const struct http_request *request)
+static const struct page {
+    const char *path;
+    const char *methods; // with a blank behind each
+    bool admin;
+    bool waits; // for many tables, or for the writer
+    int (*make)(struct dynamo *dynamo, const struct http_request *request, struct buf *out);
+} pages[] = {
+    {"/health", "GET HEAD ", false, false, health},
+    {"/metrics", "GET HEAD ", false, true, metrics},
+    {"/admin/clock", "GET POST ", true, false, clock_page},
+    {"/admin/insights", "GET ", true, true, insights_page},
+    {"/admin/ttl", "GET POST ", true, false, ttl_page},
+    {"/admin/streams/roll", "POST ", true, true, roll_page},
+    {"/admin/faults", "GET POST DELETE ", true, false, faults_page},
+};
+
+static const struct page *page_find(const struct http_request *request)
 {
-    return slice_is(request->path, "/metrics") || slice_is(request->path, "/admin/insights") ||
-           slice_is(request->path, "/admin/streams/roll");
+    for (size_t i = 0; i < COUNT_OF(pages); i++) {
+        if (slice_is(request->path, pages[i].path))
+            return &pages[i];
+    }
+    return NULL;
 }
 
-static bool admin_answer(struct dynamo *dynamo, const struct http_request *request, struct buf *out,
-                         struct status_page *page)
+static bool page_has_method(const struct page *page, struct slice method)
 {
-    bool get = slice_is(request->method, "GET");
-    bool post = slice_is(request->method, "POST");
-    page->type = json_type;
-    if (!dynamo->admin)
-        return false;
-    if (slice_is(request->path, "/admin/clock") && (get || post)) {
-        page->status = clock_page(dynamo, request, post, out);
-        return true;
-    }
-    if (slice_is(request->path, "/admin/insights") && get) {
-        api_insights(dynamo->api, insights_table(request->query), out);
-        page->status = 200;
-        return true;
-    }
-    if (slice_is(request->path, "/admin/ttl") && (get || post)) {
-        page->status = ttl_page(dynamo, post, out);
-        return true;
-    }
-    if (slice_is(request->path, "/admin/streams/roll") && post) {
-        page->status = roll_page(dynamo, request, out);
-        return true;
-    }
-    if (slice_is(request->path, "/admin/faults") &&
-        (get || post || slice_is(request->method, "DELETE"))) {
-        page->status = faults_page(dynamo, request, post, out);
-        return true;
+    for (const char *at = page->methods; *at != 0; at += strcspn(at, " ") + 1) {
+        if (slice_equal(method, slice_of(at, strcspn(at, " "))))
+            return true;
     }
     return false;
 }
 
-bool status_answer(struct dynamo *dynamo, const struct http_request *request, struct buf *out,
-                   struct status_page *page)
+bool status_is_long(const struct http_request *request)
 {
-    bool get = slice_is(request->method, "GET") || slice_is(request->method, "HEAD");
-    if (get && slice_is(request->path, "/health")) {
-        *page = (struct status_page){health(dynamo, out), json_type};
-        return true;
-    }
-    if (get && slice_is(request->path, "/metrics")) {
-        metrics(dynamo, out);
-        *page = (struct status_page){200, metrics_type};
-        return true;
-    }
-    return admin_answer(dynamo, request, out, page);
+    const struct page *page = page_find(request);
+    return page != NULL && page->waits;
+}
+
+bool status_answer(struct dynamo *dynamo, const struct http_request *request, struct buf *out,
+                   struct status_page *answer)
+{
+    const struct page *page = page_find(request);
+    if (page == NULL || (page->admin && !dynamo->admin) || !page_has_method(page, request->method))
+        return false;
+    answer->type = page->make == metrics ? metrics_type : json_type;
+    answer->status = page->make(dynamo, request, out);
+    return true;
 }

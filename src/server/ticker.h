@@ -1,5 +1,5 @@
-// A thread with an event loop of its own, for what happens later: exchanges that are resumed
-// after a while, and a call once a second.
+// A thread for what happens later: exchanges that are resumed after a while, and a call once a
+// second.
 #ifndef SERVER_TICKER_H
 #define SERVER_TICKER_H
 
@@ -11,11 +11,11 @@ struct ticker;
 struct ticker_delay {
     struct ticker_delay *next;
     struct http_exchange *exchange;
-    uint64_t due; // in the ticker's milliseconds
+    int64_t due_ns; // by the monotonic clock
 };
 
-// `every_second` is called on the ticker's thread; it may be NULL. NULL if it cannot start.
-MUST_CHECK struct ticker *ticker_start(void (*every_second)(void *context), void *context);
+// `every_second` is called on the ticker's thread.
+struct ticker *ticker_start(void (*every_second)(void *context), void *context);
 
 // Calls http_exchange_resume after that time. Any thread.
 void ticker_resume_later(struct ticker *ticker, struct ticker_delay *delay,

@@ -118,7 +118,7 @@ static enum store_end memory_commit(struct store *store, const struct store_batc
     struct tree_node *old = memory->root;
     memory->root = edit.root;
     ensure(pthread_mutex_unlock(&memory->lock) == 0);
-    tree_release(old);
+    tree_release(old); // outside of the lock: it may free much, or leave that to a reader
     return STORE_DONE;
 }
 

@@ -382,13 +382,6 @@ static void path_descend(struct tree_path *path, const struct tree_node *node, b
     }
 }
 
-void tree_path_first(struct tree_path *path, const struct tree_node *root)
-{
-    path->depth = 0;
-    if (root != NULL)
-        path_descend(path, root, false);
-}
-
 void tree_path_last(struct tree_path *path, const struct tree_node *root)
 {
     path->depth = 0;

@@ -46,7 +46,6 @@ struct tree_path {
         unsigned at;
     } steps[TREE_HEIGHT_MAX];
 };
-void tree_path_first(struct tree_path *path, const struct tree_node *root);
 void tree_path_last(struct tree_path *path, const struct tree_node *root);
 // To the first key >= key.
 void tree_path_seek(struct tree_path *path, const struct tree_node *root, struct slice key);

@@ -4,20 +4,41 @@
 
 #include "base/log.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
+// The text, and no flag that says more of it; how long it is.
+static size_t set_text(struct store_error *error, const char *format, va_list args)
+{
+    int length = vsnprintf(error->text, sizeof(error->text), format, args);
+    error->damaged = false;
+    error->no_room = false;
+    error->cold = false;
+    return length < 0 ? 0 : (size_t)length;
+}
+
 bool store_fail(struct store_error *error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(error->text, sizeof(error->text), format, args);
+    (void)set_text(error, format, args);
     va_end(args);
-    error->damaged = false;
-    error->no_room = false;
-    error->cold = false;
+    return false;
+}
+
+bool store_fail_errno(struct store_error *error, const char *format, ...)
+{
+    int why = errno;
+    va_list args;
+    va_start(args, format);
+    size_t length = set_text(error, format, args);
+    va_end(args);
+    if (length < sizeof(error->text))
+        (void)snprintf(error->text + length, sizeof(error->text) - length, ": %s", strerror(why));
+    error->no_room = why == ENOSPC || why == EDQUOT;
     return false;
 }
 
@@ -66,11 +87,25 @@ static bool key_fits(struct slice key)
     return key.len > 0 && key.len <= STORE_KEY_MAX;
 }
 
-void store_tables(struct store *store, bool (*visit)(void *context, const char *path),
-                  void *context)
+// Each thread's own: a loop that must not wait stands beside others that may.
+static _Thread_local bool must_not_wait;
+
+void store_wait_for_disk(bool wait)
 {
-    if (store->driver->tables != NULL)
-        store->driver->tables(store, visit, context);
+    must_not_wait = !wait;
+}
+
+bool store_waits_for_disk(void)
+{
+    return !must_not_wait;
+}
+
+void store_check_tables(struct store *store,
+                        bool (*visit)(void *context, const char *path, const char *fault),
+                        void *context)
+{
+    if (store->driver->check_tables != NULL)
+        store->driver->check_tables(store, visit, context);
 }
 
 void store_close(struct store *store)

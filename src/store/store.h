@@ -32,19 +32,6 @@ struct store_snapshot;
 struct store_cursor;
 struct store_batch;
 
-enum store_durability {
-    STORE_FULL,    // a commit returns when its log record is on disk (fdatasync)
-    STORE_RELAXED, // the log is synced later: a power cut may lose 100 ms of commits
-};
-
-struct store_options {
-    const char *path; // directory; created if missing
-    enum store_durability durability;
-    size_t cache_bytes; // block cache; 0 means the default (an eighth of the memory, 64 MB to 1 GB)
-    size_t write_buffer_bytes; // all memtables together; 0 means the default (240 MB)
-    bool passive; // tables are not merged in the background: the store is only looked at
-};
-
 // What went wrong, in words for the log. Empty when nothing did.
 struct store_error {
     char text[STORE_ERROR_MAX];
@@ -54,8 +41,7 @@ struct store_error {
     bool cold;    // see store_wait_for_disk
 };
 
-MUST_CHECK struct store *store_open_rocksdb(const struct store_options *options,
-                                            struct store_error *error);
+// The other driver is opened in rocks/rocks.h.
 MUST_CHECK struct store *store_open_memory(struct store_error *error);
 // Who is told when the store finds damage in its files, by a read or beside the requests. It is
 // called on whatever thread finds it, as often as it does; the text names the file. The watch is
@@ -68,16 +54,14 @@ struct store_watch {
 };
 void store_set_watch(struct store *store, const struct store_watch *watch);
 
-// Calls back with the path of each table file that is part of the store now, until `visit` is
-// false. One may be merged into others, and be gone, by the time it is looked at.
-void store_tables(struct store *store, bool (*visit)(void *context, const char *path),
-                  void *context);
+// Reads every block of the table files that are part of the store now, and compares it with its
+// checksum. Calls back for each file with its path and what is wrong (NULL if nothing is), until
+// `visit` is false.
+void store_check_tables(struct store *store,
+                        bool (*visit)(void *context, const char *path, const char *fault),
+                        void *context);
 // No snapshot, cursor or value may be left.
 void store_close(struct store *store);
-
-// For programs (a library leaves it to its program): has the process end with a sentence if memory
-// or threads run out where no error can be returned, which is on any thread of RocksDB.
-void store_end_cleanly(void);
 
 enum store_result { STORE_FOUND, STORE_ABSENT, STORE_FAILED };
 
@@ -97,6 +81,12 @@ void store_value_release(struct store *store, struct store_value *value);
 // whose bytes are not in memory fails at once with error.cold set, which is no failure of the
 // store: ask again on a thread that may wait. A cursor that failed so is of no further use.
 void store_wait_for_disk(bool wait);
+// What was said last on the calling thread; for drivers.
+#ifdef __cplusplus
+extern "C"
+#endif
+    bool
+    store_waits_for_disk(void);
 
 MUST_CHECK struct store_snapshot *store_snapshot_take(struct store *store);
 void store_snapshot_release(struct store *store, struct store_snapshot *snapshot);

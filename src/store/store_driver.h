@@ -14,8 +14,9 @@
 struct store_driver {
     const char *name;
     // NULL if the driver has no files.
-    void (*tables)(struct store *store, bool (*visit)(void *context, const char *path),
-                   void *context);
+    void (*check_tables)(struct store *store,
+                         bool (*visit)(void *context, const char *path, const char *fault),
+                         void *context);
     void (*close)(struct store *store);
     enum store_result (*get)(struct store *store, struct store_snapshot *snapshot, struct slice key,
                              struct store_value *out, struct store_error *error);
@@ -91,5 +92,7 @@ struct store_batch_view store_batch_view(const struct store_batch *batch);
 
 // Fills an error with text; always returns false.
 bool store_fail(struct store_error *error, const char *format, ...) PRINTF_LIKE(2, 3);
+// The same, with what errno says behind the text; no_room if it says so.
+bool store_fail_errno(struct store_error *error, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #endif

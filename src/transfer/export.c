@@ -2,13 +2,13 @@
 // line of the manifest is made when it is on disk.
 #include "transfer/export.h"
 
+#include "base/time_text.h"
 #include "transfer/files.h"
 #include "transfer/sink.h"
 #include "json/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LINES_MAX = 256 << 20, RECORD_MAX = 64 << 20 };
@@ -51,6 +51,35 @@ void export_manifest_key(struct buf *out, struct slice prefix, const char *id)
     buf_text(out, "/manifest-summary.json");
 }
 
+bool export_is_data(struct slice key)
+{
+    static const char *const others[] = {"manifest-summary.json",
+                                         "manifest-summary.checksum",
+                                         "manifest-files.json",
+                                         "manifest-files.checksum",
+                                         "_started",
+                                         "schema.json"};
+    struct slice state = SLICE_LIT(".dolmen-state");
+    const uint8_t *slash = memrchr(key.ptr, '/', key.len);
+    struct slice name =
+        slash == NULL ? key : slice_of(slash + 1, (size_t)(key.ptr + key.len - slash - 1));
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        if (slice_is(name, others[i]))
+            return false;
+    }
+    return name.len < state.len ||
+           !slice_equal(slice_of(name.ptr + name.len - state.len, state.len), state);
+}
+
+// Where data files go: beside those of other exports if it is incremental.
+static void data_key(struct buf *out, const struct export_options *options)
+{
+    base_key(out, options->prefix);
+    if (!options->incremental)
+        buf_printf(out, "%s/", options->id);
+    buf_text(out, "data");
+}
+
 // ---- Files ------------------------------------------------------------------------
 
 static char *path_of(struct export_writer *writer, struct slice base, const char *name,
@@ -91,10 +120,7 @@ static bool write_checked(struct export_writer *writer, const char *stem, struct
 struct export_writer *export_open(const struct export_options *options, struct error *error)
 {
     struct export_writer *writer = calloc(1, sizeof(*writer));
-    if (writer == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
+    ensure_memory(writer);
     writer->options = *options;
     writer->items.format = options->format;
     writer->item_count = options->item_count;
@@ -110,11 +136,9 @@ struct export_writer *export_open(const struct export_options *options, struct e
     buf_slice(&writer->manifest, options->manifest);
     struct buf data;
     buf_init(&data, 8192);
-    base_key(&data, options->prefix);
-    if (!options->incremental)
-        buf_printf(&data, "%s/", options->id);
+    data_key(&data, options);
     char *own = path_of(writer, buf_view(&writer->base), "", error);
-    char *path = path_of(writer, buf_view(&data), "data", error);
+    char *path = path_of(writer, buf_view(&data), "", error);
     buf_release(&data);
     if (own == NULL || path == NULL || !files_make_directory(own, error) ||
         !files_make_directory(path, error) ||
@@ -149,10 +173,8 @@ static bool data_open(struct export_writer *writer, struct error *error)
     uint8_t random[26];
     writer->options.env->random(writer->options.env->context, random, sizeof(random));
     buf_clear(&writer->key);
-    base_key(&writer->key, writer->options.prefix);
-    if (!writer->options.incremental)
-        buf_printf(&writer->key, "%s/", writer->options.id);
-    buf_text(&writer->key, "data/");
+    data_key(&writer->key, &writer->options);
+    buf_byte(&writer->key, '/');
     for (size_t i = 0; i < sizeof(random); i++)
         buf_byte(&writer->key, (uint8_t)letters[random[i] % 32]);
     buf_printf(&writer->key, ".%s.gz", transfer_format_extension(writer->options.format));
@@ -237,12 +259,8 @@ uint64_t export_file_bytes(const struct export_writer *writer)
 
 static void time_member(struct json_writer *w, const char *name, int64_t ms)
 {
-    char text[64];
-    struct tm utc;
-    time_t seconds = (time_t)(ms / 1000);
-    (void)gmtime_r(&seconds, &utc);
-    size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &utc);
-    (void)snprintf(text + len, sizeof(text) - len, ".%03dZ", (int)(ms % 1000));
+    char text[TIME_TEXT];
+    time_text(ms, text);
     json_put_text(w, name, text);
 }
 

@@ -75,4 +75,8 @@ MUST_CHECK bool export_finish(struct export_writer *writer, const struct export_
 // "[prefix/]AWSDynamoDB/<id>/manifest-summary.json"
 void export_manifest_key(struct buf *out, struct slice prefix, const char *id);
 
+// Whether a file of an export, or of a dump, has items: it is no manifest, no schema, and no state
+// that the command line keeps beside it.
+bool export_is_data(struct slice key);
+
 #endif

@@ -1,6 +1,8 @@
 // See files.h.
 #include "transfer/files.h"
 
+#include "base/files.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,18 +21,15 @@ char *files_path(struct arena *arena, const char *root, struct slice key)
 
 bool files_key_safe(struct slice key)
 {
-    size_t start = 0;
-    for (size_t i = 0; i <= key.len; i++) {
-        if (i < key.len && key.ptr[i] == 0)
-            return false;
-        if (i < key.len && key.ptr[i] != '/')
-            continue;
-        struct slice step = slice_of(key.ptr + start, i - start);
-        if (step.len == 0 || slice_is(step, ".") || slice_is(step, ".."))
-            return false;
-        start = i + 1;
+    bool more = key.len == 0 || memchr(key.ptr, 0, key.len) == NULL;
+    bool safe = more;
+    while (more && safe) {
+        size_t len = key.len;
+        struct slice step = slice_cut(&key, '/');
+        safe = step.len > 0 && !slice_is(step, ".") && !slice_is(step, "..");
+        more = step.len < len; // there was a slash, and a step behind it
     }
-    return true;
+    return safe;
 }
 
 // ---- Listing ----------------------------------------------------------------------
@@ -158,19 +157,6 @@ bool files_make_directory(const char *path, struct error *error)
     return ok;
 }
 
-static bool write_fd(int fd, struct slice bytes)
-{
-    while (bytes.len > 0) {
-        ssize_t done = write(fd, bytes.ptr, bytes.len);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        bytes = slice_of(bytes.ptr + done, bytes.len - (size_t)done);
-    }
-    return fsync(fd) == 0;
-}
-
 bool files_write(const char *path, struct slice bytes, struct error *error)
 {
     char beside[4096];
@@ -178,7 +164,7 @@ bool files_write(const char *path, struct slice bytes, struct error *error)
     int fd = len < (int)sizeof(beside)
                  ? open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
                  : -1;
-    bool ok = fd >= 0 && write_fd(fd, bytes);
+    bool ok = fd >= 0 && file_write(fd, bytes) && fsync(fd) == 0;
     if (fd >= 0 && close(fd) != 0)
         ok = false;
     ok = ok && rename(beside, path) == 0;

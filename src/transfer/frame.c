@@ -85,11 +85,8 @@ static enum cut scan_csv(struct framer *framer)
 enum ion_mode {
     ION_OUTSIDE,
     ION_STRING,
-    ION_STRING_ESCAPE,
     ION_SYMBOL,
-    ION_SYMBOL_ESCAPE,
     ION_LONG,
-    ION_LONG_ESCAPE,
     ION_LINE_COMMENT,
     ION_BLOCK_COMMENT,
     ION_BLOB,
@@ -105,29 +102,22 @@ static bool follows(const struct framer *framer, const char *text)
 // Inside of something that is not structure. True if the byte has been dealt with.
 static bool scan_ion_inside(struct framer *framer, uint8_t c)
 {
+    if (framer->escaped || (c == '\\' && framer->mode <= ION_LONG && framer->mode != ION_OUTSIDE)) {
+        framer->escaped = !framer->escaped;
+        return true;
+    }
     switch (framer->mode) {
     case ION_STRING:
     case ION_SYMBOL:
         // A newline ends an unfinished one, so that a broken line does not eat the next.
-        if (c == '\\')
-            framer->mode++;
-        else if (c == (framer->mode == ION_STRING ? '"' : '\'') || c == '\n')
+        if (c == (framer->mode == ION_STRING ? '"' : '\'') || c == '\n')
             framer->mode = ION_OUTSIDE;
         return true;
-    case ION_STRING_ESCAPE:
-    case ION_SYMBOL_ESCAPE:
-        framer->mode--;
-        return true;
     case ION_LONG:
-        if (c == '\\')
-            framer->mode = ION_LONG_ESCAPE;
-        else if (c == '\'' && follows(framer, "''")) {
+        if (c == '\'' && follows(framer, "''")) {
             framer->scan += 2;
             framer->mode = ION_OUTSIDE;
         }
-        return true;
-    case ION_LONG_ESCAPE:
-        framer->mode = ION_LONG;
         return true;
     case ION_LINE_COMMENT:
         if (c == '\n')
@@ -179,7 +169,8 @@ static void scan_ion_open(struct framer *framer, uint8_t c)
 // one before is not finished.
 static bool ion_resync(const struct framer *framer, uint8_t c)
 {
-    return c == '\n' && framer->mode != ION_LONG && follows(framer, "$ion_1_0");
+    return c == '\n' && (framer->mode != ION_LONG || framer->escaped) &&
+           follows(framer, "$ion_1_0");
 }
 
 static enum cut scan_ion(struct framer *framer)
@@ -191,6 +182,7 @@ static enum cut scan_ion(struct framer *framer)
         if (framer->depth > 0 && ion_resync(framer, c)) {
             framer->depth = 0;
             framer->mode = ION_OUTSIDE;
+            framer->escaped = false;
             return CUT_HERE;
         }
         if (scan_ion_inside(framer, c))
@@ -211,7 +203,7 @@ static enum cut scan_ion(struct framer *framer)
 
 // ---- One JSON document ------------------------------------------------------------
 
-enum document_mode { DOCUMENT_OUTSIDE, DOCUMENT_STRING, DOCUMENT_ESCAPE };
+enum document_mode { DOCUMENT_OUTSIDE, DOCUMENT_STRING };
 
 static void document_name(struct framer *framer, uint8_t c)
 {
@@ -255,18 +247,12 @@ static enum cut scan_document(struct framer *framer)
         uint8_t c = framer->data.ptr[framer->scan++];
         if (c == '\n' && !in_element(framer))
             framer->line++; // those inside of elements are counted with them
-        if (framer->mode == DOCUMENT_ESCAPE) {
-            framer->mode = DOCUMENT_STRING;
-            document_name(framer, c);
-            continue;
-        }
         if (framer->mode == DOCUMENT_STRING) {
-            if (c == '"')
+            if (c == '"' && !framer->escaped)
                 framer->mode = DOCUMENT_OUTSIDE;
             else
                 document_name(framer, c);
-            if (c == '\\')
-                framer->mode = DOCUMENT_ESCAPE;
+            framer->escaped = c == '\\' && !framer->escaped;
             continue;
         }
         enum cut cut = CUT_MORE;
@@ -349,6 +335,7 @@ static bool skip_long(struct framer *framer, struct frame *out, struct error *er
 {
     framer->depth = framer->framing == FRAME_DOCUMENT ? framer->depth : 0;
     framer->mode = 0;
+    framer->escaped = false;
     give(framer, out, "the record is too long");
     out->text = slice_of(NULL, 0);
     if (framer->framing == FRAME_DOCUMENT) {
@@ -382,6 +369,7 @@ static bool give_last(struct framer *framer, struct frame *out)
     give(framer, out, open ? "the record ends too early" : NULL);
     framer->depth = 0;
     framer->mode = 0;
+    framer->escaped = false;
     return true;
 }
 

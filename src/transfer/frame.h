@@ -31,6 +31,7 @@ struct framer {
     bool closed; // DOCUMENT: its end has come, or it is broken
     unsigned depth;
     uint8_t mode;          // what `scan` is inside of; each framing has its own modes
+    bool escaped;          // a backslash was before `scan`
     uint8_t containers[2]; // DOCUMENT: '{' or '[', of the two outer levels
     bool naming;           // DOCUMENT: the string that was read last may be a member's name
     size_t name_len;

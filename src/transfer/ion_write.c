@@ -2,6 +2,7 @@
 #include "transfer/ion.h"
 
 #include "base/limits.h"
+#include "transfer/ion_text.h"
 #include "value/number.h"
 
 static const char hex[] = "0123456789abcdef";
@@ -29,26 +30,16 @@ static void write_text(struct buf *out, struct slice text, uint8_t quote)
     buf_byte(out, quote);
 }
 
-static bool is_letter(uint8_t c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-}
-
-static bool is_digit(uint8_t c)
-{
-    return c >= '0' && c <= '9';
-}
-
 // Whether a name can stand without quotes: an identifier that is no keyword and no $10.
 static bool is_plain(struct slice name)
 {
-    if (name.len == 0 || !is_letter(name.ptr[0]))
+    if (name.len == 0 || !ion_is_identifier(name.ptr[0]) || ion_is_digit(name.ptr[0]))
         return false;
     bool digits = name.ptr[0] == '$' && name.len > 1;
     for (size_t i = 1; i < name.len; i++) {
-        if (!is_letter(name.ptr[i]) && !is_digit(name.ptr[i]))
+        if (!ion_is_identifier(name.ptr[i]))
             return false;
-        digits = digits && is_digit(name.ptr[i]);
+        digits = digits && ion_is_digit(name.ptr[i]);
     }
     return !digits && !slice_is(name, "null") && !slice_is(name, "true") &&
            !slice_is(name, "false") && !slice_is(name, "nan");

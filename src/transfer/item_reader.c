@@ -26,15 +26,13 @@ struct item_reader {
     struct value_builder builder; // into item
 };
 
-static struct item_reader *
-reader_new(struct source *source, const struct item_reader_options *options, struct error *error)
+static struct item_reader *reader_new(struct source *source,
+                                      const struct item_reader_options *options)
 {
-    struct item_reader *reader = source == NULL ? NULL : calloc(1, sizeof(*reader));
-    if (reader == NULL) {
-        source_free(source);
-        (void)error_budget(error);
+    if (source == NULL)
         return NULL;
-    }
+    struct item_reader *reader = calloc(1, sizeof(*reader));
+    ensure_memory(reader);
     static const enum framing framings[TRANSFER_FORMATS] = {
         [TRANSFER_ION] = FRAME_ION,
         [TRANSFER_CSV] = FRAME_CSV,
@@ -63,13 +61,13 @@ reader_new(struct source *source, const struct item_reader_options *options, str
 struct item_reader *item_reader_open(const char *path, const struct item_reader_options *options,
                                      struct error *error)
 {
-    return reader_new(source_open(path, options->compression, error), options, error);
+    return reader_new(source_open(path, options->compression, error), options);
 }
 
 struct item_reader *item_reader_open_fd(int fd, const struct item_reader_options *options,
                                         struct error *error)
 {
-    return reader_new(source_open_fd(fd, options->compression, error), options, error);
+    return reader_new(source_open_fd(fd, options->compression, error), options);
 }
 
 void item_reader_free(struct item_reader *reader)
@@ -92,35 +90,18 @@ uint64_t item_reader_consumed(const struct item_reader *reader)
 
 // ---- Typed JSON -------------------------------------------------------------------
 
-// The members of a record that mean something, as text.
-struct members {
-    struct slice item;      // {"Item":…}
-    struct slice keys;      // incremental: {"Keys":…,"NewImage":…}
-    struct slice new_image; // absent: the item was deleted
-    struct slice put;       // {"PutRequest":{"Item":…}}
-    struct slice remove;    // {"DeleteRequest":{"Key":…}}
-    struct slice key;
-};
+// The members of a record that mean something: {"Item":…}, or of an incremental export
+// {"Keys":…,"NewImage":…}, without an image if the item was deleted; {"PutRequest":{"Item":…}},
+// {"DeleteRequest":{"Key":…}}.
+enum member { ITEM, KEYS, NEW_IMAGE, PUT, REMOVE, KEY, MEMBERS };
 
-static struct slice *member_of(struct members *members, struct slice name)
-{
-    if (slice_is(name, "Item"))
-        return &members->item;
-    if (slice_is(name, "Keys"))
-        return &members->keys;
-    if (slice_is(name, "NewImage"))
-        return &members->new_image;
-    if (slice_is(name, "PutRequest"))
-        return &members->put;
-    if (slice_is(name, "DeleteRequest"))
-        return &members->remove;
-    return slice_is(name, "Key") ? &members->key : NULL;
-}
+static const char *const member_names[MEMBERS] = {"Item",       "Keys",          "NewImage",
+                                                  "PutRequest", "DeleteRequest", "Key"};
 
 // Finds them. NULL, or what is wrong with the text.
-static const char *members_find(struct slice text, struct arena *arena, struct members *out)
+static const char *members_find(struct slice text, struct arena *arena, struct slice out[MEMBERS])
 {
-    *out = (struct members){.item = {NULL, 0}};
+    memset(out, 0, MEMBERS * sizeof(*out));
     struct json_reader reader;
     json_reader_init(&reader, text, arena);
     if (json_peek(&reader) != JSON_OBJECT)
@@ -132,9 +113,9 @@ static const char *members_find(struct slice text, struct arena *arena, struct m
         const uint8_t *from = reader.at;
         if (!json_skip(&reader))
             return reader.error;
-        struct slice *member = member_of(out, name);
-        if (member != NULL)
-            *member = slice_of(from, (size_t)(reader.at - from));
+        for (size_t i = 0; i < MEMBERS; i++)
+            if (slice_is(name, member_names[i]))
+                out[i] = slice_of(from, (size_t)(reader.at - from));
     }
     if (reader.error != NULL)
         return reader.error;
@@ -151,37 +132,30 @@ static const char *decode_typed(struct item_reader *reader, struct slice text,
     return error.message[0] != 0 ? error.message : "the text is not valid JSON";
 }
 
-static const char *decode_dynamodb(struct item_reader *reader, struct slice text,
+static const char *decode_dynamodb(struct item_reader *reader, const struct slice *members,
                                    struct item_record *out)
 {
-    struct members members;
-    const char *fault = members_find(text, &reader->arena, &members);
-    if (fault != NULL)
-        return fault;
-    if (members.item.ptr != NULL)
-        return decode_typed(reader, members.item, out);
-    if (members.keys.ptr == NULL)
+    if (members[ITEM].ptr != NULL)
+        return decode_typed(reader, members[ITEM], out);
+    if (members[KEYS].ptr == NULL)
         return "the record has no \"Item\"";
-    out->removes = members.new_image.ptr == NULL;
-    return decode_typed(reader, out->removes ? members.keys : members.new_image, out);
+    out->removes = members[NEW_IMAGE].ptr == NULL;
+    return decode_typed(reader, members[out->removes ? KEYS : NEW_IMAGE], out);
 }
 
-static const char *decode_request(struct item_reader *reader, struct slice text,
+static const char *decode_request(struct item_reader *reader, const struct slice *members,
                                   struct item_record *out)
 {
-    struct members members;
-    const char *fault = members_find(text, &reader->arena, &members);
-    if (fault != NULL)
-        return fault;
-    out->removes = members.put.ptr == NULL;
-    struct slice request = out->removes ? members.remove : members.put;
+    struct slice inside[MEMBERS];
+    out->removes = members[PUT].ptr == NULL;
+    struct slice request = members[out->removes ? REMOVE : PUT];
     if (request.ptr == NULL)
         return "the element has neither PutRequest nor DeleteRequest";
-    fault = members_find(request, &reader->arena, &members);
-    if (fault != NULL)
-        return fault;
-    struct slice item = out->removes ? members.key : members.item;
-    return item.ptr == NULL ? "the request has no Item or Key" : decode_typed(reader, item, out);
+    const char *fault = members_find(request, &reader->arena, inside);
+    struct slice item = inside[out->removes ? KEY : ITEM];
+    if (fault == NULL && item.ptr == NULL)
+        fault = "the request has no Item or Key";
+    return fault != NULL ? fault : decode_typed(reader, item, out);
 }
 
 // ---- The other formats ------------------------------------------------------------
@@ -214,14 +188,17 @@ static const char *decode(struct item_reader *reader, const struct frame *frame,
                           struct item_record *out, bool *empty)
 {
     const char *fault;
+    struct slice members[MEMBERS];
     switch (reader->options.format) {
     case TRANSFER_DYNAMODB_JSON:
-        return decode_dynamodb(reader, frame->text, out);
+        fault = members_find(frame->text, &reader->arena, members);
+        return fault != NULL ? fault : decode_dynamodb(reader, members, out);
     case TRANSFER_ION:
         return decode_ion(reader, frame->text, out, empty);
     case TRANSFER_BATCH_WRITE:
         out->table = frame->name;
-        return decode_request(reader, frame->text, out);
+        fault = members_find(frame->text, &reader->arena, members);
+        return fault != NULL ? fault : decode_request(reader, members, out);
     case TRANSFER_TYPED:
     case TRANSFER_DYNAMODUMP:
         return decode_typed(reader, frame->text, out);

@@ -76,38 +76,28 @@ void item_write_close(struct item_writer *writer, struct buf *out)
         buf_text(out, "\n]}\n");
 }
 
-static void image_ion(struct buf *out, const char *name, struct slice image)
-{
-    if (image.len == 0)
-        return;
-    buf_printf(out, ",%s:", name);
-    ion_write(out, image);
-}
-
-static void image_json(struct json_writer *w, const char *name, struct slice image)
-{
-    if (image.len == 0)
-        return;
-    json_name(w, name);
-    json_item(w, image);
-}
-
 void item_write_change(struct buf *out, enum transfer_format format,
                        const struct change_images *change)
 {
+    static const char *const names[] = {"Keys", "OldImage", "NewImage"};
+    const struct slice images[] = {change->keys, change->old_image, change->new_image};
     long long micros = (long long)change->time_micros;
-    if (format == TRANSFER_ION) {
-        buf_printf(out, "$ion_1_0 {Metadata:{WriteTimestampMicros:%lld.}", micros);
-        image_ion(out, "Keys", change->keys);
-        image_ion(out, "OldImage", change->old_image);
-        image_ion(out, "NewImage", change->new_image);
-        buf_text(out, "}\n");
-        return;
-    }
-    buf_printf(out, "{\"Metadata\":{\"WriteTimestampMicros\":{\"N\":\"%lld\"}}", micros);
+    bool ion = format == TRANSFER_ION;
+    buf_printf(out,
+               ion ? "$ion_1_0 {Metadata:{WriteTimestampMicros:%lld.}"
+                   : "{\"Metadata\":{\"WriteTimestampMicros\":{\"N\":\"%lld\"}}",
+               micros);
     struct json_writer w = {out, true};
-    image_json(&w, "Keys", change->keys);
-    image_json(&w, "OldImage", change->old_image);
-    image_json(&w, "NewImage", change->new_image);
+    for (size_t i = 0; i < COUNT_OF(images); i++) {
+        if (images[i].len == 0)
+            continue;
+        if (ion) {
+            buf_printf(out, ",%s:", names[i]);
+            ion_write(out, images[i]);
+        } else {
+            json_name(&w, names[i]);
+            json_item(&w, images[i]);
+        }
+    }
     buf_text(out, "}\n");
 }

@@ -2,6 +2,8 @@
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "transfer/sink.h"
 
+#include "base/files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/md5.h>
@@ -27,14 +29,8 @@ struct sink {
 
 static bool flush(struct sink *sink, struct error *error)
 {
-    for (size_t at = 0; at < sink->len;) {
-        ssize_t done = write(sink->fd, sink->output + at, sink->len - at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return error_set(error, ERR_INTERNAL, "cannot write: %s", strerror(errno));
-        at += (size_t)done;
-    }
+    if (!file_write(sink->fd, slice_of(sink->output, sink->len)))
+        return error_set(error, ERR_INTERNAL, "cannot write: %s", strerror(errno));
     MD5_Update(&sink->md5, sink->output, sink->len);
     sink->size += sink->len;
     sink->len = 0;
@@ -57,10 +53,7 @@ static bool prepare(struct sink *sink)
 struct sink *sink_open_fd(int fd, enum transfer_compression compression, struct error *error)
 {
     struct sink *sink = calloc(1, sizeof(*sink));
-    if (sink == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
+    ensure_memory(sink);
     sink->fd = fd;
     sink->compression = compression;
     if (!prepare(sink)) {

@@ -76,10 +76,7 @@ static bool prepare(struct source *source, struct error *error)
 struct source *source_open_fd(int fd, enum transfer_compression compression, struct error *error)
 {
     struct source *source = calloc(1, sizeof(*source));
-    if (source == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
+    ensure_memory(source);
     source->fd = fd;
     source->compression = compression;
     if (!prepare(source, error)) {

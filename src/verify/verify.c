@@ -2,7 +2,6 @@
 #include "verify/verify_internal.h"
 
 #include "base/encode.h"
-#include "store/look.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -331,56 +330,30 @@ bool verify_store(const struct verify_options *options)
 
 // ---- Table files ----------------------------------------------------------------------------
 
-struct file_check {
-    const struct verify_watcher *watcher;
-    struct verify_outcome outcome;
-    bool stopped;
-};
-
-static bool note_file(void *context, const char *path, const char *fault)
+bool verify_file(void *context, const char *path, const char *fault)
 {
-    struct file_check *check = context;
-    const struct verify_watcher *watcher = check->watcher;
-    check->outcome.examined++;
+    struct verify_files *files = context;
+    const struct verify_watcher *watcher = files->watcher;
+    files->outcome.examined++;
     if (fault != NULL) {
-        check->outcome.differences++;
+        files->outcome.differences++;
         watcher->difference(watcher->context,
                             &(struct verify_difference){.check = VERIFY_FILES,
                                                         .file = slice_str(strrchr(path, '/') + 1),
                                                         .what = fault});
     }
-    check->stopped = !watcher->proceed(watcher->context, &(struct verify_progress){.done = 0});
-    return !check->stopped;
-}
-
-static bool check_file(void *context, const char *path)
-{
-    char fault[512];
-    return note_file(context, path, look_at_table(path, fault, sizeof(fault)) ? NULL : fault);
-}
-
-bool verify_files(const char *data, const struct verify_watcher *watcher)
-{
-    struct file_check check = {.watcher = watcher, .outcome = {.check = VERIFY_FILES}};
-    struct store_error error;
-    if (!look_at_tables(data, note_file, &check, &error)) {
-        check.outcome.differences++;
-        watcher->difference(watcher->context,
-                            &(struct verify_difference){.check = VERIFY_FILES, .what = error.text});
-    }
-    if (!check.stopped)
-        watcher->outcome(watcher->context, &check.outcome);
-    return !check.stopped;
+    files->stopped = !watcher->proceed(watcher->context, &(struct verify_progress){.done = 0});
+    return !files->stopped;
 }
 
 // A file that is being written is no part of the store yet.
 static bool verify_live_files(struct store *store, const struct verify_watcher *watcher)
 {
-    struct file_check check = {.watcher = watcher, .outcome = {.check = VERIFY_FILES}};
-    store_tables(store, check_file, &check);
-    if (!check.stopped && check.outcome.examined > 0)
-        watcher->outcome(watcher->context, &check.outcome);
-    return !check.stopped;
+    struct verify_files files = {.watcher = watcher, .outcome = {.check = VERIFY_FILES}};
+    store_check_tables(store, verify_file, &files);
+    if (!files.stopped && files.outcome.examined > 0)
+        watcher->outcome(watcher->context, &files.outcome);
+    return !files.stopped;
 }
 
 bool engine_verify(struct engine *engine, const struct verify_options *options)

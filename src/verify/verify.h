@@ -113,9 +113,14 @@ struct verify_options {
 MUST_CHECK bool verify_store(const struct verify_options *options);
 // Whether there is a record of the table that the options name, readable or not.
 MUST_CHECK bool verify_has_table(const struct verify_options *options);
-// The table files of a data directory that nobody has open, block by block. False if the watcher
-// ended it.
-MUST_CHECK bool verify_files(const char *data, const struct verify_watcher *watcher);
+// Table files, which whoever has them reads block by block: called with each file and what is wrong
+// with it (NULL if nothing is); false if the watcher ended it.
+struct verify_files {
+    const struct verify_watcher *watcher;
+    struct verify_outcome outcome;
+    bool stopped;
+};
+bool verify_file(void *files, const char *path, const char *fault);
 // The same as verify_store for the store of an engine that is at work, and for its table files;
 // options->store and env are not used.
 MUST_CHECK bool engine_verify(struct engine *engine, const struct verify_options *options);

@@ -10,7 +10,6 @@ static void check_type(const struct model_type *type, unsigned depth)
 {
     ensure(type->kind < MODEL_KINDS && depth < 64);
     (void)model_type_stored(type);
-    (void)model_type_nullable(type);
     for (size_t i = 0; i < type->option_count; i++)
         ensure(type->options[i]->kind != MODEL_UNION);
     if (type->name.len > 0 && depth > 0)

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "bench/bench_histogram.h"
-#include "bench/bench_work.h"
+#include "bench/bench_workload.h"
 
 #include "dolmen.h"
 
@@ -76,8 +76,8 @@ static void workload_try(dolmen *db, const struct bench_workload *workload,
     for (int i = 0; i < requests; i++) {
         struct bench_request request;
         buf_clear(&body);
-        workload->next(source, &body, &request);
-        call(db, bench_operation_names[request.operation], &body, request.expect);
+        bench_next(workload, source, &body, &request);
+        call(db, request.operation, &body, request.expect);
     }
     buf_release(&body);
 }

@@ -5,7 +5,7 @@
 // without waiting is in the kernel's memory.
 #include "support.h"
 
-#include "../store/fixture.h"
+#include "../rocks/fixture.h"
 
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 // The change log: what is written to it and what is not, reading, trimming, outliving its table.
 #include "engine/log.h"
 
+#include "rocks/rocks.h"
 #include "store/fixture.h"
 #include "support.h"
 

@@ -1,7 +1,9 @@
-// Names, quoting, columns, walks over a model, and what every generator promises: the same bytes
-// each time, a first line that names the model, and a clean failure when the buffer is full. That
-// what is generated works is tested by tests/model/generate, which uses it.
+// Formats, names, quoting, columns, sections of run-times, walks over a model, and what every
+// generator promises: the same bytes each time, a first line that names the model, and a clean
+// failure when the buffer is full. That what is generated works is tested by tests/model/generate,
+// which uses it.
 #include "generate/docs.h"
+#include "generate/runtime.h"
 #include "generate/sql.h"
 #include "generate/typescript.h"
 
@@ -67,24 +69,52 @@ static int teardown(void **state)
     return 0;
 }
 
-// What a function appends, as a string that is valid until the next call.
-static const char *text_of(const struct buf *buf)
+// A text as a string that is valid until the next call.
+static const char *string_of(struct slice text)
 {
     static char copy[1 << 16];
-    assert_false(buf->failed);
-    assert_true(buf->len < sizeof(copy));
-    memcpy(copy, buf->ptr, buf->len);
-    copy[buf->len] = 0;
+    assert_true(text.len < sizeof(copy));
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = 0;
     return copy;
 }
 
-static void assert_made(void (*make)(struct buf *, struct slice), const char *from, const char *to)
-{
+struct fixture {
+    struct writer w;
+    struct generate_options options;
     struct buf out;
-    buf_init(&out, 1 << 16);
-    make(&out, slice_str(from));
-    assert_string_equal(text_of(&out), to);
-    buf_release(&out);
+};
+
+static struct writer *begin(struct fixture *f, const struct model *model)
+{
+    *f = (struct fixture){.w = {.model = model}};
+    f->w.options = &f->options;
+    f->w.out = &f->out;
+    buf_init(&f->out, 1 << 20);
+    arena_init(&f->w.arena, 1 << 20);
+    return &f->w;
+}
+
+// What was written since the beginning, or since the last time.
+static void assert_written(struct fixture *f, const char *text)
+{
+    assert_false(f->out.failed);
+    assert_string_equal(string_of(buf_view(&f->out)), text);
+    buf_clear(&f->out);
+}
+
+static void end(struct fixture *f)
+{
+    arena_release(&f->w.arena);
+    buf_release(&f->out);
+}
+
+static void assert_made(struct slice (*make)(struct writer *, struct slice), const char *from,
+                        const char *to)
+{
+    struct fixture f;
+    assert_string_equal(string_of(make(begin(&f, NULL), slice_str(from))), to);
+    end(&f);
 }
 
 // ---- Text ------------------------------------------------------------------------------------
@@ -108,40 +138,82 @@ static void test_names(void **state)
                  text_is_word(SLICE_LIT("")));
 }
 
+static void test_alike(void **state)
+{
+    (void)state;
+    assert_true(text_alike(SLICE_LIT("userId"), SLICE_LIT("USER_ID")));
+    assert_true(text_alike(SLICE_LIT(""), SLICE_LIT("-")));
+    assert_false(text_alike(SLICE_LIT("userId"), SLICE_LIT("userid")));
+    assert_false(text_alike(SLICE_LIT("user"), SLICE_LIT("userId")));
+}
+
 static void test_strings(void **state)
 {
     (void)state;
-    assert_made(text_quoted, "a\"b\\c\nd\x01", "\"a\\\"b\\\\c\\nd\\u0001\"");
-    assert_made(text_sql, "it's", "'it''s'");
+    struct fixture f;
+    struct writer *w = begin(&f, NULL);
     assert_made(text_line, "  one\n two \n", "one two");
-    assert_made(typescript_class, "page", "Page_");
-    assert_made(typescript_class, "user", "User");
-    struct buf out;
-    buf_init(&out, 1 << 16);
-    text_comment(&out, "// ", SLICE_LIT("one\n\ntwo"));
-    assert_string_equal(text_of(&out), "// one\n//\n// two\n");
-    buf_release(&out);
+    PUT(w, "%q", SLICE_LIT("a\"b\\c\nd\x01"));
+    assert_written(&f, "\"a\\\"b\\\\c\\nd\\u0001\"");
+    PUT(w, "%s|%%|%q", text_doubled(w, '\'', SLICE_LIT("it's")), SLICE_LIT(""));
+    assert_written(&f, "'it''s'|%|\"\"");
+    PUT(w, "%s", text_escaped(w, "|*", SLICE_LIT("a|b*c")));
+    assert_written(&f, "a\\|b\\*c");
+    struct slice list = {NULL, 0};
+    text_add(w, &list, ", ", SLICE_LIT("a"));
+    text_add(w, &list, ", ", TEXT(w, "%s%s", SLICE_LIT("b"), text_u64(w, 12)));
+    assert_string_equal(string_of(list), "a, b12");
+    text_comment(&f.out, "// ", SLICE_LIT("one\n\ntwo"));
+    assert_written(&f, "// one\n//\n// two\n");
+    end(&f);
+}
+
+static void add_cells(struct grid *grid, struct writer *w)
+{
+    grid_init(grid, w, 2);
+    grid_cell(grid, SLICE_LIT("a"));
+    grid_cell(grid, SLICE_LIT("b"));
+    grid_cell(grid, SLICE_LIT("Gen\xc3\xa8ve"));
+    grid_cell(grid, SLICE_LIT("x"));
 }
 
 static void test_grid(void **state)
 {
     (void)state;
     struct grid grid;
-    struct buf out;
-    buf_init(&out, 1 << 16);
-    grid_init(&grid, 2);
-    grid_cell_text(&grid, "a");
-    grid_cell_text(&grid, "b");
-    grid_cell_text(&grid, "Gen\xc3\xa8ve");
-    grid_cell_text(&grid, "x");
-    grid_markdown(&grid, &out);
-    assert_string_equal(text_of(&out),
-                        "| a      | b   |\n| ------ | --- |\n| Gen\xc3\xa8ve | x   |\n");
-    buf_clear(&out);
-    grid_assignments(&grid, "  ", &out);
-    assert_string_equal(text_of(&out), "  a      = b\n  Gen\xc3\xa8ve = x\n");
-    grid_release(&grid);
-    buf_release(&out);
+    struct fixture f;
+    struct writer *w = begin(&f, NULL);
+    add_cells(&grid, w);
+    grid_markdown(&grid);
+    assert_written(&f, "| a      | b   |\n| ------ | --- |\n| Gen\xc3\xa8ve | x   |\n");
+    add_cells(&grid, w);
+    grid_assignments(&grid, "  ");
+    assert_written(&f, "  a      = b\n  Gen\xc3\xa8ve = x\n");
+    end(&f);
+}
+
+// ---- Run-times -------------------------------------------------------------------------------
+
+static void test_runtime(void **state)
+{
+    (void)state;
+    static const char file[] = "not written\n//# one\nA and B\n//# -\nneither\n//# two one zero\n";
+    struct fixture f;
+    struct runtime_section section;
+    const char *at = file;
+    begin(&f, NULL);
+    const struct runtime_word words[] = {
+        {"A", SLICE_LIT("Ann")}, {"B", SLICE_LIT("Bob")}, {NULL, {NULL, 0}}};
+    runtime_write(&f.out, file, "one", words);
+    assert_written(&f, "Ann and Bob\n");
+    runtime_write(&f.out, file, "one", NULL);
+    assert_written(&f, "A and B\n");
+    assert_true(runtime_next(&at, &section) && runtime_next(&at, &section));
+    assert_true(runtime_next(&at, &section));
+    assert_true(slice_is(section.name, "two") && slice_is(section.needs, " one zero"));
+    assert_int_equal(section.text.len, 0);
+    assert_false(runtime_next(&at, &section));
+    end(&f);
 }
 
 // ---- Walks -----------------------------------------------------------------------------------
@@ -174,36 +246,56 @@ static void test_walks(void **state)
     const struct model_attribute *list[TYPE_FIELDS_MAX];
     assert_int_equal(type_fields(model->types[0], list), 4);
     assert_true(slice_is(list[0]->name, "label") && slice_is(list[3]->name, "children"));
-    unsigned uses = uses_of_model(model, &(struct generate_options){.table = NULL});
-    assert_true((uses & 1U << MODEL_FN_PAD) != 0 && (uses & 1U << MODEL_FN_SHA256) == 0);
     assert_true(slice_is(generate_stem(model), "site"));
 }
 
-static void add_name(void *context, struct slice name)
+static void test_next(void **state)
 {
-    buf_printf(context, "%.*s ", SLICE_FMT(name));
+    struct fixture f;
+    const struct model *model = *state;
+    struct writer *w = begin(&f, model);
+    const struct model_entity *last = NULL;
+    size_t count = 0;
+    for (const struct model_entity *one = NULL; (one = next_entity(w, one)) != NULL; count++)
+        last = one;
+    assert_int_equal(count, 3);
+    assert_true(slice_is(last->name, "Profile"));
+    f.options.table = &model->tables[1]; // there is none
+    assert_null(next_table(w, NULL));
+    assert_null(next_entity(w, NULL));
+    end(&f);
+}
+
+static void assert_derived(const struct model_entity *entity, const char *names)
+{
+    struct fixture f;
+    struct slice list[DERIVED_MAX];
+    size_t count = derived_names(entity, list);
+    struct writer *w = begin(&f, NULL);
+    for (size_t i = 0; i < count; i++)
+        PUT(w, "%s ", list[i]);
+    assert_written(&f, names);
+    end(&f);
 }
 
 static void test_derived(void **state)
 {
-    struct buf out;
-    buf_init(&out, 4096);
-    derived_names(entity(*state, "Session"), add_name, &out);
-    assert_string_equal(text_of(&out), "PK SK GSI1PK GSI1SK kind ");
-    buf_clear(&out);
-    derived_names(entity(*state, "Profile"), add_name, &out);
-    assert_string_equal(text_of(&out), "PK SK kind ");
-    buf_release(&out);
+    assert_derived(entity(*state, "Session"), "PK SK GSI1PK GSI1SK kind ");
+    assert_derived(entity(*state, "Profile"), "PK SK kind ");
+    struct key_names names;
+    key_names(((const struct model *)*state)->tables, &names);
+    assert_int_equal(names.count, 6);
+    assert_true(slice_is(names.list[5]->name, "seconds"));
 }
 
 // ---- Generators ------------------------------------------------------------------------------
 
-static void generate(const struct generator_file *file, const struct model *model, size_t max,
-                     struct buf *out)
+static void make(const struct generator_file *file, const struct model *model, size_t max,
+                 struct buf *out)
 {
     struct generate_options options = {.table = NULL};
     buf_init(out, max);
-    file->write(model, &options, out);
+    generate(file, model, &options, out);
 }
 
 static void test_promises(void **state)
@@ -215,8 +307,8 @@ static void test_promises(void **state)
         for (size_t i = 0; i < generator->file_count; i++) {
             struct buf one;
             struct buf other;
-            generate(&generator->files[i], *state, 1 << 22, &one);
-            generate(&generator->files[i], *state, 1 << 22, &other);
+            make(&generator->files[i], *state, 1 << 22, &one);
+            make(&generator->files[i], *state, 1 << 22, &other);
             assert_false(one.failed);
             assert_true(slice_equal(buf_view(&one), buf_view(&other)));
             const uint8_t *end = memchr(one.ptr, '\n', one.len);
@@ -228,7 +320,7 @@ static void test_promises(void **state)
             buf_release(&one);
             buf_release(&other);
             for (size_t max = 0; max < full; max += full / 37 + 1) {
-                generate(&generator->files[i], *state, max, &one);
+                make(&generator->files[i], *state, max, &one);
                 assert_true(one.failed);
                 buf_release(&one);
             }
@@ -242,7 +334,7 @@ static void assert_contains(const struct model *model, const char *generator,
                             const char *const *parts)
 {
     struct buf out;
-    generate(&generator_find(generator)->files[0], model, 1 << 22, &out);
+    make(&generator_find(generator)->files[0], model, 1 << 22, &out);
     for (; *parts != NULL; parts++) {
         if (!slice_contains(buf_view(&out), slice_str(*parts)))
             fail_msg("%s has no '%s'", generator, *parts);
@@ -281,13 +373,55 @@ static void test_contents(void **state)
                          "    struct site_tree *tree;", "bool has_seconds;", NULL});
 }
 
+// Names that the client has already, and types that are called like entities.
+static void test_clashes(void **state)
+{
+    (void)state;
+    struct model *model = parse("table top { key PK }\ntype Ann { a: string }\n"
+                                "entity page { PK = \"{ann}\"  ann string  b Ann? }\n"
+                                "entity ann { PK = \"A#{name}\"  name string  userId uuid?  "
+                                "user_id string? }\n");
+    assert_non_null(model);
+    assert_contains(model, "typescript",
+                    (const char *[]){"export interface Page_ {", "export interface Ann {",
+                                     "export interface AnnValue {", "  b?: AnnValue;", NULL});
+    assert_contains(model, "c",
+                    (const char *[]){"struct site_ann_value *b;", "const char *user_id;",
+                                     "const char *user_id_;", NULL});
+    assert_contains(model, "sql", (const char *[]){"\"userId\" uuid", "\"user_id\" text", NULL});
+    model_release(model);
+}
+
+// What only some models need of the run-times is there only for them.
+static void test_by_need(void **state)
+{
+    struct model *digests = parse("table top { key PK }\n"
+                                  "entity A { PK = \"{sha256(name)}\"  name string }\n");
+    assert_non_null(digests);
+    for (int needed = 0; needed < 2; needed++) {
+        struct buf source;
+        struct buf client;
+        make(&generator_find("c")->files[1], needed ? digests : *state, 1 << 22, &source);
+        make(&generator_find("typescript")->files[0], needed ? digests : *state, 1 << 22, &client);
+        assert_int_equal(slice_contains(buf_view(&source), SLICE_LIT("*sha256_text(")), needed);
+        assert_int_equal(slice_contains(buf_view(&client), SLICE_LIT("function sha256(")), needed);
+        assert_int_equal(slice_contains(buf_view(&client), SLICE_LIT("function pad(")), !needed);
+        assert_true(slice_contains(buf_view(&client), SLICE_LIT("function text(")));
+        buf_release(&source);
+        buf_release(&client);
+    }
+    model_release(digests);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),    cmocka_unit_test(test_strings),
-        cmocka_unit_test(test_grid),     cmocka_unit_test(test_walks),
-        cmocka_unit_test(test_derived),  cmocka_unit_test(test_promises),
-        cmocka_unit_test(test_contents),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_strings),  cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_runtime),  cmocka_unit_test(test_walks),
+        cmocka_unit_test(test_next),     cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_promises), cmocka_unit_test(test_contents),
+        cmocka_unit_test(test_clashes),  cmocka_unit_test(test_by_need),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "json/shape.h"
 
 struct fixture {
     struct arena arena;
@@ -53,6 +54,18 @@ static inline uint64_t random_next(uint64_t *state)
 static inline size_t random_below(uint64_t *state, size_t limit)
 {
     return (size_t)(random_next(state) >> 16) % limit;
+}
+
+// Decodes one AttributeValue, as that of an item's only attribute.
+static inline bool decode_value(struct slice json, struct fixture *f, struct slice *out)
+{
+    struct slice item;
+    char *text = arena_printf(&f->arena, "{\"v\":%.*s}", SLICE_FMT(json));
+    assert_non_null(text);
+    if (!json_decode_item(slice_str(text), &f->arena, &item, &f->error))
+        return false;
+    *out = value_get(item, SLICE_LIT("v"));
+    return true;
 }
 
 static inline void assert_slice(struct slice actual, const char *text)

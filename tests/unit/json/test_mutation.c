@@ -149,12 +149,12 @@ static void test_random_values(void **state)
         struct json_writer w = json_writer_to(&json);
         random_value(&w, &seed, 0);
         struct slice first, second;
-        assert_true(json_decode_value(buf_view(&json), &f.arena, &first, &f.error));
+        assert_true(decode_value(buf_view(&json), &f, &first));
         assert_true(value_valid(first));
         buf_clear(&json);
         w = json_writer_to(&json);
         json_value(&w, first);
-        assert_true(json_decode_value(buf_view(&json), &f.arena, &second, &f.error));
+        assert_true(decode_value(buf_view(&json), &f, &second));
         assert_true(value_equal(first, second));
         fixture_release(&f);
     }

@@ -317,11 +317,11 @@ static void test_large_sets(void **state)
         buf_printf(&json, "\"m%u\",", i * 7919 % 20000);
     buf_text(&json, "\"z\"]}");
     struct slice value;
-    assert_true(json_decode_value(buf_view(&json), &f.arena, &value, &f.error));
+    assert_true(decode_value(buf_view(&json), &f, &value));
     assert_int_equal(value_count(value), 20001);
     json.len -= 5;
     buf_text(&json, "\"m1\"]}");
-    assert_false(json_decode_value(buf_view(&json), &f.arena, &value, &f.error));
+    assert_false(decode_value(buf_view(&json), &f, &value));
     assert_non_null(strstr(f.error.message, "contains duplicates."));
     buf_release(&json);
     fixture_release(&f);

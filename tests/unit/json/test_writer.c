@@ -116,14 +116,15 @@ static void test_times(void **state)
         int64_t value;
         const char *text;
     } cases[] = {
-        {0, "0.000"},      {1700000000123, "1700000000.123"}, {7, "0.007"}, {-1500, "-1.500"},
-        {60050, "60.050"},
+        {0, "\"t\":0.000"},      {1700000000123, "\"t\":1700000000.123"},
+        {7, "\"t\":0.007"},      {-1500, "\"t\":-1.500"},
+        {60050, "\"t\":60.050"},
     };
     struct buf out;
     buf_init(&out, 4096);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct json_writer w = json_writer_to(&out);
-        json_time(&w, cases[i].value);
+        json_put_time(&w, "t", cases[i].value);
         assert_written(&out, cases[i].text);
     }
     buf_release(&out);

@@ -1,7 +1,7 @@
 // Rules of faults, times as text, and what the metrics make of requests.
+#include "base/time_text.h"
 #include "server/faults.h"
 #include "server/metrics.h"
-#include "server/time_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

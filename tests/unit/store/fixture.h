@@ -75,16 +75,6 @@ static inline unsigned random_below(uint64_t *state, unsigned limit)
     return (unsigned)((random_next(state) >> 32) % limit);
 }
 
-static inline struct store *open_rocksdb(const char *path, enum store_durability durability)
-{
-    struct store_error error;
-    struct store_options options = {.path = path, .durability = durability};
-    struct store *store = store_open_rocksdb(&options, &error);
-    if (store == NULL)
-        fail_msg("%s", error.text);
-    return store;
-}
-
 static inline void commit(struct store *store, struct store_batch *batch)
 {
     struct store_error error = {0};

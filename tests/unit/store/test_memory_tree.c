@@ -35,7 +35,7 @@ static void delete_numbers(struct tree_edit *edit, unsigned from, unsigned to)
 static unsigned depth_of(const struct tree_node *root)
 {
     struct tree_path path;
-    tree_path_first(&path, root);
+    tree_path_seek(&path, root, slice_of(NULL, 0));
     return path.depth;
 }
 

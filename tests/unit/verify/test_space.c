@@ -1,5 +1,6 @@
 // An engine over RocksDB: pages among deleted items, and the space of a table that is deleted.
 #include "engine/support.h"
+#include "rocks/rocks.h"
 #include "verify/verify.h"
 
 #include <ftw.h>

@@ -1,0 +1,21 @@
+// What the system's calls on files leave to their callers: whole reads and writes, listings,
+// directories on disk. False, or NULL, with errno.
+#ifndef BASE_FILES_H
+#define BASE_FILES_H
+
+#include "base/buf.h"
+
+#include <dirent.h>
+
+// All of the bytes, from where the file stands.
+MUST_CHECK bool file_write(int fd, struct slice bytes);
+// The file from where it stands to its end, behind what the buf has.
+MUST_CHECK bool file_read(int fd, struct buf *out);
+
+// An open directory from its beginning, for readdir() and closedir(). The descriptor stays open and
+// where it is.
+MUST_CHECK DIR *directory_list(int fd);
+// What was made in it, renamed or removed is so after a power cut, too.
+MUST_CHECK bool directory_sync(const char *path);
+
+#endif

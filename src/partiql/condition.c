@@ -1,0 +1,209 @@
+// Conditions of a statement as conditions of expr. So PartiQL and the item operations agree on what
+// a condition means, down to the messages.
+#include "partiql/partiql_internal.h"
+
+// ---- Operands -----------------------------------------------------------------------------------
+
+enum expr_op pql_function(struct slice name)
+{
+    for (enum expr_op op = OP_EXISTS; op <= OP_SIZE; op++) {
+        if (pql_word_is(name, expr_op_text(op)))
+            return op;
+    }
+    return OP_UNKNOWN;
+}
+
+struct expr_node *pql_unknown_function(struct expr_builder *b, struct slice name)
+{
+    char lower[64];
+    size_t len = name.len < sizeof(lower) ? name.len : sizeof(lower);
+    for (size_t i = 0; i < len; i++)
+        lower[i] =
+            (char)(name.ptr[i] >= 'A' && name.ptr[i] <= 'Z' ? name.ptr[i] + 32 : name.ptr[i]);
+    return pql_refused(b,
+                       error_validation(b->error, "Unrecognized function: %.*s", (int)len, lower));
+}
+
+struct expr_node *pql_refuse_count(struct expr_builder *b, const char *function, size_t count)
+{
+    return pql_refused(b, error_validation(b->error,
+                                           "Incorrect number of operands for operator or function; "
+                                           "operator or function: %s, number of operands: %zu",
+                                           function, count));
+}
+
+struct expr_node *pql_leaf(struct expr_builder *b, const struct pql_node *node)
+{
+    struct slice value;
+    if (node->kind == NODE_PATH)
+        return expr_path(b, node->path);
+    if (!pql_value(b->arena, node, &value, b->error))
+        return pql_refused(b, false);
+    return expr_value(b, value);
+}
+
+static struct expr_node *refuse_operand(struct expr_builder *b, const struct pql_node *node)
+{
+    switch (node->kind) {
+    case NODE_MISSING:
+        return pql_refused(
+            b, error_validation(b->error, "MISSING must be compared using IS operator"));
+    case NODE_CALL:
+        if (pql_function(node->name) == OP_UNKNOWN)
+            return pql_unknown_function(b, node->name);
+        return pql_refused(b, error_validation(b->error,
+                                               "Incorrect operand type for operator or function; "
+                                               "operator or function: %.*s, operand type: BOOL",
+                                               SLICE_FMT(node->name)));
+    default:
+        return pql_refused(
+            b,
+            error_validation(b->error, "Unsupported operator in Condition Expression. Operator: %s",
+                             pql_node_name(node->kind)));
+    }
+}
+
+static struct expr_node *make_operand(struct expr_builder *b, const struct pql_node *node);
+
+// An operator or a function with the parts of the node as its operands.
+static struct expr_node *make_call(struct expr_builder *b, enum expr_op op,
+                                   const struct pql_node *node)
+{
+    struct expr_node *call = expr_call(b, op);
+    for (const struct pql_node *part = node->first; part != NULL; part = part->next)
+        expr_operand(b, call, make_operand(b, part));
+    return call;
+}
+
+// What a comparison compares: a path, a constant or size().
+static struct expr_node *make_operand(struct expr_builder *b, const struct pql_node *node)
+{
+    if (node->kind == NODE_PATH || pql_is_constant(node))
+        return pql_leaf(b, node);
+    if (node->kind != NODE_CALL || pql_function(node->name) != OP_SIZE)
+        return refuse_operand(b, node);
+    return node->count == 0 ? pql_refuse_count(b, "size", 0) : make_call(b, OP_SIZE, node);
+}
+
+// ---- Conditions ---------------------------------------------------------------------------------
+
+static struct expr_node *refuse_condition(struct expr_builder *b)
+{
+    return pql_refused(
+        b, error_validation(b->error,
+                            "WHERE clause must contain an expression that resolves to a boolean"));
+}
+
+// IS MISSING and IS NULL are functions in expressions.
+static struct expr_node *make_is(struct expr_builder *b, const struct pql_node *node)
+{
+    // The type's name, NULL, as an encoded string.
+    static const uint8_t null_name[] = {VALUE_TAG_S, 4, 'N', 'U', 'L', 'L'};
+    if (node->first->kind != NODE_PATH)
+        return pql_refused(b, error_validation(b->error, "The left hand side argument to IS must "
+                                                         "be a Variable Reference, Literal, or "
+                                                         "Path"));
+    struct expr_node *path = pql_leaf(b, node->first);
+    if (node->kind == NODE_IS_MISSING)
+        return expr_test(b, OP_MISSING, path, NULL);
+    return expr_test(b, OP_TYPE, path, expr_value(b, slice_of(null_name, sizeof(null_name))));
+}
+
+static struct expr_node *make_chain(struct expr_builder *b, enum expr_op op,
+                                    const struct pql_node *node)
+{
+    struct expr_node *chain = NULL;
+    for (const struct pql_node *part = node->first; part != NULL; part = part->next)
+        chain = expr_join(b, op, chain, pql_condition(b, part));
+    return chain;
+}
+
+static struct expr_node *make_not(struct expr_builder *b, const struct pql_node *node)
+{
+    const struct pql_node *part = node->first;
+    // Two in a row are none.
+    if (part->kind == NODE_NOT)
+        return pql_condition(b, part->first);
+    if (part->kind == NODE_PATH || part->kind == NODE_VALUE)
+        return pql_refused(
+            b, error_validation(b->error, "The argument to NOT must be a Type or Expression"));
+    return expr_test(b, OP_NOT, pql_condition(b, part), NULL);
+}
+
+static struct expr_node *make_function(struct expr_builder *b, const struct pql_node *node)
+{
+    enum expr_op op = pql_function(node->name);
+    if (op == OP_UNKNOWN)
+        return pql_unknown_function(b, node->name);
+    if (op == OP_SIZE)
+        return refuse_condition(b);
+    return node->count == 0 ? pql_refuse_count(b, expr_op_text(op), 0) : make_call(b, op, node);
+}
+
+// A function compared with true or false, which an expression cannot do: the function, or its
+// opposite. NULL if the node is something else.
+static const struct pql_node *compared_function(const struct pql_node *node, bool *negated)
+{
+    if (node->kind != NODE_EQ && node->kind != NODE_NE)
+        return NULL;
+    const struct pql_node *call = node->first->kind == NODE_CALL ? node->first : node->last;
+    const struct pql_node *value = call == node->first ? node->last : node->first;
+    if (call->kind != NODE_CALL || pql_function(call->name) == OP_UNKNOWN ||
+        pql_function(call->name) == OP_SIZE || value->kind != NODE_VALUE ||
+        value_type(value->value) != VALUE_BOOL)
+        return NULL;
+    *negated = value_bool(value->value) == (node->kind == NODE_NE);
+    return call;
+}
+
+static struct expr_node *make_comparison(struct expr_builder *b, enum expr_op op,
+                                         const struct pql_node *node)
+{
+    bool negated;
+    const struct pql_node *call = compared_function(node, &negated);
+    if (call == NULL)
+        return make_call(b, op, node);
+    struct expr_node *function = make_function(b, call);
+    return negated ? expr_test(b, OP_NOT, function, NULL) : function;
+}
+
+struct expr_node *pql_condition(struct expr_builder *b, const struct pql_node *node)
+{
+    switch (node->kind) {
+    case NODE_AND:
+        return make_chain(b, OP_AND, node);
+    case NODE_OR:
+        return make_chain(b, OP_OR, node);
+    case NODE_NOT:
+        return make_not(b, node);
+    case NODE_CALL:
+        return make_function(b, node);
+    case NODE_EQ:
+        return make_comparison(b, OP_EQ, node);
+    case NODE_NE:
+        return make_comparison(b, OP_NE, node);
+    case NODE_LT:
+        return make_call(b, OP_LT, node);
+    case NODE_LE:
+        return make_call(b, OP_LE, node);
+    case NODE_GT:
+        return make_call(b, OP_GT, node);
+    case NODE_GE:
+        return make_call(b, OP_GE, node);
+    case NODE_BETWEEN:
+        return make_call(b, OP_BETWEEN, node);
+    case NODE_IN:
+        return make_call(b, OP_IN, node);
+    case NODE_IS_MISSING:
+    case NODE_IS_NULL:
+        return make_is(b, node);
+    case NODE_VALUE:
+    case NODE_LIST:
+    case NODE_BAG:
+    case NODE_MAP:
+    case NODE_PATH:
+        return refuse_condition(b);
+    default:
+        return refuse_operand(b, node);
+    }
+}

@@ -1,0 +1,300 @@
+// How RocksDB reads its tables: with pread, as it would itself, except on a thread that must not
+// wait for the disk (store_wait_for_disk). There a read takes what the kernel has in memory
+// (RWF_NOWAIT) and otherwise fails at once as *cold*; whoever asked asks again on a thread that may
+// wait. A read of the page cache is as cheap as before, and nobody has to guess which reads are not.
+//
+// To open a table is to wait, always.
+//
+// A file system that does not know RWF_NOWAIT is read as usual, waiting.
+//
+// And how it writes them: before each piece the store is asked for room. A flush is
+// given the reserve or waits; merging gives up before it takes the room that the next flush needs.
+//
+// A table has another name until it is whole and closed, which is before it comes into the list of
+// tables. So a start knows what was never finished, and removes it (judge.c).
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <fcntl.h>
+#include <memory>
+#include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
+#include <rocksdb/options.h>
+#include <string>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "rocks/extras.h"
+#include "store/store.h"
+
+namespace
+{
+
+// Who is asked for room for the tables that this thread makes.
+struct room {
+    bool (*ask)(void *context, uint64_t written, size_t bytes, bool merging);
+    void *context;
+    bool merging;
+    std::string path; // of the store: tables elsewhere are not its
+};
+
+thread_local struct room table_room = {nullptr, nullptr, false, ""};
+std::atomic<bool> nowait_works{true};
+
+bool is_table(const std::string &name)
+{
+    return name.size() > 4 && name.compare(name.size() - 4, 4, ".sst") == 0;
+}
+
+// What a table is called until it is whole (ROCKS_UNFINISHED).
+std::string unfinished(const std::string &name)
+{
+    return name + ".new";
+}
+
+// The driver knows it by these words (`fail` in driver.c).
+rocksdb::IOStatus cold()
+{
+    return rocksdb::IOStatus::Busy("cold");
+}
+
+class table_file : public rocksdb::FSRandomAccessFile
+{
+  public:
+    table_file(int fd, std::string name) : fd_(fd), name_(std::move(name))
+    {
+    }
+
+    ~table_file() override
+    {
+        (void)close(fd_);
+    }
+
+    table_file(const table_file &) = delete;
+    table_file &operator=(const table_file &) = delete;
+
+    rocksdb::IOStatus Read(uint64_t offset, size_t size, const rocksdb::IOOptions &options,
+                           rocksdb::Slice *result, char *scratch,
+                           rocksdb::IODebugContext *context) const override
+    {
+        (void)options;
+        (void)context;
+        size_t done = 0;
+        while (done < size) {
+            ssize_t got = read_some(offset + done, size - done, scratch + done);
+            if (got == 0)
+                break;
+            if (got > 0)
+                done += static_cast<size_t>(got);
+            else if (errno == EAGAIN)
+                return cold();
+            else if (errno != EINTR)
+                return failed();
+        }
+        *result = rocksdb::Slice(scratch, done);
+        return rocksdb::IOStatus::OK();
+    }
+
+    rocksdb::IOStatus Prefetch(uint64_t offset, size_t size, const rocksdb::IOOptions &options,
+                               rocksdb::IODebugContext *context) override
+    {
+        (void)options;
+        (void)context;
+        (void)posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(size),
+                            POSIX_FADV_WILLNEED);
+        return rocksdb::IOStatus::OK();
+    }
+
+    void Hint(AccessPattern pattern) override
+    {
+        if (pattern == kRandom || pattern == kNormal)
+            (void)posix_fadvise(fd_, 0, 0,
+                                pattern == kRandom ? POSIX_FADV_RANDOM : POSIX_FADV_NORMAL);
+    }
+
+    rocksdb::IOStatus InvalidateCache(size_t offset, size_t size) override
+    {
+        (void)posix_fadvise(fd_, static_cast<off_t>(offset), static_cast<off_t>(size),
+                            POSIX_FADV_DONTNEED);
+        return rocksdb::IOStatus::OK();
+    }
+
+  private:
+    ssize_t read_some(uint64_t offset, size_t size, char *to) const
+    {
+        auto at = static_cast<off_t>(offset);
+        if (store_waits_for_disk() || !nowait_works.load(std::memory_order_relaxed))
+            return pread(fd_, to, size, at);
+        struct iovec part = {to, size};
+        ssize_t got = preadv2(fd_, &part, 1, at, RWF_NOWAIT);
+        if (got >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
+            return got;
+        nowait_works.store(false, std::memory_order_relaxed);
+        return pread(fd_, to, size, at);
+    }
+
+    rocksdb::IOStatus failed() const
+    {
+        char text[128];
+        return rocksdb::IOStatus::IOError("While reading " + name_,
+                                          strerror_r(errno, text, sizeof(text)));
+    }
+
+    int fd_;
+    std::string name_;
+};
+
+class new_table : public rocksdb::FSWritableFileOwnerWrapper
+{
+  public:
+    new_table(std::unique_ptr<rocksdb::FSWritableFile> &&file, const struct room &room,
+              rocksdb::FileSystem *system, std::string name)
+        : rocksdb::FSWritableFileOwnerWrapper(std::move(file)), room_(room), system_(system),
+          name_(std::move(name))
+    {
+    }
+
+    rocksdb::IOStatus Close(const rocksdb::IOOptions &options,
+                            rocksdb::IODebugContext *context) override
+    {
+        rocksdb::IOStatus status = FSWritableFileOwnerWrapper::Close(options, context);
+        if (!status.ok() || named_)
+            return status;
+        named_ = true;
+        return system_->RenameFile(unfinished(name_), name_, options, context);
+    }
+
+    rocksdb::IOStatus Append(const rocksdb::Slice &bytes, const rocksdb::IOOptions &options,
+                             rocksdb::IODebugContext *context) override
+    {
+        if (!has_room(bytes.size()))
+            return no_room();
+        return FSWritableFileOwnerWrapper::Append(bytes, options, context);
+    }
+
+    rocksdb::IOStatus Append(const rocksdb::Slice &bytes, const rocksdb::IOOptions &options,
+                             const rocksdb::DataVerificationInfo &check,
+                             rocksdb::IODebugContext *context) override
+    {
+        if (!has_room(bytes.size()))
+            return no_room();
+        return FSWritableFileOwnerWrapper::Append(bytes, options, check, context);
+    }
+
+  private:
+    bool has_room(size_t bytes)
+    {
+        bool has = room_.ask == nullptr ||
+                   room_.ask(room_.context, written_, bytes, room_.merging);
+        written_ += bytes;
+        return has;
+    }
+
+    static rocksdb::IOStatus no_room()
+    {
+        return rocksdb::IOStatus::NoSpace("No space left on device", "kept for what is in memory");
+    }
+
+    struct room room_;
+    uint64_t written_ = 0;
+    rocksdb::FileSystem *system_;
+    std::string name_;
+    bool named_ = false;
+};
+
+class our_files : public rocksdb::FileSystemWrapper
+{
+  public:
+    our_files() : rocksdb::FileSystemWrapper(rocksdb::FileSystem::Default())
+    {
+    }
+
+    const char *Name() const override
+    {
+        return "dolmen";
+    }
+
+    rocksdb::IOStatus NewRandomAccessFile(const std::string &name,
+                                          const rocksdb::FileOptions &options,
+                                          std::unique_ptr<rocksdb::FSRandomAccessFile> *result,
+                                          rocksdb::IODebugContext *context) override
+    {
+        // Opening a table reads it in several places, and RocksDB shrugs off failures of some: a
+        // table without its properties would misread its index from then on.
+        if (!store_waits_for_disk())
+            return cold();
+        int fd = open(name.c_str(), O_RDONLY | O_CLOEXEC);
+        // RocksDB words its own failures; direct reads and mapped files are not ours.
+        if (fd < 0 || options.use_mmap_reads || options.use_direct_reads) {
+            if (fd >= 0)
+                (void)close(fd);
+            return target()->NewRandomAccessFile(name, options, result, context);
+        }
+        *result = std::make_unique<table_file>(fd, name);
+        return rocksdb::IOStatus::OK();
+    }
+
+    // RocksDB tells the databases of a process apart by their names, which must be those of the
+    // directories here, and not the way to them (paths.c).
+    rocksdb::IOStatus LockFile(const std::string &name, const rocksdb::IOOptions &options,
+                               rocksdb::FileLock **lock, rocksdb::IODebugContext *context) override
+    {
+        size_t slash = name.rfind('/');
+        char directory[PATH_MAX];
+        ssize_t length = slash == std::string::npos
+                             ? -1
+                             : readlink(name.substr(0, slash).c_str(), directory, sizeof(directory));
+        if (length <= 0 || length == sizeof(directory))
+            return target()->LockFile(name, options, lock, context);
+        return target()->LockFile(std::string(directory, static_cast<size_t>(length)) +
+                                      name.substr(slash),
+                                  options, lock, context);
+    }
+
+    rocksdb::IOStatus NewWritableFile(const std::string &name, const rocksdb::FileOptions &options,
+                                      std::unique_ptr<rocksdb::FSWritableFile> *result,
+                                      rocksdb::IODebugContext *context) override
+    {
+        if (!is_table(name))
+            return target()->NewWritableFile(name, options, result, context);
+        struct room room = {nullptr, nullptr, false, ""};
+        if (name.compare(0, table_room.path.size(), table_room.path) == 0)
+            room = table_room;
+        rocksdb::IOStatus status =
+            target()->NewWritableFile(unfinished(name), options, result, context);
+        if (status.ok())
+            *result = std::make_unique<new_table>(std::move(*result), room, target(), name);
+        return status;
+    }
+
+    rocksdb::IOStatus DeleteFile(const std::string &name, const rocksdb::IOOptions &options,
+                                 rocksdb::IODebugContext *context) override
+    {
+        rocksdb::IOStatus status = target()->DeleteFile(name, options, context);
+        if (is_table(name) && (status.IsNotFound() || status.IsPathNotFound()))
+            status = target()->DeleteFile(unfinished(name), options, context);
+        return status;
+    }
+};
+
+} // namespace
+
+void rocks_room_begin(rocks_ask_room ask, void *context, bool merging, const char *path)
+{
+    table_room = {ask, context, merging, std::string(path) + "/"};
+}
+
+// The thread goes on to tables of other stores, and this one may be gone by then.
+void rocks_room_end(void)
+{
+    table_room.ask = nullptr;
+}
+
+// All stores of a process share the environment, which is never freed: RocksDB's threads, which
+// outlive a store, belong to it.
+void rocks_read_patiently(rocksdb_options_t *options)
+{
+    static rocksdb::Env *const env =
+        rocksdb::NewCompositeEnv(std::make_shared<our_files>()).release();
+    options->rep.env = env;
+}
