@@ -5,7 +5,7 @@ if(NOT TARGET dolmen_api)
 endif()
 
 set(objects)
-foreach(name base value store json expr wal engine rocks model guard tables partiql transfer
+foreach(name base value store json expr wal engine verify rocks model guard tables partiql transfer
         work expire capture stream backup exchange change
         requests call items control history designs api)
   if(TARGET dolmen_${name})

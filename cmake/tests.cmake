@@ -3,6 +3,7 @@
 # Unit tests: tests/unit/<module>/test_<name>.c links <module> and what is below it. The engine does
 # not know what is on disk; its tests do.
 set(unit_engine_needs dolmen_rocks)
+set(unit_verify_needs dolmen_rocks)
 file(GLOB unit_tests CONFIGURE_DEPENDS tests/unit/*/test_*.c)
 foreach(source ${unit_tests})
   get_filename_component(directory ${source} DIRECTORY)

@@ -1,6 +1,6 @@
 // `dolmen repair`: a sound directory out of a damaged one, and exactly what was lost. What can be
 // read is taken over (salvage/salvage.h); then whatever does not fit together any more is mended
-// (engine/verify.h).
+// (verify/verify.h).
 #include "cli/scratch.h"
 
 #include "base/encode.h"

@@ -1,4 +1,4 @@
-// Verifying a database (engine/verify.h) as the API shows it: the report as JSON, and the one
+// Verifying a database (verify/verify.h) as the API shows it: the report as JSON, and the one
 // verification that may run beside the requests.
 //
 // VerifyDatabase starts one and answers its RunId; with that RunId it tells how far it is, and in
@@ -7,7 +7,7 @@
 #ifndef DESIGNS_VERIFY_H
 #define DESIGNS_VERIFY_H
 
-#include "engine/verify.h"
+#include "verify/verify.h"
 #include "json/writer.h"
 
 // ---- The report -------------------------------------------------------------------------------

@@ -24,9 +24,11 @@ bool guard_judge(struct txn *txn, struct write_job *request, struct write_action
     if (action->kind != WRITE_PUT && after->len == before.len && after->ptr == before.ptr &&
         (before.len == 0 || (action->flags & WRITE_EXPIRED)))
         return true;
+    bool prepared = action->kind == WRITE_PUT && action->prepared == table->guard;
     struct guard_write write = {
         .is_put = action->kind == WRITE_PUT,
-        .prepared = action->kind == WRITE_PUT && action->prepared == table->guard,
+        .prepared = prepared,
+        .settled = prepared ? action->settled : VALUE_NONE,
         .batch = action->flags & WRITE_BATCH,
         .touch = action->flags & WRITE_TOUCH,
         .before = before,

@@ -27,6 +27,7 @@ struct guard_write {
     bool prepared; // a put whose image this guard has completed already (guard.prepare)
     bool batch;    // one of many puts, which may bring items from elsewhere
     bool touch;    // a backfill: complete what is there; what cannot be is left as it is
+    struct slice settled; // VALUE_NONE, or what `prepare` expects a prepared put to come to
     struct slice before;
     const struct env *env;
     struct arena *arena; // for everything below

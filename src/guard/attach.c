@@ -114,7 +114,8 @@ bool guard_prepare(const struct env *env, const struct table *table, struct aren
 {
     if (table->guard == NULL)
         return true;
-    if (!model_guard_prepare(table->guard, env, arena, steps, &action->item, error))
+    if (!model_guard_prepare(table->guard, env, arena, steps, &action->item, &action->settled,
+                             error))
         return false;
     action->prepared = table->guard;
     if (value_item_size(action->item) > LIMIT_ITEM_SIZE)

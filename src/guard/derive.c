@@ -20,6 +20,7 @@ bool work_init(struct guard_work *work, const struct guard_entity *plan, const s
     work->plan = plan;
     work->occasion = GUARD_WRITE;
     work->is_put = false;
+    work->batch = false;
     work->prepared = false;
     work->fresh = true;
     work->arena = arena;
@@ -394,12 +395,18 @@ static void want_entry(struct guard_work *work, const struct guard_entry *entry)
             work->wanted[entry->parts[i].slot] = made[i];
 }
 
-// A key that the client left as it was follows its attributes; one that it sent must be right.
-void work_index_keys(struct guard_work *work)
+static void want_entries(struct guard_work *work)
 {
     const struct guard_entity *plan = work->plan;
     for (size_t i = 0; i < plan->entry_count && !check_over(work->check); i++)
         want_entry(work, &plan->entries[i]);
+}
+
+// A key that the client left as it was follows its attributes; one that it sent must be right.
+void work_index_keys(struct guard_work *work)
+{
+    const struct guard_entity *plan = work->plan;
+    want_entries(work);
     for (size_t i = 0; i < plan->derived.count; i++) {
         uint16_t slot = plan->derived.slots[i];
         struct slice own = work->values[slot];
@@ -414,6 +421,26 @@ void work_index_keys(struct guard_work *work)
         else
             report_key(work, slot, wanted, own);
     }
+}
+
+bool work_settle_keys(struct guard_work *work, bool *changed)
+{
+    const struct guard_entity *plan = work->plan;
+    want_entries(work);
+    *changed = false;
+    for (size_t i = 0; i < plan->derived.count; i++) {
+        uint16_t slot = plan->derived.slots[i];
+        struct slice own = work->values[slot];
+        struct slice wanted = work->wanted[slot];
+        if (own.ptr == wanted.ptr || slice_equal(own, wanted))
+            continue;
+        // One that is not right may be that of the old image, which then follows its attributes.
+        if (own.len > 0 || plan->slots[slot].attribute != NULL)
+            return false;
+        work->values[slot] = wanted;
+        *changed = true;
+    }
+    return !work->failed && !check_over(work->check);
 }
 
 // ---- Together -------------------------------------------------------------------------------

@@ -438,6 +438,22 @@ static bool conclude(const struct model_guard *guard, struct guard_write *write,
     return claim_values(guard, write, work, error);
 }
 
+// Whether a put comes to what was expected when it was prepared: nothing that each write renews is
+// still what it was. If the old item is of another entity, nothing is renewed, and all of it holds
+// as well.
+static bool stays_settled(const struct guard_entity *plan, const struct guard_write *write)
+{
+    if (write->settled.len == 0)
+        return false;
+    for (size_t i = 0; write->before.len > 0 && i < plan->updates.count; i++) {
+        struct slice name = plan->slots[plan->updates.slots[i]].name;
+        struct slice old = value_get(write->before, name);
+        if (old.len > 0 && slice_equal(old, value_get(write->settled, name)))
+            return false;
+    }
+    return true;
+}
+
 static bool write_within(const struct model_guard *guard, struct guard_write *write,
                          struct model_check *check, struct error *error)
 {
@@ -451,6 +467,10 @@ static bool write_within(const struct model_guard *guard, struct guard_write *wr
                release_all(guard, write, check, error);
     if (now.entity->guard == MODEL_OFF)
         return release_all(guard, write, check, error);
+    if (stays_settled(plan_of(guard, now.entity), write)) {
+        write->after = write->settled;
+        return true;
+    }
     struct guard_work work;
     if (!work_init(&work, plan_of(guard, now.entity), write->env, write->arena, check))
         return error_budget(error);
@@ -487,9 +507,30 @@ static bool guard_write(const struct guard *base, struct guard_write *write, str
                         : error_validation(error, "%s", check_too_much);
 }
 
+// What a completed put comes to, if the old image matters for nothing but what each write renews:
+// versions and what cannot change are taken from there, values that are claimed are given back, and
+// what is unknown is reported by the writer alone. Work that leads nowhere is not counted: whoever
+// comes close to the limit is judged as before.
+static struct slice settle(const struct model_guard *guard, struct guard_work *work,
+                           struct slice sent, struct slice made)
+{
+    const struct guard_entity *plan = work->plan;
+    if (guard->guard.claims > 0 || plan->version != GUARD_NO_SLOT || plan->immutable.count > 0 ||
+        plan->entity->unknown == MODEL_REPORT)
+        return VALUE_NONE;
+    struct steps before = work->check->steps;
+    bool changed;
+    bool settled = work_settle_keys(work, &changed);
+    struct slice all = settled && changed ? work_store(work, sent) : made;
+    if (settled && !check_over(work->check))
+        return all;
+    work->check->steps = before;
+    return VALUE_NONE;
+}
+
 static bool prepare_within(const struct model_guard *guard, const struct env *env,
                            struct arena *arena, struct model_check *check, struct slice *item,
-                           struct error *error)
+                           struct slice *settled, struct error *error)
 {
     struct model_recognition found = model_recognise_within(check, guard->table, *item);
     if (check_over(check))
@@ -515,25 +556,30 @@ static bool prepare_within(const struct model_guard *guard, const struct env *en
     } else {
         struct slice made = work_store(&work, *item);
         done = made.ptr != NULL || error_budget(error);
-        if (done)
+        if (done) {
+            *settled = settle(guard, &work, *item, made);
             *item = made;
+        }
     }
     work_release(&work);
     return done;
 }
 
 bool model_guard_prepare(const struct guard *base, const struct env *env, struct arena *arena,
-                         struct steps *steps, struct slice *item, struct error *error)
+                         struct steps *steps, struct slice *item, struct slice *settled,
+                         struct error *error)
 {
     struct model_check check;
     struct slice sent = *item;
+    *settled = VALUE_NONE;
     check_begin(&check, steps);
-    bool done = prepare_within(guard_of(base), env, arena, &check, item, error);
+    bool done = prepare_within(guard_of(base), env, arena, &check, item, settled, error);
     enum check_end end = check_end(&check, steps);
     if (end == CHECK_DONE)
         return done;
     error_init(error, error->arena);
     *item = sent;
+    *settled = VALUE_NONE;
     return end == CHECK_LATER ? false : error_validation(error, "%s", check_too_much);
 }
 

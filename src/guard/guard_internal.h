@@ -133,6 +133,9 @@ void work_defaults(struct guard_work *work);
 void work_type(struct guard_work *work);
 void work_primary_key(struct guard_work *work);
 void work_index_keys(struct guard_work *work);
+// The keys of indexes as they are if the old image has no say in them; false if it has, or if there
+// is no memory. *changed tells whether any were missing.
+MUST_CHECK bool work_settle_keys(struct guard_work *work, bool *changed);
 // The item of the values: `item` itself if nothing changed; VALUE_NONE if the arena is used up.
 MUST_CHECK struct slice work_store(struct guard_work *work, struct slice item);
 

@@ -9,7 +9,7 @@
 //                       from there, and may be older than what was lost
 //   the log             every intact record is applied, in order and whole, around those missing
 // What the keys mean is not known here: entries that no longer fit their items are mended by
-// the engine afterwards (engine/verify.h).
+// the engine afterwards (verify/verify.h).
 #ifndef SALVAGE_SALVAGE_H
 #define SALVAGE_SALVAGE_H
 

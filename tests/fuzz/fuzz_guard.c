@@ -71,8 +71,8 @@ static bool run(struct guard_write *write, bool prepare, struct error *error)
     struct env_fixed clock = {.now_ms = 1794800400123, .seed = 7};
     struct env env = env_fixed(&clock);
     write->env = &env;
-    bool taken =
-        (!prepare || model_guard_prepare(guard, &env, write->arena, NULL, &write->after, error));
+    bool taken = (!prepare || model_guard_prepare(guard, &env, write->arena, NULL, &write->after,
+                                                  &write->settled, error));
     write->prepared = prepare;
     if (taken)
         taken = guard->ops->write(guard, write, error);

@@ -73,12 +73,14 @@ static const char *write_once(struct guarded *guarded, enum way way, const char 
     arena_reset(&guarded->arena);
     error_init(&guarded->error, &guarded->fixture.arena);
     struct slice item = item_of(&guarded->fixture.arena, after);
+    struct slice settled = VALUE_NONE;
     if (prepare && !model_guard_prepare(guarded->guard, &guarded->fixture.env, &guarded->arena,
-                                        NULL, &item, &guarded->error))
+                                        NULL, &item, &settled, &guarded->error))
         return guarded->error.message;
     guarded->write = (struct guard_write){.is_put = way == PUT || way == BATCH,
                                           .batch = way == BATCH,
                                           .prepared = prepare,
+                                          .settled = settled,
                                           .touch = way == TOUCH,
                                           .before = item_of(&guarded->fixture.arena, before),
                                           .env = &guarded->fixture.env,
@@ -647,7 +649,8 @@ static void test_budget(void **state)
         arena_init(&arena, budget);
         error_init(&guarded.error, &guarded.fixture.arena);
         struct slice made = item;
-        if (!model_guard_prepare(guarded.guard, &guarded.fixture.env, &arena, NULL, &made,
+        struct slice settled;
+        if (!model_guard_prepare(guarded.guard, &guarded.fixture.env, &arena, NULL, &made, &settled,
                                  &guarded.error)) {
             assert_int_equal(guarded.error.code, ERR_BUDGET);
             failures++;
@@ -712,8 +715,10 @@ static void test_steps(void **state)
     // So does a put that is prepared.
     steps = (struct steps){.limit = LIMIT_INLINE_STEPS};
     struct slice sent = item;
+    struct slice settled;
     assert_false(model_guard_prepare(guarded.guard, &guarded.fixture.env, &guarded.arena, &steps,
-                                     &sent, &guarded.error));
+                                     &sent, &settled, &guarded.error));
+    assert_int_equal(settled.len, 0);
     assert_int_equal(guarded.error.code, ERR_NONE);
     assert_ptr_equal(sent.ptr, item.ptr);
     // A small item takes few.

@@ -3,7 +3,7 @@
 // The functions that write entries make them here, too, into a batch that is never committed: from
 // no item to the item as it is. So there is no second description of what an entry looks like.
 // The other way round only needs to know whose entry a key is, which stands in it.
-#include "engine/verify_internal.h"
+#include "verify/verify_internal.h"
 
 #include "base/encode.h"
 #include "store/store_driver.h"

@@ -1,9 +1,9 @@
 // What the files of the verification share.
-#ifndef ENGINE_VERIFY_INTERNAL_H
-#define ENGINE_VERIFY_INTERNAL_H
+#ifndef VERIFY_VERIFY_INTERNAL_H
+#define VERIFY_VERIFY_INTERNAL_H
 
 #include "engine/engine_internal.h"
-#include "engine/verify.h"
+#include "verify/verify.h"
 
 enum {
     VERIFY_SLICE_KEYS = 1024,
@@ -95,10 +95,10 @@ struct log_state {
 };
 struct log_state verify_log_state(struct verifier *v, struct store_snapshot *snapshot);
 
-// Checks one table (verify_table.c), and one change log (verify_changes.c).
+// Checks one table (table.c), and one change log (changes.c).
 void verify_table(struct verifier *v);
 void verify_changes(struct verifier *v, tree_id log);
-// The database around the tables (verify_catalog.c).
+// The database around the tables (catalog.c).
 void verify_catalog(struct verifier *v);
 
 #endif

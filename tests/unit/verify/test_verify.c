@@ -1,8 +1,8 @@
 // The verification: a healthy database has no differences, and each damage that is planted into the
 // store, behind the engine's back, is found: in its table, in its index, by its name.
-#include "engine/verify.h"
+#include "verify/verify.h"
 
-#include "support.h"
+#include "engine/support.h"
 
 #include "base/encode.h"
 #include "engine/engine_internal.h"

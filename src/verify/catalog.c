@@ -1,7 +1,7 @@
 // The database around its tables: the meta tree, and keys that belong to no tree. All of it is
 // read on one snapshot, which is short work: there is one record for each table or thing of the
 // API, and the trees themselves are only touched at their first key.
-#include "engine/verify_internal.h"
+#include "verify/verify_internal.h"
 
 #include "base/encode.h"
 #include "engine/log.h"

@@ -15,8 +15,8 @@
 //
 // Memory is bounded by one slice and one item, whatever the size of the database; the ids of all
 // trees (4 bytes each) are the only thing that grows with the number of tables.
-#ifndef ENGINE_VERIFY_H
-#define ENGINE_VERIFY_H
+#ifndef VERIFY_VERIFY_H
+#define VERIFY_VERIFY_H
 
 #include "engine/engine.h"
 

@@ -2,7 +2,7 @@
 // count over the whole database, and a commit that failed leaves a gap. So whoever knows of a loss
 // has the log begin behind it. Point-in-time recovery undoes what the log has, from its end to the
 // instant, and would be wrong for every instant before a hole; streams would leave it out.
-#include "engine/verify_internal.h"
+#include "verify/verify_internal.h"
 
 #include "base/encode.h"
 #include "engine/log.h"

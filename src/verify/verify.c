@@ -1,5 +1,5 @@
 // The verification from outside to inside: the catalog, then table by table. See verify.h.
-#include "engine/verify_internal.h"
+#include "verify/verify_internal.h"
 
 #include "base/encode.h"
 

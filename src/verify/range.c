@@ -1,6 +1,6 @@
 // What a range of the store's keys is about: which tables and indexes, and between which of their
 // keys. For whoever has lost it.
-#include "engine/verify_internal.h"
+#include "verify/verify_internal.h"
 
 #include "base/encode.h"
 

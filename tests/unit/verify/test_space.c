@@ -1,7 +1,7 @@
 // An engine over RocksDB: pages among deleted items, and the space of a table that is deleted.
-#include "engine/verify.h"
+#include "engine/support.h"
 #include "rocks/rocks.h"
-#include "support.h"
+#include "verify/verify.h"
 
 #include <ftw.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // A change log: every entry can be read, has the keys of an item, images that fit its event, a
 // sequence that has been given out, and a time that is not before that of the entry before it.
 // Sequences count over the whole database, so one log has gaps, and an entry that is missing cannot
-// be seen here: who loses one has the log begin behind it (verify_holes.c).
-#include "engine/verify_internal.h"
+// be seen here: who loses one has the log begin behind it (holes.c).
+#include "verify/verify_internal.h"
 
 #include "base/encode.h"
 #include "engine/log.h"
