@@ -233,6 +233,12 @@ void call_write_item(struct api_call *call, struct json_writer *w,
                      const struct expr_projection *projection, struct slice item,
                      struct steps *steps);
 
+// The same with whatever makes a smaller item of it.
+typedef void project_function(const void *projection, struct slice item,
+                              struct value_builder *builder, struct steps *steps);
+void call_write_projected(struct api_call *call, struct json_writer *w, project_function *project,
+                          const void *projection, struct slice item, struct steps *steps);
+
 // ---- Jobs (job.c) -------------------------------------------------------------------
 
 // A write job of `count` zeroed actions, noted in the state; NULL when memory is out. What the

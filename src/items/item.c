@@ -291,19 +291,30 @@ void update_item_finish(struct api_call *call, const void *request)
 
 // ---- GetItem ------------------------------------------------------------------------
 
+static void project_item(const void *projection, struct slice item, struct value_builder *builder,
+                         struct steps *steps)
+{
+    expr_project(projection, item, builder, steps);
+}
+
 void call_write_item(struct api_call *call, struct json_writer *w,
                      const struct expr_projection *projection, struct slice item,
                      struct steps *steps)
 {
-    if (projection == NULL) {
+    if (projection == NULL)
         json_item(w, item);
-        return;
-    }
+    else
+        call_write_projected(call, w, project_item, projection, item, steps);
+}
+
+void call_write_projected(struct api_call *call, struct json_writer *w, project_function *project,
+                          const void *projection, struct slice item, struct steps *steps)
+{
     struct buf projected;
     struct value_builder builder;
     buf_init(&projected, LIMIT_RESPONSE);
     value_builder_init(&builder, &projected);
-    expr_project(projection, item, &builder, steps);
+    project(projection, item, &builder, steps);
     if (projected.failed)
         (void)error_budget(&call->error);
     else

@@ -7,7 +7,6 @@
 #include "engine/layout.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 // ---- Checks ---------------------------------------------------------------------------------
 
@@ -309,22 +308,12 @@ bool page_resume(struct page_call *p)
     return false;
 }
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 // What is no AttributeValue at all is blamed on the starting key, a bad number or set on itself.
 static bool check_start_values(struct page_call *p)
 {
-    const char *fault = p->start_key->fault;
-    if (p->start_key->value.ptr == NULL || fault == NULL)
-        return true;
-    if (begins(fault, "Supplied AttributeValue") ||
-        (begins(fault, "One or more parameter values were invalid") &&
-         strstr(fault, "Input collection") == NULL))
-        return refuse_start_for(p, fault);
-    return error_validation(&p->call->error, "%s", fault);
+    if (p->start_key->value.ptr == NULL || !p->start_key->malformed)
+        return field_value_check(p->start_key, &p->call->error);
+    return refuse_start_for(p, p->start_key->fault);
 }
 
 // ---- Reading ------------------------------------------------------------------------------------

@@ -96,24 +96,19 @@ void statement_fail(struct api_call *call, struct call_statement *statement)
 
 // ---- Answers ------------------------------------------------------------------------------------
 
+static void project_outputs(const void *plan, struct slice item, struct value_builder *builder,
+                            struct steps *steps)
+{
+    partiql_project(plan, item, builder, steps);
+}
+
 void statement_write_item(struct api_call *call, struct json_writer *w,
                           const struct partiql_plan *plan, struct slice item, struct steps *steps)
 {
-    if (plan->output_count == 0) {
+    if (plan->output_count == 0)
         json_item(w, item);
-        return;
-    }
-    struct buf projected;
-    struct value_builder builder;
-    buf_init(&projected, LIMIT_RESPONSE);
-    value_builder_init(&builder, &projected);
-    partiql_project(plan, item, &builder, steps);
-    if (projected.failed)
-        (void)error_budget(&call->error);
     else
-        json_item(w, buf_view(&projected));
-    value_builder_release(&builder);
-    buf_release(&projected);
+        call_write_projected(call, w, project_outputs, plan, item, steps);
 }
 
 // The paths that the update touched, of an image of the item.

@@ -59,6 +59,7 @@ struct field_map {
 struct field_value {
     struct slice value;      // ptr NULL when absent
     const char *fault;       // NULL, or the message of the ValidationException
+    bool malformed;          // the fault is that it is no AttributeValue at all
     struct slice fault_name; // ITEM: the top-level name under which the fault is
 };
 

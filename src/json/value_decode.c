@@ -109,7 +109,7 @@ static bool text_error(struct value_decoder *d)
 }
 
 // Notes a fault; true, for reading goes on. False only without memory (a NULL text).
-static bool note_fault(struct value_decoder *d, int weight, const char *text)
+static bool note_fault(struct value_decoder *d, int weight, bool malformed, const char *text)
 {
     if (text == NULL)
         return error_budget(d->error);
@@ -118,13 +118,20 @@ static bool note_fault(struct value_decoder *d, int weight, const char *text)
         return true;
     d->fault_weight = weight;
     d->fault = text;
+    d->malformed = malformed;
     d->fault_name = d->top_name;
     return true;
 }
 
+// A value that cannot be; and what is no AttributeValue at all.
 static bool fault(struct value_decoder *d, const char *text)
 {
-    return note_fault(d, WEIGHT_FAULT, text);
+    return note_fault(d, WEIGHT_FAULT, false, text);
+}
+
+static bool malformed(struct value_decoder *d, const char *text)
+{
+    return note_fault(d, WEIGHT_FAULT, true, text);
 }
 
 // A fault whose text holds what the client sent is only made if it would be kept.
@@ -276,7 +283,7 @@ static bool decode_scalar(struct value_decoder *d, enum value_type type)
         if (!value_decode_bool(d->reader, PLACE_FIELD, &flag, d->error))
             return false;
         if (!flag)
-            return fault(d, FAULT_NULL);
+            return malformed(d, FAULT_NULL);
         if (!d->mute)
             value_put_null(&d->builder);
         return true;
@@ -315,7 +322,7 @@ static bool decode_member(struct value_decoder *d, enum value_type type)
     struct slice member;
     uint8_t stored[NUMBER_BYTES_MAX];
     if (json_peek(d->reader) == JSON_NULL)
-        return json_read_literal(d->reader) ? fault(d, set_rows[type].null) : text_error(d);
+        return json_read_literal(d->reader) ? malformed(d, set_rows[type].null) : text_error(d);
     if (type == VALUE_SS) {
         if (!read_string(d, PLACE_ELEMENT, &member))
             return false;
@@ -351,7 +358,7 @@ static bool decode_set(struct value_decoder *d, enum value_type type)
     if (d->reader->error != NULL)
         return text_error(d);
     if (count == 0)
-        return fault(d, set_rows[type].empty);
+        return malformed(d, set_rows[type].empty);
     if (d->mute || value_close(&d->builder))
         return true;
     return repeat_fault(d, type, bookmark);
@@ -442,9 +449,9 @@ static bool decode_list(struct value_decoder *d, unsigned level)
 static bool check_name(struct value_decoder *d, struct slice name, bool top)
 {
     if (name.len == 0)
-        return note_fault(d, top ? WEIGHT_TOP_NAME : WEIGHT_INNER_NAME, FAULT_NAME);
+        return note_fault(d, top ? WEIGHT_TOP_NAME : WEIGHT_INNER_NAME, false, FAULT_NAME);
     if (name.len > LIMIT_ATTRIBUTE_NAME)
-        return fault(d, FAULT_NAME_SIZE);
+        return malformed(d, FAULT_NAME_SIZE);
     return true;
 }
 
@@ -551,7 +558,7 @@ static bool count_types(struct value_decoder *d, struct type_counts *counts)
 
 static bool decode_null_value(struct value_decoder *d)
 {
-    return json_read_literal(d->reader) ? fault(d, FAULT_EMPTY) : text_error(d);
+    return json_read_literal(d->reader) ? malformed(d, FAULT_EMPTY) : text_error(d);
 }
 
 // Not white space, nor null.
@@ -609,8 +616,8 @@ static bool decode_types(struct value_decoder *d, unsigned level, unsigned seen)
     if (d->reader->error != NULL)
         return text_error(d);
     if (seen == 0)
-        return fault(d, FAULT_EMPTY);
-    return (seen & (seen - 1)) == 0 || fault(d, FAULT_SEVERAL);
+        return malformed(d, FAULT_EMPTY);
+    return (seen & (seen - 1)) == 0 || malformed(d, FAULT_SEVERAL);
 }
 
 // `level` is 1 for the value of an attribute, one more in each list or map.
@@ -636,7 +643,10 @@ static bool decode_value(struct value_decoder *d, enum json_place place, unsigne
 static bool decode_finish(struct value_decoder *d, struct field_value *out)
 {
     if (d->fault != NULL) {
-        *out = (struct field_value){value_empty_map(), d->fault, d->fault_name};
+        *out = (struct field_value){.value = value_empty_map(),
+                                    .fault = d->fault,
+                                    .malformed = d->malformed,
+                                    .fault_name = d->fault_name};
         return true;
     }
     const struct buf *built = d->builder.out;

@@ -20,6 +20,7 @@ struct value_decoder {
     struct buf binary; // the bytes of one B
     // The first (or weightiest) fault of the field that is being decoded.
     const char *fault;
+    bool malformed; // it is no AttributeValue at all
     int fault_weight;
     struct slice fault_name;
     struct slice top_name; // ITEM: the attribute that is being decoded
