@@ -123,4 +123,33 @@ MUST_CHECK bool field_value_check(const struct field_value *field, struct error 
 MUST_CHECK bool json_decode_item(struct slice json, struct arena *arena, struct slice *out,
                                  struct error *error);
 
+// ---- One list for a struct and its shape ------------------------------------------------------
+//
+// A list is a macro of rows, X(T, need, C type, member, "JSON name", shape), in the order in which
+// the service reports what is wrong. The struct is made of it where the list stands, the rows of
+// the shape where the shapes of its members are known.
+
+#define REQUIRED true
+#define OPTIONAL false
+
+#define REQUEST_FIELD(T, need, type, member, json_name, shape) type member;
+#define REQUEST_STRUCT(T, LIST)                                                                    \
+    struct T {                                                                                     \
+        LIST(REQUEST_FIELD, T)                                                                     \
+    }
+
+#define SHAPE_ROW(T, need, member, json_name, shape_of)                                            \
+    {                                                                                              \
+        .name = (json_name), .shape = &(shape_of), .offset = offsetof(struct T, member),           \
+        .required = (need),                                                                        \
+    }
+#define REQUEST_ROW(T, need, type, member, json_name, shape_of)                                    \
+    SHAPE_ROW(T, need, member, json_name, shape_of),
+#define REQUEST_ROWS(T, LIST) static const struct shape_member T##_rows[] = {LIST(REQUEST_ROW, T)}
+#define REQUEST_SHAPE(T, service_name)                                                             \
+    {                                                                                              \
+        .kind = SHAPE_STRUCT, .name = (service_name), .members = T##_rows,                         \
+        .member_count = sizeof(T##_rows) / sizeof(T##_rows[0]), .size = sizeof(struct T),          \
+    }
+
 #endif

@@ -4,34 +4,38 @@
 
 #include "requests/requests.h"
 
-struct create_backup_request {
-    struct slice table_name;
-    struct slice backup_name;
-};
+#define CREATE_BACKUP_REQUEST(X, T)                                                                \
+    X(T, REQUIRED, struct slice, table_name, "TableName", shape_own_table_name)                    \
+    X(T, REQUIRED, struct slice, backup_name, "BackupName", shape_plain_name)
+REQUEST_STRUCT(create_backup_request, CREATE_BACKUP_REQUEST);
 
 // DescribeBackup and DeleteBackup.
-struct backup_arn_request {
-    struct slice backup_arn;
-};
+#define BACKUP_ARN_REQUEST(X, T) X(T, REQUIRED, struct slice, backup_arn, "BackupArn", backup_arn)
+REQUEST_STRUCT(backup_arn_request, BACKUP_ARN_REQUEST);
 
-struct list_backups_request {
-    struct slice table_name;
-    struct field_int limit;
-    struct field_double time_range_lower_bound;
-    struct field_double time_range_upper_bound;
-    struct slice exclusive_start_backup_arn;
-    struct slice backup_type; // USER, SYSTEM, AWS_BACKUP, ALL
-};
+#define LIST_BACKUPS_REQUEST(X, T)                                                                 \
+    X(T, OPTIONAL, struct slice, table_name, "TableName", shape_table_name)                        \
+    X(T, OPTIONAL, struct field_int, limit, "Limit", list_limit)                                   \
+    X(T, OPTIONAL, struct field_double, time_range_lower_bound, "TimeRangeLowerBound", any_time)   \
+    X(T, OPTIONAL, struct field_double, time_range_upper_bound, "TimeRangeUpperBound", any_time)   \
+    X(T, OPTIONAL, struct slice, exclusive_start_backup_arn, "ExclusiveStartBackupArn",            \
+      backup_arn)                                                                                  \
+    X(T, OPTIONAL, struct slice, backup_type, "BackupType",                                        \
+      backup_type) /* USER, SYSTEM, AWS_BACKUP, ALL */
+REQUEST_STRUCT(list_backups_request, LIST_BACKUPS_REQUEST);
 
-struct point_in_time_recovery_specification {
-    struct field_bool point_in_time_recovery_enabled;
-    struct field_int recovery_period_in_days;
-};
+#define POINT_IN_TIME_RECOVERY_SPECIFICATION(X, T)                                                 \
+    X(T, REQUIRED, struct field_bool, point_in_time_recovery_enabled,                              \
+      "PointInTimeRecoveryEnabled", shape_any_boolean)                                             \
+    X(T, OPTIONAL, struct field_int, recovery_period_in_days, "RecoveryPeriodInDays", recovery_days)
+REQUEST_STRUCT(point_in_time_recovery_specification, POINT_IN_TIME_RECOVERY_SPECIFICATION);
 
-struct update_continuous_backups_request {
-    struct slice table_name;
-    struct point_in_time_recovery_specification *point_in_time_recovery_specification;
-};
+#define UPDATE_CONTINUOUS_BACKUPS_REQUEST(X, T)                                                    \
+    X(T, REQUIRED, struct slice, table_name, "TableName", shape_own_table_name)                    \
+    X(T, REQUIRED, struct point_in_time_recovery_specification *,                                  \
+      point_in_time_recovery_specification, "PointInTimeRecoverySpecification",                    \
+      pitr_specification)
+REQUEST_STRUCT(update_continuous_backups_request, UPDATE_CONTINUOUS_BACKUPS_REQUEST);
 
 // What both restores may make different from the source.
 struct restore_overrides {

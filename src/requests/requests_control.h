@@ -7,47 +7,49 @@
 
 // ---- Resource policies ------------------------------------------------------------------------
 
-struct put_resource_policy_request {
-    struct slice resource_arn;
-    struct slice policy;
-    struct slice expected_revision_id;
-    struct field_bool confirm_remove_self_resource_access;
-};
+#define PUT_RESOURCE_POLICY_REQUEST(X, T)                                                          \
+    X(T, REQUIRED, struct slice, resource_arn, "ResourceArn", resource_arn)                        \
+    X(T, REQUIRED, struct slice, policy, "Policy", shape_any_string)                               \
+    X(T, OPTIONAL, struct slice, expected_revision_id, "ExpectedRevisionId", revision_id)          \
+    X(T, OPTIONAL, struct field_bool, confirm_remove_self_resource_access,                         \
+      "ConfirmRemoveSelfResourceAccess", shape_any_boolean)
+REQUEST_STRUCT(put_resource_policy_request, PUT_RESOURCE_POLICY_REQUEST);
 
-struct delete_resource_policy_request {
-    struct slice resource_arn;
-    struct slice expected_revision_id;
-};
+#define DELETE_RESOURCE_POLICY_REQUEST(X, T)                                                       \
+    X(T, REQUIRED, struct slice, resource_arn, "ResourceArn", resource_arn)                        \
+    X(T, OPTIONAL, struct slice, expected_revision_id, "ExpectedRevisionId", revision_id)
+REQUEST_STRUCT(delete_resource_policy_request, DELETE_RESOURCE_POLICY_REQUEST);
 
-struct get_resource_policy_request {
-    struct slice resource_arn;
-};
+#define GET_RESOURCE_POLICY_REQUEST(X, T)                                                          \
+    X(T, REQUIRED, struct slice, resource_arn, "ResourceArn", resource_arn)
+REQUEST_STRUCT(get_resource_policy_request, GET_RESOURCE_POLICY_REQUEST);
 
 // ---- Contributor Insights ----------------------------------------------------------------------
 
-struct update_contributor_insights_request {
-    struct slice table_name;
-    struct slice index_name;
-    struct slice action;
-    struct slice mode;
-};
+#define UPDATE_CONTRIBUTOR_INSIGHTS_REQUEST(X, T)                                                  \
+    X(T, REQUIRED, struct slice, table_name, "TableName", shape_table_name)                        \
+    X(T, OPTIONAL, struct slice, index_name, "IndexName", shape_plain_name)                        \
+    X(T, REQUIRED, struct slice, action, "ContributorInsightsAction", insights_action)             \
+    X(T, OPTIONAL, struct slice, mode, "ContributorInsightsMode", insights_mode)
+REQUEST_STRUCT(update_contributor_insights_request, UPDATE_CONTRIBUTOR_INSIGHTS_REQUEST);
 
-struct describe_contributor_insights_request {
-    struct slice table_name;
-    struct slice index_name;
-};
+#define DESCRIBE_CONTRIBUTOR_INSIGHTS_REQUEST(X, T)                                                \
+    X(T, REQUIRED, struct slice, table_name, "TableName", shape_table_name)                        \
+    X(T, OPTIONAL, struct slice, index_name, "IndexName", shape_plain_name)
+REQUEST_STRUCT(describe_contributor_insights_request, DESCRIBE_CONTRIBUTOR_INSIGHTS_REQUEST);
 
-struct list_contributor_insights_request {
-    struct slice table_name;
-    struct slice next_token;
-    struct field_int max_results;
-};
+#define LIST_CONTRIBUTOR_INSIGHTS_REQUEST(X, T)                                                    \
+    X(T, OPTIONAL, struct slice, table_name, "TableName", shape_table_name)                        \
+    X(T, OPTIONAL, struct slice, next_token, "NextToken", shape_any_string)                        \
+    X(T, OPTIONAL, struct field_int, max_results, "MaxResults", list_insights_limit)
+REQUEST_STRUCT(list_contributor_insights_request, LIST_CONTRIBUTOR_INSIGHTS_REQUEST);
 
 // ---- Kinesis -----------------------------------------------------------------------------------
 
-struct kinesis_configuration {
-    struct slice precision; // ApproximateCreationDateTimePrecision
-};
+#define KINESIS_CONFIGURATION(X, T)                                                                \
+    X(T, OPTIONAL, struct slice, precision, "ApproximateCreationDateTimePrecision",                \
+      precision) /* ApproximateCreationDateTimePrecision */
+REQUEST_STRUCT(kinesis_configuration, KINESIS_CONFIGURATION);
 
 // Enable and Disable have the same members; Update names its configuration differently.
 struct kinesis_destination_request {
@@ -58,43 +60,49 @@ struct kinesis_destination_request {
 
 // ---- Auto scaling -----------------------------------------------------------------
 
-struct scaling_target {
-    struct field_bool disable_scale_in;
-    struct field_int scale_in_cooldown;
-    struct field_int scale_out_cooldown;
-    struct field_double target_value;
-};
+#define SCALING_TARGET(X, T)                                                                       \
+    X(T, OPTIONAL, struct field_bool, disable_scale_in, "DisableScaleIn", shape_any_boolean)       \
+    X(T, OPTIONAL, struct field_int, scale_in_cooldown, "ScaleInCooldown", shape_any_integer)      \
+    X(T, OPTIONAL, struct field_int, scale_out_cooldown, "ScaleOutCooldown", shape_any_integer)    \
+    X(T, REQUIRED, struct field_double, target_value, "TargetValue", any_double)
+REQUEST_STRUCT(scaling_target, SCALING_TARGET);
 
-struct scaling_policy_update {
-    struct slice policy_name;
-    struct scaling_target *target;
-};
+#define SCALING_POLICY_UPDATE(X, T)                                                                \
+    X(T, OPTIONAL, struct slice, policy_name, "PolicyName", policy_name)                           \
+    X(T, REQUIRED, struct scaling_target *, target, "TargetTrackingScalingPolicyConfiguration",    \
+      scaling_target)
+REQUEST_STRUCT(scaling_policy_update, SCALING_POLICY_UPDATE);
 
-struct scaling_update {
-    struct field_int minimum_units;
-    struct field_int maximum_units;
-    struct field_bool disabled;
-    struct slice role_arn;
-    struct scaling_policy_update *policy;
-};
+#define SCALING_UPDATE(X, T)                                                                       \
+    X(T, OPTIONAL, struct field_int, minimum_units, "MinimumUnits", shape_positive_long)           \
+    X(T, OPTIONAL, struct field_int, maximum_units, "MaximumUnits", shape_positive_long)           \
+    X(T, OPTIONAL, struct field_bool, disabled, "AutoScalingDisabled", shape_any_boolean)          \
+    X(T, OPTIONAL, struct slice, role_arn, "AutoScalingRoleArn", role_arn)                         \
+    X(T, OPTIONAL, struct scaling_policy_update *, policy, "ScalingPolicyUpdate", scaling_policy)
+REQUEST_STRUCT(scaling_update, SCALING_UPDATE);
 
 struct index_scaling_update {
     struct slice index_name;
     struct scaling_update *update; // of reads in a replica, else of writes
 };
 
-struct replica_scaling_update {
-    struct slice region_name;
-    struct field_list indexes; // struct index_scaling_update
-    struct scaling_update *read;
-};
+#define REPLICA_SCALING_UPDATE(X, T)                                                               \
+    X(T, REQUIRED, struct slice, region_name, "RegionName", shape_any_string)                      \
+    X(T, OPTIONAL, struct field_list, indexes, "ReplicaGlobalSecondaryIndexUpdates",               \
+      index_read_scalings) /* struct index_scaling_update */                                       \
+    X(T, OPTIONAL, struct scaling_update *, read,                                                  \
+      "ReplicaProvisionedReadCapacityAutoScalingUpdate", scaling)
+REQUEST_STRUCT(replica_scaling_update, REPLICA_SCALING_UPDATE);
 
-struct update_replica_scaling_request {
-    struct slice table_name;
-    struct field_list indexes; // struct index_scaling_update
-    struct scaling_update *write;
-    struct field_list replicas; // struct replica_scaling_update
-};
+#define UPDATE_REPLICA_SCALING_REQUEST(X, T)                                                       \
+    X(T, OPTIONAL, struct field_list, indexes, "GlobalSecondaryIndexUpdates",                      \
+      index_write_scalings) /* struct index_scaling_update */                                      \
+    X(T, REQUIRED, struct slice, table_name, "TableName", shape_table_name)                        \
+    X(T, OPTIONAL, struct scaling_update *, write, "ProvisionedWriteCapacityAutoScalingUpdate",    \
+      scaling)                                                                                     \
+    X(T, OPTIONAL, struct field_list, replicas, "ReplicaUpdates",                                  \
+      replica_scalings) /* struct replica_scaling_update */
+REQUEST_STRUCT(update_replica_scaling_request, UPDATE_REPLICA_SCALING_REQUEST);
 
 // ---- Global tables, version 2017 -------------------------------------------------------------
 
@@ -102,30 +110,33 @@ struct replica_request {
     struct slice region_name;
 };
 
-struct create_global_table_request {
-    struct slice global_table_name;
-    struct field_list replication_group; // struct replica_request
-};
+#define CREATE_GLOBAL_TABLE_REQUEST(X, T)                                                          \
+    X(T, REQUIRED, struct slice, global_table_name, "GlobalTableName", shape_plain_name)           \
+    X(T, REQUIRED, struct field_list, replication_group, "ReplicationGroup",                       \
+      replicas) /* struct replica_request */
+REQUEST_STRUCT(create_global_table_request, CREATE_GLOBAL_TABLE_REQUEST);
 
-struct global_table_name_request {
-    struct slice global_table_name;
-};
+#define GLOBAL_TABLE_NAME_REQUEST(X, T)                                                            \
+    X(T, REQUIRED, struct slice, global_table_name, "GlobalTableName", shape_plain_name)
+REQUEST_STRUCT(global_table_name_request, GLOBAL_TABLE_NAME_REQUEST);
 
-struct list_global_tables_request {
-    struct slice exclusive_start;
-    struct field_int limit;
-    struct slice region_name;
-};
+#define LIST_GLOBAL_TABLES_REQUEST(X, T)                                                           \
+    X(T, OPTIONAL, struct slice, exclusive_start, "ExclusiveStartGlobalTableName",                 \
+      shape_plain_name)                                                                            \
+    X(T, OPTIONAL, struct field_int, limit, "Limit", shape_positive_integer)                       \
+    X(T, OPTIONAL, struct slice, region_name, "RegionName", shape_any_string)
+REQUEST_STRUCT(list_global_tables_request, LIST_GLOBAL_TABLES_REQUEST);
 
-struct replica_update {
-    struct replica_request *create;
-    struct replica_request *delete;
-};
+#define REPLICA_UPDATE(X, T)                                                                       \
+    X(T, OPTIONAL, struct replica_request *, create, "Create", replica_action)                     \
+    X(T, OPTIONAL, struct replica_request *, delete, "Delete", replica_action)
+REQUEST_STRUCT(replica_update, REPLICA_UPDATE);
 
-struct update_global_table_request {
-    struct slice global_table_name;
-    struct field_list replica_updates; // struct replica_update
-};
+#define UPDATE_GLOBAL_TABLE_REQUEST(X, T)                                                          \
+    X(T, REQUIRED, struct slice, global_table_name, "GlobalTableName", shape_plain_name)           \
+    X(T, REQUIRED, struct field_list, replica_updates, "ReplicaUpdates",                           \
+      replica_updates) /* struct replica_update */
+REQUEST_STRUCT(update_global_table_request, UPDATE_GLOBAL_TABLE_REQUEST);
 
 // Settings of an index: of all replicas (write), or of one (read).
 struct index_units_update {
@@ -134,60 +145,67 @@ struct index_units_update {
     struct scaling_update *scaling;
 };
 
-struct replica_settings_update {
-    struct slice region_name;
-    struct field_int read_units;
-    struct scaling_update *read_scaling;
-    struct field_list indexes; // struct index_units_update
-    struct slice table_class;
-};
+#define REPLICA_SETTINGS_UPDATE(X, T)                                                              \
+    X(T, REQUIRED, struct slice, region_name, "RegionName", shape_any_string)                      \
+    X(T, OPTIONAL, struct field_int, read_units, "ReplicaProvisionedReadCapacityUnits",            \
+      shape_positive_long)                                                                         \
+    X(T, OPTIONAL, struct scaling_update *, read_scaling,                                          \
+      "ReplicaProvisionedReadCapacityAutoScalingSettingsUpdate", scaling)                          \
+    X(T, OPTIONAL, struct field_list, indexes, "ReplicaGlobalSecondaryIndexSettingsUpdate",        \
+      index_reads) /* struct index_units_update */                                                 \
+    X(T, OPTIONAL, struct slice, table_class, "ReplicaTableClass", table_class)
+REQUEST_STRUCT(replica_settings_update, REPLICA_SETTINGS_UPDATE);
 
-struct update_global_settings_request {
-    struct slice global_table_name;
-    struct slice billing_mode;
-    struct field_int write_units;
-    struct scaling_update *write_scaling;
-    struct field_list indexes;  // struct index_units_update
-    struct field_list replicas; // struct replica_settings_update
-};
+#define UPDATE_GLOBAL_SETTINGS_REQUEST(X, T)                                                       \
+    X(T, REQUIRED, struct slice, global_table_name, "GlobalTableName", shape_plain_name)           \
+    X(T, OPTIONAL, struct slice, billing_mode, "GlobalTableBillingMode", billing_mode)             \
+    X(T, OPTIONAL, struct field_int, write_units, "GlobalTableProvisionedWriteCapacityUnits",      \
+      shape_positive_long)                                                                         \
+    X(T, OPTIONAL, struct scaling_update *, write_scaling,                                         \
+      "GlobalTableProvisionedWriteCapacityAutoScalingSettingsUpdate", scaling)                     \
+    X(T, OPTIONAL, struct field_list, indexes, "GlobalTableGlobalSecondaryIndexSettingsUpdate",    \
+      index_writes) /* struct index_units_update */                                                \
+    X(T, OPTIONAL, struct field_list, replicas, "ReplicaSettingsUpdate",                           \
+      replica_settings_list) /* struct replica_settings_update */
+REQUEST_STRUCT(update_global_settings_request, UPDATE_GLOBAL_SETTINGS_REQUEST);
 
 // ---- Bulk operations ---------------------------------------------------------------------------
 
 // DescribeBulkOperation and CancelBulkOperation.
-struct bulk_operation_request {
-    struct slice bulk_operation_arn;
-};
+#define BULK_OPERATION_REQUEST(X, T)                                                               \
+    X(T, REQUIRED, struct slice, bulk_operation_arn, "BulkOperationArn", bulk_arn)
+REQUEST_STRUCT(bulk_operation_request, BULK_OPERATION_REQUEST);
 
-struct list_bulk_operations_request {
-    struct field_int max_results;
-    struct slice next_token;
-};
+#define LIST_BULK_OPERATIONS_REQUEST(X, T)                                                         \
+    X(T, OPTIONAL, struct field_int, max_results, "MaxResults", bulk_list_limit)                   \
+    X(T, OPTIONAL, struct slice, next_token, "NextToken", shape_any_string)
+REQUEST_STRUCT(list_bulk_operations_request, LIST_BULK_OPERATIONS_REQUEST);
 
-struct bulk_input {
-    struct slice bucket;
-    struct slice bucket_owner;
-    struct slice key_prefix;
-    struct slice format;
-    struct slice compression;
-};
+#define BULK_INPUT(X, T)                                                                           \
+    X(T, REQUIRED, struct slice, bucket, "S3Bucket", bulk_bucket)                                  \
+    X(T, OPTIONAL, struct slice, bucket_owner, "S3BucketOwner", shape_any_string)                  \
+    X(T, OPTIONAL, struct slice, key_prefix, "S3KeyPrefix", bulk_prefix)                           \
+    X(T, REQUIRED, struct slice, format, "InputFormat", bulk_format)                               \
+    X(T, OPTIONAL, struct slice, compression, "InputCompressionType", compression)
+REQUEST_STRUCT(bulk_input, BULK_INPUT);
 
-struct bulk_output {
-    struct slice bucket;
-    struct slice bucket_owner;
-    struct slice key_prefix;
-    struct slice sse_algorithm;
-    struct slice sse_key;
-    struct field_list types; // struct slice
-};
+#define BULK_OUTPUT(X, T)                                                                          \
+    X(T, REQUIRED, struct slice, bucket, "S3Bucket", bulk_bucket)                                  \
+    X(T, OPTIONAL, struct slice, bucket_owner, "S3BucketOwner", shape_any_string)                  \
+    X(T, OPTIONAL, struct slice, key_prefix, "S3KeyPrefix", bulk_prefix)                           \
+    X(T, OPTIONAL, struct slice, sse_algorithm, "S3SseAlgorithm", sse_algorithm)                   \
+    X(T, OPTIONAL, struct slice, sse_key, "S3SseKmsKeyId", shape_any_string)                       \
+    X(T, REQUIRED, struct field_list, types, "OutputType", output_type_list) /* struct slice */
+REQUEST_STRUCT(bulk_output, BULK_OUTPUT);
 
-struct start_bulk_put_items_request {
-    struct slice client_token;
-    struct bulk_input *input;
-    struct bulk_output *output;
-    struct slice table_name;
-    struct field_int max_write_request_units;
-    struct slice performance_tier;
-};
+#define START_BULK_PUT_ITEMS_REQUEST(X, T)                                                         \
+    X(T, OPTIONAL, struct slice, client_token, "ClientToken", shape_any_string)                    \
+    X(T, REQUIRED, struct bulk_input *, input, "InputS3Configuration", bulk_input)                 \
+    X(T, REQUIRED, struct bulk_output *, output, "OutputS3Configuration", bulk_output)             \
+    X(T, REQUIRED, struct slice, table_name, "TableName", shape_table_name)                        \
+    X(T, OPTIONAL, struct field_int, max_write_request_units, "MaxWriteRequestUnits", bulk_units)  \
+    X(T, OPTIONAL, struct slice, performance_tier, "PerformanceTier", tier)
+REQUEST_STRUCT(start_bulk_put_items_request, START_BULK_PUT_ITEMS_REQUEST);
 
 extern const struct shape shape_bulk_operation_request;
 extern const struct shape shape_list_bulk_operations_request;

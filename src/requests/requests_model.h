@@ -6,43 +6,49 @@
 #include "json/shape.h"
 
 // DescribeModel, ListModelVersions, AbandonModel, ListMigrations.
-struct model_table_request {
-    struct slice table_name;
-};
+#define MODEL_TABLE_REQUEST(X, T)                                                                  \
+    X(T, REQUIRED, struct slice, table_name, "TableName", shape_own_table_name)
+REQUEST_STRUCT(model_table_request, MODEL_TABLE_REQUEST);
 
 // DiffModel and ApplyModel.
-struct apply_model_request {
-    struct slice model;     // the text of the file
-    struct slice file_name; // for messages
-    struct field_int sample;
-    struct field_bool force;      // also if items are left that the model does not allow
-    struct field_bool check_only; // ApplyModel: answers as DiffModel does
-    struct field_bool prune;      // deletes indexes that the model does not name
-    struct field_int rate;        // items of a second that the backfill writes
-};
+#define APPLY_MODEL_REQUEST(X, T)                                                                  \
+    X(T, REQUIRED, struct slice, model, "Model", shape_any_string) /* the text of the file */      \
+    X(T, OPTIONAL, struct slice, file_name, "FileName", shape_any_string) /* for messages */       \
+    X(T, OPTIONAL, struct field_int, sample, "Sample", shape_positive_long)                        \
+    X(T, OPTIONAL, struct field_bool, force, "Force",                                              \
+      shape_any_boolean) /* also if items are left that the model does not allow */                \
+    X(T, OPTIONAL, struct field_bool, check_only, "CheckOnly",                                     \
+      shape_any_boolean) /* ApplyModel: answers as DiffModel does */                               \
+    X(T, OPTIONAL, struct field_bool, prune, "Prune",                                              \
+      shape_any_boolean) /* deletes indexes that the model does not name */                        \
+    X(T, OPTIONAL, struct field_int, rate, "Rate",                                                 \
+      shape_positive_long) /* items of a second that the backfill writes */
+REQUEST_STRUCT(apply_model_request, APPLY_MODEL_REQUEST);
 
-struct apply_migration_request {
-    struct slice migration;
-    struct slice file_name;
-    struct slice direction; // UP, DOWN
-    struct field_int sample;
-    struct field_bool dry_run;
-    struct field_bool again;
-    struct field_int rate;
-};
+#define APPLY_MIGRATION_REQUEST(X, T)                                                              \
+    X(T, REQUIRED, struct slice, migration, "Migration", shape_any_string)                         \
+    X(T, OPTIONAL, struct slice, file_name, "FileName", shape_any_string)                          \
+    X(T, OPTIONAL, struct slice, direction, "Direction", direction) /* UP, DOWN */                 \
+    X(T, OPTIONAL, struct field_int, sample, "Sample", shape_positive_long)                        \
+    X(T, OPTIONAL, struct field_bool, dry_run, "DryRun", shape_any_boolean)                        \
+    X(T, OPTIONAL, struct field_bool, again, "Again", shape_any_boolean)                           \
+    X(T, OPTIONAL, struct field_int, rate, "Rate", shape_positive_long)
+REQUEST_STRUCT(apply_migration_request, APPLY_MIGRATION_REQUEST);
 
-struct describe_migration_request {
-    struct slice table_name;
-    struct slice migration_name;
-};
+#define DESCRIBE_MIGRATION_REQUEST(X, T)                                                           \
+    X(T, REQUIRED, struct slice, table_name, "TableName", shape_own_table_name)                    \
+    X(T, REQUIRED, struct slice, migration_name, "MigrationName", shape_any_string)
+REQUEST_STRUCT(describe_migration_request, DESCRIBE_MIGRATION_REQUEST);
 
 // See verify.h. A run is begun without a RunId, and asked for with it.
-struct verify_database_request {
-    struct slice table_name; // only this one
-    struct slice run_id;
-    struct field_bool stop; // the run is to end
-    struct field_int limit; // differences to describe
-};
+#define VERIFY_DATABASE_REQUEST(X, T)                                                              \
+    X(T, OPTIONAL, struct slice, table_name, "TableName",                                          \
+      shape_own_table_name) /* only this one */                                                    \
+    X(T, OPTIONAL, struct slice, run_id, "RunId", shape_any_string)                                \
+    X(T, OPTIONAL, struct field_bool, stop, "Stop", shape_any_boolean) /* the run is to end */     \
+    X(T, OPTIONAL, struct field_int, limit, "Limit",                                               \
+      shape_positive_long) /* differences to describe */
+REQUEST_STRUCT(verify_database_request, VERIFY_DATABASE_REQUEST);
 
 extern const struct shape shape_model_table_request;
 extern const struct shape shape_apply_model_request;

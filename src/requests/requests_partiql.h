@@ -19,16 +19,18 @@ struct execute_statement_request {
     struct field_int limit;
 };
 
-struct batch_execute_statement_request {
-    struct field_list statements; // struct request_statement
-    struct slice return_consumed_capacity;
-};
+#define BATCH_EXECUTE_STATEMENT_REQUEST(X, T)                                                      \
+    X(T, OPTIONAL, struct slice, return_consumed_capacity, "ReturnConsumedCapacity", capacity)     \
+    X(T, REQUIRED, struct field_list, statements, "Statements",                                    \
+      batch_statements) /* struct request_statement */
+REQUEST_STRUCT(batch_execute_statement_request, BATCH_EXECUTE_STATEMENT_REQUEST);
 
-struct execute_transaction_request {
-    struct field_list transact_statements; // struct request_statement, without consistent_read
-    struct slice client_request_token;
-    struct slice return_consumed_capacity;
-};
+#define EXECUTE_TRANSACTION_REQUEST(X, T)                                                          \
+    X(T, OPTIONAL, struct slice, return_consumed_capacity, "ReturnConsumedCapacity", capacity)     \
+    X(T, OPTIONAL, struct slice, client_request_token, "ClientRequestToken", request_token)        \
+    X(T, REQUIRED, struct field_list, transact_statements, "TransactStatements",                   \
+      transact_statements) /* struct request_statement, without consistent_read */
+REQUEST_STRUCT(execute_transaction_request, EXECUTE_TRANSACTION_REQUEST);
 
 extern const struct shape shape_execute_statement_request;
 extern const struct shape shape_batch_execute_statement_request;

@@ -74,7 +74,7 @@ static bool own_table_name_check(struct slice json, struct arena *arena, struct 
 {
     static const struct shape length = {NAME_LENGTH, .exempts = is_table_arn};
     static const struct shape_member rows[] = {
-        OPTIONAL(table_name_request, table_name, "TableName", &length),
+        SHAPE_ROW(table_name_request, OPTIONAL, table_name, "TableName", length),
     };
     static const struct shape only_name = STRUCT_SHAPE(table_name_request, NULL, rows);
     struct table_name_request request;

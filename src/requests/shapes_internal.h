@@ -7,17 +7,6 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-// The rows of a structure. The struct's type and the member's C name give the offset.
-#define REQUIRED(type, field, json_name, shape_pointer)                                            \
-    {                                                                                              \
-        .name = (json_name), .shape = (shape_pointer), .offset = offsetof(struct type, field),     \
-        .required = true,                                                                          \
-    }
-#define OPTIONAL(type, field, json_name, shape_pointer)                                            \
-    {                                                                                              \
-        .name = (json_name), .shape = (shape_pointer), .offset = offsetof(struct type, field),     \
-    }
-
 #define STRUCT_SHAPE(type, service_name, rows)                                                     \
     {                                                                                              \
         .kind = SHAPE_STRUCT, .name = (service_name), .members = (rows),                           \

@@ -14,57 +14,47 @@ static const struct shape next_token = STRING_SHAPE_RANGE(1, 32768);
 static const struct shape request_token = STRING_SHAPE_RANGE(1, 36);
 
 static const struct shape_member execute_statement_rows[] = {
-    OPTIONAL(execute_statement_request, return_consumed_capacity, "ReturnConsumedCapacity",
-             &capacity),
-    OPTIONAL(execute_statement_request, own.parameters, "Parameters", &parameters),
-    OPTIONAL(execute_statement_request, own.return_values_on_condition_check_failure,
-             "ReturnValuesOnConditionCheckFailure", &on_failure),
-    OPTIONAL(execute_statement_request, limit, "Limit", &shape_positive_integer),
-    REQUIRED(execute_statement_request, own.statement, "Statement", &statement_text),
-    OPTIONAL(execute_statement_request, next_token, "NextToken", &next_token),
-    OPTIONAL(execute_statement_request, own.consistent_read, "ConsistentRead", &shape_any_boolean),
+    SHAPE_ROW(execute_statement_request, OPTIONAL, return_consumed_capacity,
+              "ReturnConsumedCapacity", capacity),
+    SHAPE_ROW(execute_statement_request, OPTIONAL, own.parameters, "Parameters", parameters),
+    SHAPE_ROW(execute_statement_request, OPTIONAL, own.return_values_on_condition_check_failure,
+              "ReturnValuesOnConditionCheckFailure", on_failure),
+    SHAPE_ROW(execute_statement_request, OPTIONAL, limit, "Limit", shape_positive_integer),
+    SHAPE_ROW(execute_statement_request, REQUIRED, own.statement, "Statement", statement_text),
+    SHAPE_ROW(execute_statement_request, OPTIONAL, next_token, "NextToken", next_token),
+    SHAPE_ROW(execute_statement_request, OPTIONAL, own.consistent_read, "ConsistentRead",
+              shape_any_boolean),
 };
 const struct shape shape_execute_statement_request =
     STRUCT_SHAPE(execute_statement_request, "ExecuteStatementInput", execute_statement_rows);
 
 static const struct shape_member batch_statement_rows[] = {
-    OPTIONAL(request_statement, parameters, "Parameters", &parameters),
-    OPTIONAL(request_statement, return_values_on_condition_check_failure,
-             "ReturnValuesOnConditionCheckFailure", &on_failure),
-    REQUIRED(request_statement, statement, "Statement", &statement_text),
-    OPTIONAL(request_statement, consistent_read, "ConsistentRead", &shape_any_boolean),
+    SHAPE_ROW(request_statement, OPTIONAL, parameters, "Parameters", parameters),
+    SHAPE_ROW(request_statement, OPTIONAL, return_values_on_condition_check_failure,
+              "ReturnValuesOnConditionCheckFailure", on_failure),
+    SHAPE_ROW(request_statement, REQUIRED, statement, "Statement", statement_text),
+    SHAPE_ROW(request_statement, OPTIONAL, consistent_read, "ConsistentRead", shape_any_boolean),
 };
 static const struct shape batch_statement =
     STRUCT_SHAPE(request_statement, "BatchStatementRequest", batch_statement_rows);
 static const struct shape batch_statements =
     LIST_SHAPE_RANGE(&batch_statement, 1, LIMIT_BATCH_STATEMENTS);
 
-static const struct shape_member batch_execute_statement_rows[] = {
-    OPTIONAL(batch_execute_statement_request, return_consumed_capacity, "ReturnConsumedCapacity",
-             &capacity),
-    REQUIRED(batch_execute_statement_request, statements, "Statements", &batch_statements),
-};
-const struct shape shape_batch_execute_statement_request = STRUCT_SHAPE(
-    batch_execute_statement_request, "BatchExecuteStatementInput", batch_execute_statement_rows);
+REQUEST_ROWS(batch_execute_statement_request, BATCH_EXECUTE_STATEMENT_REQUEST);
+const struct shape shape_batch_execute_statement_request =
+    REQUEST_SHAPE(batch_execute_statement_request, "BatchExecuteStatementInput");
 
 static const struct shape_member transact_statement_rows[] = {
-    OPTIONAL(request_statement, parameters, "Parameters", &parameters),
-    OPTIONAL(request_statement, return_values_on_condition_check_failure,
-             "ReturnValuesOnConditionCheckFailure", &on_failure),
-    REQUIRED(request_statement, statement, "Statement", &statement_text),
+    SHAPE_ROW(request_statement, OPTIONAL, parameters, "Parameters", parameters),
+    SHAPE_ROW(request_statement, OPTIONAL, return_values_on_condition_check_failure,
+              "ReturnValuesOnConditionCheckFailure", on_failure),
+    SHAPE_ROW(request_statement, REQUIRED, statement, "Statement", statement_text),
 };
 static const struct shape transact_statement =
     STRUCT_SHAPE(request_statement, "ParameterizedStatement", transact_statement_rows);
 static const struct shape transact_statements =
     LIST_SHAPE_RANGE(&transact_statement, 1, LIMIT_TRANSACT);
 
-static const struct shape_member execute_transaction_rows[] = {
-    OPTIONAL(execute_transaction_request, return_consumed_capacity, "ReturnConsumedCapacity",
-             &capacity),
-    OPTIONAL(execute_transaction_request, client_request_token, "ClientRequestToken",
-             &request_token),
-    REQUIRED(execute_transaction_request, transact_statements, "TransactStatements",
-             &transact_statements),
-};
+REQUEST_ROWS(execute_transaction_request, EXECUTE_TRANSACTION_REQUEST);
 const struct shape shape_execute_transaction_request =
-    STRUCT_SHAPE(execute_transaction_request, "ExecuteTransactionInput", execute_transaction_rows);
+    REQUEST_SHAPE(execute_transaction_request, "ExecuteTransactionInput");
