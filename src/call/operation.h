@@ -200,6 +200,9 @@ MUST_CHECK bool params_open(struct api_call *call, const struct param_set *set,
 MUST_CHECK bool params_condition(struct api_call *call, struct expr_params *params,
                                  struct slice expression, const struct field_map *expected,
                                  struct slice conditional_operator, struct expr_condition **out);
+// A list of AttributeValues as a plain array.
+MUST_CHECK bool params_list(struct api_call *call, const struct field_list *list,
+                            const struct slice **out);
 // QueryFilter, ScanFilter or KeyConditions as the entries expr takes.
 MUST_CHECK bool params_conditions(struct api_call *call, const struct field_map *map,
                                   struct legacy_condition **out);

@@ -70,9 +70,7 @@ bool params_open(struct api_call *call, const struct param_set *set, struct expr
     return expr_params_values(params, set->values->value);
 }
 
-// The values of an AttributeValueList as a plain array.
-static bool list_values(struct api_call *call, const struct field_list *list,
-                        const struct slice **out)
+bool params_list(struct api_call *call, const struct field_list *list, const struct slice **out)
 {
     const struct field_value *fields = list->items;
     struct slice *values = call_alloc(call, list->count + 1, sizeof(*values));
@@ -98,7 +96,7 @@ static bool expected_entry(struct api_call *call, const struct expected_attribut
     to->exists = from->exists.value;
     to->has_list = from->attribute_value_list.set;
     to->count = from->attribute_value_list.count;
-    return list_values(call, &from->attribute_value_list, &to->values);
+    return params_list(call, &from->attribute_value_list, &to->values);
 }
 
 bool params_conditions(struct api_call *call, const struct field_map *map,
@@ -113,7 +111,7 @@ bool params_conditions(struct api_call *call, const struct field_map *map,
         entries[i].op = conditions[i].comparison_operator;
         entries[i].has_list = conditions[i].attribute_value_list.set;
         entries[i].count = conditions[i].attribute_value_list.count;
-        if (!list_values(call, &conditions[i].attribute_value_list, &entries[i].values))
+        if (!params_list(call, &conditions[i].attribute_value_list, &entries[i].values))
             return false;
     }
     *out = entries;

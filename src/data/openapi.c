@@ -181,80 +181,93 @@ static void write_plain_response(struct openapi *o, const char *status, const ch
     shut(o);
 }
 
-static void write_create(struct openapi *o, const struct model_entity *entity)
-{
-    open_operation(o, "post", entity->table, "create", entity->name, "create one");
-    open_parameters(o);
-    write_flag(o, "keys", SHOW_KEYS);
-    json_close_array(&o->w);
-    write_body(o, entity, "Input", "application/json");
-    open_member(o, "responses");
-    write_entity_response(o, entity, "201", "It was created", true);
-    write_problem(o);
-    shut(o);
-    shut(o);
-}
+// What can be done to an entity: how it is asked for, and what is answered if it goes well.
+struct response {
+    const char *status;
+    const char *description;
+    enum { HAS_NOTHING, HAS_ENTITY, HAS_NEW_ENTITY } has; // a new one comes with its location
+};
 
-static void write_get(struct openapi *o, const struct model_entity *entity)
-{
-    open_operation(o, "get", entity->table, "get", entity->name, "get one");
-    open_parameters(o);
-    write_key(o, entity);
-    write_flag(o, "keys", SHOW_KEYS);
-    write_header(o, "If-None-Match", "ETags that are known already");
-    json_close_array(&o->w);
-    open_member(o, "responses");
-    write_entity_response(o, entity, "200", "The entity", false);
-    write_plain_response(o, "304", "It is one of those that are known already");
-    write_problem(o);
-    shut(o);
-    shut(o);
-}
+static const struct entity_row {
+    const char *method;
+    const char *verb;
+    const char *summary;
+    bool key;
+    bool keys; // derived ones can be shown
+    const char *if_match;
+    const char *if_none_match;
+    const char *body; // the schema of it, or NULL
+    const char *type;
+    struct response responses[2];
+} entity_rows[] = {
+    {.method = "get",
+     .verb = "get",
+     .summary = "get one",
+     .key = true,
+     .keys = true,
+     .if_none_match = "ETags that are known already",
+     .responses = {{"200", "The entity", HAS_ENTITY},
+                   {"304", "It is one of those that are known already", HAS_NOTHING}}},
+    {.method = "post",
+     .verb = "create",
+     .summary = "create one",
+     .keys = true,
+     .body = "Input",
+     .type = "application/json",
+     .responses = {{"201", "It was created", HAS_NEW_ENTITY}}},
+    {.method = "put",
+     .verb = "replace",
+     .summary = "replace or create one",
+     .key = true,
+     .keys = true,
+     .if_match = "The ETag that it must have; * if it must be there",
+     .if_none_match = "* if it must not be there",
+     .body = "Input",
+     .type = "application/json",
+     .responses = {{"200", "It was replaced", HAS_ENTITY},
+                   {"201", "It was created", HAS_NEW_ENTITY}}},
+    {.method = "patch",
+     .verb = "patch",
+     .summary = "change some attributes (JSON Merge Patch)",
+     .key = true,
+     .keys = true,
+     .if_match = "The ETag that it must have",
+     .body = "Patch",
+     .type = "application/merge-patch+json",
+     .responses = {{"200", "It was changed", HAS_ENTITY}}},
+    {.method = "delete",
+     .verb = "delete",
+     .summary = "delete one",
+     .key = true,
+     .if_match = "The ETag that it must have",
+     .responses = {{"204", "It is gone", HAS_NOTHING}}},
+};
 
-static void write_replace(struct openapi *o, const struct model_entity *entity)
+static void write_row(struct openapi *o, const struct entity_row *row,
+                      const struct model_entity *entity)
 {
-    open_operation(o, "put", entity->table, "replace", entity->name, "replace or create one");
+    open_operation(o, row->method, entity->table, row->verb, entity->name, row->summary);
     open_parameters(o);
-    write_key(o, entity);
-    write_flag(o, "keys", SHOW_KEYS);
-    write_header(o, "If-Match", "The ETag that it must have; * if it must be there");
-    write_header(o, "If-None-Match", "* if it must not be there");
+    if (row->key)
+        write_key(o, entity);
+    if (row->keys)
+        write_flag(o, "keys", SHOW_KEYS);
+    if (row->if_match != NULL)
+        write_header(o, "If-Match", row->if_match);
+    if (row->if_none_match != NULL)
+        write_header(o, "If-None-Match", row->if_none_match);
     json_close_array(&o->w);
-    write_body(o, entity, "Input", "application/json");
+    if (row->body != NULL)
+        write_body(o, entity, row->body, row->type);
     open_member(o, "responses");
-    write_entity_response(o, entity, "200", "It was replaced", false);
-    write_entity_response(o, entity, "201", "It was created", true);
-    write_problem(o);
-    shut(o);
-    shut(o);
-}
-
-static void write_patch(struct openapi *o, const struct model_entity *entity)
-{
-    open_operation(o, "patch", entity->table, "patch", entity->name,
-                   "change some attributes (JSON Merge Patch)");
-    open_parameters(o);
-    write_key(o, entity);
-    write_flag(o, "keys", SHOW_KEYS);
-    write_header(o, "If-Match", "The ETag that it must have");
-    json_close_array(&o->w);
-    write_body(o, entity, "Patch", "application/merge-patch+json");
-    open_member(o, "responses");
-    write_entity_response(o, entity, "200", "It was changed", false);
-    write_problem(o);
-    shut(o);
-    shut(o);
-}
-
-static void write_delete(struct openapi *o, const struct model_entity *entity)
-{
-    open_operation(o, "delete", entity->table, "delete", entity->name, "delete one");
-    open_parameters(o);
-    write_key(o, entity);
-    write_header(o, "If-Match", "The ETag that it must have");
-    json_close_array(&o->w);
-    open_member(o, "responses");
-    write_plain_response(o, "204", "It is gone");
+    for (size_t i = 0; i < COUNT_OF(row->responses) && row->responses[i].status != NULL; i++) {
+        const struct response *response = &row->responses[i];
+        if (response->has == HAS_NOTHING)
+            write_plain_response(o, response->status, response->description);
+        else
+            write_entity_response(o, entity, response->status, response->description,
+                                  response->has == HAS_NEW_ENTITY);
+    }
     write_problem(o);
     shut(o);
     shut(o);
@@ -273,11 +286,8 @@ static void open_path(struct openapi *o, const struct model_table *table, struct
 static void write_entity(struct openapi *o, const struct model_entity *entity)
 {
     open_path(o, entity->table, entity->name);
-    write_get(o, entity);
-    write_create(o, entity);
-    write_replace(o, entity);
-    write_patch(o, entity);
-    write_delete(o, entity);
+    for (size_t i = 0; i < COUNT_OF(entity_rows); i++)
+        write_row(o, &entity_rows[i], entity);
     shut(o);
 }
 

@@ -23,31 +23,34 @@ static struct expr_node *node_new(struct expr_builder *b, enum node_kind kind, e
     return node;
 }
 
+static struct expr_node *leaf_new(struct expr_builder *b, enum node_kind kind, struct path path,
+                                  struct slice value)
+{
+    struct expr_node *node = node_new(b, kind, OP_UNKNOWN);
+    if (node == NULL)
+        return NULL;
+    node->path = path;
+    node->value = value;
+    return node;
+}
+
 struct expr_node *expr_path(struct expr_builder *b, struct path path)
 {
-    struct expr_node *node = node_new(b, NODE_PATH, OP_UNKNOWN);
-    if (node != NULL)
-        node->path = path;
-    return node;
+    return leaf_new(b, NODE_PATH, path, VALUE_NONE);
 }
 
 struct expr_node *expr_name(struct expr_builder *b, struct slice attribute)
 {
     struct path_step *step = arena_zalloc(b->arena, 1, sizeof *step);
-    if (step == NULL) {
-        b->failed = true;
-        return NULL;
-    }
-    step->name = attribute;
+    if (step != NULL)
+        step->name = attribute;
+    b->failed = b->failed || step == NULL;
     return expr_path(b, (struct path){step, 1});
 }
 
 struct expr_node *expr_value(struct expr_builder *b, struct slice value)
 {
-    struct expr_node *node = node_new(b, NODE_VALUE, OP_UNKNOWN);
-    if (node != NULL)
-        node->value = value;
-    return node;
+    return leaf_new(b, NODE_VALUE, (struct path){NULL, 0}, value);
 }
 
 struct expr_node *expr_call(struct expr_builder *b, enum expr_op op)

@@ -10,15 +10,9 @@
 bool statement_parse(struct api_call *call, struct call_statement *statement)
 {
     const struct field_list *list = &statement->request->parameters;
-    const struct field_value *fields = list->items;
-    struct slice *values = call_alloc(call, list->count + 1, sizeof(*values));
-    if (values == NULL)
+    const struct slice *values;
+    if (!params_list(call, list, &values))
         return false;
-    for (size_t i = 0; i < list->count; i++) {
-        if (!field_value_check(&fields[i], &call->error))
-            return false;
-        values[i] = fields[i].value;
-    }
     statement->parsed = partiql_parse(&call->arena, statement->request->statement, list->count,
                                       values, &call->error);
     if (statement->parsed == NULL)
