@@ -140,18 +140,6 @@ bool change_print(struct target *target, void (*show)(struct slice answer))
     return fflush(stdout) == 0;
 }
 
-// `show` for each element of a list.
-static void each(struct slice answer, const char *name, void (*show)(struct slice element))
-{
-    struct arena arena;
-    struct slice element;
-    arena_init(&arena, ANSWER_MEMORY);
-    struct json_list list = json_list(answer, name, &arena);
-    while (json_list_next(&list, &element))
-        show(element);
-    arena_release(&arena);
-}
-
 void change_show_samples(const char *what, struct slice answer, const char *name)
 {
     struct arena arena;
@@ -179,7 +167,7 @@ static void show_items(struct slice items)
         json_print(items, " of {Total#}");
     json_print(items, "; {Backfill#} to complete, {Violations#} that violate the model, "
                       "{Unmatched#} of no entity, {Duplicates#} values not unique\n");
-    each(items, "Entities", show_entity);
+    json_each(items, "Entities", show_entity);
     change_show_samples("    violates:", items, "ViolationSamples");
     change_show_samples("    of no entity:", items, "UnmatchedSamples");
     change_show_samples("    not unique:", items, "DuplicateSamples");
@@ -197,7 +185,7 @@ static void show_table(struct slice table)
     arena_init(&arena, ANSWER_MEMORY);
     bool unchanged = json_member_flag(table, "Unchanged");
     json_print(table, unchanged ? "table {TableName}: nothing to change\n" : "table {TableName}\n");
-    each(table, "Changes", show_change);
+    json_each(table, "Changes", show_change);
     if (json_member_number(table, "MoreChanges") > 0)
         json_print(table, "  and {MoreChanges} more changes\n");
     if (json_member_text(table, "Impossible", &arena).len > 0)
@@ -220,8 +208,8 @@ static void show_unnamed(struct slice table)
 
 void change_show(struct slice answer)
 {
-    each(answer, "Tables", show_table);
-    each(answer, "UnnamedTables", show_unnamed);
+    json_each(answer, "Tables", show_table);
+    json_each(answer, "UnnamedTables", show_unnamed);
 }
 
 // ---- Waiting ----------------------------------------------------------------------------------

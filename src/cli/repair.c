@@ -189,18 +189,6 @@ static void write_report(struct repair *repair, struct buf *out)
     json_close_object(&w);
 }
 
-// One list of the report, a line for each entry.
-static void show_list(struct slice report, const char *name, void (*show)(struct slice entry))
-{
-    struct arena arena;
-    struct slice entry;
-    arena_init(&arena, REPORT_MEMORY);
-    struct json_list list = json_list(report, name, &arena);
-    while (json_list_next(&list, &entry))
-        show(entry);
-    arena_release(&arena);
-}
-
 static void show_file(struct slice file)
 {
     json_print(file, "file {File}: {What}\n");
@@ -229,7 +217,7 @@ static void show_place(struct slice place)
 
 static void show_range(struct slice range)
 {
-    show_list(range, "Affects", show_place);
+    json_each(range, "Affects", show_place);
 }
 
 static void show_cut(struct slice cut)
@@ -252,12 +240,12 @@ static void show_words(struct slice report)
 {
     (void)json_print_given(report, "TableListRebuilt",
                            "the list of tables was made anew: {TableListRebuilt}\n");
-    show_list(report, "DamagedFiles", show_file);
-    show_list(report, "LostRanges", show_range);
-    show_list(report, "LogDamages", show_damage);
-    show_list(report, "MissingRecords", show_gap);
-    show_list(report, "Checks", show_mended);
-    show_list(report, "ChangeLogsCut", show_cut);
+    json_each(report, "DamagedFiles", show_file);
+    json_each(report, "LostRanges", show_range);
+    json_each(report, "LogDamages", show_damage);
+    json_each(report, "MissingRecords", show_gap);
+    json_each(report, "Checks", show_mended);
+    json_each(report, "ChangeLogsCut", show_cut);
     if (json_member_number(report, "KeysThatMayBeOld") > 0)
         json_print(report, "{KeysThatMayBeOld} keys come from other files than the newest and may "
                            "be old\n");

@@ -300,6 +300,17 @@ bool json_list_next(struct json_list *list, struct slice *element)
     return element->ptr != NULL;
 }
 
+void json_each(struct slice object, const char *name, void (*show)(struct slice element))
+{
+    struct arena arena;
+    struct slice element;
+    arena_init(&arena, MEMBER_MEMORY);
+    struct json_list list = json_list(object, name, &arena);
+    while (json_list_next(&list, &element))
+        show(element);
+    arena_release(&arena);
+}
+
 void json_print(struct slice object, const char *sentence)
 {
     struct arena arena;

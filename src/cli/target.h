@@ -92,6 +92,9 @@ struct json_list {
 struct json_list json_list(struct slice object, const char *name, struct arena *arena);
 MUST_CHECK bool json_list_next(struct json_list *list, struct slice *element);
 
+// `show` for each of them.
+void json_each(struct slice object, const char *name, void (*show)(struct slice element));
+
 // Prints a sentence with members of an object in it: "table {TableName}: {Done#} items\n". A string
 // is printed as its text, all else as it is; nothing, or 0 if its name ends with "#", if there is
 // none.

@@ -663,6 +663,15 @@ void json_put_given(struct json_writer *w, const char *name, struct slice text)
         json_put_string(w, name, text);
 }
 
+void json_put_or_null(struct json_writer *w, const char *name, struct slice text)
+{
+    json_name(w, name);
+    if (text.len > 0)
+        json_string(w, text);
+    else
+        json_null(w);
+}
+
 void json_put_given_time(struct json_writer *w, const char *name, int64_t milliseconds)
 {
     if (milliseconds != 0)

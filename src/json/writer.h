@@ -42,6 +42,8 @@ void json_put_integer(struct json_writer *w, const char *name, int64_t value);
 void json_put_flag(struct json_writer *w, const char *name, bool value);
 // Seconds since 1970 with milliseconds, as DynamoDB writes times: 1700000000.123
 void json_put_time(struct json_writer *w, const char *name, int64_t milliseconds);
+// null if the text is empty.
+void json_put_or_null(struct json_writer *w, const char *name, struct slice text);
 // Left out if there is none: an empty text, the time 0.
 void json_put_given(struct json_writer *w, const char *name, struct slice text);
 void json_put_given_time(struct json_writer *w, const char *name, int64_t milliseconds);

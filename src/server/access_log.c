@@ -232,15 +232,6 @@ void access_log_close(struct access_log *log)
 
 // ---- Lines -----------------------------------------------------------------------------------
 
-static void write_text(struct json_writer *w, const char *name, struct slice text)
-{
-    json_name(w, name);
-    if (text.len > 0)
-        json_string(w, text);
-    else
-        json_null(w);
-}
-
 static void write_line(struct buf *out, const struct access_entry *entry)
 {
     char time[TIME_TEXT];
@@ -248,14 +239,14 @@ static void write_line(struct buf *out, const struct access_entry *entry)
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
     json_put_text(&w, "time", time);
-    write_text(&w, "remote_address", slice_str(entry->peer->address));
+    json_put_or_null(&w, "remote_address", slice_str(entry->peer->address));
     json_put_integer(&w, "remote_port", entry->peer->port);
-    write_text(&w, "request_id", entry->request_id);
-    write_text(&w, "operation", entry->operation);
-    write_text(&w, "table", entry->usage->table);
+    json_put_or_null(&w, "request_id", entry->request_id);
+    json_put_or_null(&w, "operation", entry->operation);
+    json_put_or_null(&w, "table", entry->usage->table);
     json_put_integer(&w, "status", entry->status);
-    write_text(&w, "error",
-               entry->error == NULL ? (struct slice){NULL, 0} : slice_str(entry->error));
+    json_put_or_null(&w, "error",
+                     entry->error == NULL ? (struct slice){NULL, 0} : slice_str(entry->error));
     json_name(&w, "latency_ms");
     buf_printf(out, "%.3f", (double)entry->latency_ns / 1e6);
     w.comma = true;

@@ -264,37 +264,28 @@ static void time_member(struct json_writer *w, const char *name, int64_t ms)
     json_put_text(w, name, text);
 }
 
-static void text_member(struct json_writer *w, const char *name, struct slice text)
-{
-    json_name(w, name);
-    if (text.len > 0)
-        json_string(w, text);
-    else
-        json_null(w);
-}
-
 static void write_summary(struct export_writer *writer, const struct export_summary *s,
                           struct buf *out)
 {
     struct json_writer w = json_writer_to(out);
     json_open_object(&w);
-    text_member(&w, "version", SLICE_LIT("2023-08-01"));
-    text_member(&w, "exportArn", s->export_arn);
+    json_put_or_null(&w, "version", SLICE_LIT("2023-08-01"));
+    json_put_or_null(&w, "exportArn", s->export_arn);
     time_member(&w, "startTime", s->start_ms);
     time_member(&w, "endTime", s->end_ms);
-    text_member(&w, "tableArn", s->table_arn);
-    text_member(&w, "tableId", s->table_id);
+    json_put_or_null(&w, "tableArn", s->table_arn);
+    json_put_or_null(&w, "tableId", s->table_id);
     if (writer->options.incremental) {
         time_member(&w, "exportFromTime", s->from_ms);
         time_member(&w, "exportToTime", s->to_ms);
     } else {
         time_member(&w, "exportTime", s->export_ms);
     }
-    text_member(&w, "s3Bucket", s->bucket);
-    text_member(&w, "s3Prefix", s->prefix);
-    text_member(&w, "s3SseAlgorithm",
-                s->sse_algorithm.len > 0 ? s->sse_algorithm : SLICE_LIT("AES256"));
-    text_member(&w, "s3SseKmsKeyId", s->sse_key);
+    json_put_or_null(&w, "s3Bucket", s->bucket);
+    json_put_or_null(&w, "s3Prefix", s->prefix);
+    json_put_or_null(&w, "s3SseAlgorithm",
+                     s->sse_algorithm.len > 0 ? s->sse_algorithm : SLICE_LIT("AES256"));
+    json_put_or_null(&w, "s3SseKmsKeyId", s->sse_key);
     json_name(&w, "manifestFilesS3Key");
     struct buf key;
     buf_init(&key, 8192);
@@ -307,7 +298,7 @@ static void write_summary(struct export_writer *writer, const struct export_summ
     json_put_text(&w, "outputFormat",
                   writer->options.format == TRANSFER_ION ? "ION" : "DYNAMODB_JSON");
     if (writer->options.incremental)
-        text_member(&w, "outputView", s->view);
+        json_put_or_null(&w, "outputView", s->view);
     json_put_text(&w, "exportType",
                   writer->options.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
     json_close_object(&w);
