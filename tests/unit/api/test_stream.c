@@ -2,9 +2,9 @@
 // day, and logs that outlive their tables.
 #include "api/api.h"
 #include "call/operation.h"
-#include "work/janitor.h"
-#include "stream/stream.h"
 #include "engine/log.h"
+#include "stream/stream.h"
+#include "work/janitor.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -152,7 +152,8 @@ static struct stream stream_of(struct world *world, const char *arn)
     struct slice name =
         stream_name(&world->arena, SLICE_LIT("songs"), slice_str(strstr(arn, "/stream/") + 8));
     bool found;
-    assert_true(stream_read(world->api->shop.engine, name, &world->arena, &stream, &found, &world->error));
+    assert_true(
+        stream_read(world->api->shop.engine, name, &world->arena, &stream, &found, &world->error));
     return stream;
 }
 
@@ -362,8 +363,8 @@ static bool count_entry(void *context, const struct log_entry *entry)
 static size_t log_entries(struct world *world, tree_id log)
 {
     size_t count = 0;
-    assert_true(engine_log_read(world->api->shop.engine, NULL, log, 0, UINT64_MAX, count_entry, &count,
-                                &world->error));
+    assert_true(engine_log_read(world->api->shop.engine, NULL, log, 0, UINT64_MAX, count_entry,
+                                &count, &world->error));
     return count;
 }
 
@@ -502,8 +503,8 @@ static void test_ends(void **state)
     engine_settle(world.api->shop.engine);
     assert_int_equal(log_entries(&world, log), 0);
     struct stream_names names;
-    assert_true(
-        stream_names(world.api->shop.engine, slice_of(NULL, 0), &world.arena, &names, &world.error));
+    assert_true(stream_names(world.api->shop.engine, slice_of(NULL, 0), &world.arena, &names,
+                             &world.error));
     assert_int_equal(names.count, 1);
     world_close(&world);
 }

@@ -6,8 +6,7 @@
 
 static const char model[] = "table shop {\n"
                             "  key PK, SK\n"
-                            "  index GSI1 (GSI1PK, GSI1SK)\n"
-                            "  index GSI2 (GSI2PK, GSI2SK)\n"
+                            "  index GSI1 (GSI1PK, GSI1SK)  index GSI2 (GSI2PK, GSI2SK)\n"
                             "  index byState (state, createdAt)\n"
                             "  type kind\n"
                             "  ttl ttl\n"

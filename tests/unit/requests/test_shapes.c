@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "requests/shapes.h"
 #include "base/arena.h"
 #include "base/limits.h"
+#include "requests/shapes.h"
 #include "tables/arn.h"
 
 // ---- The vocabulary of the messages -----------------------------------------------------
