@@ -2,6 +2,66 @@
 // a condition means, down to the messages.
 #include "partiql/partiql_internal.h"
 
+// ---- Sizes --------------------------------------------------------------------------------------
+
+static size_t digits_of(size_t number)
+{
+    size_t digits = 1;
+    for (; number >= 10; number /= 10)
+        digits++;
+    return digits;
+}
+
+void pql_count_name(struct expr_builder *b, struct slice name)
+{
+    struct pql_builder *own = (struct pql_builder *)b;
+    size_t at = 0;
+    while (at < own->name_count && !slice_equal(own->names[at], name))
+        at++;
+    pql_count(b, 1 + digits_of(at));
+    if (at < own->name_count)
+        return;
+    if (own->name_count == own->name_room) {
+        size_t room = own->name_room * 2 + 16;
+        struct slice *names = arena_alloc(b->arena, room * sizeof(*names));
+        b->failed = b->failed || names == NULL;
+        if (names == NULL)
+            return;
+        if (own->name_count > 0)
+            memcpy(names, own->names, own->name_count * sizeof(*names));
+        own->names = names;
+        own->name_room = room;
+    }
+    own->names[own->name_count++] = name;
+}
+
+void pql_count_path(struct expr_builder *b, struct path path)
+{
+    for (size_t i = 0; i < path.count; i++) {
+        if (path.steps[i].name.ptr == NULL) {
+            pql_count(b, 2 + digits_of(path.steps[i].index));
+            continue;
+        }
+        pql_count(b, i > 0);
+        pql_count_name(b, path.steps[i].name);
+    }
+}
+
+bool pql_fits(struct pql_builder *b, bool tell_size)
+{
+    if (b->expr.failed || b->size <= LIMIT_EXPRESSION)
+        return true;
+    const char *why = "Expression size has exceeded the maximum allowed size;";
+    if (!tell_size)
+        return error_validation(b->expr.error, "%s", why);
+    return error_validation(b->expr.error, "%s expression size: %zu", why, b->size);
+}
+
+struct expr_condition *pql_build_condition(struct pql_builder *b, struct expr_node *condition)
+{
+    return pql_fits(b, true) ? expr_build_condition(&b->expr, condition, EXPR_CONDITION) : NULL;
+}
+
 // ---- Operands -----------------------------------------------------------------------------------
 
 enum expr_op pql_function(struct slice name)
@@ -35,10 +95,13 @@ struct expr_node *pql_refuse_count(struct expr_builder *b, const char *function,
 struct expr_node *pql_leaf(struct expr_builder *b, const struct pql_node *node)
 {
     struct slice value;
-    if (node->kind == NODE_PATH)
+    if (node->kind == NODE_PATH) {
+        pql_count_path(b, node->path);
         return expr_path(b, node->path);
+    }
     if (!pql_value(b->arena, node, &value, b->error))
         return pql_refused(b, false);
+    pql_count(b, 1 + digits_of(((struct pql_builder *)b)->value_count++));
     return expr_value(b, value);
 }
 
@@ -70,6 +133,11 @@ static struct expr_node *make_call(struct expr_builder *b, enum expr_op op,
                                    const struct pql_node *node)
 {
     struct expr_node *call = expr_call(b, op);
+    bool function = op >= OP_EXISTS;
+    pql_count(b, strlen(expr_op_text(op)) + 2);
+    // What stands between the others: ", ", or the " AND " of BETWEEN; IN has parentheses, too.
+    pql_count(b, function ? 2 * (node->count - 1) : 0);
+    pql_count(b, op == OP_BETWEEN ? 5 : op == OP_IN ? 2 * (node->count - 1) : 0);
     for (const struct pql_node *part = node->first; part != NULL; part = part->next)
         expr_operand(b, call, make_operand(b, part));
     return call;
@@ -104,8 +172,11 @@ static struct expr_node *make_is(struct expr_builder *b, const struct pql_node *
                                                          "be a Variable Reference, Literal, or "
                                                          "Path"));
     struct expr_node *path = pql_leaf(b, node->first);
-    if (node->kind == NODE_IS_MISSING)
+    enum expr_op op = node->kind == NODE_IS_MISSING ? OP_MISSING : OP_TYPE;
+    pql_count(b, strlen(expr_op_text(op)) + 2);
+    if (op == OP_MISSING)
         return expr_test(b, OP_MISSING, path, NULL);
+    pql_count(b, 2 + 1 + digits_of(((struct pql_builder *)b)->value_count++));
     return expr_test(b, OP_TYPE, path, expr_value(b, slice_of(null_name, sizeof(null_name))));
 }
 
@@ -113,8 +184,11 @@ static struct expr_node *make_chain(struct expr_builder *b, enum expr_op op,
                                     const struct pql_node *node)
 {
     struct expr_node *chain = NULL;
-    for (const struct pql_node *part = node->first; part != NULL; part = part->next)
+    for (const struct pql_node *part = node->first; part != NULL; part = part->next) {
+        pql_count(b, part == node->first ? 0 : strlen(expr_op_text(op)) + 2);
+        pql_count(b, op == OP_AND && part->kind == NODE_OR ? 2 : 0); // parentheses
         chain = expr_join(b, op, chain, pql_condition(b, part));
+    }
     return chain;
 }
 
@@ -127,6 +201,7 @@ static struct expr_node *make_not(struct expr_builder *b, const struct pql_node 
     if (part->kind == NODE_PATH || part->kind == NODE_VALUE)
         return pql_refused(
             b, error_validation(b->error, "The argument to NOT must be a Type or Expression"));
+    pql_count(b, 4 + (part->kind == NODE_AND || part->kind == NODE_OR ? 2 : 0));
     return expr_test(b, OP_NOT, pql_condition(b, part), NULL);
 }
 
@@ -164,6 +239,7 @@ static struct expr_node *make_comparison(struct expr_builder *b, enum expr_op op
     if (call == NULL)
         return make_call(b, op, node);
     struct expr_node *function = make_function(b, call);
+    pql_count(b, negated ? 4 : 0);
     return negated ? expr_test(b, OP_NOT, function, NULL) : function;
 }
 

@@ -143,11 +143,34 @@ MUST_CHECK bool pql_item(struct arena *arena, const struct pql_node *node, struc
 // ---- Expressions (condition.c, update.c) --------------------------------------------------------
 
 // Parts of a statement are built with the constructors of expr, whose messages then do not name
-// an expression.
-static inline struct expr_builder pql_builder(struct arena *arena, struct error *error)
+// an expression. The limit on an expression is one on its text, though, with placeholders for
+// names (each once) and values: so what it would take is counted along.
+struct pql_builder {
+    struct expr_builder expr; // first
+    size_t size;
+    size_t name_count;
+    size_t name_room;
+    struct slice *names;
+    size_t value_count;
+};
+
+static inline struct pql_builder pql_builder(struct arena *arena, struct error *error)
 {
-    return (struct expr_builder){.arena = arena, .error = error, .plain = true};
+    return (struct pql_builder){.expr = {.arena = arena, .error = error, .plain = true}};
 }
+
+// Counts bytes of text; a name; all names and indexes of a path.
+static inline void pql_count(struct expr_builder *b, size_t bytes)
+{
+    ((struct pql_builder *)b)->size += bytes;
+}
+void pql_count_name(struct expr_builder *b, struct slice name);
+void pql_count_path(struct expr_builder *b, struct path path);
+// "Expression size has exceeded …", if it has. Errors that were found before come first.
+MUST_CHECK bool pql_fits(struct pql_builder *b, bool tell_size);
+// NULL with the error set, or a program.
+MUST_CHECK struct expr_condition *pql_build_condition(struct pql_builder *b,
+                                                      struct expr_node *condition);
 
 // What a part that was refused is: nothing. `refusal` is the false of whoever set the error.
 static inline struct expr_node *pql_refused(struct expr_builder *b, bool refusal)

@@ -70,10 +70,10 @@ static bool plan_order(struct planner *p)
 
 static bool plan_filter(struct planner *p, const struct pql_where *where)
 {
-    struct expr_builder b = pql_builder(p->arena, p->error);
+    struct pql_builder b = pql_builder(p->arena, p->error);
     if (pql_where_left(where) == 0)
         return true;
-    p->plan->filter = expr_build_condition(&b, pql_where_rest(&b, where), EXPR_FILTER);
+    p->plan->filter = pql_build_condition(&b, pql_where_rest(&b.expr, where));
     return p->plan->filter != NULL;
 }
 
@@ -109,17 +109,22 @@ static bool check_output(struct planner *p, size_t at)
 // overlap, too.
 static bool compile_outputs(struct planner *p)
 {
-    struct expr_builder b = pql_builder(p->arena, p->error);
+    struct pql_builder b = pql_builder(p->arena, p->error);
     size_t count = p->plan->output_count;
     struct path *paths = arena_alloc(p->arena, count * sizeof(*paths));
     if (paths == NULL)
         return error_budget(p->error);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         paths[i] = p->plan->outputs[i].path;
+        pql_count(&b.expr, i == 0 ? 0 : 2);
+        pql_count_path(&b.expr, paths[i]);
+    }
     p->plan->output_paths = expr_paths_new(p->arena, count, paths);
     if (p->plan->output_paths == NULL)
         return error_budget(p->error);
-    p->plan->projection = expr_build_projection(&b, count, paths);
+    if (!pql_fits(&b, false))
+        return false;
+    p->plan->projection = expr_build_projection(&b.expr, count, paths);
     return p->plan->projection != NULL;
 }
 
@@ -197,18 +202,23 @@ void partiql_project(const struct partiql_plan *plan, struct slice item,
 // WHERE clause; DELETE does not care, unless there is an item that the rest does not fit.
 static bool plan_condition(struct planner *p, const struct pql_where *where)
 {
-    struct expr_builder b = pql_builder(p->arena, p->error);
+    struct pql_builder b = pql_builder(p->arena, p->error);
     enum partiql_kind kind = p->statement->kind;
     bool absent = kind == PARTIQL_INSERT || kind == PARTIQL_DELETE;
     bool rest = where != NULL && pql_where_left(where) > 0;
     if (kind == PARTIQL_DELETE && !rest)
         return true;
-    struct expr_node *key = expr_name(&b, p->table->keys.parts[0].name);
-    struct expr_node *whole = expr_test(&b, absent ? OP_MISSING : OP_EXISTS, key, NULL);
-    if (rest)
-        whole = expr_join(&b, kind == PARTIQL_DELETE ? OP_OR : OP_AND, whole,
-                          pql_where_rest(&b, where));
-    p->plan->condition = expr_build_condition(&b, whole, EXPR_CONDITION);
+    enum expr_op presence = absent ? OP_MISSING : OP_EXISTS;
+    enum expr_op join = kind == PARTIQL_DELETE ? OP_OR : OP_AND;
+    struct slice key = p->table->keys.parts[0].name;
+    pql_count(&b.expr, strlen(expr_op_text(presence)) + 2);
+    pql_count_name(&b.expr, key);
+    struct expr_node *whole = expr_test(&b.expr, presence, expr_name(&b.expr, key), NULL);
+    if (rest) {
+        pql_count(&b.expr, strlen(expr_op_text(join)) + 4);
+        whole = expr_join(&b.expr, join, whole, pql_where_rest(&b.expr, where));
+    }
+    p->plan->condition = pql_build_condition(&b, whole);
     return p->plan->condition != NULL;
 }
 

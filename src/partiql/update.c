@@ -22,6 +22,7 @@ static struct expr_node *add_sum(struct expr_builder *b, struct expr_node *chain
         chain = add_sum(b, chain, node->first, minus);
         return add_sum(b, chain, node->last, minus != (node->kind == NODE_MINUS));
     }
+    pql_count(b, chain == NULL ? 0 : 3); // the sign
     struct expr_node *operand = make_operand(b, node);
     return chain == NULL ? operand : expr_test(b, minus ? OP_MINUS : OP_PLUS, chain, operand);
 }
@@ -61,6 +62,7 @@ static struct expr_node *make_call(struct expr_builder *b, const struct pql_node
         return pql_refuse_count(b, name, node->count);
     if (is_sum(node->first) || is_sum(node->last))
         return refuse_sum(b, name, node);
+    pql_count(b, strlen(name) + 4); // parentheses and a comma
     struct expr_node *first = make_operand(b, node->first);
     return expr_test(b, append ? OP_APPEND : OP_DEFAULT, first, make_operand(b, node->last));
 }
@@ -113,7 +115,6 @@ static struct expr_node *make_set(struct expr_builder *b, const struct pql_chang
                                   const char *function)
 {
     const struct pql_node *call = change->value;
-    struct slice value;
     if (call->count != 2)
         return pql_refuse_count(b, function, call->count);
     if (call->first->kind != NODE_PATH || !path_same(call->first->path, change->target->path))
@@ -121,6 +122,7 @@ static struct expr_node *make_set(struct expr_builder *b, const struct pql_chang
             b, error_validation(
                    b->error, "The first argument to %s must equal the assignment value", function));
     bool constant = pql_is_constant(call->last);
+    struct slice value;
     if (constant && !pql_value(b->arena, call->last, &value, b->error))
         return pql_refused(b, false);
     if (!constant || (value_type(value) != VALUE_SS && value_type(value) != VALUE_NS &&
@@ -128,7 +130,7 @@ static struct expr_node *make_set(struct expr_builder *b, const struct pql_chang
         return pql_refused(
             b, pql_error_at(b->error, call->last->token,
                             "The second argument to %s must be a value with type SET", function));
-    return expr_value(b, value);
+    return pql_leaf(b, call->last);
 }
 
 // ---- Changes ------------------------------------------------------------------------------------
@@ -162,7 +164,9 @@ static struct expr_node *make_value(struct expr_builder *b, const struct pql_cha
 struct expr_update *pql_compile_changes(struct arena *arena, const struct pql_change *changes,
                                         struct error *error)
 {
-    struct expr_builder b = pql_builder(arena, error);
+    static const size_t sections[] = {5, 8, 5, 8}; // " SET ", " REMOVE ", " ADD ", " DELETE "
+    static const size_t between[] = {3, 0, 1, 1};  // a path and its value
+    struct pql_builder b = pql_builder(arena, error);
     size_t count = 0;
     for (const struct pql_change *change = changes; change != NULL; change = change->next)
         count++;
@@ -173,11 +177,15 @@ struct expr_update *pql_compile_changes(struct arena *arena, const struct pql_ch
     }
     size_t at = 0;
     for (enum expr_action action = ACTION_SET; action <= ACTION_DELETE; action++) {
+        size_t first = at;
         for (const struct pql_change *change = changes; change != NULL; change = change->next) {
-            if (action_of(change) == action)
-                made[at++] =
-                    (struct expr_change){action, change->target->path, make_value(&b, change)};
+            if (action_of(change) != action)
+                continue;
+            struct path path = change->target->path;
+            pql_count(&b.expr, (at == first ? sections[action] : 2) + between[action]);
+            pql_count_path(&b.expr, path);
+            made[at++] = (struct expr_change){action, path, make_value(&b.expr, change)};
         }
     }
-    return expr_build_update(&b, count, made);
+    return pql_fits(&b, false) ? expr_build_update(&b.expr, count, made) : NULL;
 }

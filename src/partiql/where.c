@@ -61,9 +61,13 @@ size_t pql_where_left(const struct pql_where *where)
 struct expr_node *pql_where_rest(struct expr_builder *b, const struct pql_where *where)
 {
     struct expr_node *rest = NULL;
+    bool alone = pql_where_left(where) == 1;
     for (size_t i = 0; i < where->count; i++) {
-        if (!where->used[i])
-            rest = expr_join(b, OP_AND, rest, pql_condition(b, where->terms[i]));
+        if (where->used[i])
+            continue;
+        pql_count(b, rest == NULL ? 0 : 5);
+        pql_count(b, where->terms[i]->kind == NODE_OR && !alone ? 2 : 0); // parentheses
+        rest = expr_join(b, OP_AND, rest, pql_condition(b, where->terms[i]));
     }
     return rest;
 }
@@ -263,8 +267,8 @@ static bool find_hash(struct range_builder *b, bool *found)
 // BETWEEN's own rule about its bounds comes from expr, with its message.
 static bool check_between(struct pql_where *where, const struct pql_node *node)
 {
-    struct expr_builder b = pql_builder(where->arena, where->error);
-    return expr_build_condition(&b, pql_condition(&b, node), EXPR_CONDITION) != NULL;
+    struct pql_builder b = pql_builder(where->arena, where->error);
+    return pql_build_condition(&b, pql_condition(&b.expr, node)) != NULL;
 }
 
 // A lower and an upper bound together are one range; what is not inclusive stays a filter, too.
