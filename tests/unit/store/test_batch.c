@@ -132,10 +132,8 @@ static void test_failed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read_back),
-        cmocka_unit_test(test_room_and_shared),
-        cmocka_unit_test(test_own_bytes),
-        cmocka_unit_test(test_reuse),
+        cmocka_unit_test(test_read_back), cmocka_unit_test(test_room_and_shared),
+        cmocka_unit_test(test_own_bytes), cmocka_unit_test(test_reuse),
         cmocka_unit_test(test_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
