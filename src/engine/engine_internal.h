@@ -365,8 +365,7 @@ MUST_CHECK bool plan_read(struct txn *txn, struct write_job *request,
 MUST_CHECK bool image_copy(struct arena *arena, struct slice item, struct slice *out,
                            struct error *error);
 
-// ---- Guards (guard.c, claims.c)
-// ---------------------------------------------------------------------
+// ---- Guards (guard.c, claims.c) ------------------------------------------------------------
 
 // Has the table's guard complete and judge the new image. `claims` is what came out.
 MUST_CHECK bool guard_judge(struct txn *txn, struct write_job *request, struct write_action *action,

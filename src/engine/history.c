@@ -31,32 +31,25 @@ struct history {
 
 // ---- Notes --------------------------------------------------------------------------
 
-static bool add_note(void *context, const struct log_entry *entry)
+static void add_note(void *context, struct slice tree_key, const struct log_entry *entry)
 {
-    struct history *history = context;
-    const struct history_limits *limits = &history->limits;
-    if (limits->stops != NULL && limits->stops(limits->context))
-        return error_set(&history->error, ERR_UNAVAILABLE, "The server is stopping.");
-    if (entry->time_ms <= history->at_ms)
-        return true;
-    buf_clear(&history->image);
-    layout_item_key(&history->image, history->table->tree, &history->table->keys, entry->keys);
-    notes_add(&history->notes, buf_view(&history->image), entry->sequence, entry->time_ms);
-    return true;
+    notes_add(context, tree_key, entry->sequence, entry->time_ms);
 }
 
 // Notes what was changed after the instant, of the next part of the keys.
 static bool read_notes(struct history *history)
 {
-    uint64_t first;
     history->next_note = 0;
     if (history->at_ms == HISTORY_NOW || history->table->log == 0)
         return true;
-    if (!engine_log_after(history->engine, history->snapshot, history->table->log, history->at_ms,
-                          &first, &history->error) ||
-        !engine_log_read(history->engine, history->snapshot, history->table->log, first,
-                         history->sequence, add_note, history, &history->error) ||
-        history->error.code != ERR_NONE)
+    struct log_window window = {.table = history->table,
+                                .snapshot = history->snapshot,
+                                .from_ms = history->at_ms + 1,
+                                .to_ms = INT64_MAX,
+                                .last = history->sequence,
+                                .stops = history->limits.stops,
+                                .context = history->limits.context};
+    if (!engine_log_window(history->engine, &window, add_note, &history->notes, &history->error))
         return false;
     notes_sort(&history->notes);
     return true;

@@ -1,8 +1,7 @@
 // Where things stand in the store (docs/FORMAT.md is the reference):
 //
-//   item         tree, hash, partition key, sort key                   -> record
-//   index entry  tree, hash, index keys (all parts), table keys (all)  -> record of the projected
-//                                                                         item, or a reference
+//   item         tree, hash, partition key, sort key -> record
+//   index entry  tree, hash, index keys, table keys  -> record of what is projected, or reference
 //   record       varint size by AWS's formula, then the item (an M value)
 //   reference    varint size, a byte that begins no item, the hash of the item it stands for
 //

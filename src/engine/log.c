@@ -265,6 +265,46 @@ bool engine_log_after(struct engine *engine, struct store_snapshot *snapshot, tr
     return ok;
 }
 
+struct window_read {
+    const struct log_window *window;
+    void (*visit)(void *context, struct slice tree_key, const struct log_entry *entry);
+    void *context;
+    struct error *error;
+    struct buf key;
+};
+
+static bool visit_window(void *context, const struct log_entry *entry)
+{
+    struct window_read *read = context;
+    const struct log_window *window = read->window;
+    if (window->stops != NULL && window->stops(window->context))
+        return error_set(read->error, ERR_UNAVAILABLE, "The server is stopping.");
+    // A log that is older than the order of its times is read from its start to its end.
+    if (entry->time_ms < window->from_ms || entry->time_ms >= window->to_ms)
+        return true;
+    buf_clear(&read->key);
+    layout_item_key(&read->key, window->table->tree, &window->table->keys, entry->keys);
+    read->visit(read->context, buf_view(&read->key), entry);
+    return true;
+}
+
+bool engine_log_window(struct engine *engine, const struct log_window *window,
+                       void (*visit)(void *context, struct slice tree_key,
+                                     const struct log_entry *entry),
+                       void *context, struct error *error)
+{
+    struct window_read read = {window, visit, context, error, {0}};
+    tree_id log = window->table->log;
+    uint64_t first;
+    buf_init(&read.key, STORE_KEY_MAX);
+    bool ok = engine_log_after(engine, window->snapshot, log, window->from_ms - 1, &first, error) &&
+              engine_log_read(engine, window->snapshot, log, first, window->last, visit_window,
+                              &read, error) &&
+              error->code == ERR_NONE;
+    buf_release(&read.key);
+    return ok;
+}
+
 // ---- Removing -----------------------------------------------------------------------
 
 struct trim_job {

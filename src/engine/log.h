@@ -48,6 +48,23 @@ MUST_CHECK bool engine_log_read(struct engine *engine, struct store_snapshot *sn
                                 bool (*visit)(void *context, const struct log_entry *entry),
                                 void *context, struct error *error);
 
+// Some time of a table's change log.
+struct log_window {
+    const struct table *table;
+    struct store_snapshot *snapshot; // or NULL
+    int64_t from_ms;                 // entries from here
+    int64_t to_ms;                   // up to but without this
+    uint64_t last;                   // and not behind this sequence
+    bool (*stops)(void *context);    // asked for each entry: true gives it up. Or NULL.
+    void *context;
+};
+// Calls back with the entries of the window, in order, and the tree keys of their items. False,
+// with the error set, if it was given up (ERR_UNAVAILABLE) or the log cannot be read.
+MUST_CHECK bool engine_log_window(struct engine *engine, const struct log_window *window,
+                                  void (*visit)(void *context, struct slice tree_key,
+                                                const struct log_entry *entry),
+                                  void *context, struct error *error);
+
 // Removes entries from the start of the log that are older than `before_ms`, a piece of them, and
 // waits for it. *more tells whether there are others. Not on the writer's thread.
 MUST_CHECK bool engine_log_trim(struct engine *engine, tree_id log, int64_t before_ms, bool *more,

@@ -147,6 +147,7 @@ static bool guard_after(struct txn *txn, struct write_job *request, struct write
 static bool find_table(struct txn *txn, const struct write_action *action, struct plan *plan)
 {
     struct slice name = action->table->name;
+    // The writer alone publishes tables, so none goes while it plans; the judge needs a reference.
     plan->aside = txn->aside;
     plan->table = txn->aside ? engine_table(txn->engine, name) : catalog_find(txn->engine, name);
     if (plan->table == NULL || plan->table->tree != action->table->tree)
@@ -189,6 +190,7 @@ bool plan_make(struct txn *txn, struct write_job *request, struct write_action *
 bool plan_confirm(struct txn *txn, struct write_job *request, const struct write_action *action,
                   const struct plan *plan)
 {
+    // The plan holds its version, so no other can have come to stand at the same address.
     struct table *table = catalog_find(txn->engine, action->table->name);
     if (table != plan->table)
         return false;

@@ -460,6 +460,7 @@ static bool judge_part(struct txn *txn, struct write_job *request, const struct 
 
 static void apply_part(struct txn *txn, const struct part *part, const struct claimant *claimants)
 {
+    // What one action gives back another may take: a delete after the put would win in the batch.
     for (size_t i = 0; claimants != NULL && i < part->count; i++)
         claims_release(txn, &claimants[i]);
     for (size_t i = 0; i < part->count; i++) {
@@ -577,6 +578,7 @@ static bool run_request(struct job *job, struct txn *txn)
         return refuse(request);
     if (request->token.len > 0 && !token_admits(txn, request, &ok))
         return ok;
+    // A job that comes again has had its parts so far committed: end_job() queues it after that.
     size_t from = request->at;
     request->committed = from;
     do {

@@ -432,6 +432,7 @@ static void end_job(struct txn *txn, struct job *job, struct finished *finished)
     }
     finished->requests += !job->beside;
     finished->beside += job->beside;
+    // Before `done`: whoever hears that its table is there must find it.
     if (!job->failed && job->committed != NULL)
         job->committed(job, txn->engine);
     if (job->waiter != NULL)
@@ -459,6 +460,10 @@ static enum store_end commit_batch(struct txn *txn, struct store_error *cause)
     return STORE_NOT_DONE;
 }
 
+// The order here is what durability rests on: counters and sequences go into the batch, so that
+// they are committed with what they count; the commit is on disk before anything in memory says so;
+// and memory says so (counters, the visible sequence, the catalog in `committed`) before anybody is
+// answered, who might look at once.
 static struct finished commit_group(struct txn *txn, const struct group *group)
 {
     struct store_error cause;
@@ -472,6 +477,8 @@ static struct finished commit_group(struct txn *txn, const struct group *group)
         tally(&counts->commit_bytes, end == STORE_DONE ? store_batch_bytes(txn->batch) : 0);
         tally(&counts->jobs, group->count);
     }
+    // If the end is not known, nothing is visible either: whoever reads sees the state before, and
+    // the store takes no further commit until it knows.
     bool committed = end == STORE_DONE;
     settle_counters(txn, committed);
     log_after_commit(txn->engine, committed);

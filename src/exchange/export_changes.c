@@ -8,7 +8,6 @@
 // there is room for, all of that is done for one part of the keys after the other (engine/notes.h).
 #include "exchange/exchange.h"
 
-#include "engine/layout.h"
 #include "engine/log.h"
 #include "engine/notes.h"
 
@@ -18,43 +17,24 @@ struct changes {
     const struct export_record *record;
     struct store_snapshot *snapshot;
     struct error *error;
-    struct buf key;
     struct notes notes;
     struct arena images; // of one line
     struct slice old_item;
     struct slice keys;
 };
 
-static void make_key(struct changes *changes, const struct log_entry *entry)
-{
-    buf_clear(&changes->key);
-    layout_item_key(&changes->key, changes->table->tree, &changes->table->keys, entry->keys);
-}
-
-static bool note_window(void *context, const struct log_entry *entry)
+static void note_window(void *context, struct slice tree_key, const struct log_entry *entry)
 {
     struct changes *changes = context;
-    if (work_stopping(changes->shop))
-        return error_set(changes->error, ERR_UNAVAILABLE, "The server is stopping.");
-    if (entry->time_ms < changes->record->from_ms || entry->time_ms >= changes->record->to_ms)
-        return true;
-    make_key(changes, entry);
-    notes_add(&changes->notes, buf_view(&changes->key), entry->sequence, entry->time_ms);
-    return true;
+    notes_add(&changes->notes, tree_key, entry->sequence, entry->time_ms);
 }
 
-static bool note_after(void *context, const struct log_entry *entry)
+static void note_after(void *context, struct slice tree_key, const struct log_entry *entry)
 {
     struct changes *changes = context;
-    if (work_stopping(changes->shop))
-        return error_set(changes->error, ERR_UNAVAILABLE, "The server is stopping.");
-    if (entry->time_ms < changes->record->to_ms)
-        return true;
-    make_key(changes, entry);
-    struct note *note = notes_find(&changes->notes, buf_view(&changes->key));
+    struct note *note = notes_find(&changes->notes, tree_key);
     if (note != NULL && note->after == 0)
         note->after = entry->sequence;
-    return true;
 }
 
 static bool keep_image(void *context, const struct log_entry *entry)
@@ -131,28 +111,29 @@ static bool write_note(struct changes *changes, const struct note *note,
     return ok;
 }
 
-// Reads the log from the first entry that is not before `from_ms`.
-static bool read_log(struct changes *changes, int64_t from_ms,
-                     bool (*visit)(void *context, const struct log_entry *entry))
+static bool read_log(struct changes *changes, int64_t from_ms, int64_t to_ms,
+                     void (*visit)(void *context, struct slice tree_key,
+                                   const struct log_entry *entry))
 {
-    struct engine *engine = changes->shop->engine;
-    uint64_t first;
-    return engine_log_after(engine, changes->snapshot, changes->table->log, from_ms - 1, &first,
-                            changes->error) &&
-           engine_log_read(engine, changes->snapshot, changes->table->log, first, UINT64_MAX, visit,
-                           changes, changes->error) &&
-           changes->error->code == ERR_NONE;
+    struct log_window window = {.table = changes->table,
+                                .snapshot = changes->snapshot,
+                                .from_ms = from_ms,
+                                .to_ms = to_ms,
+                                .last = UINT64_MAX,
+                                .stops = work_stops,
+                                .context = changes->shop};
+    return engine_log_window(changes->shop->engine, &window, visit, changes, changes->error);
 }
 
 // Writes the changes of one part of the keys.
 static bool write_part(struct changes *changes, const struct export_target *target, int64_t *bytes)
 {
-    if (!read_log(changes, changes->record->from_ms, note_window))
+    if (!read_log(changes, changes->record->from_ms, changes->record->to_ms, note_window))
         return false;
     notes_sort(&changes->notes);
     if (changes->notes.count == 0)
         return true;
-    if (!read_log(changes, changes->record->to_ms, note_after))
+    if (!read_log(changes, changes->record->to_ms, INT64_MAX, note_after))
         return false;
     for (size_t i = 0; i < changes->notes.count; i++) {
         if (work_stopping(changes->shop))
@@ -170,14 +151,12 @@ bool export_changes(struct workshop *shop, struct table *table, const struct exp
     changes.snapshot = engine_snapshot(shop->engine);
     notes_init(&changes.notes, shop->note_bytes > 0 ? shop->note_bytes : NOTES_BYTES);
     arena_init(&changes.images, SIZE_MAX);
-    buf_init(&changes.key, STORE_KEY_MAX);
     bool ok = true;
     if (table->log != 0) {
         do
             ok = write_part(&changes, target, bytes);
         while (ok && notes_next(&changes.notes));
     }
-    buf_release(&changes.key);
     arena_release(&changes.images);
     notes_release(&changes.notes);
     engine_snapshot_release(shop->engine, changes.snapshot);
