@@ -54,7 +54,8 @@ static void header_split(struct slice header, struct signing *signing)
     }
 }
 
-// Says what the header lacks; false. Apart from header_check(), which nearly always finds all of it.
+// Says what the header lacks; false. Apart from header_check(), which nearly always finds all of
+// it.
 static bool header_lacks(struct slice header, const struct signing *signing, bool dated,
                          struct error *error)
 {
