@@ -80,7 +80,8 @@ static bool fill_keys(struct arena *arena, const struct key_schema *keys, struct
     struct key_schema_element *elements = out->items;
     for (size_t i = 0; elements != NULL && i < out->count; i++)
         elements[i] = (struct key_schema_element){
-            keys->parts[i].name, i < keys->hash_count ? SLICE_LIT("HASH") : SLICE_LIT("RANGE")};
+            .attribute_name = keys->parts[i].name,
+            .key_type = i < keys->hash_count ? SLICE_LIT("HASH") : SLICE_LIT("RANGE")};
     return elements != NULL;
 }
 
@@ -98,7 +99,8 @@ static void define(struct definitions *definitions, const struct key_schema *key
             known |= slice_equal(definitions->list[j].attribute_name, keys->parts[i].name);
         if (!known)
             definitions->list[definitions->count++] = (struct attribute_definition){
-                keys->parts[i].name, slice_str(value_type_name(keys->parts[i].type))};
+                .attribute_name = keys->parts[i].name,
+                .attribute_type = slice_str(value_type_name(keys->parts[i].type))};
     }
 }
 
@@ -110,7 +112,8 @@ static struct field_list defined(struct definitions *definitions)
 
 static struct request_provisioned_throughput units(uint64_t read, uint64_t write)
 {
-    return (struct request_provisioned_throughput){number(read), number(write)};
+    return (struct request_provisioned_throughput){.read_capacity_units = number(read),
+                                                   .write_capacity_units = number(write)};
 }
 
 static struct request_projection *projection(struct arena *arena, const struct model_index *index)
