@@ -136,6 +136,17 @@ class Disk:
                 pending.append((at, (kind, inode, path, other)))
         return names, directories, files, pending
 
+    def tell(self, names, pending):
+        """Keeps what was known before the last power loss, for whoever has to find out why a server did not survive it."""
+        kinds = ('', 'create', 'rename', 'remove', 'sync', 'sync lost', 'sync directory', 'mkdir', 'write')
+        with open(os.path.join(os.path.dirname(self.path), 'before-power-loss'), 'w') as file:
+            for at in range(self.get('cursor')):
+                kind, ready, inode, length, count, _, path, other = RECORD.unpack_from(self.map, RECORDS_AT + at * RECORD.size)
+                if kind != WRITE:
+                    print(at, kinds[kind], ready, inode, length, count, text(path), text(other), file=file)
+            print('names', sorted(names.items()), file=file)
+            print('not synced', pending, file=file)
+
     def old(self, place, count):
         if place == OLD_ZEROS:
             return bytes(count)
@@ -171,6 +182,7 @@ class Disk:
 
     def lose_power(self, random):
         names, directories, files, pending = self.replay()
+        self.tell(names, pending)
         for change in self.surviving(random, [change for _, change in pending]):
             self.apply(change, names, directories)
         sources = {status.st_ino: os.path.join(self.data, path) for path, status in self.walk()}
