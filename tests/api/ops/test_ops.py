@@ -62,7 +62,7 @@ class Server:
         return code
 
     def http(self, method, path, body=None, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             if isinstance(body, (dict, list)):
                 body = json.dumps(body)
