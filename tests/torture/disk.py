@@ -102,6 +102,34 @@ class Disk:
         self.set('write_faults', 0)
         self.set('sync_faults', 0)
 
+    # ---- Kills ----
+
+    def add(self, kind, inode, path, other=''):
+        at = self.get('cursor')
+        RECORD.pack_into(self.map, RECORDS_AT + at * RECORD.size, kind, 1, inode, 0, 0, 0, path.encode(), other.encode())
+        self.set('cursor', at + 1)
+
+    def notice(self):
+        """After a kill: a name may have been made or changed by the last instruction, and not be in the journal. Whoever starts
+        next finds it there, and makes no record of it either."""
+        names, directories, _, pending = self.replay()
+        for _, change in pending:
+            self.apply(change, names, directories)
+        there, known = {}, directories | self.directories
+        for top, inner, files in os.walk(self.data):
+            for path in (os.path.relpath(os.path.join(top, name), self.data) for name in inner):
+                if path not in known:
+                    self.add(MKDIR, 0, path)
+            for path in (os.path.join(top, name) for name in files):
+                there[os.path.relpath(path, self.data)] = os.lstat(path).st_ino
+        gone = {inode: path for path, inode in names.items() if path not in there}
+        for path, inode in there.items():
+            if names.get(path) != inode:
+                if inode in gone:
+                    self.add(RENAME, inode, gone[inode], path)
+                else:
+                    self.add(CREATE, inode, path)
+
     # ---- Power loss ----
 
     def replay(self):

@@ -117,6 +117,8 @@ class Segment:
         process.kill()
         process.wait()
         self.tally.kills += 1
+        if self.disk and os.path.isdir(self.data):
+            self.disk.notice()
         if self.disk and self.random.random() < 0.5 and os.path.isdir(self.data):
             self.lose_power()
 
@@ -170,6 +172,8 @@ class Segment:
             timer.join()
             process.wait()
             self.killed = time.monotonic()
+            if self.disk:
+                self.disk.notice()
         if process.returncode != -signal.SIGKILL:
             raise Problem(f'the server ended by itself with status {process.returncode}\n{self.server.error_text()}')
         loop.close()
