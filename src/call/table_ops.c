@@ -38,6 +38,35 @@ enum step call_alter(struct api_call *call, struct slice name,
     return prepare(call, name, alter, context) == NULL ? STEP_FAILED : call_submit(call);
 }
 
+struct editing {
+    table_edit *edit;
+    void *context;
+};
+
+static bool edit_alter(void *context, struct table *current, struct table **next,
+                       struct error *error)
+{
+    const struct editing *editing = context;
+    struct table_settings settings;
+    if (current == NULL)
+        return editing->edit(editing->context, NULL, NULL, error);
+    struct table *table = table_begin(current, &settings, error);
+    if (table == NULL)
+        return false;
+    return editing->edit(editing->context, table, &settings, error)
+               ? table_end(table, &settings, next, error)
+               : table_abandon(table);
+}
+
+enum step call_edit(struct api_call *call, struct slice name, table_edit *edit, void *context)
+{
+    struct editing *editing = call_alloc(call, 1, sizeof(*editing));
+    if (editing == NULL)
+        return STEP_FAILED;
+    *editing = (struct editing){edit, context};
+    return call_alter(call, name, edit_alter, editing);
+}
+
 enum step call_act(struct api_call *call, struct table_act *act)
 {
     act->change = prepare(call, act->name, act->alter, act);

@@ -230,12 +230,15 @@ static bool index_updates(struct table *table, struct table_settings *settings,
     return true;
 }
 
-static bool apply_updates(struct table *table, struct table_settings *settings,
-                          const struct scaling_change *change, struct error *error)
+static bool scaling_edit(void *context, struct table *table, struct table_settings *settings,
+                         struct error *error)
 {
+    const struct scaling_change *change = context;
     const struct update_replica_scaling_request *request = change->request;
     const struct replica_scaling_update *replicas = request->replicas.items;
     const struct slice whole = {NULL, 0};
+    if (table == NULL)
+        return table_not_found(error, table_name_plain(request->table_name));
     if (!scaling_set(table, settings, whole, true, request->write, error) ||
         !index_updates(table, settings, &request->indexes, true, error))
         return false;
@@ -250,21 +253,6 @@ static bool apply_updates(struct table *table, struct table_settings *settings,
             return false;
     }
     return true;
-}
-
-static bool scaling_alter(void *context, struct table *current, struct table **next,
-                          struct error *error)
-{
-    const struct scaling_change *change = context;
-    struct table_settings settings;
-    if (current == NULL)
-        return table_not_found(error, table_name_plain(change->request->table_name));
-    struct table *table = table_begin(current, &settings, error);
-    if (table == NULL)
-        return false;
-    if (!apply_updates(table, &settings, change, error))
-        return table_abandon(table);
-    return table_end(table, &settings, next, error);
 }
 
 enum step update_table_replica_auto_scaling_start(struct api_call *call, const void *request)
@@ -282,7 +270,7 @@ enum step update_table_replica_auto_scaling_start(struct api_call *call, const v
                                "required");
         return STEP_FAILED;
     }
-    return call_alter(call, table_name_plain(change->request->table_name), scaling_alter, change);
+    return call_edit(call, table_name_plain(change->request->table_name), scaling_edit, change);
 }
 
 void update_table_replica_auto_scaling_finish(struct api_call *call, const void *request)

@@ -99,14 +99,13 @@ struct global_change {
 };
 
 static enum step start_change(struct api_call *call, const void *request, struct slice name,
-                              bool (*alter)(void *context, struct table *current,
-                                            struct table **next, struct error *error))
+                              table_edit *edit)
 {
     struct global_change *change = call_alloc(call, 1, sizeof(*change));
     if (change == NULL)
         return STEP_FAILED;
     *change = (struct global_change){request, call->region, env_now(engine_env(call_engine(call)))};
-    return call_alter(call, name, alter, change);
+    return call_edit(call, name, edit, change);
 }
 
 // A replica needs a table with a stream of both images.
@@ -125,28 +124,22 @@ static bool replica_check(const struct table *table, struct slice name, struct s
                             SLICE_FMT(name), SLICE_FMT(region));
 }
 
-static bool create_alter(void *context, struct table *current, struct table **next,
-                         struct error *error)
+static bool create_edit(void *context, struct table *table, struct table_settings *settings,
+                        struct error *error)
 {
     const struct global_change *change = context;
     const struct create_global_table_request *request = change->request;
     const struct replica_request *replicas = request->replication_group.items;
-    struct table_settings settings;
-    if (global_entry(current).len > 0)
+    if (global_entry(table).len > 0)
         return error_set(error, ERR_GLOBAL_TABLE_EXISTS,
                          "Global table with name: '%.*s' already exists.",
                          SLICE_FMT(request->global_table_name));
     for (size_t i = 0; i < request->replication_group.count; i++) {
-        if (!replica_check(current, request->global_table_name, replicas[i].region_name,
+        if (!replica_check(table, request->global_table_name, replicas[i].region_name,
                            change->region, error))
             return false;
     }
-    struct table *table = table_begin(current, &settings, error);
-    if (table == NULL)
-        return false;
-    if (!entry_set(table, &settings, change->now_ms, change->region, error))
-        return table_abandon(table);
-    return table_end(table, &settings, next, error);
+    return entry_set(table, settings, change->now_ms, change->region, error);
 }
 
 static bool group_check(const struct field_list *group, struct error *error)
@@ -174,7 +167,7 @@ enum step create_global_table_start(struct api_call *call, const void *decoded)
     const struct create_global_table_request *request = decoded;
     if (!group_check(&request->replication_group, &call->error))
         return STEP_FAILED;
-    return start_change(call, request, request->global_table_name, create_alter);
+    return start_change(call, request, request->global_table_name, create_edit);
 }
 
 void create_global_table_finish(struct api_call *call, const void *request)
@@ -209,27 +202,21 @@ static bool update_one(const struct global_change *change, const struct table *t
     return true;
 }
 
-static bool update_alter(void *context, struct table *current, struct table **next,
-                         struct error *error)
+static bool update_edit(void *context, struct table *table, struct table_settings *settings,
+                        struct error *error)
 {
     const struct global_change *change = context;
     const struct update_global_table_request *request = change->request;
     const struct replica_update *updates = request->replica_updates.items;
-    struct slice entry = global_entry(current);
+    struct slice entry = global_entry(table);
     struct slice region = global_region(entry);
-    struct table_settings settings;
     if (entry.len == 0)
         return global_not_found(request->global_table_name, error);
     for (size_t i = 0; i < request->replica_updates.count; i++) {
-        if (!update_one(change, current, &updates[i], &region, error))
+        if (!update_one(change, table, &updates[i], &region, error))
             return false;
     }
-    struct table *table = table_begin(current, &settings, error);
-    if (table == NULL)
-        return false;
-    if (!entry_set(table, &settings, map_integer(entry, "created_ms"), region, error))
-        return table_abandon(table);
-    return table_end(table, &settings, next, error);
+    return entry_set(table, settings, map_integer(entry, "created_ms"), region, error);
 }
 
 enum step update_global_table_start(struct api_call *call, const void *decoded)
@@ -244,7 +231,7 @@ enum step update_global_table_start(struct api_call *call, const void *decoded)
             return STEP_FAILED;
         }
     }
-    return start_change(call, request, request->global_table_name, update_alter);
+    return start_change(call, request, request->global_table_name, update_edit);
 }
 
 void update_global_table_finish(struct api_call *call, const void *request)

@@ -93,25 +93,19 @@ static struct slice entry_make(struct table *table, const struct kinesis_change 
     return map_end(&maker, &table->arena, error);
 }
 
-static bool kinesis_alter(void *context, struct table *current, struct table **next,
-                          struct error *error)
+static bool kinesis_edit(void *context, struct table *table, struct table_settings *settings,
+                         struct error *error)
 {
     const struct kinesis_change *change = context;
     struct slice arn = change->request->stream_arn;
-    struct table_settings settings;
-    if (current == NULL)
-        return table_not_found(error, table_name_plain(change->request->table_name));
-    table_settings_read(current, &settings);
-    if (!state_check(change, current, settings.kinesis, map_value(settings.kinesis, arn), error))
-        return false;
-    struct table *table = table_begin(current, &settings, error);
     if (table == NULL)
+        return table_not_found(error, table_name_plain(change->request->table_name));
+    struct slice before = map_value(settings->kinesis, arn);
+    if (!state_check(change, table, settings->kinesis, before, error))
         return false;
-    struct slice entry = entry_make(table, change, map_value(settings.kinesis, arn), error);
-    if (entry.ptr == NULL || !map_set(&table->arena, &settings.kinesis, arn, entry, error))
-        return table_abandon(table);
-    settings.log_both = change->action != KINESIS_DISABLE;
-    return table_end(table, &settings, next, error);
+    struct slice entry = entry_make(table, change, before, error);
+    settings->log_both = change->action != KINESIS_DISABLE;
+    return entry.ptr != NULL && map_set(&table->arena, &settings->kinesis, arn, entry, error);
 }
 
 static enum step start_change(struct api_call *call, const void *request,
@@ -128,7 +122,7 @@ static enum step start_change(struct api_call *call, const void *request,
                                SLICE_FMT(change->request->stream_arn));
         return STEP_FAILED;
     }
-    return call_alter(call, table_name_plain(change->request->table_name), kinesis_alter, change);
+    return call_edit(call, table_name_plain(change->request->table_name), kinesis_edit, change);
 }
 
 static void finish_change(struct api_call *call, const struct kinesis_destination_request *request,

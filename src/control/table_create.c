@@ -2,17 +2,12 @@
 // everything except the filling of a new index is done by then.
 #include "call/table_ops.h"
 
-static struct table_act *new_act(struct api_call *call)
-{
-    return call_alloc(call, 1, sizeof(struct table_act));
-}
-
 enum step create_table_start(struct api_call *call, const void *request)
 {
-    struct table_act *act = new_act(call);
-    return act != NULL && act_create(act, call_engine(call), &call->arena, request, &call->error)
-               ? call_act(call, act)
-               : STEP_FAILED;
+    struct table_act *act = call_alloc(call, 1, sizeof(*act));
+    if (act == NULL || !act_create(act, call_engine(call), &call->arena, request, &call->error))
+        return STEP_FAILED;
+    return call_act(call, act);
 }
 
 void create_table_finish(struct api_call *call, const void *request)
@@ -23,10 +18,10 @@ void create_table_finish(struct api_call *call, const void *request)
 
 enum step update_table_start(struct api_call *call, const void *request)
 {
-    struct table_act *act = new_act(call);
-    return act != NULL && act_update(act, call_engine(call), &call->arena, request, &call->error)
-               ? call_act(call, act)
-               : STEP_FAILED;
+    struct table_act *act = call_alloc(call, 1, sizeof(*act));
+    if (act == NULL || !act_update(act, call_engine(call), &call->arena, request, &call->error))
+        return STEP_FAILED;
+    return call_act(call, act);
 }
 
 void update_table_finish(struct api_call *call, const void *request)
@@ -38,7 +33,7 @@ void update_table_finish(struct api_call *call, const void *request)
 enum step delete_table_start(struct api_call *call, const void *request)
 {
     const struct table_name_request *delete = request;
-    struct table_act *act = new_act(call);
+    struct table_act *act = call_alloc(call, 1, sizeof(*act));
     if (act == NULL)
         return STEP_FAILED;
     act_delete(act, call_engine(call), &call->arena, delete->table_name);

@@ -36,17 +36,12 @@ static bool arn_not_found(struct slice arn, struct error *error)
 
 // ---- Operations ---------------------------------------------------------------------------------
 
-static bool tag_alter(void *context, struct table *current, struct table **next,
-                      struct error *error)
+static bool tag_edit(void *context, struct table *table, struct table_settings *settings,
+                     struct error *error)
 {
     const struct tag_resource_request *request = context;
-    struct table_settings settings;
-    if (current == NULL)
-        return arn_not_found(request->resource_arn, error);
-    struct table *table = table_begin(current, &settings, error);
-    if (table == NULL || !tags_add(table, &settings, &request->tags, error))
-        return table_abandon(table);
-    return table_end(table, &settings, next, error);
+    return table == NULL ? arn_not_found(request->resource_arn, error)
+                         : tags_add(table, settings, &request->tags, error);
 }
 
 enum step tag_resource_start(struct api_call *call, const void *request)
@@ -61,7 +56,7 @@ enum step tag_resource_start(struct api_call *call, const void *request)
     }
     if (!tags_check(&tag->tags, &call->error))
         return STEP_FAILED;
-    return call_alter(call, name, tag_alter, call->state->request);
+    return call_edit(call, name, tag_edit, call->state->request);
 }
 
 // The service answers with nothing; an empty object is JSON, too.
@@ -73,19 +68,12 @@ void tag_resource_finish(struct api_call *call, const void *request)
     json_close_object(&w);
 }
 
-static bool untag_alter(void *context, struct table *current, struct table **next,
-                        struct error *error)
+static bool untag_edit(void *context, struct table *table, struct table_settings *settings,
+                       struct error *error)
 {
     const struct untag_resource_request *request = context;
-    struct table_settings settings;
-    if (current == NULL)
-        return error_set(error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
-    struct table *table = table_begin(current, &settings, error);
-    if (table == NULL)
-        return false;
-    if (!tags_remove(table, &settings, &request->tag_keys, error))
-        return table_abandon(table);
-    return table_end(table, &settings, next, error);
+    return table == NULL ? error_set(error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found")
+                         : tags_remove(table, settings, &request->tag_keys, error);
 }
 
 enum step untag_resource_start(struct api_call *call, const void *request)
@@ -100,7 +88,7 @@ enum step untag_resource_start(struct api_call *call, const void *request)
     }
     if (!tags_check_keys(&untag->tag_keys, &call->error))
         return STEP_FAILED;
-    return call_alter(call, name, untag_alter, call->state->request);
+    return call_edit(call, name, untag_edit, call->state->request);
 }
 
 void untag_resource_finish(struct api_call *call, const void *request)

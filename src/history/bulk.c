@@ -262,9 +262,6 @@ static bool fill(struct api_call *call, const struct start_bulk_put_items_reques
 {
     const struct bulk_input *in = request->input;
     const struct bulk_output *out = request->output;
-    int64_t now_ms = env_now(engine_env(call_engine(call)));
-    char id[EXPORT_ID_MAX];
-    export_id(engine_env(call_engine(call)), now_ms, id);
     *bulk = (struct bulk_record){
         .format = in->format,
         .compression = in->compression,
@@ -288,19 +285,14 @@ static bool fill(struct api_call *call, const struct start_bulk_put_items_reques
         out->sse_key,    bulk->tier,  slice_str(rest),
     };
     bulk->base = (struct exchange){
-        .id = arena_copy(&call->arena, slice_str(id)),
         .table = table->name,
         .table_id = table->uuid,
-        .region = call->region,
         .token = request->client_token,
-        .digest = exchange_digest(&call->arena, parts, COUNT_OF(parts)),
-        .started_ms = now_ms,
         .bucket = in->bucket,
         .owner = in->bucket_owner,
         .prefix = in->key_prefix,
     };
-    return (bulk->base.id.ptr != NULL && bulk->base.digest.ptr != NULL) ||
-           error_budget(&call->error);
+    return call_exchange_init(call, &bulk->base, parts, COUNT_OF(parts));
 }
 
 // A token that was used before stands for that operation. Judged on the writer's thread, so that of

@@ -1,6 +1,7 @@
 // RestoreTableFromBackup and RestoreTableToPointInTime: a new table with the keys and indexes of
 // the source, which src/backup then fills.
 #include "history/backup_call.h"
+#include "history/exchange_call.h"
 
 #include "base/limits.h"
 #include "engine/log.h"
@@ -381,13 +382,8 @@ enum step restore_table_to_point_in_time_start(struct api_call *call, const void
     if (!hold(call, table))
         return STEP_FAILED;
     struct table_settings settings;
-    table_settings_read(table, &settings);
-    if (settings.pitr_days == 0) {
-        (void)error_set(&call->error, ERR_PITR_UNAVAILABLE,
-                        "Point in time recovery is not enabled for table '%.*s'",
-                        SLICE_FMT(table->name));
+    if (!call_past_settings(call, table, &settings))
         return STEP_FAILED;
-    }
     *restore = (struct restore){
         .target = request->target_table_name, .source = table, .overrides = &request->overrides};
     if (!choose_time(call, request, &settings, &restore->at_ms))

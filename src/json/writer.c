@@ -57,34 +57,15 @@ void json_close_array(struct json_writer *w)
 static void write_escape(struct buf *out, uint8_t c)
 {
     static const char hex[] = "0123456789abcdef";
-    char text[6] = {'\\', (char)c};
-    size_t len = 2;
-    switch (c) {
-    case '"':
-    case '\\':
-        break;
-    case '\b':
-        text[1] = 'b';
-        break;
-    case '\f':
-        text[1] = 'f';
-        break;
-    case '\n':
-        text[1] = 'n';
-        break;
-    case '\r':
-        text[1] = 'r';
-        break;
-    case '\t':
-        text[1] = 't';
-        break;
-    default:
-        memcpy(text, "\\u00", 4);
-        text[4] = hex[c >> 4];
-        text[5] = hex[c & 15];
-        len = 6;
+    static const char plain[] = "\"\\\b\f\n\r\t";
+    static const char letters[] = "\"\\bfnrt";
+    const char *found = memchr(plain, c, sizeof(plain) - 1);
+    if (found != NULL) {
+        buf_add(out, (char[]){'\\', letters[found - plain]}, 2);
+        return;
     }
-    buf_add(out, text, len);
+    buf_text(out, "\\u00");
+    buf_add(out, (char[]){hex[c >> 4], hex[c & 15]}, 2);
 }
 
 // The slow way: the text, the closing quote and the byte `behind`, unless that is 0.
