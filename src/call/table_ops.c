@@ -73,6 +73,25 @@ enum step call_act(struct api_call *call, struct table_act *act)
     return act->change == NULL ? STEP_FAILED : call_submit(call);
 }
 
+void call_write_table(struct api_call *call, const char *name, const struct table *table,
+                      const struct table *before, enum describe_moment moment)
+{
+    struct table_view view = {
+        .region = call->region, .now_ms = env_now(engine_env(call_engine(call))), .moment = moment};
+    struct json_writer w = call_open(call);
+    json_name(&w, name);
+    table_write_json(&w, table, before, &view);
+    json_close_object(&w);
+}
+
+void call_write_change(struct api_call *call, enum describe_moment moment)
+{
+    const struct table_change *change = call->state->change;
+    call_write_table(call, "TableDescription",
+                     moment == DESCRIBE_DELETED ? change->before : change->after,
+                     moment == DESCRIBE_UPDATED ? change->before : NULL, moment);
+}
+
 void call_changed_settings(const struct api_call *call, struct table_settings *out)
 {
     table_settings_read(call->state->change->after, out);

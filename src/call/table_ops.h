@@ -37,6 +37,9 @@ enum step call_act(struct api_call *call, struct table_act *act);
 
 // The settings that a change of the call's table left behind; the slices live as long as the call.
 void call_changed_settings(const struct api_call *call, struct table_settings *out);
+// {name:{…}}, of a table as it is or, with `before`, has become.
+void call_write_table(struct api_call *call, const char *name, const struct table *table,
+                      const struct table *before, enum describe_moment moment);
 // {"TableDescription":{…}}, the answer to a change.
 void call_write_change(struct api_call *call, enum describe_moment moment);
 

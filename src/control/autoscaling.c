@@ -185,8 +185,7 @@ static void write_description(struct api_call *call, const struct table *table, 
 {
     struct table_settings settings;
     table_settings_read(table, &settings);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_object(&w, "TableAutoScalingDescription");
     json_put_string(&w, "TableName", table->name);
     json_put_text(&w, "TableStatus", status);
@@ -262,14 +261,12 @@ enum step update_table_replica_auto_scaling_start(struct api_call *call, const v
         return STEP_FAILED;
     *change = (struct scaling_change){request, call->region};
     if (change->request->write == NULL && change->request->indexes.count == 0 &&
-        change->request->replicas.count == 0) {
-        (void)error_validation(&call->error,
-                               "One or more parameter values were invalid: at least one of "
-                               "GlobalSecondaryIndexUpdates, "
-                               "ProvisionedWriteCapacityAutoScalingUpdate or ReplicaUpdates is "
-                               "required");
-        return STEP_FAILED;
-    }
+        change->request->replicas.count == 0)
+        return step_failed(error_validation(
+            &call->error, "One or more parameter values were invalid: at least one of "
+                          "GlobalSecondaryIndexUpdates, "
+                          "ProvisionedWriteCapacityAutoScalingUpdate or ReplicaUpdates is "
+                          "required"));
     return call_edit(call, table_name_plain(change->request->table_name), scaling_edit, change);
 }
 

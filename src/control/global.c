@@ -49,28 +49,28 @@ static bool entry_set(struct table *table, struct table_settings *settings, int6
 
 // ---- Describing ------------------------------------------------------------------------------
 
-static void write_description(struct json_writer *w, const struct table *table, const char *status)
+static void write_description(struct api_call *call, const struct table *table, const char *status)
 {
     struct slice entry = global_entry(table);
     struct slice region = global_region(entry);
     struct buf arn;
     buf_init(&arn, 1024);
     buf_printf(&arn, "arn:aws:dynamodb::000000000000:global-table/%.*s", SLICE_FMT(table->name));
-    json_open_object(w);
-    json_put_object(w, "GlobalTableDescription");
-    json_put_array(w, "ReplicationGroup");
+    struct json_writer w = call_open(call);
+    json_put_object(&w, "GlobalTableDescription");
+    json_put_array(&w, "ReplicationGroup");
     if (region.len > 0) {
-        json_open_object(w);
-        json_put_string(w, "RegionName", region);
-        json_close_object(w);
+        json_open_object(&w);
+        json_put_string(&w, "RegionName", region);
+        json_close_object(&w);
     }
-    json_close_array(w);
-    json_put_string(w, "GlobalTableArn", buf_view(&arn));
-    json_put_time(w, "CreationDateTime", map_integer(entry, "created_ms"));
-    json_put_text(w, "GlobalTableStatus", status);
-    json_put_string(w, "GlobalTableName", table->name);
-    json_close_object(w);
-    json_close_object(w);
+    json_close_array(&w);
+    json_put_string(&w, "GlobalTableArn", buf_view(&arn));
+    json_put_time(&w, "CreationDateTime", map_integer(entry, "created_ms"));
+    json_put_text(&w, "GlobalTableStatus", status);
+    json_put_string(&w, "GlobalTableName", table->name);
+    json_close_object(&w);
+    json_close_object(&w);
     buf_release(&arn);
 }
 
@@ -79,12 +79,10 @@ enum step describe_global_table_start(struct api_call *call, const void *decoded
     const struct global_table_name_request *request = decoded;
     struct table *table = engine_table(call_engine(call), request->global_table_name);
     bool found = global_entry(table).len > 0;
-    if (found) {
-        struct json_writer w = call_writer(call);
-        write_description(&w, table, "ACTIVE");
-    } else {
+    if (found)
+        write_description(call, table, "ACTIVE");
+    else
         (void)global_not_found(request->global_table_name, &call->error);
-    }
     if (table != NULL)
         table_release(table);
     return found ? STEP_READY : STEP_FAILED;
@@ -173,8 +171,7 @@ enum step create_global_table_start(struct api_call *call, const void *decoded)
 void create_global_table_finish(struct api_call *call, const void *request)
 {
     (void)request;
-    struct json_writer w = call_writer(call);
-    write_description(&w, call->state->change->after, "CREATING");
+    write_description(call, call->state->change->after, "CREATING");
 }
 
 // ---- Updating --------------------------------------------------------------------------------
@@ -224,12 +221,10 @@ enum step update_global_table_start(struct api_call *call, const void *decoded)
     const struct update_global_table_request *request = decoded;
     const struct replica_update *updates = request->replica_updates.items;
     for (size_t i = 0; i < request->replica_updates.count; i++) {
-        if ((updates[i].create == NULL) == (updates[i].delete == NULL)) {
-            (void)error_validation(&call->error,
-                                   "One or more parameter values were invalid: exactly one of "
-                                   "Create and Delete must be specified in each of ReplicaUpdates");
-            return STEP_FAILED;
-        }
+        if ((updates[i].create == NULL) == (updates[i].delete == NULL))
+            return step_failed(error_validation(
+                &call->error, "One or more parameter values were invalid: exactly one of "
+                              "Create and Delete must be specified in each of ReplicaUpdates"));
     }
     return start_change(call, request, request->global_table_name, update_edit);
 }
@@ -237,8 +232,7 @@ enum step update_global_table_start(struct api_call *call, const void *decoded)
 void update_global_table_finish(struct api_call *call, const void *request)
 {
     (void)request;
-    struct json_writer w = call_writer(call);
-    write_description(&w, call->state->change->after, "UPDATING");
+    write_description(call, call->state->change->after, "UPDATING");
 }
 
 // ---- Listing ---------------------------------------------------------------------------------
@@ -265,8 +259,7 @@ enum step list_global_tables_start(struct api_call *call, const void *decoded)
     struct slice name;
     struct slice last = {NULL, 0};
     bool more = false;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_array(&w, "GlobalTables");
     table_names_init(&names, call_engine(call), request->exclusive_start);
     while (!more && table_names_next(&names, &name)) {

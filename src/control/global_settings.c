@@ -69,8 +69,7 @@ static void write_settings(struct api_call *call, const struct table *table, con
 {
     struct table_settings settings;
     table_settings_read(table, &settings);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_string(&w, "GlobalTableName", table->name);
     json_put_array(&w, "ReplicaSettings");
     if (global_region(settings.global).len > 0)

@@ -106,8 +106,7 @@ void update_contributor_insights_finish(struct api_call *call, const void *decod
     insights_follow(call->api, table);
     table_settings_read(table, &settings);
     bool enable = slice_is(request->action, "ENABLE");
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     write_resource(&w, table->name, request->index_name);
     json_put_text(&w, "ContributorInsightsStatus",
                   change->changed ? (enable ? "ENABLING" : "DISABLING")
@@ -162,8 +161,7 @@ enum step describe_contributor_insights_start(struct api_call *call, const void 
     table_settings_read(table, &settings);
     struct slice entry = map_value(settings.insights, entry_name(request->index_name));
     bool enabled = map_flag(entry, "enabled");
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     write_resource(&w, table->name, request->index_name);
     if (enabled)
         write_rules(&w, table, request->index_name, entry);

@@ -116,12 +116,10 @@ static enum step start_change(struct api_call *call, const void *request,
     if (change == NULL)
         return STEP_FAILED;
     *change = (struct kinesis_change){request, call_engine(call), action};
-    if (!kinesis_stream_name(change->request->stream_arn, &name)) {
-        (void)error_validation(&call->error,
-                               "One or more parameter values were invalid: Invalid StreamArn: %.*s",
-                               SLICE_FMT(change->request->stream_arn));
-        return STEP_FAILED;
-    }
+    if (!kinesis_stream_name(change->request->stream_arn, &name))
+        return step_failed(error_validation(
+            &call->error, "One or more parameter values were invalid: Invalid StreamArn: %.*s",
+            SLICE_FMT(change->request->stream_arn)));
     return call_edit(call, table_name_plain(change->request->table_name), kinesis_edit, change);
 }
 
@@ -129,8 +127,7 @@ static void finish_change(struct api_call *call, const struct kinesis_destinatio
                           const char *status, const char *configuration)
 {
     kinesis_wake(call->api->kinesis);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_string(&w, "TableName", call->state->change->after->name);
     json_put_string(&w, "StreamArn", request->stream_arn);
     json_put_text(&w, "DestinationStatus", status);
@@ -168,13 +165,11 @@ void disable_kinesis_streaming_destination_finish(struct api_call *call, const v
 
 enum step update_kinesis_streaming_destination_start(struct api_call *call, const void *request)
 {
-    if (wanted_precision(request).len == 0) {
-        (void)error_validation(&call->error,
-                               "Streaming destination cannot be updated with given parameters: "
-                               "UpdateKinesisStreamingConfiguration cannot be null or contain only "
-                               "null values");
-        return STEP_FAILED;
-    }
+    if (wanted_precision(request).len == 0)
+        return step_failed(error_validation(
+            &call->error, "Streaming destination cannot be updated with given parameters: "
+                          "UpdateKinesisStreamingConfiguration cannot be null or contain only "
+                          "null values"));
     return start_change(call, request, KINESIS_UPDATE);
 }
 
@@ -205,8 +200,7 @@ enum step describe_kinesis_streaming_destination_start(struct api_call *call, co
     if (table == NULL)
         return STEP_FAILED;
     table_settings_read(table, &settings);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_string(&w, "TableName", table->name);
     json_put_array(&w, "KinesisDataStreamDestinations");
     if (settings.kinesis.len > 0) {

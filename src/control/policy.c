@@ -152,8 +152,7 @@ void put_resource_policy_finish(struct api_call *call, const void *request)
     struct table_settings settings;
     call_changed_settings(call, &settings);
     struct slice policy = map_value(settings.policies, resource_entry(&put->resource));
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     write_revision(&w, map_integer(policy, "revision"));
     json_close_object(&w);
 }
@@ -198,8 +197,7 @@ void delete_resource_policy_finish(struct api_call *call, const void *request)
 {
     (void)request;
     const struct delete_change *delete = call->state->own;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     if (delete->revision != 0)
         write_revision(&w, delete->revision);
     json_close_object(&w);
@@ -221,8 +219,7 @@ enum step get_resource_policy_start(struct api_call *call, const void *request)
         if (policy.len == 0) {
             (void)policy_not_found(&call->error);
         } else {
-            struct json_writer w = call_writer(call);
-            json_open_object(&w);
+            struct json_writer w = call_open(call);
             json_put_string(&w, "Policy", map_text(policy, "document"));
             write_revision(&w, map_integer(policy, "revision"));
             json_close_object(&w);

@@ -50,10 +50,9 @@ enum step tag_resource_start(struct api_call *call, const void *request)
     struct slice name = {NULL, 0};
     if (!tagged_table(tag->resource_arn, &name, &call->error))
         return STEP_FAILED;
-    if (tag->tags.count == 0) {
-        (void)error_validation(&call->error, "Atleast one Tag needs to be provided as Input.");
-        return STEP_FAILED;
-    }
+    if (tag->tags.count == 0)
+        return step_failed(
+            error_validation(&call->error, "Atleast one Tag needs to be provided as Input."));
     if (!tags_check(&tag->tags, &call->error))
         return STEP_FAILED;
     return call_edit(call, name, tag_edit, call->state->request);
@@ -63,8 +62,7 @@ enum step tag_resource_start(struct api_call *call, const void *request)
 void tag_resource_finish(struct api_call *call, const void *request)
 {
     (void)request;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_close_object(&w);
 }
 
@@ -82,10 +80,9 @@ enum step untag_resource_start(struct api_call *call, const void *request)
     struct slice name = {NULL, 0};
     if (!tagged_table(untag->resource_arn, &name, &call->error))
         return STEP_FAILED;
-    if (untag->tag_keys.count == 0) {
-        (void)error_validation(&call->error, "Atleast one Tag Key needs to be provided as Input.");
-        return STEP_FAILED;
-    }
+    if (untag->tag_keys.count == 0)
+        return step_failed(
+            error_validation(&call->error, "Atleast one Tag Key needs to be provided as Input."));
     if (!tags_check_keys(&untag->tag_keys, &call->error))
         return STEP_FAILED;
     return call_edit(call, name, untag_edit, call->state->request);
@@ -120,14 +117,11 @@ enum step list_tags_of_resource_start(struct api_call *call, const void *request
     if (!tagged_table(list->resource_arn, &name, &call->error))
         return STEP_FAILED;
     struct table *table = engine_table(call_engine(call), name);
-    if (table == NULL) {
-        (void)arn_not_found(list->resource_arn, &call->error);
-        return STEP_FAILED;
-    }
+    if (table == NULL)
+        return step_failed(arn_not_found(list->resource_arn, &call->error));
     struct table_settings settings;
     table_settings_read(table, &settings);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     write_tags(&w, settings.tags);
     json_close_object(&w);
     table_release(table);

@@ -70,8 +70,7 @@ static void export_write_json(struct json_writer *w, struct arena *arena,
 
 void export_respond(struct api_call *call, const struct export_record *record)
 {
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_name(&w, "ExportDescription");
     export_write_json(&w, &call->arena, record);
     json_close_object(&w);
@@ -148,8 +147,7 @@ static void import_write_json(struct json_writer *w, struct arena *arena,
 
 void import_respond(struct api_call *call, const struct import_record *record)
 {
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_name(&w, "ImportTableDescription");
     import_write_json(&w, &call->arena, record);
     json_close_object(&w);
@@ -262,11 +260,9 @@ static enum step list(struct api_call *call, struct listing *listing, struct sli
     if (table_arn.len > 0 && !call_table_name(call, table_arn, &listing->table))
         return STEP_FAILED;
     if (token.ptr != NULL) {
-        if (!token_read(token, last)) {
-            (void)error_validation(&call->error, "Invalid NextToken provided: %.*s",
-                                   SLICE_FMT(token));
-            return STEP_FAILED;
-        }
+        if (!token_read(token, last))
+            return step_failed(error_validation(&call->error, "Invalid NextToken provided: %.*s",
+                                                SLICE_FMT(token)));
         after = exchange_name(&call->arena, kind, slice_str(last));
     }
     struct slice prefix = exchange_name(&call->arena, kind, slice_of(NULL, 0));

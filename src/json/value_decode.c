@@ -216,17 +216,10 @@ static bool number_fault(struct value_decoder *d, enum number_status status, str
 {
     if (!fault_is_kept(d))
         return true;
-    switch (status) {
-    case NUMBER_OVERFLOW:
-        return fault(d, FAULT_OVERFLOW);
-    case NUMBER_UNDERFLOW:
-        return fault(d, FAULT_UNDERFLOW);
-    case NUMBER_PRECISION:
+    if (status == NUMBER_OVERFLOW || status == NUMBER_UNDERFLOW)
+        return fault(d, status == NUMBER_OVERFLOW ? FAULT_OVERFLOW : FAULT_UNDERFLOW);
+    if (status == NUMBER_PRECISION)
         return fault(d, FAULT_DIGITS);
-    case NUMBER_SYNTAX:
-    case NUMBER_OK:
-        break;
-    }
     if (text.len == 0)
         return fault(d, FAULT_NUMERIC);
     struct buf message;

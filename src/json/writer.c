@@ -379,6 +379,16 @@ static struct pen pen_escape(struct pen pen, struct slice text, size_t room)
     return pen;
 }
 
+// Writes the text, in room that is there, and has `room` bytes free behind it.
+ALWAYS_INLINE struct pen pen_text(struct pen pen, struct slice text, const uint8_t *limit,
+                                  size_t room)
+{
+    if (!copy_text(pen.to, text, limit))
+        return pen_escape(pen, text, room);
+    pen.to += text.len;
+    return pen;
+}
+
 // Room that a map's entry may take beyond its name and text, a number included.
 enum { ENTRY_ROOM = 2 * TEXT_ROOM + NUMBER_TEXT_MAX };
 
@@ -418,12 +428,7 @@ ALWAYS_INLINE struct pen write_entry(struct pen pen, const uint8_t **at, const u
     if (pen.to == NULL)
         return pen;
     *pen.to++ = '"';
-    bool bare = copy_text(pen.to, name, limit);
-    pen.to += name.len;
-    if (!bare) {
-        pen.to -= name.len;
-        pen = pen_escape(pen, name, room);
-    }
+    pen = pen_text(pen, name, limit, room);
     if (pen.to == NULL)
         return pen;
     if (tag != VALUE_TAG_S && tag != VALUE_TAG_N) {
@@ -440,15 +445,8 @@ ALWAYS_INLINE struct pen write_entry(struct pen pen, const uint8_t **at, const u
         pen.to += number_to_text(scalar, (char *)pen.to);
         return pen_close(pen, false, notation);
     }
-    bare = copy_text(pen.to, scalar, limit);
-    pen.to += scalar.len;
-    if (!bare) {
-        pen.to -= scalar.len;
-        pen = pen_escape(pen, scalar, ENTRY_ROOM);
-        if (pen.to == NULL)
-            return pen;
-    }
-    return pen_close(pen, true, notation);
+    pen = pen_text(pen, scalar, limit, ENTRY_ROOM);
+    return pen.to == NULL ? pen : pen_close(pen, true, notation);
 }
 
 ALWAYS_INLINE const uint8_t *write_entries(struct buf *out, const uint8_t *map,
