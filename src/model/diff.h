@@ -7,6 +7,7 @@
 #include "model/model.h"
 
 // X(kind, what it is a change of, what happens to that if there is no text before or after)
+// clang-format off: a row is a line
 #define MODEL_CHANGE_LIST(X)                                                                         \
     X(MODEL_ATTACHED, "table", "gets its first model") /* the table had none */                      \
     X(TABLE_CREATED, "table", "will be created")                                                     \
@@ -44,6 +45,7 @@
     X(PATTERN_CHANGED, "pattern", "changes")                                                         \
     X(RULE_ADDED, "rule", "is new")                                                                  \
     X(RULE_REMOVED, "rule", "goes")
+// clang-format on
 
 enum model_change_kind {
 #define X(kind, noun, verb) MODEL_CHANGE_##kind,
@@ -84,12 +86,19 @@ void model_change_text(const struct model_change *change, struct buf *out);
 
 // ---- Parts of a model in the words of the language --------------------------------------------
 
-void model_expr_text(const struct model_expr *expr, struct buf *out);
+// The names of parameters are the pattern's; NULL for what has none.
+void model_expr_text(const struct model_access *access, const struct model_expr *expr,
+                     struct buf *out);
 void model_template_text(const struct model_template *template, struct buf *out);
 // string(1..100)? unique lower = "x" on update
 void model_attribute_text(const struct model_attribute *attribute, struct buf *out);
 // (GSI1PK + A, GSI1SK) project keys
 void model_index_text(const struct model_index *index, struct buf *out);
+// PK = "USER#{userId}" and SK begins "ORDER#"
+void model_conditions_text(const struct model_access *access, const struct model_condition *list,
+                           size_t count, struct buf *out);
+// (userId uuid, since date)
+void model_params_text(const struct model_access *access, struct buf *out);
 void model_access_text(const struct model_access *access, struct buf *out);
 const char *model_mode_name(enum model_mode mode);
 const char *model_leave_name(enum model_leave leave);

@@ -372,5 +372,7 @@ const struct model_attribute *model_type_field(const struct model_type *type, st
 enum value_type model_type_stored(const struct model_type *type);
 // A type as the language writes it: "user" | "admin", number(1..10), ThumbnailUrls?
 void model_type_text(const struct model_type *type, struct buf *out);
+// A value as the language writes it: "x", 5, true, [], {}, null.
+void model_literal_text(struct slice value, struct buf *out);
 
 #endif
