@@ -276,19 +276,10 @@ static const struct model_type *member_type(const struct model_type *type)
     return type != NULL && type->kind == MODEL_RECORD ? type->item : NULL;
 }
 
-static bool may_be_null(const struct model_type *type)
-{
-    for (size_t i = 0; type->kind == MODEL_UNION && i < type->option_count; i++) {
-        if (type->options[i]->kind == MODEL_NULL)
-            return true;
-    }
-    return type->kind == MODEL_NULL;
-}
-
 // Whether a null in a patch removes the member.
 static bool null_removes(const struct model_attribute *attribute)
 {
-    return attribute == NULL || attribute->optional || !may_be_null(attribute->type);
+    return attribute == NULL || attribute->optional || !model_type_has(attribute->type, MODEL_NULL);
 }
 
 // One member, behind its name.

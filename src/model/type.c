@@ -84,6 +84,14 @@ static void string_text(struct slice text, struct buf *out)
     buf_byte(out, '"');
 }
 
+bool model_type_has(const struct model_type *type, enum model_kind kind)
+{
+    for (size_t i = 0; type != NULL && i < type->option_count; i++)
+        if (type->options[i]->kind == kind)
+            return true;
+    return type != NULL && type->kind == kind;
+}
+
 void model_literal_text(struct slice value, struct buf *out)
 {
     switch (value.len == 0 ? VALUE_TYPES : value_type(value)) {
