@@ -19,6 +19,14 @@ static bool key_error(struct key_builder *builder, const char *message)
     return error_validation(builder->params->error, "%s", message);
 }
 
+// What the newer layer tells as an invalid expression.
+static bool clause_error(struct key_builder *builder, const char *message)
+{
+    return error_validation(
+        builder->params->error, "%s%s",
+        layer_is_new(builder->params->layer) ? "Invalid KeyConditionExpression: " : "", message);
+}
+
 static enum key_op key_op_of(enum expr_op op, bool mirrored)
 {
     switch (op) {
@@ -59,8 +67,8 @@ static const struct expr_node *clause_attribute(struct key_builder *builder,
             return NULL;
         }
         if (arg->path.count > 1) {
-            key_error(builder,
-                      "KeyConditionExpressions cannot have conditions on nested attributes");
+            clause_error(builder,
+                         "KeyConditionExpressions cannot have conditions on nested attributes");
             return NULL;
         }
         attribute = arg;
@@ -89,8 +97,8 @@ static bool clause_add(struct key_builder *builder, const struct expr_node *node
     struct key_clause clause = {.attribute = attribute->path.steps[0].name, .op = op};
     for (size_t i = 0; i < builder->count; i++) {
         if (slice_equal(builder->clauses[i].attribute, clause.attribute))
-            return key_error(builder,
-                             "KeyConditionExpressions must only contain one condition per key");
+            return clause_error(builder,
+                                "KeyConditionExpressions must only contain one condition per key");
     }
     size_t values = 0;
     for (const struct expr_node *arg = node->args; arg != NULL; arg = arg->next) {
@@ -138,7 +146,7 @@ struct expr_key *key_compile(struct parser *parser, struct expr_node *root)
         error_budget(parser->params->error);
         return NULL;
     }
-    *key = (struct expr_key){builder.count, builder.clauses, false};
+    *key = (struct expr_key){builder.count, builder.clauses, false, parser->params->layer};
     return key;
 }
 
@@ -207,6 +215,11 @@ static bool missed(const struct key_part *part, struct error *error)
 static bool resolve_plain(const struct expr_key *key, const struct key_schema *schema,
                           struct key_range *out, struct error *error)
 {
+    if (key->count > 2 && layer_is_new(key->layer) && !key->legacy)
+        return error_validation(error,
+                                "The number of query conditions (%zu) exceeds the number of key "
+                                "attributes defined in the schema (%zu)",
+                                key->count, schema->hash_count + schema->range_count);
     if (key->count < 1 || key->count > 2)
         return error_validation(error, "Conditions can be of length 1 or 2 only");
     const struct key_part *hash = &schema->parts[0];

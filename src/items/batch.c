@@ -66,15 +66,17 @@ static bool find_group_keys(struct api_call *call, struct slice table_name, stru
 {
     const struct field_value *keys = group->request->keys.items;
     size_t count = group->request->keys.count;
-    group->table = call_table(call, table_name);
     group->keys = call_alloc(call, count, sizeof(struct slice));
     struct slice *sorted = call_alloc(call, count, sizeof(struct slice));
-    if (group->table == NULL || group->keys == NULL || sorted == NULL)
+    if (group->keys == NULL || sorted == NULL)
         return false;
     for (size_t i = 0; i < count; i++)
         sorted[i] = keys[i].value;
     if (call_has_duplicates(sorted, count))
         return error_validation(&call->error, "%s", duplicates);
+    group->table = call_table(call, table_name);
+    if (group->table == NULL)
+        return false;
     for (size_t i = 0; i < count; i++) {
         if (!call_key(call, group->table, keys[i].value, &group->keys[i]))
             return false;
@@ -352,6 +354,9 @@ enum step batch_write_item_start(struct api_call *call, const void *decoded)
 {
     const struct batch_write_item_request *request = decoded;
     size_t total;
+    if (request->request_items.count == 0)
+        return step_failed(error_validation(
+            &call->error, "The requestItems parameter is required for BatchWriteItem"));
     if (!check_entries(call, &request->request_items, &total))
         return STEP_FAILED;
     struct write_job *job = call_write_job(call, total);

@@ -100,7 +100,7 @@ static bool check_item(const struct table *table, struct slice item, struct erro
     }
     if (value_item_size(item) > LIMIT_ITEM_SIZE)
         return error_validation(error, "Item size has exceeded the maximum allowed size");
-    if (value_depth(item) > LIMIT_NESTING + 1)
+    if (value_depth(item) > LIMIT_NESTING)
         return error_validation(error, "Nesting Levels have exceeded supported limits");
     return table_check_item(table, item, error);
 }
