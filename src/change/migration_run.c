@@ -4,31 +4,16 @@
 #include "change/migration.h"
 
 #include "base/log.h"
-#include "base/wait.h"
-#include "engine/layout.h"
 
 #include <stdio.h>
 
-enum {
-    PAGE_ITEMS = 64,
-    TRIES = 10,
-    SAVE_EVERY_MS = 400,
-    ITEM_MEMORY = 64 << 20,
-};
+enum { PAGE_ITEMS = 64, TRIES = 10 };
 
 struct migration_run {
-    struct run run; // first; its id is "<table>/<migration>"
-    struct slice table_name;
-    struct slice name;
-    struct arena page;
-    struct arena item;
-    struct table *table; // a reference
+    struct walk_run walk; // first; its id is "<table>/<migration>", and the subject the table
     struct migration *migration;
     struct migration_work work;
     struct migrator migrator;
-    struct model_pace pace;
-    struct buf position;
-    int64_t saved_ms;
     size_t count;
     struct slice items[PAGE_ITEMS];
     struct migration_plan plan;
@@ -40,14 +25,16 @@ struct migration_run {
 static bool save_history(struct migration_run *run, struct run_saving *saving)
 {
     char *did = arena_printf(&saving->arena, "migrate %s %.*s", run->work.down ? "down" : "up",
-                             SLICE_FMT(run->name));
+                             SLICE_FMT(run->work.name));
     struct model_version version = {.time_ms = run->work.progress.ended_ms, .file = run->work.file};
     if (did == NULL)
         return error_budget(saving->error);
     version.did = slice_str(did);
-    if (!model_version_next(run->run.shop->engine, run->table, &version.number, saving->error))
+    if (!model_version_next(run->walk.run.shop->engine, run->walk.run.table, &version.number,
+                            saving->error))
         return false;
-    saving->writes[1] = model_version_record(run->table, &version, &saving->arena, saving->error);
+    saving->writes[1] =
+        model_version_record(run->walk.run.table, &version, &saving->arena, saving->error);
     saving->count = 2;
     return saving->error->code == ERR_NONE;
 }
@@ -56,17 +43,7 @@ static bool save(struct run *base, struct slice there, struct run_saving *saving
 {
     struct migration_run *run = (struct migration_run *)base;
     (void)there;
-    saving->writes[0].value = migration_work_encode(&run->work, &saving->arena, saving->error);
-    return saving->error->code == ERR_NONE &&
-           (run->work.status != MIGRATION_DONE || save_history(run, saving));
-}
-
-static void keep_position(struct run *base)
-{
-    struct migration_run *run = (struct migration_run *)base;
-    run->work.progress.position = buf_view(&run->position);
-    run_save(base);
-    run->saved_ms = monotonic_ms();
+    return run->work.status != MIGRATION_DONE || save_history(run, saving);
 }
 
 // ---- Items ------------------------------------------------------------------------------------
@@ -74,16 +51,16 @@ static void keep_position(struct run *base)
 static bool keep_item(void *context, struct slice item)
 {
     struct migration_run *run = context;
-    run->items[run->count] = arena_copy(&run->page, item);
-    return run->items[run->count++].ptr != NULL || error_budget(&run->run.error);
+    run->items[run->count] = arena_copy(&run->walk.page, item);
+    return run->items[run->count++].ptr != NULL || error_budget(&run->walk.run.error);
 }
 
 static void note_failure(struct migration_run *run, struct slice item, const char *text)
 {
-    struct slice key = model_key_of(run->table, item, &run->item);
+    struct slice key = model_key_of(run->walk.run.table, item, &run->walk.item);
     run->work.failed++;
     if (key.ptr != NULL)
-        model_sample_add(&run->work.progress.samples, &run->run.arena, key, slice_str(text));
+        model_sample_add(&run->work.progress.samples, &run->walk.run.arena, key, slice_str(text));
 }
 
 // Whether the transaction failed because something was changed meanwhile.
@@ -110,40 +87,24 @@ static const char *reason(const struct migration_plan *plan, const struct error 
 
 static bool write_plan(struct migration_run *run, struct error *error)
 {
-    struct item_edit edit = {.arena = &run->item,
+    struct item_edit edit = {.arena = &run->walk.item,
                              .count = run->plan.count,
                              .actions = run->plan.actions,
                              .transaction = true};
-    return work_edit_items(run->run.shop, &edit, error);
-}
-
-// The item as it is now, in the arena; VALUE_NONE if it is gone.
-static bool read_again(struct migration_run *run, struct slice *item, struct error *error)
-{
-    struct buf key;
-    struct item_read read;
-    buf_init(&key, STORE_KEY_MAX);
-    layout_item_key(&key, run->table->tree, &run->table->keys, *item);
-    bool ok = engine_get(run->run.shop->engine, NULL, buf_view(&key), &read, error);
-    buf_release(&key);
-    if (!ok)
-        return false;
-    *item = read.item.len == 0 ? VALUE_NONE : arena_copy(&run->page, read.item);
-    ok = read.item.len == 0 || item->ptr != NULL || error_budget(error);
-    item_read_release(run->run.shop->engine, &read);
-    return ok;
+    return work_edit_items(run->walk.run.shop, &edit, error);
 }
 
 // True if the run can go on, whether the item could be migrated or not.
 static bool migrate_item(struct migration_run *run, struct slice item)
 {
+    struct workshop *shop = run->walk.run.shop;
     for (int try = 0; try < TRIES && item.len > 0; try++) {
         struct error error;
-        arena_reset(&run->item);
-        error_init(&error, &run->item);
+        arena_reset(&run->walk.item);
+        error_init(&error, &run->walk.item);
         if (!migration_plan(&run->migrator, item, &run->plan, &error)) {
             if (error.code != ERR_VALIDATION)
-                return error_set(&run->run.error, error.code, "%s", error.message);
+                return error_set(&run->walk.run.error, error.code, "%s", error.message);
             run->work.matched += try == 0;
             note_failure(run, item, error.message);
             return true;
@@ -159,14 +120,14 @@ static bool migrate_item(struct migration_run *run, struct slice item)
             return true;
         }
         if (error.code != ERR_TRANSACTION_CANCELED && error.code != ERR_VALIDATION)
-            return error_set(&run->run.error, error.code, "%s", error.message);
+            return error_set(&run->walk.run.error, error.code, "%s", error.message);
         if (!was_changed(&run->plan, &error)) {
             note_failure(run, item, reason(&run->plan, &error));
             return true;
         }
-        error_init(&error, &run->item);
-        if (!read_again(run, &item, &error))
-            return error_set(&run->run.error, error.code, "%s", error.message);
+        error_init(&error, &run->walk.item);
+        if (!model_item_now(shop->engine, run->walk.run.table, &run->walk.page, &item, &error))
+            return error_set(&run->walk.run.error, error.code, "%s", error.message);
     }
     if (item.len > 0)
         note_failure(run, item, "it was changed by others again and again");
@@ -175,30 +136,26 @@ static bool migrate_item(struct migration_run *run, struct slice item)
 
 static bool refresh(struct migration_run *run)
 {
-    struct table *table = engine_table(run->run.shop->engine, run->table_name);
-    table_release(run->table);
-    run->table = table;
-    run->migrator.table = table;
-    if (table == NULL || !slice_equal(table->uuid, run->work.table_id))
-        return error_set(&run->run.error, ERR_RESOURCE_NOT_FOUND, "The table was deleted.");
-    return true;
+    struct run *base = &run->walk.run;
+    bool there = walk_run_refresh(&run->walk, base->task.subject, run->work.table_id);
+    run->migrator.table = base->table;
+    return there || error_set(&base->error, ERR_RESOURCE_NOT_FOUND, "The table was deleted.");
 }
 
 static bool run_page(struct migration_run *run, bool *ended)
 {
-    arena_reset(&run->page);
+    arena_reset(&run->walk.page);
     run->count = 0;
-    if (!refresh(run) || !model_walk(run->run.shop->engine, run->table, &run->position, PAGE_ITEMS,
-                                     keep_item, run, ended, &run->run.error))
+    if (!refresh(run) ||
+        !model_walk(run->walk.run.shop->engine, run->walk.run.table, &run->walk.position,
+                    PAGE_ITEMS, keep_item, run, ended, &run->walk.run.error))
         return false;
     for (size_t i = 0; i < run->count; i++) {
         if (!migrate_item(run, run->items[i]))
             return false;
         run->work.progress.done++;
     }
-    if (monotonic_ms() - run->saved_ms >= SAVE_EVERY_MS)
-        keep_position(&run->run);
-    return model_pace(run->run.shop, &run->pace, (int64_t)run->count) || *ended;
+    return walk_run_pause(&run->walk, (int64_t)run->count) || *ended;
 }
 
 static bool run_steps(struct migration_run *run)
@@ -207,15 +164,13 @@ static bool run_steps(struct migration_run *run)
     for (; run->work.step < (int64_t)way->count; run->work.step++) {
         bool ended = false;
         run->migrator.step = &way->steps[run->work.step];
-        run->work.progress.total = run->table->stats->items;
-        run->work.progress.items_ms = env_now(engine_env(run->run.shop->engine));
-        run->work.progress.items_before = run->work.progress.done;
-        keep_position(&run->run);
+        run->work.progress.total = run->walk.run.table->stats->items;
+        walk_run_begin(&run->walk);
         while (!ended) {
             if (!run_page(run, &ended))
                 return false;
         }
-        buf_clear(&run->position);
+        buf_clear(&run->walk.position);
         run->work.progress.done = 0;
     }
     return true;
@@ -223,25 +178,18 @@ static bool run_steps(struct migration_run *run)
 
 // ---- The run ----------------------------------------------------------------------------------
 
-static bool load(struct run *base, struct slice record)
+static bool load(struct run *base)
 {
     struct migration_run *run = (struct migration_run *)base;
-    arena_init(&run->page, ITEM_MEMORY);
-    arena_init(&run->item, ITEM_MEMORY);
-    buf_init(&run->position, STORE_KEY_MAX);
-    migration_work_decode(record, &run->work);
-    run->name = run->work.name;
-    run->table_name = base->task.subject;
-    run->migrator = (struct migrator){.engine = base->shop->engine, .arena = &run->item};
+    walk_run_open(&run->walk, &run->work.progress);
+    run->migrator = (struct migrator){.engine = base->shop->engine, .arena = &run->walk.item};
     if (!refresh(run))
         return false;
-    run->pace.rate = run->work.progress.rate > 0 ? run->work.progress.rate : MODEL_RATE;
-    buf_slice(&run->position, run->work.progress.position);
-    run->migration = migration_open(run->work.file, run->work.text, run->work.down, run->table,
+    run->migration = migration_open(run->work.file, run->work.text, run->work.down, base->table,
                                     &base->arena, &base->error);
     if (run->migration == NULL)
         return false;
-    run->migrator.absent = migration_absent(run->table, &base->arena, &base->error);
+    run->migrator.absent = migration_absent(base->table, &base->arena, &base->error);
     return run->migrator.absent != NULL;
 }
 
@@ -255,43 +203,25 @@ static void finish(struct run *base, bool ok)
     struct migration_run *run = (struct migration_run *)base;
     run->work.progress.ended_ms = env_now(engine_env(base->shop->engine));
     run->work.status = ok ? MIGRATION_DONE : MIGRATION_FAILED;
-    buf_clear(&run->position);
+    buf_clear(&run->walk.position);
     if (ok) {
         run->work.applied = !run->work.down;
         log_info("table %.*s: migration %.*s is done: %lld items, %lld made, %lld removed, %lld "
                  "failed",
-                 SLICE_FMT(run->table_name), SLICE_FMT(run->name), (long long)run->work.matched,
-                 (long long)run->work.made, (long long)run->work.removed,
-                 (long long)run->work.failed);
+                 SLICE_FMT(base->task.subject), SLICE_FMT(run->work.name),
+                 (long long)run->work.matched, (long long)run->work.made,
+                 (long long)run->work.removed, (long long)run->work.failed);
     } else {
         run->work.progress.failure = slice_str(base->error.message);
-        log_error("table %.*s: migration %.*s failed: %s", SLICE_FMT(run->table_name),
-                  SLICE_FMT(run->name), base->error.message);
+        log_error("table %.*s: migration %.*s failed: %s", SLICE_FMT(base->task.subject),
+                  SLICE_FMT(run->work.name), base->error.message);
     }
-    keep_position(base);
+    walk_run_keep(base);
 }
 
-static void release(struct run *base)
-{
-    struct migration_run *run = (struct migration_run *)base;
-    table_release(run->table);
-    buf_release(&run->position);
-    arena_release(&run->item);
-    arena_release(&run->page);
-}
-
-static const struct run_kind kind = {
-    .name = "model/migration",
-    .lane = LANE_MODEL,
-    .size = sizeof(struct migration_run),
-    .unfinished = MIGRATION_RUNNING,
-    .load = load,
-    .perform = perform,
-    .finish = finish,
-    .suspend = keep_position,
-    .release = release,
-    .save = save,
-};
+static const struct run_kind kind =
+    RUN_KIND("model/migration", LANE_MODEL, migration_run, work, &migration_work_form,
+             MIGRATION_RUNNING, load, perform, finish, walk_run_keep, walk_run_release, save);
 
 void migration_begin(struct workshop *shop, struct slice table, struct slice name)
 {

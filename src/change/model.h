@@ -30,8 +30,18 @@ MUST_CHECK bool model_walk(struct engine *engine, struct table *table, struct bu
                            uint64_t limit, bool (*visit)(void *context, struct slice item),
                            void *context, bool *ended, struct error *error);
 
+// Walks over up to `most` items (0: all). *whole tells that there are no more.
+MUST_CHECK bool model_walk_most(struct engine *engine, struct table *table, uint64_t most,
+                                bool (*visit)(void *context, struct slice item), void *context,
+                                bool *whole, struct error *error);
+
 // The key attributes of an item, as an item; ptr NULL when memory is out.
 struct slice model_key_of(const struct table *table, struct slice item, struct arena *arena);
+
+// Makes *item, which has at least the key attributes, the item as it is now, in the arena;
+// VALUE_NONE if there is none.
+MUST_CHECK bool model_item_now(struct engine *engine, const struct table *table,
+                               struct arena *arena, struct slice *item, struct error *error);
 
 // ---- Samples ----------------------------------------------------------------------------------
 
@@ -50,10 +60,6 @@ struct model_samples {
 // Copies both into the arena, if there is room for one more.
 void model_sample_add(struct model_samples *samples, struct arena *arena, struct slice key,
                       struct slice text);
-// An L of M, and back; the slices of the latter point into the value.
-void model_samples_encode(struct map_maker *maker, const char *name,
-                          const struct model_samples *samples);
-void model_samples_decode(struct slice list, struct model_samples *out);
 
 // ---- Looking at the items of a table (model_look.c) -------------------------------------------
 
@@ -213,13 +219,11 @@ struct model_progress {
     struct model_samples samples;
 };
 
-struct map_maker;
-void model_progress_encode(struct map_maker *maker, const struct model_progress *progress);
-void model_progress_decode(struct slice record, struct model_progress *out);
+extern const struct map_form model_progress_form;
 
 struct model_work {
-    struct slice table_id;
-    int64_t version; // of the history
+    struct slice table_id; // first, see model_table_record()
+    int64_t version;       // of the history
     enum model_status status;
     enum model_phase phase;
     bool prune;
@@ -230,12 +234,16 @@ struct model_work {
 };
 
 struct slice model_work_name(struct arena *arena, struct slice table);
-struct slice model_work_encode(const struct model_work *work, struct arena *arena,
-                               struct error *error);
-void model_work_decode(struct slice record, struct model_work *out);
+extern const struct map_form model_work_form;
 // False with the error set if it cannot be read; version 0 if there is none.
 MUST_CHECK bool model_work_read(struct engine *engine, const struct table *table,
                                 struct arena *arena, struct model_work *out, struct error *error);
+
+// Reads a record whose struct begins with the id of its table; all zeros if there is none, or it is
+// that of an earlier table of the name.
+MUST_CHECK bool model_table_record(struct engine *engine, const struct table *table,
+                                   struct slice name, const struct map_form *form,
+                                   struct arena *arena, void *out, struct error *error);
 
 // ---- Attaching (attach.c) ---------------------------------------------------------------------
 
@@ -263,12 +271,31 @@ void model_work_begin(struct workshop *shop, struct slice table);
 // Goes on with what the last process had not finished.
 void model_resume(struct workshop *shop);
 
-// Keeps to a rate: waits until `count` more may be done. False if the end has come.
-struct model_pace {
-    int64_t rate;
-    int64_t began_ms;
-    int64_t done;
+// ---- Runs over all items (walk_run.c) ---------------------------------------------------------
+
+// What backfills and migrations have in common: a place in the table, which is kept now and then,
+// and a rate.
+struct walk_run {
+    struct run run; // first
+    struct arena page;
+    struct arena item;
+    struct model_progress *progress; // in the record
+    struct buf position;
+    int64_t saved_ms;
+    int64_t began_ms; // of the rate
+    int64_t done;     // since then
 };
-MUST_CHECK bool model_pace(struct workshop *shop, struct model_pace *pace, int64_t count);
+
+void walk_run_open(struct walk_run *run, struct model_progress *progress);
+void walk_run_release(struct run *run);
+// Items are looked at from now on.
+void walk_run_begin(struct walk_run *run);
+// Takes the table as it is now. False if it is gone, or another one.
+MUST_CHECK bool walk_run_refresh(struct walk_run *run, struct slice name, struct slice table_id);
+// Writes the record, with the position.
+void walk_run_keep(struct run *run);
+// After `count` items: keeps the position if that is due, and waits as long as the rate asks for.
+// False if the end has come.
+MUST_CHECK bool walk_run_pause(struct walk_run *run, int64_t count);
 
 #endif

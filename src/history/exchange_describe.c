@@ -80,7 +80,7 @@ enum step describe_export_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     }
     struct export_record export;
-    export_decode(record, &export);
+    map_decode(&export_form, record, &export);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     json_name(&w, "ExportDescription");
@@ -148,7 +148,7 @@ enum step describe_import_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     }
     struct import_record import;
-    import_decode(record, &import);
+    map_decode(&import_form, record, &import);
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     json_name(&w, "ImportTableDescription");
@@ -177,12 +177,12 @@ static void summary_write(struct listing *listing, struct slice record)
     struct import_record import;
     json_open_object(w);
     if (!listing->imports) {
-        export_decode(record, &export);
+        map_decode(&export_form, record, &export);
         json_put_string(w, "ExportArn", exchange_arn(listing->arena, &export.base, "export"));
         json_put_text(w, "ExportStatus", status_name(&export.base));
         json_put_text(w, "ExportType", export.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
     } else {
-        import_decode(record, &import);
+        map_decode(&import_form, record, &import);
         json_put_string(w, "ImportArn", exchange_arn(listing->arena, &import.base, "import"));
         json_put_text(w, "ImportStatus", status_name(&import.base));
         json_put_string(w, "TableArn", exchange_arn(listing->arena, &import.base, NULL));

@@ -1,6 +1,8 @@
 // See jobs.h.
 #include "work/jobs.h"
 
+#include "engine/layout.h"
+
 static bool edit_table(struct workshop *shop, const void *context, struct error *error)
 {
     const struct table_edit *edit = context;
@@ -70,6 +72,16 @@ bool work_edit_records(struct workshop *shop, const struct record_edit *edit, st
 bool work_edit_items(struct workshop *shop, const struct item_edit *edit, struct error *error)
 {
     return patiently(shop, edit_items, edit, error);
+}
+
+struct slice work_item_key(const struct table *table, struct slice item, struct arena *arena)
+{
+    struct buf key;
+    buf_init(&key, STORE_KEY_MAX);
+    layout_item_key(&key, table->tree, &table->keys, item);
+    struct slice copy = key.failed ? slice_of(NULL, 0) : arena_copy(arena, buf_view(&key));
+    buf_release(&key);
+    return copy;
 }
 
 bool table_settle(void *context, struct table *current, struct table **next, struct error *error)

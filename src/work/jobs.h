@@ -39,6 +39,9 @@ struct item_edit {
 MUST_CHECK bool work_edit_items(struct workshop *shop, const struct item_edit *edit,
                                 struct error *error);
 
+// The key of an item in the table's tree, in the arena; ptr NULL when memory is out.
+struct slice work_item_key(const struct table *table, struct slice item, struct arena *arena);
+
 // An `alter` that ends the filling of a table: `context` is a struct table_settling. The table can
 // be used from now on, or goes. ERR_RESOURCE_NOT_FOUND if somebody has deleted it, and perhaps made
 // another one of that name.
