@@ -159,49 +159,44 @@ static bool visit(void *context, struct slice item)
     return add_action(run, item);
 }
 
-static bool write_some(struct backfill *run, struct write_action *actions, size_t count)
+static void tally(struct walk_run *walk, size_t done)
 {
-    struct item_edit edit = {.arena = &run->walk.page, .count = count, .actions = actions};
-    if (!work_edit_items(run->walk.run.shop, &edit, &run->walk.run.error))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        run->work.written += actions[i].out.changed;
-    return true;
+    struct backfill *run = (struct backfill *)walk;
+    for (size_t i = 0; i < done; i++)
+        run->work.written += walk->actions[i].out.changed && walk->actions[i].out.failure == 0;
 }
 
-// One item that cannot be touched (another one has its unique value) stops all of its write: then
-// they are written one by one.
-static bool write_each(struct backfill *run)
+// An item that cannot be touched (another one has its unique value) is left as it is. One that
+// others kept changing while it was judged is touched again. *left is how many of these there are,
+// now the first ones.
+static bool sort_failures(struct backfill *run, size_t *left)
 {
-    for (size_t i = 0; i < run->count; i++) {
+    size_t count = *left;
+    *left = 0;
+    for (size_t i = 0; i < count; i++) {
         struct write_action action = run->actions[i];
-        struct write_action alone = {.kind = action.kind,
-                                     .table = action.table,
-                                     .key = action.key,
-                                     .item = action.item,
-                                     .flags = WRITE_TOUCH};
-        error_init(&run->walk.run.error, &run->walk.page);
-        if (write_some(run, &alone, 1))
-            continue;
-        if (run->walk.run.error.code != ERR_VALIDATION)
-            return false;
-        note_violation(run, action.item, run->walk.run.error.message, run->walk.run.error.details);
+        if (action.out.failure == ERR_VALIDATION)
+            note_violation(run, action.item, action.out.failure_text, action.out.failure_details);
+        else if (action.out.failure == ERR_TRANSACTION_CONFLICT)
+            run->actions[(*left)++] = action;
+        else if (action.out.failure != ERR_NONE)
+            return error_set(&run->walk.run.error, action.out.failure, "%s",
+                             action.out.failure_text);
     }
-    error_init(&run->walk.run.error, &run->walk.run.arena);
     return true;
 }
 
 static bool write_batch(struct backfill *run)
 {
-    if (run->count == 0)
-        return true;
-    error_init(&run->walk.run.error, &run->walk.page);
-    bool ok = write_some(run, run->actions, run->count);
-    if (!ok && run->walk.run.error.code == ERR_VALIDATION)
-        ok = write_each(run);
-    if (ok)
-        error_init(&run->walk.run.error, &run->walk.run.arena);
-    return ok;
+    size_t left = run->count;
+    while (left > 0) {
+        for (size_t i = 0; i < left; i++)
+            run->actions[i].out = (struct write_result){.changed = false};
+        if (!walk_run_write(&run->walk, run->actions, left, true) || !sort_failures(run, &left) ||
+            (left > 0 && !work_pause(run->walk.run.shop, WAIT_MS)))
+            return false;
+    }
+    return true;
 }
 
 static bool do_items(struct backfill *run)
@@ -211,12 +206,9 @@ static bool do_items(struct backfill *run)
     while (!ended) {
         if (run->superseded || !refresh(run))
             return false;
-        arena_reset(&run->walk.page);
         run->count = 0;
         int64_t before = run->work.progress.done;
-        if (!model_walk(run->walk.run.shop->engine, run->walk.run.table, &run->walk.position,
-                        BATCH_ITEMS, visit, run, &ended, &run->walk.run.error) ||
-            !write_batch(run))
+        if (!walk_run_look(&run->walk, BATCH_ITEMS, visit, &ended) || !write_batch(run))
             return false;
         if (!walk_run_pause(&run->walk, run->work.progress.done - before) && !ended)
             return false;
@@ -231,6 +223,7 @@ static bool load(struct run *base)
     struct backfill *run = (struct backfill *)base;
     struct model_version version;
     walk_run_open(&run->walk, &run->work.progress);
+    run->walk.tally = tally;
     buf_init(&run->text, TEXT_MAX);
     // The work of an earlier table of this name is nobody's any more.
     run->superseded = !walk_run_refresh(&run->walk, base->id, run->work.table_id);

@@ -1,22 +1,37 @@
-// Running a migration, on LANE_MODEL: step by step over the table, item by item, a transaction for
-// each. The position is kept now and then; an item that was migrated already does not fit any more,
-// or nothing is left to write for it, so that going over it again after a crash does no harm.
+// Running a migration, on LANE_MODEL: step by step over the table, a page of items at a time. What
+// becomes of one item is a part of the page's write: all of it or nothing, and nobody else's
+// concern. An item that was migrated already does not fit any more, or nothing is left to write for
+// it, so that going over it again after a crash does no harm.
 #include "change/migration.h"
 
 #include "base/log.h"
 
 #include <stdio.h>
 
-enum { PAGE_ITEMS = 64, TRIES = 10 };
+enum { PAGE_ITEMS = 64, PAGE_ACTIONS = 256, PAGE_BYTES = 1 << 20, TRIES = 10 };
+
+// What is written for one item: actions of the page.
+struct part {
+    struct slice item;
+    size_t first;
+    size_t end;
+    int64_t made;
+    int64_t removed;
+};
 
 struct migration_run {
     struct walk_run walk; // first; its id is "<table>/<migration>", and the subject the table
     struct migration *migration;
     struct migration_work work;
     struct migrator migrator;
-    size_t count;
+    size_t item_count;
     struct slice items[PAGE_ITEMS];
     struct migration_plan plan;
+    size_t part_count;
+    struct part parts[PAGE_ITEMS];
+    size_t action_count;
+    size_t bytes; // of the items that are put
+    struct write_action actions[PAGE_ACTIONS + MIGRATION_ACTIONS];
 };
 
 // ---- The record -------------------------------------------------------------------------------
@@ -51,86 +66,145 @@ static bool save(struct run *base, struct slice there, struct run_saving *saving
 static bool keep_item(void *context, struct slice item)
 {
     struct migration_run *run = context;
-    run->items[run->count] = arena_copy(&run->walk.page, item);
-    return run->items[run->count++].ptr != NULL || error_budget(&run->walk.run.error);
+    run->items[run->item_count] = arena_copy(&run->walk.page, item);
+    return run->items[run->item_count++].ptr != NULL || error_budget(&run->walk.run.error);
 }
 
 static void note_failure(struct migration_run *run, struct slice item, const char *text)
 {
-    struct slice key = model_key_of(run->walk.run.table, item, &run->walk.item);
+    run->work.matched++;
     run->work.failed++;
+    if (run->work.progress.samples.count == MODEL_SAMPLES)
+        return;
+    struct slice key = model_key_of(run->walk.run.table, item, &run->walk.item);
     if (key.ptr != NULL)
         model_sample_add(&run->work.progress.samples, &run->walk.run.arena, key, slice_str(text));
 }
 
-// Whether the transaction failed because something was changed meanwhile.
-static bool was_changed(const struct migration_plan *plan, const struct error *error)
+static void add_part(struct migration_run *run, struct slice item)
 {
-    if (error->code == ERR_CONDITIONAL_CHECK_FAILED)
+    const struct migration_plan *plan = &run->plan;
+    run->parts[run->part_count++] = (struct part){.item = item,
+                                                  .first = run->action_count,
+                                                  .end = run->action_count + plan->count,
+                                                  .made = (int64_t)plan->made,
+                                                  .removed = (int64_t)plan->removed};
+    for (size_t i = 0; i < plan->count; i++) {
+        struct write_action *action = &run->actions[run->action_count++];
+        *action = plan->actions[i];
+        action->flags |= write_flag_if(i > 0, WRITE_JOINED);
+        run->bytes += action->item.len;
+    }
+}
+
+// Plans one item. True if the run can go on, whether it can be migrated or not; what is to be
+// written is a part then.
+static bool plan_item(struct migration_run *run, struct slice item)
+{
+    struct error error;
+    error_init(&error, run->migrator.arena);
+    if (!migration_plan(&run->migrator, item, &run->plan, &error)) {
+        if (error.code != ERR_VALIDATION)
+            return error_set(&run->walk.run.error, error.code, "%s", error.message);
+        note_failure(run, item, error.message);
         return true;
-    for (size_t i = 0; i < plan->count; i++) {
-        if (plan->actions[i].out.failure == ERR_CONDITIONAL_CHECK_FAILED)
-            return true;
     }
-    return false;
+    if (run->plan.result.fits && run->plan.changes)
+        add_part(run, item);
+    else
+        run->work.matched += run->plan.result.fits;
+    return true;
 }
 
-// The reason to be told of a cancelled transaction.
-static const char *reason(const struct migration_plan *plan, const struct error *error)
+static const struct write_result *part_failure(const struct migration_run *run,
+                                               const struct part *part)
 {
-    for (size_t i = 0; i < plan->count; i++) {
-        if (plan->actions[i].out.failure != ERR_NONE)
-            return plan->actions[i].out.failure_text;
+    for (size_t i = part->first; i < part->end; i++) {
+        if (run->actions[i].out.failure != ERR_NONE)
+            return &run->actions[i].out;
     }
-    return error->message;
+    return NULL;
 }
 
-static bool write_plan(struct migration_run *run, struct error *error)
+static void tally(struct walk_run *walk, size_t done)
 {
-    struct item_edit edit = {.arena = &run->walk.item,
-                             .count = run->plan.count,
-                             .actions = run->plan.actions,
-                             .transaction = true};
-    return work_edit_items(run->walk.run.shop, &edit, error);
+    struct migration_run *run = (struct migration_run *)walk;
+    for (size_t i = 0; i < run->part_count && run->parts[i].end <= done; i++) {
+        if (part_failure(run, &run->parts[i]) != NULL)
+            continue;
+        run->work.matched++;
+        run->work.made += run->parts[i].made;
+        run->work.removed += run->parts[i].removed;
+    }
 }
 
-// True if the run can go on, whether the item could be migrated or not.
-static bool migrate_item(struct migration_run *run, struct slice item)
+static bool write_parts(struct migration_run *run, bool whole)
 {
-    struct workshop *shop = run->walk.run.shop;
-    for (int try = 0; try < TRIES && item.len > 0; try++) {
-        struct error error;
+    return walk_run_write(&run->walk, run->actions, run->action_count, whole);
+}
+
+static void forget_parts(struct migration_run *run)
+{
+    run->part_count = 0;
+    run->action_count = 0;
+    run->bytes = 0;
+}
+
+static bool was_changed(enum error_code code)
+{
+    return code == ERR_CONDITIONAL_CHECK_FAILED || code == ERR_TRANSACTION_CONFLICT;
+}
+
+// An item of which something has changed since it was read is looked at again, by itself.
+static bool migrate_again(struct migration_run *run, struct slice item)
+{
+    for (int try = 0; try < TRIES; try++) {
         arena_reset(&run->walk.item);
-        error_init(&error, &run->walk.item);
-        if (!migration_plan(&run->migrator, item, &run->plan, &error)) {
-            if (error.code != ERR_VALIDATION)
-                return error_set(&run->walk.run.error, error.code, "%s", error.message);
-            run->work.matched += try == 0;
-            note_failure(run, item, error.message);
+        forget_parts(run);
+        if (!model_item_now(run->migrator.engine, run->walk.run.table, &run->walk.page, &item,
+                            &run->walk.run.error))
+            return false;
+        if (item.len == 0)
+            return true;
+        if (!plan_item(run, item) || !write_parts(run, false))
+            return false;
+        const struct write_result *failed =
+            run->part_count == 0 ? NULL : part_failure(run, &run->parts[0]);
+        if (failed == NULL)
+            return true;
+        if (!was_changed(failed->failure)) {
+            note_failure(run, item, failed->failure_text);
             return true;
         }
-        if (!run->plan.result.fits)
-            return true;
-        run->work.matched += try == 0;
-        if (!run->plan.changes)
-            return true;
-        if (write_plan(run, &error)) {
-            run->work.made += (int64_t)run->plan.made;
-            run->work.removed += (int64_t)run->plan.removed;
-            return true;
-        }
-        if (error.code != ERR_TRANSACTION_CANCELED && error.code != ERR_VALIDATION)
-            return error_set(&run->walk.run.error, error.code, "%s", error.message);
-        if (!was_changed(&run->plan, &error)) {
-            note_failure(run, item, reason(&run->plan, &error));
-            return true;
-        }
-        error_init(&error, &run->walk.item);
-        if (!model_item_now(shop->engine, run->walk.run.table, &run->walk.page, &item, &error))
-            return error_set(&run->walk.run.error, error.code, "%s", error.message);
     }
-    if (item.len > 0)
-        note_failure(run, item, "it was changed by others again and again");
+    note_failure(run, item, "it was changed by others again and again");
+    return true;
+}
+
+// Writes what is planned, and sees to what could not be.
+static bool write_planned(struct migration_run *run, bool whole)
+{
+    struct slice again[PAGE_ITEMS];
+    size_t count = 0;
+    if (!write_parts(run, whole))
+        return false;
+    for (size_t i = 0; i < run->part_count; i++) {
+        const struct write_result *failed = part_failure(run, &run->parts[i]);
+        if (failed != NULL && was_changed(failed->failure))
+            again[count++] = run->parts[i].item;
+        else if (failed != NULL && failed->failure == ERR_VALIDATION)
+            note_failure(run, run->parts[i].item, failed->failure_text);
+        else if (failed != NULL)
+            return error_set(&run->walk.run.error, failed->failure, "%s", failed->failure_text);
+    }
+    forget_parts(run);
+    run->migrator.arena = &run->walk.item;
+    for (size_t i = 0; i < count; i++) {
+        if (!migrate_again(run, again[i]))
+            return false;
+    }
+    run->migrator.arena = &run->walk.page;
+    forget_parts(run);
     return true;
 }
 
@@ -144,18 +218,17 @@ static bool refresh(struct migration_run *run)
 
 static bool run_page(struct migration_run *run, bool *ended)
 {
-    arena_reset(&run->walk.page);
-    run->count = 0;
-    if (!refresh(run) ||
-        !model_walk(run->walk.run.shop->engine, run->walk.run.table, &run->walk.position,
-                    PAGE_ITEMS, keep_item, run, ended, &run->walk.run.error))
+    run->item_count = 0;
+    if (!refresh(run) || !walk_run_look(&run->walk, PAGE_ITEMS, keep_item, ended))
         return false;
-    for (size_t i = 0; i < run->count; i++) {
-        if (!migrate_item(run, run->items[i]))
+    for (size_t i = 0; i < run->item_count; i++) {
+        bool full = run->action_count >= PAGE_ACTIONS || run->bytes >= PAGE_BYTES;
+        if ((full && !write_planned(run, false)) || !plan_item(run, run->items[i]))
             return false;
         run->work.progress.done++;
     }
-    return walk_run_pause(&run->walk, (int64_t)run->count) || *ended;
+    return write_planned(run, true) &&
+           (walk_run_pause(&run->walk, (int64_t)run->item_count) || *ended);
 }
 
 static bool run_steps(struct migration_run *run)
@@ -182,7 +255,8 @@ static bool load(struct run *base)
 {
     struct migration_run *run = (struct migration_run *)base;
     walk_run_open(&run->walk, &run->work.progress);
-    run->migrator = (struct migrator){.engine = base->shop->engine, .arena = &run->walk.item};
+    run->walk.tally = tally;
+    run->migrator = (struct migrator){.engine = base->shop->engine, .arena = &run->walk.page};
     if (!refresh(run))
         return false;
     run->migration = migration_open(run->work.file, run->work.text, run->work.down, base->table,

@@ -203,11 +203,9 @@ struct record_write model_version_record(const struct table *table,
 enum model_status { MODEL_ACTIVE, MODEL_APPLYING, MODEL_FAILED };
 enum model_phase { MODEL_PHASE_INDEXES, MODEL_PHASE_ITEMS, MODEL_PHASE_DONE };
 
-enum { MODEL_RATE = 20000 }; // items a second, if nothing else is asked for
-
 // How far a walk over all items of a table is; a part of the records of backfills and migrations.
 struct model_progress {
-    int64_t rate;          // items a second, at most
+    int64_t rate;          // items a second, at most; 0 for as many as others leave room for
     struct slice position; // tree key of the last item that is done
     int64_t done;
     int64_t total; // items that there were when it began
@@ -273,17 +271,33 @@ void model_resume(struct workshop *shop);
 
 // ---- Runs over all items (walk_run.c) ---------------------------------------------------------
 
-// What backfills and migrations have in common: a place in the table, which is kept now and then,
-// and a rate.
+// What backfills and migrations have in common: a place in the table, a page of items at a time,
+// and others who are not to be held up.
+//
+// What is counted is exact however the process ends. The record always is that of the beginning of
+// a page, with what was written of the page since; or that of its end. What was looked at of a page
+// that has not ended is looked at, and counted, again; what was written of it is not.
 struct walk_run {
     struct run run; // first
     struct arena page;
     struct arena item;
     struct model_progress *progress; // in the record
-    struct buf position;
+    struct buf position;             // behind the page
+    struct buf kept;                 // before it: what progress->position is a slice of
+    void *before;                    // the record at the beginning of the page
+    void *looked;                    // and with all that was looked at
+    const struct write_action *actions;
+    size_t count;
+    bool whole; // the page ends with these actions
+    // Counts what the first `done` actions, none of which has failed, come to.
+    void (*tally)(struct walk_run *run, size_t done);
+
     int64_t saved_ms;
     int64_t began_ms; // of the rate
     int64_t done;     // since then
+    int64_t page_ms;
+    uint64_t jobs;  // of everybody, when this page began
+    uint64_t edits; // of ours since then
 };
 
 void walk_run_open(struct walk_run *run, struct model_progress *progress);
@@ -292,9 +306,17 @@ void walk_run_release(struct run *run);
 void walk_run_begin(struct walk_run *run);
 // Takes the table as it is now. False if it is gone, or another one.
 MUST_CHECK bool walk_run_refresh(struct walk_run *run, struct slice name, struct slice table_id);
-// Writes the record, with the position.
+// Writes the record. It is to be that of the end of a page.
 void walk_run_keep(struct run *run);
-// After `count` items: keeps the position if that is due, and waits as long as the rate asks for.
+
+// A page: looks at up to `limit` items. *ended tells that there are no more.
+MUST_CHECK bool walk_run_look(struct walk_run *run, uint64_t limit,
+                              bool (*visit)(void *run, struct slice item), bool *ended);
+// Writes what is to be written of it, in parts (write_job.each): those that fail say so in an
+// action. `whole` if nothing else will be.
+MUST_CHECK bool walk_run_write(struct walk_run *run, struct write_action *actions, size_t count,
+                               bool whole);
+// Ends a page of `count` items: keeps the record if that is due, and lets others have their turn.
 // False if the end has come.
 MUST_CHECK bool walk_run_pause(struct walk_run *run, int64_t count);
 

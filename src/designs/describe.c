@@ -16,7 +16,8 @@ static struct slice digest_of(struct slice text_name)
 
 void model_progress_json(struct json_writer *w, const struct model_progress *progress)
 {
-    json_put_integer(w, "Rate", progress->rate);
+    if (progress->rate > 0)
+        json_put_integer(w, "Rate", progress->rate);
     json_put_given_time(w, "StartDateTime", progress->started_ms);
     json_put_given_time(w, "EndDateTime", progress->ended_ms);
     if (progress->failure.len > 0)

@@ -178,7 +178,7 @@ static bool save_new(struct api_call *call, const struct apply_migration_request
         .status = MIGRATION_RUNNING,
         .applied = last->applied,
         .down = slice_is(request->direction, "DOWN"),
-        .progress.rate = request->rate.set ? request->rate.value : MODEL_RATE,
+        .progress.rate = request->rate.value,
         .progress.total = table->stats->items,
         .progress.started_ms = env_now(engine_env(call_engine(call))),
     };

@@ -34,7 +34,12 @@ struct item_edit {
     struct arena *arena;
     size_t count;
     struct write_action *actions;
-    bool transaction;
+    bool each; // see write_job
+    // NULL, or what to write in the same commit as the first `done` actions: see write_job.record.
+    struct record_write (*record)(void *context, size_t done);
+    // NULL, or told after each try how many of its actions are on disk.
+    void (*settled)(void *context, size_t done);
+    void *context;
 };
 MUST_CHECK bool work_edit_items(struct workshop *shop, const struct item_edit *edit,
                                 struct error *error);

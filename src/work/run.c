@@ -133,24 +133,31 @@ struct decision {
     struct run_saving saving;
 };
 
+bool run_saving_fill(struct run *run, struct run_saving *saving)
+{
+    const struct run_kind *kind = run->kind;
+    struct slice there;
+    saving->count = 1;
+    saving->writes[0] = (struct record_write){.name = run->record_name};
+    if (!engine_record(run->shop->engine, run->record_name, &saving->arena, &there,
+                       saving->error) ||
+        (kind->save != NULL && !kind->save(run, there, saving)))
+        return false;
+    if (saving->count > 0)
+        saving->writes[0].value =
+            map_encode(kind->form, (char *)run + kind->record, &saving->arena, saving->error);
+    return saving->error->code == ERR_NONE;
+}
+
 static bool decide(struct record_job *job, struct engine *engine)
 {
     struct decision *decision = job->context;
-    struct run_saving *saving = &decision->saving;
-    struct run *run = decision->run;
-    struct slice there;
-    arena_reset(&saving->arena);
-    saving->error = job->job.error;
-    saving->count = 1;
-    saving->writes[0] = (struct record_write){.name = run->record_name};
-    if (!engine_record(engine, run->record_name, &saving->arena, &there, job->job.error) ||
-        (run->kind->save != NULL && !run->kind->save(run, there, saving)))
-        return false;
-    job->count = saving->count;
-    if (saving->count > 0)
-        saving->writes[0].value = map_encode(run->kind->form, (char *)run + run->kind->record,
-                                             &saving->arena, job->job.error);
-    return job->job.error->code == ERR_NONE;
+    (void)engine;
+    arena_reset(&decision->saving.arena);
+    decision->saving.error = job->job.error;
+    bool ok = run_saving_fill(decision->run, &decision->saving);
+    job->count = decision->saving.count;
+    return ok;
 }
 
 void run_save(struct run *run)

@@ -83,5 +83,8 @@ struct run_saving {
 // sees what the record says now (`there`) and nothing changes meanwhile; or ask for no write, or
 // for a second one. A failure is told in the log.
 void run_save(struct run *run);
+// The same for who is on the writer's thread already, and has a job to add it to: fills saving,
+// whose arena and error are set. False with the error set; count is 0 if nothing is to be written.
+MUST_CHECK bool run_saving_fill(struct run *run, struct run_saving *saving);
 
 #endif
