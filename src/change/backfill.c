@@ -172,18 +172,13 @@ static void note_violation(struct backfill *run, struct slice item, const char *
 
 static bool add_action(struct backfill *run, struct slice item)
 {
-    struct buf key;
-    buf_init(&key, STORE_KEY_MAX);
-    layout_item_key(&key, run->table->tree, &run->table->keys, item);
     struct write_action action = {
         .kind = WRITE_UPDATE,
         .table = run->table,
-        .key = arena_copy(&run->batch, buf_view(&key)),
         .item = model_key_of(run->table, item, &run->batch),
         .flags = WRITE_TOUCH,
     };
-    buf_release(&key);
-    if (action.key.ptr == NULL || action.item.ptr == NULL)
+    if (action.item.ptr == NULL)
         return error_budget(&run->run.error);
     run->actions[run->count++] = action;
     return true;
@@ -221,11 +216,8 @@ static bool write_each(struct backfill *run)
 {
     for (size_t i = 0; i < run->count; i++) {
         struct write_action action = run->actions[i];
-        struct write_action alone = {.kind = action.kind,
-                                     .table = action.table,
-                                     .key = action.key,
-                                     .item = action.item,
-                                     .flags = WRITE_TOUCH};
+        struct write_action alone = {
+            .kind = action.kind, .table = action.table, .item = action.item, .flags = WRITE_TOUCH};
         error_init(&run->run.error, &run->batch);
         if (write_some(run, &alone, 1))
             continue;

@@ -331,12 +331,8 @@ static bool make_action(struct api_call *call, const struct entity_write *write,
 static bool make_actions(struct api_call *call, struct table *table, size_t count,
                          const struct entity_write *writes, struct write_job *job)
 {
-    struct slice *keys = call_alloc(call, count, sizeof(*keys));
     bool canceled = false;
-    size_t found = 0;
     size_t total = 0;
-    if (keys == NULL)
-        return false;
     for (size_t i = 0; i < count; i++)
         total += writes[i].kind == ENTITY_PUT ? value_item_size(writes[i].item) : 0;
     if (count > 1 && total > LIMIT_TRANSACT_BYTES)
@@ -344,10 +340,8 @@ static bool make_actions(struct api_call *call, struct table *table, size_t coun
     for (size_t i = 0; i < count; i++) {
         struct write_action *action = &job->actions[i];
         action->table = table;
-        if (make_action(call, &writes[i], action)) {
-            keys[found++] = action->key;
+        if (make_action(call, &writes[i], action))
             continue;
-        }
         action->out.failure = call->error.code;
         action->out.failure_text = call->error.message;
         action->out.failure_details = call->error.details;
@@ -356,11 +350,9 @@ static bool make_actions(struct api_call *call, struct table *table, size_t coun
         error_init(&call->error, &call->arena);
         canceled = true;
     }
-    if (call_has_duplicates(keys, found))
-        return error_validation(&call->error,
-                                "Transaction request cannot include multiple operations on one "
-                                "item");
-    return !canceled || error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+    return write_job_distinct(job) &&
+           (!canceled ||
+            error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled"));
 }
 
 static void take_results(struct api_call *call)

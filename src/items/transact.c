@@ -182,11 +182,7 @@ static bool find_key(struct api_call *call, struct write_action *action)
 static bool find_keys(struct api_call *call, const struct field_list *list, struct write_job *job)
 {
     const struct transact_write_item *entries = list->items;
-    struct slice *keys = call_alloc(call, job->count, sizeof(*keys));
     bool canceled = false;
-    size_t found = 0;
-    if (keys == NULL)
-        return false;
     for (size_t i = 0; i < job->count; i++) {
         struct write_action *action = &job->actions[i];
         enum write_kind kind;
@@ -194,15 +190,10 @@ static bool find_keys(struct api_call *call, const struct field_list *list, stru
         if (action->table == NULL || !find_key(call, action))
             return false;
         canceled = canceled || action->out.failure != ERR_NONE;
-        if (action->out.failure == ERR_NONE)
-            keys[found++] = action->key;
     }
-    if (call_has_duplicates(keys, found))
-        return error_validation(
-            &call->error, "Transaction request cannot include multiple operations on one item");
-    if (canceled)
-        return error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
-    return true;
+    return write_job_distinct(job) &&
+           (!canceled ||
+            error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled"));
 }
 
 static bool check_total_size(struct api_call *call, const struct write_job *job)
