@@ -72,6 +72,17 @@ static bool judge_condition(struct txn *txn, struct write_job *request, struct w
     return error_set(error, ERR_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
 }
 
+// Judges a new image that was made here: its size, and the index keys that it has changed.
+static bool judge_made(struct txn *txn, struct write_job *request, struct plan *plan,
+                       const char *what, struct error *error)
+{
+    plan->after.size = value_item_size(plan->after.item);
+    if (plan->after.size > LIMIT_ITEM_SIZE)
+        return error_validation(error, "Item size%s has exceeded the maximum allowed size", what);
+    return pick_keys(txn, request, plan->table, &plan->after, error) &&
+           index_keys_check(plan->table, image_keys(plan->before), image_keys(plan->after), error);
+}
+
 static bool make_updated(struct txn *txn, struct write_job *request,
                          const struct write_action *action, struct plan *plan, struct error *error)
 {
@@ -93,11 +104,7 @@ static bool make_updated(struct txn *txn, struct write_job *request,
         if (!image_copy(request->arena, buf_view(&txn->image), &plan->after.item, error))
             return false;
     }
-    plan->after.size = value_item_size(plan->after.item);
-    if (plan->after.size > LIMIT_ITEM_SIZE)
-        return error_validation(error, "Item size to update has exceeded the maximum allowed size");
-    return pick_keys(txn, request, plan->table, &plan->after, error) &&
-           index_keys_check(plan->table, image_keys(plan->before), image_keys(plan->after), error);
+    return judge_made(txn, request, plan, " to update", error);
 }
 
 static bool make_after(struct txn *txn, struct write_job *request,
@@ -134,11 +141,7 @@ static bool guard_after(struct txn *txn, struct write_job *request, struct write
         return false;
     if (plan->after.item.ptr == made.ptr && plan->after.item.len == made.len)
         return true;
-    plan->after.size = value_item_size(plan->after.item);
-    if (plan->after.size > LIMIT_ITEM_SIZE)
-        return error_validation(error, "Item size has exceeded the maximum allowed size");
-    return pick_keys(txn, request, plan->table, &plan->after, error) &&
-           index_keys_check(plan->table, image_keys(plan->before), image_keys(plan->after), error);
+    return judge_made(txn, request, plan, "", error);
 }
 
 // ---- Whole plans ---------------------------------------------------------------------------
