@@ -184,6 +184,7 @@ struct write_action {
     struct slice item;                      // PUT: the item. Otherwise: the bare key as an item
     const struct expr_condition *condition; // or NULL
     const struct expr_update *update;       // UPDATE; may be NULL (creates the bare key)
+    size_t update_size;                     // UPDATE: that counts as much as the item; or 0
     const struct table *judged;             // PUT: see table_check_item(); or NULL
     const struct guard *prepared;           // PUT: the guard that has completed the item, or NULL
     struct slice settled;  // PUT: and what the item will probably come to then, or VALUE_NONE

@@ -227,7 +227,9 @@ static bool plan_insert(struct planner *p)
     if (!pql_item(p->arena, p->statement->tree->item, &p->plan->item, p->error))
         return false;
     const struct key_schema *keys = &p->table->keys;
-    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+    // A guard will complete the item; whether it has its key is to be seen then.
+    bool guarded = p->table->guard != NULL;
+    for (size_t i = 0; !guarded && i < keys->hash_count + keys->range_count; i++) {
         const struct key_part *part = &keys->parts[i];
         struct slice value = value_get(p->plan->item, part->name);
         if (value.len == 0)
