@@ -3,7 +3,7 @@
 // copying it back. What the table was is kept in the record "backup/<id>".
 #include "history/backup_call.h"
 
-#include "requests/requests_backup.h"
+#include "requests/requests_control.h"
 
 // ---- Finding one ------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@
 
 #include "call/table_ops.h"
 #include "exchange/exchange.h"
-#include "requests/requests_transfer.h"
+#include "requests/requests_control.h"
 
 // The record that an ARN of that kind means, in the call's arena; VALUE_NONE if there is none.
 MUST_CHECK bool call_exchange(struct api_call *call, const char *kind, struct slice arn,

@@ -1,7 +1,7 @@
 // UpdateContinuousBackups and DescribeContinuousBackups: whether a table's past is kept.
 #include "engine/log.h"
 #include "history/backup_call.h"
-#include "requests/requests_backup.h"
+#include "requests/requests_control.h"
 
 // Every table has continuous backups; what can be turned on is recovery from them.
 static void write_description(struct api_call *call, const struct table_settings *settings)

@@ -4,7 +4,7 @@
 
 #include "base/limits.h"
 #include "engine/log.h"
-#include "requests/requests_backup.h"
+#include "requests/requests_control.h"
 
 #include <math.h>
 
