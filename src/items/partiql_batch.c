@@ -37,7 +37,9 @@ static bool prepare(struct batch_call *batch, struct call_statement *statement)
     if (reads)
         return statement->plan.exact
                    ? statement_make_read(call, statement)
-                   : error_validation(&call->error, "Only single item select is supported");
+                   : error_validation(&call->error,
+                                      "Select statements within BatchExecuteStatement must specify "
+                                      "the primary key in the where clause.");
     struct write_action *action = call_alloc(call, 1, sizeof(*action));
     return action != NULL && statement_make_action(call, statement, action);
 }
@@ -87,15 +89,10 @@ static const char *const error_names[ERR_COUNT] = {
 
 static void write_error(struct json_writer *w, const struct call_statement *statement)
 {
-    const struct write_action *action = statement->action;
     json_put_object(w, "Error");
     const char *name = error_names[statement->failure];
     json_put_text(w, "Code", name != NULL ? name : "InternalServerError");
     json_put_text(w, "Message", statement->failure_text);
-    if (statement->failure == ERR_CONDITIONAL_CHECK_FAILED && action->out.old_item.len > 0) {
-        json_name(w, "Item");
-        json_item(w, action->out.old_item);
-    }
     json_close_object(w);
 }
 
