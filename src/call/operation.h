@@ -290,6 +290,7 @@ struct capacity {
     bool transaction; // reports ReadCapacityUnits and WriteCapacityUnits, too
 };
 
+// What the action has cost. The factor is 2 in a transaction, which costs its indexes nothing more.
 void capacity_add_write(struct capacity *capacity, const struct write_action *action,
                         double factor);
 // The units of reading that many bytes: half a unit for each begun 4 KB, one if consistent.

@@ -188,6 +188,7 @@ struct write_action {
     struct slice item;                      // PUT: the item. Otherwise: the bare key as an item
     const struct expr_condition *condition; // or NULL
     const struct expr_update *update;       // UPDATE; may be NULL (creates the bare key)
+    size_t update_size;                     // UPDATE: that counts as much as the item; or 0
     const struct guard *prepared;           // PUT: the guard that has completed the item, or NULL
     struct slice settled;  // PUT: and what the item will probably come to then, or VALUE_NONE
     struct slice if_match; // empty, or the digest that the item there must have (value/digest.h)

@@ -540,21 +540,13 @@ static bool run_part(struct txn *txn, struct write_job *request)
     return ok || request->each;
 }
 
-// A token that was executed before: nothing is written, but the items are read for the bill.
-static bool repeat(struct txn *txn, struct write_job *request)
+// A token that was executed before: nothing is written, and the bill is for reading the items as
+// they were then, which token_look_up() has noted.
+static bool repeat(struct write_job *request)
 {
     request->repeated = true;
-    for (size_t i = 0; i < request->count; i++) {
-        struct write_action *action = &request->actions[i];
-        struct plan plan = {.table = NULL};
-        if (!plan_read(txn, request, action, &plan, request->job.error))
-            return false;
-        action->out.cost.table = (uint32_t)((plan.before.size + 4095) / 4096);
-        if (action->out.cost.table == 0)
-            action->out.cost.table = 1;
-        action->out.collection_bytes = -1;
-        store_value_release(txn->engine->store, &plan.pin);
-    }
+    for (size_t i = 0; i < request->count; i++)
+        request->actions[i].out.collection_bytes = -1;
     return true;
 }
 
@@ -566,7 +558,7 @@ static bool token_admits(struct txn *txn, struct write_job *request, bool *ok)
     if (!*ok || state == TOKEN_NEW)
         return *ok;
     if (state == TOKEN_SAME)
-        *ok = repeat(txn, request);
+        *ok = repeat(request);
     else
         *ok = error_set(request->job.error, ERR_IDEMPOTENT_MISMATCH,
                         "The request uses the same client token as a previous, but non-identical "

@@ -277,6 +277,7 @@ enum step update_item_start(struct api_call *call, const void *decoded)
                            (struct expressions){.condition = condition, .update = update}))
         return STEP_FAILED;
     action.update = update;
+    action.update_size = update == NULL ? 0 : expr_update_size(update);
     action.condition = condition;
     struct slice wanted = request->return_values;
     struct slice on_failure = request->return_values_on_condition_check_failure;

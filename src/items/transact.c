@@ -204,6 +204,21 @@ static bool find_key(struct api_call *call, struct write_action *action)
             transact_fail(call, action));
 }
 
+// Of several actions that are wrong in themselves, the service blames the first alone. What a model
+// says of an item is all told.
+static void blame_first(struct write_job *job)
+{
+    bool blamed = false;
+    for (size_t i = 0; i < job->count; i++) {
+        struct write_result *out = &job->actions[i].out;
+        if (out->failure == ERR_NONE || out->failure_details != NULL)
+            continue;
+        if (blamed)
+            out->failure = ERR_NONE;
+        blamed = true;
+    }
+}
+
 static bool find_keys(struct api_call *call, const struct field_list *list, struct write_job *job)
 {
     const struct transact_write_item *entries = list->items;
@@ -214,7 +229,9 @@ static bool find_keys(struct api_call *call, const struct field_list *list, stru
         if (action->table == NULL || !find_key(call, action))
             return false;
     }
-    return transact_check(call, job);
+    bool ok = transact_check(call, job);
+    blame_first(job);
+    return ok;
 }
 
 static bool check_total_size(struct api_call *call, const struct write_job *job)
@@ -256,13 +273,16 @@ static bool digest_request(struct api_call *call,
 {
     const struct transact_write_item *entries = request->transact_items.items;
     struct buf text;
+    uint8_t tree[4];
     buf_init(&text, LIMIT_RESPONSE);
     for (size_t i = 0; i < job->count; i++) {
         enum write_kind kind = WRITE_CHECK;
         const struct transact_action *from = only_action(&entries[i], &kind);
         buf_byte(&text, (uint8_t)kind);
-        transact_digest(&text, job->actions[i].key);
-        transact_digest(&text, job->actions[i].item);
+        // As it came: what a guard makes of an item may be different each time.
+        be32_put(tree, job->actions[i].table->tree);
+        buf_add(&text, tree, sizeof(tree));
+        transact_digest(&text, kind == WRITE_PUT ? from->item.value : from->key.value);
         transact_digest(&text, from->update_expression);
         transact_digest(&text, from->condition_expression);
         transact_digest(&text, from->expression_attribute_values.value);

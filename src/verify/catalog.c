@@ -122,7 +122,7 @@ static const struct meta_form forms[] = {
     {META_STATS, 4, 16, 16},
     {META_DROP, 4, 0, 0},
     {META_NEXT, 0, 4, 4},
-    {META_TOKEN, 1, 40, 40},
+    {META_TOKEN, 1, 40, 40 + LIMIT_TRANSACT},
     {META_EXPIRY, 8, 0, 0},
     {META_PROBE, 0, 0, 0},
     {META_SEQUENCE, 0, 8, 24},
