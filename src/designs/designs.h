@@ -4,7 +4,7 @@
 
 #include "call/table_ops.h"
 #include "change/migration.h"
-#include "requests/requests_model.h"
+#include "requests/requests_control.h"
 
 // Has `run` answer the call on a lane's thread: it reads whole tables, or waits for several
 // changes. It may write call->response, or set the call's error.

@@ -84,8 +84,7 @@ static void describe(struct json_writer *w, struct arena *arena, const struct bu
 
 static void respond(struct api_call *call, const struct bulk_record *bulk)
 {
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_name(&w, "BulkOperationDescription");
     describe(&w, &call->arena, bulk);
     json_close_object(&w);
@@ -166,11 +165,9 @@ enum step list_bulk_operations_start(struct api_call *call, const void *decoded)
     const struct list_bulk_operations_request *request = decoded;
     struct slice after = {NULL, 0};
     if (request->next_token.ptr != NULL) {
-        if (!token_check(request->next_token)) {
-            (void)error_validation(&call->error, "Invalid NextToken: %.*s",
-                                   SLICE_FMT(request->next_token));
-            return STEP_FAILED;
-        }
+        if (!token_check(request->next_token))
+            return step_failed(error_validation(&call->error, "Invalid NextToken: %.*s",
+                                                SLICE_FMT(request->next_token)));
         after = exchange_name(&call->arena, "bulk", request->next_token);
     }
     struct listing listing = {
@@ -220,10 +217,8 @@ enum step cancel_bulk_operation_start(struct api_call *call, const void *decoded
     if (job == NULL)
         return STEP_FAILED;
     job->writes[0].name = exchange_name(&call->arena, "bulk", map_text(record, "id"));
-    if (job->writes[0].name.ptr == NULL) {
-        (void)error_budget(&call->error);
-        return STEP_FAILED;
-    }
+    if (job->writes[0].name.ptr == NULL)
+        return step_failed(error_budget(&call->error));
     job->decide = cancel_decide;
     job->context = call;
     return call_submit(call);
@@ -232,8 +227,7 @@ enum step cancel_bulk_operation_start(struct api_call *call, const void *decoded
 void cancel_bulk_operation_finish(struct api_call *call, const void *decoded)
 {
     const struct bulk_operation_request *request = decoded;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_string(&w, "BulkOperationArn", request->bulk_operation_arn);
     json_put_text(&w, "BulkOperationStatus", "CANCELLING");
     json_close_object(&w);
@@ -263,9 +257,6 @@ static bool fill(struct api_call *call, const struct start_bulk_put_items_reques
 {
     const struct bulk_input *in = request->input;
     const struct bulk_output *out = request->output;
-    int64_t now_ms = env_now(engine_env(call_engine(call)));
-    char id[EXPORT_ID_MAX];
-    export_id(engine_env(call_engine(call)), now_ms, id);
     *bulk = (struct bulk_record){
         .format = in->format,
         .compression = in->compression,
@@ -289,19 +280,14 @@ static bool fill(struct api_call *call, const struct start_bulk_put_items_reques
         out->sse_key,    bulk->tier,  slice_str(rest),
     };
     bulk->base = (struct exchange){
-        .id = arena_copy(&call->arena, slice_str(id)),
         .table = table->name,
         .table_id = table->uuid,
-        .region = call->region,
         .token = request->client_token,
-        .digest = exchange_digest(&call->arena, parts, COUNT_OF(parts)),
-        .started_ms = now_ms,
         .bucket = in->bucket,
         .owner = in->bucket_owner,
         .prefix = in->key_prefix,
     };
-    return (bulk->base.id.ptr != NULL && bulk->base.digest.ptr != NULL) ||
-           error_budget(&call->error);
+    return call_exchange_init(call, &bulk->base, parts, COUNT_OF(parts));
 }
 
 // A token that was used before stands for that operation. Judged on the writer's thread, so that of
@@ -353,10 +339,8 @@ enum step start_bulk_put_items_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     job->writes[0].name = exchange_name(&call->arena, "bulk", starting->bulk.base.id);
     job->writes[0].value = map_encode(&bulk_form, &starting->bulk, &call->arena, &call->error);
-    if (job->writes[0].name.ptr == NULL || job->writes[0].value.len == 0) {
-        (void)error_budget(&call->error);
-        return STEP_FAILED;
-    }
+    if (job->writes[0].name.ptr == NULL || job->writes[0].value.len == 0)
+        return step_failed(error_budget(&call->error));
     job->decide = start_decide;
     job->context = starting;
     call->state->own = starting;

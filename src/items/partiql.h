@@ -5,7 +5,7 @@
 
 #include "items/page.h"
 #include "partiql/partiql.h"
-#include "requests/requests_partiql.h"
+#include "requests/requests.h"
 
 // One statement of a request. Filled step by step; `failure` is for requests of several, where each
 // statement may fail on its own.
