@@ -68,19 +68,13 @@ bool data_params_read(struct data *data, struct slice query)
     if (data->params == NULL)
         return error_budget(&data->error);
     while (query.len > 0) {
-        const uint8_t *amp = memchr(query.ptr, '&', query.len);
-        struct slice word =
-            slice_of(query.ptr, amp == NULL ? query.len : (size_t)(amp - query.ptr));
-        size_t skip = word.len + (amp == NULL ? 0 : 1);
-        query = slice_of(query.ptr + skip, query.len - skip);
-        if (word.len == 0)
+        struct slice value = slice_cut(&query, '&');
+        if (value.len == 0)
             continue;
-        const uint8_t *equal = memchr(word.ptr, '=', word.len);
-        size_t name_len = equal == NULL ? word.len : (size_t)(equal - word.ptr);
-        size_t at = equal == NULL ? word.len : name_len + 1;
+        struct slice name = slice_cut(&value, '=');
         struct data_param *param = &data->params[data->param_count++];
-        param->name = data_decode(&data->arena, slice_of(word.ptr, name_len), true);
-        param->value = data_decode(&data->arena, slice_of(word.ptr + at, word.len - at), true);
+        param->name = data_decode(&data->arena, name, true);
+        param->value = data_decode(&data->arena, value, true);
         if (param->name.ptr == NULL || param->value.ptr == NULL)
             return error_budget(&data->error);
         if (!utf8_valid(param->name) || !utf8_valid(param->value))

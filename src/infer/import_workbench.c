@@ -275,17 +275,14 @@ static void add_declared(struct draft *draft, const struct draft_table *table,
 static void take_over(struct draft *draft, struct draft *other)
 {
     struct draft_table **table = &draft->tables;
-    struct draft_type **type = &draft->types;
     struct draft_note **note = &draft->notes;
     while (*table != NULL)
         table = &(*table)->next;
-    while (*type != NULL)
-        type = &(*type)->next;
     while (*note != NULL)
         note = &(*note)->next;
     *table = other->tables;
-    *type = other->types;
     *note = other->notes;
+    draft->types = other->types; // which begin with the draft's own
     draft->note_count += other->note_count;
 }
 
@@ -316,7 +313,6 @@ static bool read_table(const struct tree *source, struct draft *draft, const cha
             return false;
         add_declared(inner, table, source);
     }
-    draft->types = NULL;
     take_over(draft, inner);
     return true;
 }
