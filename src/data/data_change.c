@@ -6,21 +6,16 @@
 // the task is done again, on what is there then.
 #include "data/data_internal.h"
 
+#include "base/encode.h"
 #include "guard/eval.h"
 
 // ---- Entity tags --------------------------------------------------------------------------------
 
 void data_etag_text(const uint8_t digest[DIGEST_BYTES], char out[DATA_ETAG + 1])
 {
-    static const char digits[] = "0123456789abcdef";
-    size_t at = 0;
-    out[at++] = '"';
-    for (size_t i = 0; i < DIGEST_BYTES; i++) {
-        out[at++] = digits[digest[i] >> 4];
-        out[at++] = digits[digest[i] & 15];
-    }
-    out[at++] = '"';
-    out[at] = 0;
+    out[0] = out[DATA_ETAG - 1] = '"';
+    out[DATA_ETAG] = 0;
+    hex_text(slice_of(digest, DIGEST_BYTES), out + 1);
 }
 
 // Whether a list of tags, as If-Match and If-None-Match have it, names the digest. `weak`: also as

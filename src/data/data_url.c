@@ -12,14 +12,6 @@ enum { TAG_BYTES = 16, BLOCK_BYTES = 64, CURSOR_MAX = 16 << 10 };
 
 // ---- Percent encoding -------------------------------------------------------------------------
 
-static int hex_value(uint8_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 struct slice data_decode(struct arena *arena, struct slice text, bool plus)
 {
     uint8_t *out = arena_alloc(arena, text.len + 1);
@@ -28,8 +20,8 @@ struct slice data_decode(struct arena *arena, struct slice text, bool plus)
         return slice_of(NULL, 0);
     for (size_t i = 0; i < text.len; i++) {
         uint8_t c = text.ptr[i];
-        int high = c == '%' && i + 2 < text.len ? hex_value(text.ptr[i + 1]) : -1;
-        int low = high >= 0 ? hex_value(text.ptr[i + 2]) : -1;
+        int high = c == '%' && i + 2 < text.len ? hex_digit(text.ptr[i + 1]) : -1;
+        int low = high >= 0 ? hex_digit(text.ptr[i + 2]) : -1;
         if (low >= 0) {
             c = (uint8_t)(high << 4 | low);
             i += 2;
@@ -43,17 +35,13 @@ struct slice data_decode(struct arena *arena, struct slice text, bool plus)
 
 void data_encode(struct buf *out, struct slice text)
 {
-    static const char digits[] = "0123456789ABCDEF";
     for (size_t i = 0; i < text.len; i++) {
         uint8_t c = text.ptr[i];
         if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-            c == '-' || c == '.' || c == '_' || c == '~') {
+            c == '-' || c == '.' || c == '_' || c == '~')
             buf_byte(out, c);
-        } else {
-            buf_byte(out, '%');
-            buf_byte(out, (uint8_t)digits[c >> 4]);
-            buf_byte(out, (uint8_t)digits[c & 15]);
-        }
+        else
+            buf_printf(out, "%%%02X", c);
     }
 }
 
