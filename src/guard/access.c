@@ -9,24 +9,6 @@ enum { KEY_MAX = 64 << 10, MESSAGE_MAX = 16 << 10 };
 
 // ---- Arguments --------------------------------------------------------------------------------
 
-// "Pattern userByEmail: /email: expected email, got nothing"
-static bool bind_error(const struct model_access *access, const struct model_report *report,
-                       struct error *error)
-{
-    struct buf text;
-    buf_init(&text, MESSAGE_MAX);
-    buf_printf(&text, "Pattern %.*s: ", SLICE_FMT(access->name));
-    model_report_text(report, &text);
-    const struct model_violations *details = model_report_details(report, access->name);
-    if (text.failed || details == NULL || report->failed)
-        (void)error_budget(error);
-    else
-        (void)error_validation(error, "%.*s", SLICE_FMT(buf_view(&text)));
-    error->details = details;
-    buf_release(&text);
-    return false;
-}
-
 // How the attribute that the parameter is named after is normalised.
 static unsigned param_normal(const struct model_access *access, struct slice name)
 {
@@ -102,7 +84,7 @@ bool access_bind(const struct model_access *access, size_t count,
             bind_unknown(access, &arguments[i], &report);
     }
     if (report.count > 0)
-        return bind_error(access, &report, error);
+        return model_report_refuse(&report, "Pattern", access->name, error);
     *values = made;
     return true;
 }

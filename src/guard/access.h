@@ -80,9 +80,6 @@ struct access_sizes {
 
 // A pattern without arguments, in words: "Query GSI4: GSI4PK = "ALBUM_BY_CREATOR" and …".
 void access_describe(const struct model_access *access, struct buf *out);
-// Only the conditions on keys, and only the filter (empty if there is none).
-void access_describe_keys(const struct model_access *access, struct buf *out);
-void access_describe_filter(const struct model_access *access, struct buf *out);
 // "albumsByCreator(createdBy uuid)"
 void access_signature(const struct model_access *access, struct buf *out);
 

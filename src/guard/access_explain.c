@@ -2,142 +2,20 @@
 #include "guard/access.h"
 
 #include "guard/plain.h"
-#include "value/number.h"
+#include "model/diff.h"
 
 enum { TEXT_MAX = 64 << 10, UNIT_BYTES = 4096, PAGE_BYTES = 1 << 20 };
 
-// ---- Expressions as the language writes them ---------------------------------------------------
-
-static void write_expr(const struct model_access *access, const struct model_expr *expr,
-                       struct buf *out);
-
-static void write_template(const struct model_access *access, const struct model_template *template,
-                           struct buf *out)
-{
-    buf_byte(out, '"');
-    for (size_t i = 0; i < template->segment_count; i++) {
-        const struct model_segment *segment = &template->segments[i];
-        if (segment->expr == NULL) {
-            buf_slice(out, segment->literal);
-            continue;
-        }
-        buf_byte(out, '{');
-        write_expr(access, segment->expr, out);
-        buf_byte(out, '}');
-    }
-    buf_byte(out, '"');
-}
-
-static void write_call(const struct model_access *access, const struct model_expr *expr,
-                       struct buf *out)
-{
-    static const char *const names[] = {
-#define X(function, name, least, most) [MODEL_FN_##function] = name,
-        MODEL_FUNCTION_LIST(X)
-#undef X
-    };
-    buf_text(out, names[expr->function]);
-    buf_byte(out, '(');
-    for (size_t i = 0; i < expr->arg_count; i++) {
-        if (i > 0)
-            buf_text(out, ", ");
-        write_expr(access, expr->args[i], out);
-    }
-    buf_byte(out, ')');
-}
-
-static void write_path(const struct slice *steps, size_t count, struct buf *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            buf_byte(out, '.');
-        buf_slice(out, steps[i]);
-    }
-}
-
-static void write_value(struct slice value, struct buf *out)
-{
-    struct json_writer w = json_writer_to(out);
-    json_plain(&w, value);
-}
-
-static void write_expr(const struct model_access *access, const struct model_expr *expr,
-                       struct buf *out)
-{
-    switch (expr->kind) {
-    case MODEL_EXPR_VALUE:
-        write_value(expr->value, out);
-        return;
-    case MODEL_EXPR_PATH:
-        write_path(expr->steps, expr->step_count, out);
-        return;
-    case MODEL_EXPR_PARAM:
-        buf_slice(out, access->params[expr->param].name);
-        return;
-    case MODEL_EXPR_TEMPLATE:
-        write_template(access, expr->template, out);
-        return;
-    case MODEL_EXPR_CALL:
-        write_call(access, expr, out);
-        return;
-    case MODEL_EXPR_ELSE:
-    case MODEL_EXPR_ADD:
-    case MODEL_EXPR_SUBTRACT:
-        write_expr(access, expr->args[0], out);
-        buf_text(out, expr->kind == MODEL_EXPR_ELSE  ? " ?? "
-                      : expr->kind == MODEL_EXPR_ADD ? " + "
-                                                     : " - ");
-        write_expr(access, expr->args[1], out);
-    }
-}
-
 // ---- Patterns ---------------------------------------------------------------------------------
-
-static void write_condition(const struct model_access *access,
-                            const struct model_condition *condition, struct buf *out)
-{
-    static const char *const texts[] = {
-#define X(op, text) [MODEL_OP_##op] = text,
-        MODEL_OP_LIST(X)
-#undef X
-    };
-    write_path(condition->steps, condition->step_count, out);
-    buf_printf(out, " %s", texts[condition->op]);
-    for (size_t i = 0; i < 2 && condition->values[i] != NULL; i++) {
-        buf_text(out, i == 0 ? " " : " and ");
-        write_expr(access, condition->values[i], out);
-    }
-}
-
-static void write_conditions(const struct model_access *access,
-                             const struct model_condition *conditions, size_t count,
-                             struct buf *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            buf_text(out, " and ");
-        write_condition(access, &conditions[i], out);
-    }
-}
-
-void access_describe_keys(const struct model_access *access, struct buf *out)
-{
-    write_conditions(access, access->keys, access->key_count, out);
-}
-
-void access_describe_filter(const struct model_access *access, struct buf *out)
-{
-    write_conditions(access, access->filters, access->filter_count, out);
-}
 
 void access_describe(const struct model_access *access, struct buf *out)
 {
     struct slice where = access->index == NULL ? access->table->name : access->index->name;
     buf_printf(out, "%s %.*s: ", access->get ? "GetItem" : "Query", SLICE_FMT(where));
-    access_describe_keys(access, out);
+    model_conditions_text(access, access->keys, access->key_count, out);
     if (access->filter_count > 0) {
         buf_text(out, ", filter ");
-        access_describe_filter(access, out);
+        model_conditions_text(access, access->filters, access->filter_count, out);
     }
     if (access->descending)
         buf_text(out, ", newest first");
@@ -148,12 +26,7 @@ void access_describe(const struct model_access *access, struct buf *out)
 void access_signature(const struct model_access *access, struct buf *out)
 {
     buf_slice(out, access->name);
-    buf_byte(out, '(');
-    for (size_t i = 0; i < access->param_count; i++) {
-        buf_printf(out, "%s%.*s ", i == 0 ? "" : ", ", SLICE_FMT(access->params[i].name));
-        model_type_text(access->params[i].type, out);
-    }
-    buf_byte(out, ')');
+    model_params_text(access, out);
 }
 
 // ---- Plans ------------------------------------------------------------------------------------
@@ -168,8 +41,9 @@ static void write_keys(const struct access_plan *plan, struct buf *out)
     bool first = true;
     value_iter_init(&iter, plan->key);
     for (; value_iter_next(&iter); first = false) {
+        struct json_writer w = json_writer_to(out);
         buf_printf(out, "%s%.*s = ", first ? "" : " AND ", SLICE_FMT(iter.name));
-        write_value(iter.value, out);
+        json_plain(&w, iter.value);
     }
 }
 

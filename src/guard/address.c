@@ -219,23 +219,6 @@ static bool make_key(struct address_work *work, struct slice *key)
     return key->ptr != NULL;
 }
 
-static bool address_error(struct address_work *work, struct error *error)
-{
-    struct buf text;
-    buf_init(&text, MESSAGE_MAX);
-    buf_printf(&text, "Key of entity %.*s: ", SLICE_FMT(work->entity->name));
-    model_report_text(&work->report, &text);
-    const struct model_violations *details =
-        model_report_details(&work->report, work->entity->name);
-    if (text.failed || details == NULL || work->report.failed)
-        (void)error_budget(error);
-    else
-        (void)error_validation(error, "%.*s", SLICE_FMT(buf_view(&text)));
-    error->details = details;
-    buf_release(&text);
-    return false;
-}
-
 bool model_address_key(const struct model_entity *entity, struct slice attributes,
                        struct arena *arena, struct slice *key, struct error *error)
 {
@@ -246,7 +229,7 @@ bool model_address_key(const struct model_entity *entity, struct slice attribute
     if (!take_attributes(&work, attributes) || !make_key(&work, &made))
         return error_budget(error);
     if (work.report.count > 0)
-        return address_error(&work, error);
+        return model_report_refuse(&work.report, "Key of entity", entity->name, error);
     *key = made;
     return true;
 }

@@ -109,16 +109,25 @@ static void set(struct guard_work *work, uint16_t slot, struct slice value)
         work->values[slot] = value;
 }
 
+struct slice work_normal(struct guard_work *work, size_t i)
+{
+    uint16_t slot = work->plan->normal.slots[i];
+    struct slice value = work->values[slot];
+    if (value.len == 0 || value.ptr[0] != VALUE_TAG_S)
+        return VALUE_NONE;
+    check_text(work->check, value.len);
+    value = model_normalise(value, work->plan->slots[slot].attribute->normal, work->arena);
+    work->failed = work->failed || value.ptr == NULL;
+    return value;
+}
+
 void work_normalise(struct guard_work *work)
 {
     const struct guard_entity *plan = work->plan;
     for (size_t i = 0; i < plan->normal.count; i++) {
-        uint16_t slot = plan->normal.slots[i];
-        struct slice value = work->values[slot];
-        if (value.len == 0 || value.ptr[0] != VALUE_TAG_S)
-            continue;
-        check_text(work->check, value.len);
-        set(work, slot, model_normalise(value, plan->slots[slot].attribute->normal, work->arena));
+        struct slice normal = work_normal(work, i);
+        if (normal.len > 0)
+            work->values[plan->normal.slots[i]] = normal;
     }
     for (size_t i = 0; i < plan->nested.count; i++) {
         uint16_t slot = plan->nested.slots[i];
@@ -313,12 +322,8 @@ static void report_lack(struct guard_work *work, const struct guard_part *part)
 static void report_key(struct guard_work *work, uint16_t slot, struct slice expected,
                        struct slice actual)
 {
-    struct buf words;
     struct model_pointer at = {.name = work->plan->slots[slot].name};
-    buf_init(&words, KEY_TEXT_MAX);
-    model_value_describe(expected, &words);
-    model_report_add(&work->violations, &at, buf_view(&words), actual);
-    buf_release(&words);
+    model_report_value(&work->violations, &at, expected, "", actual);
 }
 
 // Names the attributes of a key that the write changed. False if there is none.
@@ -334,15 +339,13 @@ static bool report_changed(struct guard_work *work, const struct guard_part *par
         struct slice old = work->old[slot];
         if (old.len == 0 || slice_equal(old, work->values[slot]))
             continue;
-        struct buf words;
-        buf_init(&words, KEY_TEXT_MAX);
-        model_value_describe(old, &words);
         struct slice key = work->plan->slots[part->slot].name;
-        buf_printf(&words, ", as the primary key (%.*s) is made of it and cannot change",
-                   SLICE_FMT(key));
+        const char *reason =
+            arena_printf(work->arena, ", as the primary key (%.*s) is made of it and cannot change",
+                         SLICE_FMT(key));
         struct model_pointer at = {.name = path->steps[0]};
-        model_report_add(&work->violations, &at, buf_view(&words), work->values[slot]);
-        buf_release(&words);
+        model_report_value(&work->violations, &at, old, reason == NULL ? "" : reason,
+                           work->values[slot]);
         found = true;
     }
     return found;
@@ -402,45 +405,45 @@ static void want_entries(struct guard_work *work)
         want_entry(work, &plan->entries[i]);
 }
 
-// A key that the client left as it was follows its attributes; one that it sent must be right.
+// Puts a wanted key in its place, if that is not what is there: one that the client left as it was
+// follows its attributes; one that it sent must be right. False if it is not.
+static bool follow_key(struct guard_work *work, uint16_t slot, bool *changed)
+{
+    struct slice own = work->values[slot];
+    struct slice wanted = work->wanted[slot];
+    if (own.ptr == wanted.ptr || slice_equal(own, wanted))
+        return true;
+    bool untouched = own.len == 0 ? work->occasion != GUARD_JUDGE
+                                  : work->old[slot].len > 0 && slice_equal(own, work->old[slot]);
+    if (!untouched)
+        return false;
+    work->values[slot] = wanted;
+    *changed = true;
+    return true;
+}
+
 void work_index_keys(struct guard_work *work)
 {
-    const struct guard_entity *plan = work->plan;
+    const struct guard_list *derived = &work->plan->derived;
+    bool changed;
     want_entries(work);
-    for (size_t i = 0; i < plan->derived.count; i++) {
-        uint16_t slot = plan->derived.slots[i];
-        struct slice own = work->values[slot];
-        struct slice wanted = work->wanted[slot];
-        if (own.ptr == wanted.ptr || slice_equal(own, wanted))
-            continue;
-        bool untouched = own.len == 0
-                             ? work->occasion != GUARD_JUDGE
-                             : work->old[slot].len > 0 && slice_equal(own, work->old[slot]);
-        if (untouched)
-            work->values[slot] = wanted;
-        else
-            report_key(work, slot, wanted, own);
+    for (size_t i = 0; i < derived->count; i++) {
+        uint16_t slot = derived->slots[i];
+        if (!follow_key(work, slot, &changed))
+            report_key(work, slot, work->wanted[slot], work->values[slot]);
     }
 }
 
 bool work_settle_keys(struct guard_work *work, bool *changed)
 {
-    const struct guard_entity *plan = work->plan;
-    want_entries(work);
+    const struct guard_list *derived = &work->plan->derived;
+    bool settled = true;
     *changed = false;
-    for (size_t i = 0; i < plan->derived.count; i++) {
-        uint16_t slot = plan->derived.slots[i];
-        struct slice own = work->values[slot];
-        struct slice wanted = work->wanted[slot];
-        if (own.ptr == wanted.ptr || slice_equal(own, wanted))
-            continue;
-        // One that is not right may be that of the old image, which then follows its attributes.
-        if (own.len > 0 || plan->slots[slot].attribute != NULL)
-            return false;
-        work->values[slot] = wanted;
-        *changed = true;
-    }
-    return !work->failed && !check_over(work->check);
+    want_entries(work);
+    // One that is not right may be that of the old image, which then follows its attributes.
+    for (size_t i = 0; settled && i < derived->count; i++)
+        settled = follow_key(work, derived->slots[i], changed);
+    return settled && !work->failed && !check_over(work->check);
 }
 
 // ---- Together -------------------------------------------------------------------------------

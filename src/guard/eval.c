@@ -320,6 +320,13 @@ static enum eval_status text_sha256(const struct model_expr *expr, struct model_
     return EVAL_OK;
 }
 
+static enum eval_status two_values(const struct model_expr *expr, struct model_scope *scope,
+                                   struct slice *first, struct slice *second)
+{
+    enum eval_status status = model_eval(expr->args[0], scope, MODEL_ANY, first);
+    return status == EVAL_OK ? model_eval(expr->args[1], scope, MODEL_ANY, second) : status;
+}
+
 // Fills up with zeros in front, as padStart(width, "0") does; of a number, the digits before the
 // point, behind the sign.
 static enum eval_status text_pad(const struct model_expr *expr, struct model_scope *scope,
@@ -327,9 +334,7 @@ static enum eval_status text_pad(const struct model_expr *expr, struct model_sco
 {
     struct slice value;
     struct slice width;
-    enum eval_status status = model_eval(expr->args[0], scope, MODEL_ANY, &value);
-    if (status == EVAL_OK)
-        status = model_eval(expr->args[1], scope, MODEL_ANY, &width);
+    enum eval_status status = two_values(expr, scope, &value, &width);
     int64_t wanted;
     if (status != EVAL_OK)
         return status;
@@ -369,9 +374,7 @@ static enum eval_status text_date(const struct model_expr *expr, struct model_sc
 {
     struct slice value;
     struct slice pattern;
-    enum eval_status status = model_eval(expr->args[0], scope, MODEL_ANY, &value);
-    if (status == EVAL_OK)
-        status = model_eval(expr->args[1], scope, MODEL_ANY, &pattern);
+    enum eval_status status = two_values(expr, scope, &value, &pattern);
     if (status != EVAL_OK)
         return status;
     struct model_time time;
@@ -381,7 +384,7 @@ static enum eval_status text_date(const struct model_expr *expr, struct model_sc
 }
 
 static enum eval_status text_normal(const struct model_expr *expr, struct model_scope *scope,
-                                    unsigned normal, struct buf *out)
+                                    struct buf *out)
 {
     size_t start = out->len;
     enum eval_status status = model_eval_text(expr->args[0], scope, out);
@@ -392,28 +395,37 @@ static enum eval_status text_normal(const struct model_expr *expr, struct model_
     uint8_t *bytes = out->ptr + start;
     struct slice text = slice_of(bytes, out->len - start);
     count(scope, text.len / BYTES_COPIED);
-    if (normal == MODEL_TRIM) {
+    if (expr->function == MODEL_FN_TRIM) {
         text = trimmed(text);
         memmove(bytes, text.ptr, text.len);
         out->len = start + text.len;
         return EVAL_OK;
     }
     for (size_t i = 0; i < text.len; i++)
-        bytes[i] = cased(bytes[i], normal == MODEL_UPPER);
+        bytes[i] = cased(bytes[i], expr->function == MODEL_FN_UPPER);
     return EVAL_OK;
 }
 
-static void text_uuid(const struct model_scope *scope, struct buf *out)
+static enum eval_status text_uuid(const struct model_expr *expr, struct model_scope *scope,
+                                  struct buf *out)
 {
+    (void)expr;
     char uuid[37];
+    if (scope->env == NULL)
+        return EVAL_MISSING;
     env_uuid(scope->env, uuid);
     buf_add(out, uuid, 36);
+    return EVAL_OK;
 }
 
 // 48 bits of milliseconds and 80 of chance, five at a time, so that ids sort by their time.
-static void text_ulid(struct model_scope *scope, struct buf *out)
+static enum eval_status text_ulid(const struct model_expr *expr, struct model_scope *scope,
+                                  struct buf *out)
 {
+    (void)expr;
     static const char letters[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    if (scope->env == NULL)
+        return EVAL_MISSING;
     uint64_t ms = (uint64_t)scope_now(scope);
     uint8_t random[16]; // one for each letter is more than is needed, and simple
     scope->env->random(scope->env->context, random, sizeof(random));
@@ -421,37 +433,17 @@ static void text_ulid(struct model_scope *scope, struct buf *out)
         buf_byte(out, (uint8_t)letters[ms >> shift & 31]);
     for (size_t i = 0; i < sizeof(random); i++)
         buf_byte(out, (uint8_t)letters[random[i] & 31]);
+    return EVAL_OK;
 }
 
-static enum eval_status text_call(const struct model_expr *expr, struct model_scope *scope,
-                                  struct buf *out)
-{
-    switch (expr->function) {
-    case MODEL_FN_LOWER:
-        return text_normal(expr, scope, MODEL_LOWER, out);
-    case MODEL_FN_UPPER:
-        return text_normal(expr, scope, MODEL_UPPER, out);
-    case MODEL_FN_TRIM:
-        return text_normal(expr, scope, MODEL_TRIM, out);
-    case MODEL_FN_PAD:
-        return text_pad(expr, scope, out);
-    case MODEL_FN_SHA256:
-        return text_sha256(expr, scope, out);
-    case MODEL_FN_DATE_PART:
-        return text_date(expr, scope, out);
-    case MODEL_FN_UUID:
-    case MODEL_FN_ULID:
-        if (scope->env == NULL)
-            return EVAL_MISSING;
-        if (expr->function == MODEL_FN_UUID)
-            text_uuid(scope, out);
-        else
-            text_ulid(scope, out);
-        return EVAL_OK;
-    default:
-        return EVAL_UNFIT;
-    }
-}
+// Functions that give a text, by enum model_function.
+static enum eval_status (*const text_calls[MODEL_FUNCTIONS])(const struct model_expr *,
+                                                             struct model_scope *, struct buf *) = {
+    [MODEL_FN_UUID] = text_uuid,     [MODEL_FN_ULID] = text_ulid,
+    [MODEL_FN_LOWER] = text_normal,  [MODEL_FN_UPPER] = text_normal,
+    [MODEL_FN_TRIM] = text_normal,   [MODEL_FN_PAD] = text_pad,
+    [MODEL_FN_SHA256] = text_sha256, [MODEL_FN_DATE_PART] = text_date,
+};
 
 // Characters of text, bytes of binary, members of the rest.
 static enum eval_status eval_size(const struct model_expr *expr, struct model_scope *scope,
@@ -480,7 +472,7 @@ static enum eval_status eval_as_text(const struct model_expr *expr, struct model
     buf_init(&text, TEXT_MAX);
     enum eval_status status = expr->kind == MODEL_EXPR_TEMPLATE
                                   ? model_template_render(expr->template, scope, &text)
-                                  : text_call(expr, scope, &text);
+                                  : text_calls[expr->function](expr, scope, &text);
     if (status == EVAL_OK && text.failed)
         status = EVAL_BUDGET;
     if (status == EVAL_OK)
@@ -561,9 +553,8 @@ enum eval_status model_eval_text(const struct model_expr *expr, struct model_sco
     struct slice value;
     if (expr->kind == MODEL_EXPR_TEMPLATE)
         return model_template_render(expr->template, scope, out);
-    if (expr->kind == MODEL_EXPR_CALL && expr->function != MODEL_FN_NOW &&
-        expr->function != MODEL_FN_SIZE)
-        return text_call(expr, scope, out);
+    if (expr->kind == MODEL_EXPR_CALL && text_calls[expr->function] != NULL)
+        return text_calls[expr->function](expr, scope, out);
     if (expr->kind == MODEL_EXPR_ELSE) {
         size_t start = out->len;
         status = model_eval_text(expr->args[0], scope, out);

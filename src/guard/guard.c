@@ -49,17 +49,11 @@ static bool same_normal(struct guard_work *work, const struct model_attribute *a
     return slice_equal(model_normalise(old, attribute->normal, work->arena), value);
 }
 
-// Expected in the words of a value and a reason.
 static void report_because(struct guard_work *work, struct slice name, struct slice expected,
                            const char *reason, struct slice actual)
 {
-    struct buf words;
     struct model_pointer at = {.name = name};
-    buf_init(&words, MESSAGE_MAX);
-    model_value_describe(expected, &words);
-    buf_text(&words, reason);
-    model_report_add(&work->violations, &at, buf_view(&words), actual);
-    buf_release(&words);
+    model_report_value(&work->violations, &at, expected, reason, actual);
 }
 
 static void judge_immutable(struct guard_work *work)
@@ -126,8 +120,6 @@ static void set_version(struct guard_work *work)
 static void judge_types(struct guard_work *work, const struct model_judge *judge)
 {
     const struct guard_entity *plan = work->plan;
-    // Unknown fields inside of objects are reported by the writer only.
-    bool again = !work->prepared || judge->unknown == MODEL_REPORT;
     bool strict = judge->unknown != MODEL_ALLOW;
     steps_add(&work->check->steps, plan->attributes.count);
     for (size_t i = 0; i < plan->attributes.count && !check_over(work->check); i++) {
@@ -139,7 +131,7 @@ static void judge_types(struct guard_work *work, const struct model_judge *judge
             bool later = work->occasion == GUARD_PREPARE && plan->slots[slot].deferred;
             if (!attribute->optional && !later)
                 model_report_type(&work->violations, &at, attribute->type, VALUE_NONE);
-        } else if ((again || value.ptr != work->sent[slot].ptr) &&
+        } else if ((!work->prepared || value.ptr != work->sent[slot].ptr) &&
                    !model_type_fits(work->check, attribute->type, value, strict)) {
             model_type_judge(attribute->type, value, &at, judge);
         }
@@ -196,24 +188,6 @@ static void put_entity(struct slice entity, struct buf *out)
     buf_text(out, "Entity ");
     buf_slice(out, entity);
     buf_text(out, ": ");
-}
-
-static bool refuse(const struct guard_work *work, struct error *error)
-{
-    struct slice entity = work->plan->entity->name;
-    struct buf text;
-    buf_init(&text, MESSAGE_MAX);
-    put_entity(entity, &text);
-    model_report_text(&work->violations, &text);
-    const struct model_violations *details = model_report_details(&work->violations, entity);
-    if (details != NULL && !text.failed) {
-        (void)error_validation(error, "%.*s", SLICE_FMT(buf_view(&text)));
-        error->details = details;
-    } else {
-        (void)error_budget(error);
-    }
-    buf_release(&text);
-    return false;
 }
 
 // A line to the write's warnings.
@@ -288,14 +262,9 @@ static bool refuse_unmatched(const struct model_table *table,
     struct buf text;
     buf_init(&text, MESSAGE_MAX);
     unmatched_text(table, recognition, item, &text);
-    const struct model_violations *details =
-        unmatched_details(table, recognition, item, error->arena);
-    if (details != NULL && !text.failed) {
-        (void)error_validation(error, "%.*s", SLICE_FMT(buf_view(&text)));
-        error->details = details;
-    } else {
-        (void)error_budget(error);
-    }
+    struct model_violations *details =
+        text.failed ? NULL : unmatched_details(table, recognition, item, error->arena);
+    (void)model_refuse(error, buf_view(&text), details);
     buf_release(&text);
     return false;
 }
@@ -344,55 +313,65 @@ static bool is_claimed(struct slice value)
     return value.len > 0 && value.ptr[0] != VALUE_TAG_NULL;
 }
 
-// The claims of the values, without those that `others` has as well.
-static bool make_claims(const struct guard_work *work, const struct slice *values,
-                        const struct slice *others, size_t *count, struct guard_claim **list,
-                        struct error *error)
+// Where the claims of an image go.
+struct claims {
+    size_t *count;
+    struct guard_claim **list;
+};
+
+// The claims of an image, without those that `other` has as well.
+static bool make_claims(const struct guard_entity *plan, struct model_check *check,
+                        struct arena *arena, struct slice image, struct slice other,
+                        struct claims out, struct error *error)
 {
-    const struct guard_entity *plan = work->plan;
-    struct arena *arena = work->arena;
     if (plan->unique_count == 0)
         return true;
     struct guard_claim *claims = arena_zalloc(arena, plan->unique_count, sizeof(*claims));
     if (claims == NULL)
         return error_budget(error);
-    *list = claims;
+    *out.list = claims;
     for (size_t i = 0; i < plan->unique_count; i++) {
-        uint16_t slot = plan->uniques[i].slot;
-        struct slice value = values[slot];
-        if (!is_claimed(value) || (others != NULL && slice_equal(value, others[slot])))
+        const struct guard_slot *slot = &plan->slots[plan->uniques[i].slot];
+        struct slice value = value_get(image, slot->name);
+        if (!is_claimed(value) ||
+            (other.len > 0 && slice_equal(value, value_get(other, slot->name))))
             continue;
-        steps_add(&work->check->steps, STEPS_CLAIM);
-        check_text(work->check, value.len);
+        steps_add(&check->steps, STEPS_CLAIM);
+        check_text(check, value.len);
         // Claims are of normal forms, also of what was there before the model.
-        unsigned normal = plan->slots[slot].attribute->normal;
+        unsigned normal = slot->attribute->normal;
         if (normal != 0 && value.ptr[0] == VALUE_TAG_S)
             value = model_normalise(value, normal, arena);
-        if (value.ptr == NULL || !make_claim(&plan->uniques[i], value, arena, &claims[(*count)++]))
+        if (value.ptr == NULL ||
+            !make_claim(&plan->uniques[i], value, arena, &claims[(*out.count)++]))
             return error_budget(error);
     }
     return true;
 }
 
+static bool claim(const struct guard_entity *plan, struct guard_write *write,
+                  struct model_check *check, struct slice other, struct error *error)
+{
+    struct claims out = {&write->claim_count, &write->claims};
+    return make_claims(plan, check, write->arena, write->after, other, out, error);
+}
+
+static bool give_back(const struct guard_entity *plan, struct guard_write *write,
+                      struct model_check *check, struct slice other, struct error *error)
+{
+    struct claims out = {&write->release_count, &write->releases};
+    return make_claims(plan, check, write->arena, write->before, other, out, error);
+}
+
 // What the old image had, whatever the new one is.
-static bool release_all(const struct model_guard *guard, struct guard_write *write,
-                        struct model_check *check, struct error *error)
+static bool give_all_back(const struct model_guard *guard, struct guard_write *write,
+                          struct model_check *check, struct error *error)
 {
     if (guard->guard.claims == 0 || write->before.len == 0)
         return true;
-    struct model_recognition recognition =
-        model_recognise_within(check, guard->table, write->before);
-    if (recognition.entity == NULL)
-        return true;
-    const struct guard_entity *plan = plan_of(guard, recognition.entity);
-    if (plan->unique_count == 0)
-        return true;
-    struct guard_work work;
-    if (!work_init(&work, plan, write->env, write->arena, check))
-        return error_budget(error);
-    work_load(&work, write->before, work.old, false);
-    work_release(&work);
-    return make_claims(&work, work.old, NULL, &write->release_count, &write->releases, error);
+    const struct model_entity *entity =
+        model_recognise_within(check, guard->table, write->before).entity;
+    return entity == NULL || give_back(plan_of(guard, entity), write, check, VALUE_NONE, error);
 }
 
 static bool claim_values(const struct model_guard *guard, struct guard_write *write,
@@ -401,14 +380,12 @@ static bool claim_values(const struct model_guard *guard, struct guard_write *wr
     if (guard->guard.claims == 0)
         return true;
     if (work->fresh)
-        return make_claims(work, work->values, NULL, &write->claim_count, &write->claims, error) &&
-               release_all(guard, write, work->check, error);
+        return claim(work->plan, write, work->check, VALUE_NONE, error) &&
+               give_all_back(guard, write, work->check, error);
     // An item that is only touched may have had its values before anybody claimed them.
     bool all = write->touch;
-    return make_claims(work, work->values, all ? NULL : work->old, &write->claim_count,
-                       &write->claims, error) &&
-           make_claims(work, work->old, all ? NULL : work->values, &write->release_count,
-                       &write->releases, error);
+    return claim(work->plan, write, work->check, all ? VALUE_NONE : write->before, error) &&
+           give_back(work->plan, write, work->check, all ? VALUE_NONE : write->after, error);
 }
 
 // ---- Writing --------------------------------------------------------------------------------
@@ -424,12 +401,12 @@ static bool conclude(const struct model_guard *guard, struct guard_write *write,
     if (work->failed)
         return error_budget(error);
     if (wrong && enforced && !write->touch)
-        return refuse(work, error);
+        return model_report_refuse(&work->violations, "Entity", work->plan->entity->name, error);
     if (!warn_report(write, work, &work->violations, error) ||
         !warn_report(write, work, &work->warnings, error))
         return false;
     if (!enforced)
-        return release_all(guard, write, work->check, error);
+        return give_all_back(guard, write, work->check, error);
     if (!wrong) {
         write->after = work_store(work, write->after);
         if (write->after.ptr == NULL)
@@ -438,12 +415,19 @@ static bool conclude(const struct model_guard *guard, struct guard_write *write,
     return claim_values(guard, write, work, error);
 }
 
-// Whether a put comes to what was expected when it was prepared: nothing that each write renews is
-// still what it was. If the old item is of another entity, nothing is renewed, and all of it holds
-// as well.
-static bool stays_settled(const struct guard_entity *plan, const struct guard_write *write)
+// Whether what a put comes to depends on the item that it replaces, beyond what each write renews.
+static bool takes_from_old(const struct model_guard *guard, const struct guard_entity *plan)
 {
-    if (write->settled.len == 0)
+    return guard->guard.claims > 0 || plan->version != GUARD_NO_SLOT || plan->immutable.count > 0;
+}
+
+// Whether a put comes to what was expected when it was prepared: the item is new, or nothing of the
+// old one is wanted and nothing that each write renews is still what it was. If the old item is of
+// another entity, nothing is renewed, and all of it holds as well.
+static bool stays_settled(const struct model_guard *guard, const struct guard_entity *plan,
+                          const struct guard_write *write)
+{
+    if (write->settled.len == 0 || (write->before.len > 0 && takes_from_old(guard, plan)))
         return false;
     for (size_t i = 0; write->before.len > 0 && i < plan->updates.count; i++) {
         struct slice name = plan->slots[plan->updates.slots[i]].name;
@@ -458,26 +442,29 @@ static bool write_within(const struct model_guard *guard, struct guard_write *wr
                          struct model_check *check, struct error *error)
 {
     if (write->after.len == 0)
-        return release_all(guard, write, check, error);
+        return give_all_back(guard, write, check, error);
     struct model_recognition now = model_recognise_within(check, guard->table, write->after);
     if (check_over(check))
         return false;
     if (now.entity == NULL)
         return write_unmatched(guard, write, &now, error) &&
-               release_all(guard, write, check, error);
+               give_all_back(guard, write, check, error);
     if (now.entity->guard == MODEL_OFF)
-        return release_all(guard, write, check, error);
-    if (stays_settled(plan_of(guard, now.entity), write)) {
+        return give_all_back(guard, write, check, error);
+    const struct guard_entity *plan = plan_of(guard, now.entity);
+    if (stays_settled(guard, plan, write)) {
         write->after = write->settled;
-        return true;
+        return claim(plan, write, check, VALUE_NONE, error);
     }
     struct guard_work work;
-    if (!work_init(&work, plan_of(guard, now.entity), write->env, write->arena, check))
+    if (!work_init(&work, plan, write->env, write->arena, check))
         return error_budget(error);
     work.occasion = write->touch ? GUARD_TOUCH : GUARD_WRITE;
     work.is_put = write->is_put;
     work.batch = write->batch;
-    work.prepared = write->prepared && now.entity->guard == MODEL_ENFORCE;
+    // Unknown fields inside of objects are reported by the writer only.
+    work.prepared = write->prepared && now.entity->guard == MODEL_ENFORCE &&
+                    now.entity->unknown != MODEL_REPORT;
     work.fresh = write->before.len == 0 ||
                  model_recognise_within(check, guard->table, write->before).entity != now.entity;
     complete(&work, write->after, write->before);
@@ -507,21 +494,27 @@ static bool guard_write(const struct guard *base, struct guard_write *write, str
                         : error_validation(error, "%s", check_too_much);
 }
 
-// What a completed put comes to, if the old image matters for nothing but what each write renews:
-// versions and what cannot change are taken from there, values that are claimed are given back, and
-// what is unknown is reported by the writer alone. Work that leads nowhere is not counted: whoever
-// comes close to the limit is judged as before.
-static struct slice settle(const struct model_guard *guard, struct guard_work *work,
-                           struct slice sent, struct slice made)
+// What a completed put comes to if it is new, or if nothing of what it replaces matters: all that
+// was left to the writer is done here. What is unknown is reported by the writer alone. Work that
+// leads nowhere is not counted: whoever comes close to the limit is judged as before.
+static struct slice settle(struct guard_work *work, struct slice sent, struct slice made)
 {
     const struct guard_entity *plan = work->plan;
-    if (guard->guard.claims > 0 || plan->version != GUARD_NO_SLOT || plan->immutable.count > 0 ||
-        plan->entity->unknown == MODEL_REPORT)
+    // A version that was sent is for the writer, who knows whether this is one of a batch.
+    if (work->warnings.count > 0 ||
+        (plan->version != GUARD_NO_SLOT && work->sent[plan->version].len > 0))
         return VALUE_NONE;
     struct steps before = work->check->steps;
     bool changed;
-    bool settled = work_settle_keys(work, &changed);
-    struct slice all = settled && changed ? work_store(work, sent) : made;
+    work->occasion = GUARD_WRITE;
+    work->prepared = true;
+    if (plan->deferred) {
+        work_defaults(work);
+        set_version(work);
+        judge_all(work);
+    }
+    bool settled = work_settle_keys(work, &changed) && work->violations.count == 0;
+    struct slice all = settled && (changed || plan->deferred) ? work_store(work, sent) : made;
     if (settled && !check_over(work->check))
         return all;
     work->check->steps = before;
@@ -552,12 +545,12 @@ static bool prepare_within(const struct model_guard *guard, const struct env *en
     } else if (work.failed) {
         (void)error_budget(error);
     } else if (work.violations.count > 0) {
-        (void)refuse(&work, error);
+        (void)model_report_refuse(&work.violations, "Entity", found.entity->name, error);
     } else {
         struct slice made = work_store(&work, *item);
         done = made.ptr != NULL || error_budget(error);
         if (done) {
-            *settled = settle(guard, &work, *item, made);
+            *settled = settle(&work, *item, made);
             *item = made;
         }
     }
@@ -590,15 +583,9 @@ static void judge_forms(struct guard_work *work)
     const struct guard_entity *plan = work->plan;
     for (size_t i = 0; i < plan->normal.count; i++) {
         uint16_t slot = plan->normal.slots[i];
-        struct slice value = work->values[slot];
-        if (value.len == 0 || value.ptr[0] != VALUE_TAG_S)
-            continue;
-        struct slice normal =
-            model_normalise(value, plan->slots[slot].attribute->normal, work->arena);
-        if (normal.ptr == NULL)
-            work->failed = true;
-        else if (!slice_equal(normal, value))
-            report_because(work, plan->slots[slot].name, normal, "", value);
+        struct slice normal = work_normal(work, i);
+        if (normal.len > 0 && !slice_equal(normal, work->values[slot]))
+            report_because(work, plan->slots[slot].name, normal, "", work->values[slot]);
     }
     if (plan->type != GUARD_NO_SLOT && work->values[plan->type].len == 0)
         report_because(work, plan->slots[plan->type].name, plan->type_value, "", VALUE_NONE);
@@ -653,19 +640,9 @@ static bool guard_taken(const struct guard *base, const struct guard_claim *clai
     struct model_pointer at = {.name = name};
     model_report_init(&report, error->arena);
     model_report_add(&report, &at, SLICE_LIT("a value that no other item has"), claim->value);
-    struct buf text;
-    buf_init(&text, MESSAGE_MAX);
-    put_entity(entity, &text);
-    model_report_text(&report, &text);
-    struct model_violations *details = model_report_details(&report, entity);
-    if (details != NULL) {
-        details->taken = true;
-        (void)error_validation(error, "%.*s", SLICE_FMT(buf_view(&text)));
-        error->details = details;
-    } else {
-        (void)error_budget(error);
-    }
-    buf_release(&text);
+    (void)model_report_refuse(&report, "Entity", entity, error);
+    if (error->details != NULL)
+        ((struct model_violations *)error->details)->taken = true;
     return false;
 }
 

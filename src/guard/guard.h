@@ -15,8 +15,8 @@ const struct model_table *model_guard_table(const struct guard *guard);
 // Completes and judges the item of a put as far as this does not depend on what it replaces, so
 // that the writer has less to do, and so that its primary key is known (a client need not send it).
 // *item is replaced by the completed one, in the arena. Under `warn` and `off` it stays as it is.
-// *settled becomes all of it, with the keys of indexes, if only those attributes depend on the old
-// image that each write renews; else VALUE_NONE. The writer then looks at these and is done.
+// *settled becomes what is stored if the item is new, with the keys of indexes and all, or
+// VALUE_NONE if only the writer can say. It often holds for an item that is replaced, too.
 // The work is counted in `steps`, if not NULL; beyond its limit it is given up: false, without an
 // error.
 MUST_CHECK bool model_guard_prepare(const struct guard *guard, const struct env *env,

@@ -3,29 +3,13 @@
 
 #include "guard/address.h"
 
-enum { MESSAGE_MAX = 16 << 10 };
-
 static bool refuse_type(const struct guard_work *work, struct error *error)
 {
     struct model_report report;
     struct model_pointer at = {.name = work->plan->slots[work->plan->type].name};
-    struct buf text;
-    buf_init(&text, MESSAGE_MAX);
     model_report_init(&report, work->arena);
-    model_value_describe(work->plan->type_value, &text);
-    model_report_add(&report, &at, buf_view(&text), work->values[work->plan->type]);
-    buf_clear(&text);
-    buf_printf(&text, "Entity %.*s: ", SLICE_FMT(work->plan->entity->name));
-    model_report_text(&report, &text);
-    const struct model_violations *details =
-        model_report_details(&report, work->plan->entity->name);
-    if (text.failed || details == NULL)
-        (void)error_budget(error);
-    else
-        (void)error_validation(error, "%.*s", SLICE_FMT(buf_view(&text)));
-    error->details = details;
-    buf_release(&text);
-    return false;
+    model_report_value(&report, &at, work->plan->type_value, "", work->values[work->plan->type]);
+    return model_report_refuse(&report, "Entity", work->plan->entity->name, error);
 }
 
 // Everything that can be made of the item.

@@ -247,15 +247,14 @@ static void undefer(const struct guard_entity *plan, struct guard_slot *slots,
 // An attribute that a put may take from the old image, and a version, are not known before; nor is
 // a default that is made of these. What the primary key is made of must be known, as without it no
 // old image is found.
-static void mark_deferred(const struct guard_entity *plan, struct guard_slot *slots)
+static void mark_deferred(struct guard_entity *plan, struct guard_slot *slots)
 {
-    bool any = false;
     for (size_t i = 0; i < plan->attributes.count; i++) {
         struct guard_slot *slot = &slots[plan->places[i]];
         slot->deferred = slot->attribute->version || slot->attribute->immutable;
-        any = any || slot->deferred;
+        plan->deferred = plan->deferred || slot->deferred;
     }
-    for (size_t i = 0; any && i < plan->defaults.count; i++)
+    for (size_t i = 0; plan->deferred && i < plan->defaults.count; i++)
         slots[plan->defaults.slots[i]].deferred = true;
     for (size_t i = 0; i < plan->key_count; i++) {
         undefer_slot(plan, slots, plan->keys[i].slot, 0);

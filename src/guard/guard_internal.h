@@ -67,6 +67,7 @@ struct guard_entity {
     uint16_t version; // or GUARD_NO_SLOT
     uint16_t type;    // the type attribute's slot, or GUARD_NO_SLOT
     struct slice type_value;
+    bool deferred; // some slots are
 };
 
 struct model_guard {
@@ -128,6 +129,8 @@ void work_release(struct guard_work *work);
 // Values by slot; what has no slot goes to work->unknown if `unknown`.
 void work_load(struct guard_work *work, struct slice item, struct slice *values, bool unknown);
 void work_normalise(struct guard_work *work);
+// The normal form of the i-th slot that has one, if its value is text; else VALUE_NONE.
+struct slice work_normal(struct guard_work *work, size_t i);
 void work_read_keys(struct guard_work *work);
 void work_defaults(struct guard_work *work);
 void work_type(struct guard_work *work);

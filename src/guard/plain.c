@@ -12,8 +12,6 @@
 #include "value/number.h"
 #include "json/reader.h"
 
-enum { TEXT_MAX = 16 << 10 };
-
 struct plain {
     struct json_reader reader;
     struct arena *arena;
@@ -272,27 +270,16 @@ static const struct model_attribute *member_of(const struct model_type *type, st
     return type != NULL && type->kind == MODEL_OBJECT ? model_type_field(type, name) : NULL;
 }
 
-static const struct model_type *member_type(const struct model_type *type, struct slice name)
+// Of members that have no declaration of their own.
+static const struct model_type *member_type(const struct model_type *type)
 {
-    if (type != NULL && type->kind == MODEL_RECORD)
-        return type->item;
-    const struct model_attribute *field = member_of(type, name);
-    return field == NULL ? NULL : field->type;
-}
-
-static bool may_be_null(const struct model_type *type)
-{
-    for (size_t i = 0; type->kind == MODEL_UNION && i < type->option_count; i++) {
-        if (type->options[i]->kind == MODEL_NULL)
-            return true;
-    }
-    return type->kind == MODEL_NULL;
+    return type != NULL && type->kind == MODEL_RECORD ? type->item : NULL;
 }
 
 // Whether a null in a patch removes the member.
 static bool null_removes(const struct model_attribute *attribute)
 {
-    return attribute == NULL || attribute->optional || !may_be_null(attribute->type);
+    return attribute == NULL || attribute->optional || !model_type_has(attribute->type, MODEL_NULL);
 }
 
 // One member, behind its name.
@@ -312,8 +299,10 @@ static bool read_named(struct plain *p, const struct model_attribute *attribute,
     return read_value(p, type, place, old);
 }
 
-static bool read_object(struct plain *p, const struct model_type *type,
-                        const struct model_pointer *place, struct slice before)
+// The members of an object: those of an entity, or else of a type.
+static bool read_members(struct plain *p, const struct model_entity *entity,
+                         const struct model_type *type, const struct model_pointer *place,
+                         struct slice before)
 {
     struct model_pointer here = {.up = place};
     value_open_map(&p->builder);
@@ -322,8 +311,15 @@ static bool read_object(struct plain *p, const struct model_type *type,
     if (!json_enter(&p->reader))
         return malformed(p);
     while (json_next_name(&p->reader, &here.name)) {
-        if (!read_named(p, member_of(type, here.name), member_type(type, here.name), &here, before))
+        const struct model_attribute *member =
+            entity != NULL ? model_entity_attribute(entity, here.name) : member_of(type, here.name);
+        const struct model_type *own = member != NULL ? member->type : member_type(type);
+        if (entity != NULL && slice_is(here.name, MODEL_PLAIN_ENTITY)) {
+            if (!json_skip(&p->reader))
+                return malformed(p);
+        } else if (!read_named(p, member, own, &here, before)) {
             return false;
+        }
     }
     if (p->reader.error != NULL)
         return malformed(p);
@@ -357,7 +353,7 @@ static bool read_value(struct plain *p, const struct model_type *wanted,
             return (json_skip(&p->reader) || malformed(p)) &&
                    fault(p, place, "at most 32 levels of lists and objects", NULL);
         }
-        return kind == JSON_OBJECT ? read_object(p, type, place, before)
+        return kind == JSON_OBJECT ? read_members(p, NULL, type, place, before)
                                    : read_array(p, type, place);
     default:
         return malformed(p);
@@ -366,46 +362,6 @@ static bool read_value(struct plain *p, const struct model_type *wanted,
 
 // ---- Whole entities --------------------------------------------------------------------------
 
-static bool read_members(struct plain *p, const struct model_entity *entity, struct slice before)
-{
-    struct model_pointer here = {.up = NULL};
-    value_open_map(&p->builder);
-    if (p->patch && !keep_members(p, before))
-        return false;
-    if (!json_enter(&p->reader))
-        return malformed(p);
-    while (json_next_name(&p->reader, &here.name)) {
-        const struct model_attribute *attribute = model_entity_attribute(entity, here.name);
-        if (slice_is(here.name, MODEL_PLAIN_ENTITY)) {
-            if (!json_skip(&p->reader))
-                return malformed(p);
-        } else if (!read_named(p, attribute, attribute == NULL ? NULL : attribute->type, &here,
-                               before)) {
-            return false;
-        }
-    }
-    if (p->reader.error != NULL || !json_at_end(&p->reader))
-        return malformed(p);
-    return value_close(&p->builder);
-}
-
-// "Entity User: /photo: expected binary as base64, got "x!"; …"
-static bool faults_error(struct plain *p, const struct model_entity *entity)
-{
-    struct buf text;
-    buf_init(&text, TEXT_MAX);
-    buf_printf(&text, "Entity %.*s: ", SLICE_FMT(entity->name));
-    model_report_text(&p->report, &text);
-    const struct model_violations *details = model_report_details(&p->report, entity->name);
-    if (text.failed || details == NULL || p->report.failed)
-        (void)error_budget(p->error);
-    else
-        (void)error_validation(p->error, "%.*s", SLICE_FMT(buf_view(&text)));
-    p->error->details = details;
-    buf_release(&text);
-    return false;
-}
-
 static bool read_entity(struct plain *p, const struct model_entity *entity, struct slice before,
                         struct slice *item)
 {
@@ -413,10 +369,12 @@ static bool read_entity(struct plain *p, const struct model_entity *entity, stru
         return malformed(p);
     if (json_peek(&p->reader) != JSON_OBJECT)
         return error_set(p->error, ERR_SERIALIZATION, "The body is not a JSON object");
-    if (!read_members(p, entity, before))
+    if (!read_members(p, entity, NULL, NULL, before))
         return false;
+    if (!json_at_end(&p->reader))
+        return malformed(p);
     if (p->report.count > 0)
-        return faults_error(p, entity);
+        return model_report_refuse(&p->report, "Entity", entity->name, p->error);
     struct slice copy = p->out.failed ? VALUE_NONE : arena_copy(p->arena, buf_view(&p->out));
     if (copy.ptr == NULL)
         return error_budget(p->error);

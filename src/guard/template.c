@@ -159,17 +159,6 @@ bool model_template_fits(const struct model_template *template, struct slice key
     return walk.rest.len == 0;
 }
 
-// The type of what a path names, or NULL if that is not known.
-static const struct model_type *path_type(const struct model_expr *path)
-{
-    const struct model_attribute *attribute = path->attribute;
-    for (size_t i = 1; i < path->step_count && attribute != NULL; i++)
-        attribute = attribute->type->kind == MODEL_OBJECT
-                        ? model_type_field(attribute->type, path->steps[i])
-                        : NULL;
-    return attribute != NULL ? attribute->type : NULL;
-}
-
 static struct slice bool_of_text(struct slice text)
 {
     static const uint8_t tags[] = {VALUE_TAG_FALSE, VALUE_TAG_TRUE};
@@ -183,7 +172,7 @@ static struct slice bool_of_text(struct slice text)
 static bool read_field(const struct model_segment *segment, const struct model_expr *path,
                        struct slice text, struct arena *arena, struct model_match *match)
 {
-    const struct model_type *type = path_type(path);
+    const struct model_type *type = model_path_type(path);
     struct slice value = VALUE_NONE;
     if (type == NULL || model_type_stores(type, VALUE_S)) {
         if (segment->expr != path)

@@ -39,11 +39,14 @@ struct model_report {
 };
 
 void model_report_init(struct model_report *report, struct arena *arena);
-// `actual` is a value or VALUE_NONE. Expected in words, or a value in words, or a type.
+// `actual` is a value or VALUE_NONE. Expected in words, or a type.
 void model_report_add(struct model_report *report, const struct model_pointer *at,
                       struct slice expected, struct slice actual);
 void model_report_addf(struct model_report *report, const struct model_pointer *at,
                        struct slice actual, const char *expected, ...) PRINTF_LIKE(4, 5);
+// Expected is a value, and a reason behind it.
+void model_report_value(struct model_report *report, const struct model_pointer *at,
+                        struct slice expected, const char *reason, struct slice actual);
 void model_report_type(struct model_report *report, const struct model_pointer *at,
                        const struct model_type *type, struct slice actual);
 
@@ -68,5 +71,11 @@ void model_report_text(const struct model_report *report, struct buf *out);
 // A copy in the arena for error->details, or NULL if that is used up.
 MUST_CHECK struct model_violations *model_report_details(const struct model_report *report,
                                                          struct slice entity);
+
+// A ValidationException of a report: "Entity User: /email: expected …". Always false.
+bool model_report_refuse(const struct model_report *report, const char *what, struct slice name,
+                         struct error *error);
+// One in other words, which are copied; details are NULL if there is no memory. Always false.
+bool model_refuse(struct error *error, struct slice text, const struct model_violations *details);
 
 #endif

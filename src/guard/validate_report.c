@@ -6,7 +6,7 @@
 
 #include "value/number.h"
 
-enum { SHOWN = 60, WORDS_MAX = 4096, TEXT_MAX = 64 << 10 };
+enum { SHOWN = 60, WORDS_MAX = 4096, TEXT_MAX = 64 << 10, MESSAGE_MAX = 256 << 10 };
 
 void model_report_init(struct model_report *report, struct arena *arena)
 {
@@ -47,34 +47,17 @@ void model_value_describe(struct slice value, struct buf *out)
         buf_text(out, "nothing");
         return;
     }
-    switch (value_type(value)) {
-    case VALUE_S:
+    static const char *const words[VALUE_TYPES] = {
+        [VALUE_NULL] = "null", [VALUE_B] = "binary", [VALUE_SS] = "a set", [VALUE_NS] = "a set",
+        [VALUE_BS] = "a set",  [VALUE_L] = "a list", [VALUE_M] = "a map"};
+    enum value_type type = value_type(value);
+    char number[NUMBER_TEXT_MAX];
+    if (type == VALUE_S)
         describe_text(value_bytes(value), out);
-        return;
-    case VALUE_N: {
-        char text[NUMBER_TEXT_MAX];
-        buf_add(out, text, number_to_text(value_bytes(value), text));
-        return;
-    }
-    case VALUE_BOOL:
-        buf_text(out, value_bool(value) ? "true" : "false");
-        return;
-    case VALUE_NULL:
-        buf_text(out, "null");
-        return;
-    case VALUE_B:
-        buf_text(out, "binary");
-        return;
-    case VALUE_L:
-        buf_text(out, "a list");
-        return;
-    case VALUE_M:
-        buf_text(out, "a map");
-        return;
-    default:
-        buf_text(out, "a set");
-        return;
-    }
+    else if (type == VALUE_N)
+        buf_add(out, number, number_to_text(value_bytes(value), number));
+    else
+        buf_text(out, type != VALUE_BOOL ? words[type] : value_bool(value) ? "true" : "false");
 }
 
 static void put_pointer(const struct model_pointer *at, struct buf *out)
@@ -168,14 +151,25 @@ void model_report_type(struct model_report *report, const struct model_pointer *
 {
     if (is_full(report))
         return;
-    struct buf words;
     struct model_type shown = *type;
     // Who reads this may not have the model at hand: the choices of a named union help, its name
     // alone does not.
     if (type->kind == MODEL_UNION)
         shown.name = slice_of(NULL, 0);
+    struct buf words;
     buf_init(&words, WORDS_MAX);
     model_type_text(&shown, &words);
+    model_report_add(report, at, buf_view(&words), actual);
+    buf_release(&words);
+}
+
+void model_report_value(struct model_report *report, const struct model_pointer *at,
+                        struct slice expected, const char *reason, struct slice actual)
+{
+    struct buf words;
+    buf_init(&words, WORDS_MAX);
+    model_value_describe(expected, &words);
+    buf_text(&words, reason);
     model_report_add(report, at, buf_view(&words), actual);
     buf_release(&words);
 }
@@ -316,4 +310,26 @@ struct model_violations *model_report_details(const struct model_report *report,
         memcpy(list, report->list, bytes);
     *details = (struct model_violations){.entity = entity, .count = report->count, .list = list};
     return details;
+}
+
+bool model_refuse(struct error *error, struct slice text, const struct model_violations *details)
+{
+    if (details == NULL || text.ptr == NULL)
+        return error_budget(error);
+    (void)error_validation(error, "%.*s", SLICE_FMT(text));
+    error->details = details;
+    return false;
+}
+
+bool model_report_refuse(const struct model_report *report, const char *what, struct slice name,
+                         struct error *error)
+{
+    struct buf text;
+    buf_init(&text, MESSAGE_MAX);
+    buf_printf(&text, "%s %.*s: ", what, SLICE_FMT(name));
+    model_report_text(report, &text);
+    struct model_violations *details = text.failed ? NULL : model_report_details(report, name);
+    (void)model_refuse(error, buf_view(&text), details);
+    buf_release(&text);
+    return false;
 }

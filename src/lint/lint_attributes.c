@@ -10,7 +10,7 @@ void lint_ttl_not_epoch(struct lint *lint, const struct model_entity *entity,
 {
     struct slice ttl = entity->table->ttl_attribute;
     if (ttl.len == 0 || !slice_equal(attribute->name, ttl) ||
-        lint_type_has(attribute->type, MODEL_EPOCH))
+        model_type_has(attribute->type, MODEL_EPOCH))
         return;
     lint_find(lint, attribute->at, lint_text(lint, "%.*s epoch", SLICE_FMT(ttl)),
               "%.*s of %.*s says when an item expires, but is not of type epoch", SLICE_FMT(ttl),
@@ -59,8 +59,8 @@ void lint_ttl_undeclared(struct lint *lint, const struct model_table *table)
 
 static bool sounds_like_email(const struct model_attribute *attribute)
 {
-    return lint_type_has(attribute->type, MODEL_EMAIL) ||
-           (lint_type_has(attribute->type, MODEL_STRING) &&
+    return model_type_has(attribute->type, MODEL_EMAIL) ||
+           (model_type_has(attribute->type, MODEL_STRING) &&
             (slice_is(attribute->name, "email") || slice_is(attribute->name, "username") ||
              slice_is(attribute->name, "userName") || slice_is(attribute->name, "user_name")));
 }
@@ -90,7 +90,7 @@ void lint_unique_as_written(struct lint *lint, const struct model_entity *entity
     if ((attribute->normal & (MODEL_LOWER | MODEL_UPPER)) != 0 || !sounds_like_email(attribute) ||
         (!attribute->unique && !in_a_key(entity, attribute)))
         return;
-    bool mail = lint_type_has(attribute->type, MODEL_EMAIL) || slice_is(attribute->name, "email");
+    bool mail = model_type_has(attribute->type, MODEL_EMAIL) || slice_is(attribute->name, "email");
     lint_find(lint, attribute->at,
               lint_text(lint, "add `lower` (and `trim`) to %.*s", SLICE_FMT(attribute->name)),
               "%.*s of %.*s is %s as it is written: %s", SLICE_FMT(attribute->name),
@@ -101,7 +101,7 @@ void lint_unique_as_written(struct lint *lint, const struct model_entity *entity
 void lint_unique_optional(struct lint *lint, const struct model_entity *entity,
                           const struct model_attribute *attribute)
 {
-    if (attribute->unique && (attribute->optional || lint_type_has(attribute->type, MODEL_NULL)))
+    if (attribute->unique && (attribute->optional || model_type_has(attribute->type, MODEL_NULL)))
         lint_find(lint, attribute->at, NULL, "%.*s of %.*s is unique, but need not be there",
                   SLICE_FMT(attribute->name), SLICE_FMT(entity->name));
 }

@@ -72,8 +72,6 @@ const char *lint_key_source(struct lint *lint, const struct lint_key *key, enum 
 size_t lint_type_cardinality(const struct model_type *type);
 // Of all fields together.
 size_t lint_fields_cardinality(const struct lint_fields *fields);
-// Some option of the type is of this kind.
-bool lint_type_has(const struct model_type *type, enum model_kind kind);
 bool lint_type_numeric(const struct model_type *type);
 bool lint_type_time(const struct model_type *type);
 // Text of which nothing is known.

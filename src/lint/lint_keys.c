@@ -46,8 +46,8 @@ static const char *spread_help(struct lint *lint, const struct lint_key *key)
                          "\"%.*s#{shard}\", or leave items nobody asks for out of the index",
                          SLICE_FMT(hash));
     struct slice name = field->attribute->name;
-    if (lint_type_has(field->type, MODEL_TIMESTAMP) || lint_type_has(field->type, MODEL_EPOCH) ||
-        lint_type_has(field->type, MODEL_DATE))
+    if (model_type_has(field->type, MODEL_TIMESTAMP) || model_type_has(field->type, MODEL_EPOCH) ||
+        model_type_has(field->type, MODEL_DATE))
         return lint_text(lint, "cut it by time: \"%.*s#{%.*s:yyyy-mm}\", one partition a month",
                          SLICE_FMT(hash), SLICE_FMT(name));
     return lint_text(lint, "move {%.*s} from the sort key into the partition key: \"%.*s#{%.*s}\"",
@@ -159,10 +159,10 @@ static bool sorts_as_text(const struct lint_field *field)
     struct slice name = field->path == NULL || field->path->step_count == 0
                             ? field->attribute->name
                             : field->path->steps[field->path->step_count - 1];
-    if (lint_type_has(field->type, MODEL_EPOCH))
+    if (model_type_has(field->type, MODEL_EPOCH))
         return false; // ten digits until the year 2286
     return lint_type_numeric(field->type) ||
-           (lint_type_has(field->type, MODEL_STRING) && lint_name_version(name));
+           (model_type_has(field->type, MODEL_STRING) && lint_name_version(name));
 }
 
 void lint_number_as_text(struct lint *lint, const struct lint_key *key)
@@ -218,7 +218,7 @@ void lint_narrow_pad(struct lint *lint, const struct lint_key *key)
             continue;
         struct slice name = field->attribute->name;
         struct slice where = lint_key_where(key);
-        size_t needed = lint_type_has(field->type, MODEL_EPOCH) ? 10 : digits_of(field->type->max);
+        size_t needed = model_type_has(field->type, MODEL_EPOCH) ? 10 : digits_of(field->type->max);
         if (needed > field->pad)
             lint_find(lint, key->at,
                       lint_text(lint, "write {%.*s:pad(%zu)}", SLICE_FMT(name), needed),
@@ -347,13 +347,13 @@ void lint_mutable_key(struct lint *lint, const struct lint_key *key)
 static bool is_time(const struct lint_field *field)
 {
     return lint_type_time(field->type) ||
-           (field->attribute != NULL && lint_type_has(field->type, MODEL_STRING) &&
+           (field->attribute != NULL && model_type_has(field->type, MODEL_STRING) &&
             lint_name_time(field->attribute->name));
 }
 
 static bool is_id(const struct lint_field *field)
 {
-    return lint_type_has(field->type, MODEL_UUID) ||
+    return model_type_has(field->type, MODEL_UUID) ||
            (field->attribute != NULL && lint_name_id(field->attribute->name));
 }
 

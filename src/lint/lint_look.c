@@ -47,21 +47,6 @@ static void template_fields(const struct model_template *template, struct lint_f
 static void add_fields(const struct model_expr *expr, struct lint_field outer,
                        struct lint_fields *out);
 
-static const struct model_type *path_type(const struct model_expr *path)
-{
-    if (path->attribute == NULL)
-        return NULL;
-    const struct model_type *type = path->attribute->type;
-    for (size_t i = 1; i < path->step_count && type != NULL; i++) {
-        const struct model_attribute *field = model_type_field(type, path->steps[i]);
-        if (field == NULL && type->kind == MODEL_RECORD)
-            type = type->item;
-        else
-            type = field == NULL ? NULL : field->type;
-    }
-    return type;
-}
-
 static size_t pad_width(const struct model_expr *call)
 {
     int64_t width = 0;
@@ -102,7 +87,7 @@ static void add_fields(const struct model_expr *expr, struct lint_field outer,
             return;
         outer.path = expr;
         outer.attribute = expr->attribute;
-        outer.type = path_type(expr);
+        outer.type = model_path_type(expr);
         out->list[out->count++] = outer;
         return;
     case MODEL_EXPR_TEMPLATE:
@@ -257,33 +242,21 @@ size_t lint_fields_cardinality(const struct lint_fields *fields)
     return product;
 }
 
-bool lint_type_has(const struct model_type *type, enum model_kind kind)
-{
-    if (type == NULL)
-        return false;
-    if (type->kind != MODEL_UNION)
-        return type->kind == kind;
-    for (size_t i = 0; i < type->option_count; i++)
-        if (type->options[i]->kind == kind)
-            return true;
-    return false;
-}
-
 bool lint_type_numeric(const struct model_type *type)
 {
-    return lint_type_has(type, MODEL_NUMBER) || lint_type_has(type, MODEL_INTEGER) ||
-           lint_type_has(type, MODEL_EPOCH);
+    return model_type_has(type, MODEL_NUMBER) || model_type_has(type, MODEL_INTEGER) ||
+           model_type_has(type, MODEL_EPOCH);
 }
 
 bool lint_type_time(const struct model_type *type)
 {
-    return lint_type_has(type, MODEL_TIMESTAMP) || lint_type_has(type, MODEL_DATE) ||
-           lint_type_has(type, MODEL_EPOCH);
+    return model_type_has(type, MODEL_TIMESTAMP) || model_type_has(type, MODEL_DATE) ||
+           model_type_has(type, MODEL_EPOCH);
 }
 
 bool lint_type_free(const struct model_type *type)
 {
-    return lint_type_has(type, MODEL_STRING) || lint_type_has(type, MODEL_ANY);
+    return model_type_has(type, MODEL_STRING) || model_type_has(type, MODEL_ANY);
 }
 
 bool lint_type_fixed(const struct model_type *type)

@@ -97,13 +97,13 @@ static enum time_form form_of(const struct lint_field *field)
 {
     if (field->attribute == NULL || field->shaped)
         return TIME_NONE;
-    if (lint_type_has(field->type, MODEL_TIMESTAMP))
-        return lint_type_has(field->type, MODEL_EPOCH) ? TIME_TEXT : TIME_TIMESTAMP;
-    if (lint_type_has(field->type, MODEL_DATE))
+    if (model_type_has(field->type, MODEL_TIMESTAMP))
+        return model_type_has(field->type, MODEL_EPOCH) ? TIME_TEXT : TIME_TIMESTAMP;
+    if (model_type_has(field->type, MODEL_DATE))
         return TIME_DATE;
-    if (lint_type_has(field->type, MODEL_EPOCH))
+    if (model_type_has(field->type, MODEL_EPOCH))
         return TIME_EPOCH;
-    return lint_type_has(field->type, MODEL_STRING) && lint_name_time(field->attribute->name)
+    return model_type_has(field->type, MODEL_STRING) && lint_name_time(field->attribute->name)
                ? TIME_TEXT
                : TIME_NONE;
 }

@@ -141,7 +141,7 @@ bool model_template_resolve(const struct model_template *template, const struct 
 
 // ---- What an expression gives ---------------------------------------------------------------
 
-const struct model_type *check_path_type(const struct model_expr *path)
+const struct model_type *model_path_type(const struct model_expr *path)
 {
     bool wrong = false;
     if (path->kind != MODEL_EXPR_PATH || path->attribute == NULL)
@@ -167,7 +167,7 @@ enum value_type check_gives(const struct model_expr *expr)
     case MODEL_EXPR_VALUE:
         return value_type(expr->value);
     case MODEL_EXPR_PATH: {
-        const struct model_type *type = check_path_type(expr);
+        const struct model_type *type = model_path_type(expr);
         return type == NULL ? VALUE_TYPES : model_type_stored(type);
     }
     case MODEL_EXPR_TEMPLATE:
@@ -209,16 +209,6 @@ static bool accepts(const struct model_type *type, enum value_type given)
     return false;
 }
 
-static bool has_kind(const struct model_type *type, enum model_kind kind)
-{
-    if (type->kind == kind || type->kind == MODEL_ANY)
-        return true;
-    for (size_t i = 0; type->kind == MODEL_UNION && i < type->option_count; i++)
-        if (has_kind(type->options[i], kind))
-            return true;
-    return false;
-}
-
 // uuid() is for uuid and string, ulid() for string, now() for times.
 static bool check_function(struct model_file *file, const struct model_attribute *attribute)
 {
@@ -226,14 +216,17 @@ static bool check_function(struct model_file *file, const struct model_attribute
     const struct model_type *type = attribute->type;
     if (expr->kind != MODEL_EXPR_CALL)
         return true;
-    bool text = has_kind(type, MODEL_STRING);
-    bool number = has_kind(type, MODEL_NUMBER) || has_kind(type, MODEL_INTEGER);
-    if (expr->function == MODEL_FN_UUID && !text && !has_kind(type, MODEL_UUID))
+    if (type->kind == MODEL_ANY)
+        return true;
+    bool text = model_type_has(type, MODEL_STRING);
+    bool number = model_type_has(type, MODEL_NUMBER) || model_type_has(type, MODEL_INTEGER);
+    if (expr->function == MODEL_FN_UUID && !text && !model_type_has(type, MODEL_UUID))
         return file_error(file, expr->at, "uuid() is for a uuid or a string");
     if (expr->function == MODEL_FN_ULID && !text)
         return file_error(file, expr->at, "ulid() is for a string");
-    if (expr->function == MODEL_FN_NOW && !text && !number && !has_kind(type, MODEL_TIMESTAMP) &&
-        !has_kind(type, MODEL_DATE) && !has_kind(type, MODEL_EPOCH))
+    if (expr->function == MODEL_FN_NOW && !text && !number &&
+        !model_type_has(type, MODEL_TIMESTAMP) && !model_type_has(type, MODEL_DATE) &&
+        !model_type_has(type, MODEL_EPOCH))
         return file_error(file, expr->at,
                           "now() is for a timestamp, a date, an epoch, a string or a number");
     return true;

@@ -356,7 +356,7 @@ static bool check_key_expr(struct model_file *file, const struct model_expr *exp
             ok = check_key_expr(file, expr->template->segments[i].expr, key_type, false) && ok;
     if (expr->kind != MODEL_EXPR_PATH)
         return ok;
-    const struct model_type *type = check_path_type(expr);
+    const struct model_type *type = model_path_type(expr);
     enum value_type stored = type == NULL ? VALUE_TYPES : model_type_stored(type);
     bool text = stored == VALUE_S || stored == VALUE_N || stored == VALUE_BOOL ||
                 (stored == VALUE_B && whole && key_type == VALUE_B);
@@ -401,7 +401,7 @@ static bool settle_template(struct model_file *file, const struct raw_entity *ra
             !check_key_expr(file, template->segments[i].expr, type, single))
             return false;
     const struct model_expr *only = single ? template->segments[0].expr : NULL;
-    const struct model_type *path = single ? check_path_type(only) : NULL;
+    const struct model_type *path = single ? model_path_type(only) : NULL;
     template->bare = path != NULL &&model_type_stored(path) == type;
     if (type == VALUE_S || template->bare || (only != NULL && check_gives(only) == type))
         return true;

@@ -6,44 +6,34 @@
 
 #include "model/model.h"
 
-// X(kind, what it is a change of, what happens to that if there is no text before or after)
-#define MODEL_CHANGE_LIST(X)                                                                         \
-    X(MODEL_ATTACHED, "table", "gets its first model") /* the table had none */                      \
-    X(TABLE_CREATED, "table", "will be created")                                                     \
-    X(TABLE_KEYS, "table",                                                                           \
-      "has other keys") /* the live table has other keys: this cannot be applied */                  \
-    X(INDEX_CREATED, "index", "will be created")                                                     \
-    X(INDEX_RECREATED, "index",                                                                      \
-      "will be deleted and created anew") /* it has other keys or projects something else */         \
-    X(INDEX_DELETED, "index", "will be deleted")                                                     \
-    X(INDEX_UNNAMED, "index",                                                                        \
-      "is not in the model and stays (--prune deletes it)") /* the model does not name it; it        \
-                                                               stays */                              \
-    X(INDEX_CONFLICT, "index",                                                                       \
-      "differs and cannot be changed") /* local, and not as the model has it: cannot be applied */   \
-    X(FEATURE_UNNAMED, "feature",                                                                    \
-      "is not in the model and stays (--prune ends it)") /* ttl, stream, … that the model does not \
-                                                            have; stays */                           \
-    X(TTL, "ttl", "is set")                                                                          \
-    X(STREAM, "stream", "is set")                                                                    \
-    X(PITR, "pitr", "is set")                                                                        \
-    X(BILLING, "billing", "is set")                                                                  \
-    X(MODE, "mode", "is set")                                                                        \
-    X(TYPE_ATTRIBUTE, "attribute", "names the entity")                                               \
-    X(ENTITY_ADDED, "entity", "is new")                                                              \
-    X(ENTITY_REMOVED, "entity", "goes")                                                              \
-    X(ENTITY_CHANGED, "entity", "changes") /* its type value, or its own modes */                    \
-    X(TEMPLATE_ADDED, "key", "is new")                                                               \
-    X(TEMPLATE_REMOVED, "key", "is no longer derived")                                               \
-    X(TEMPLATE_CHANGED, "key", "changes")                                                            \
-    X(ATTRIBUTE_ADDED, "attribute", "is new")                                                        \
-    X(ATTRIBUTE_REMOVED, "attribute", "goes")                                                        \
-    X(ATTRIBUTE_CHANGED, "attribute", "changes")                                                     \
-    X(PATTERN_ADDED, "pattern", "is new")                                                            \
-    X(PATTERN_REMOVED, "pattern", "goes")                                                            \
-    X(PATTERN_CHANGED, "pattern", "changes")                                                         \
-    X(RULE_ADDED, "rule", "is new")                                                                  \
+// X(kind, what it is a change of, what happens to that if there is no text before or after). What
+// is added, goes or changes has three kinds in a row. A row is a line.
+// clang-format off
+#define MODEL_CHANGE_TRIPLE(X, kind, noun, goes) \
+    X(kind##_ADDED, noun, "is new") X(kind##_REMOVED, noun, goes) X(kind##_CHANGED, noun, "changes")
+#define MODEL_CHANGE_LIST(X)                                                                                              \
+    X(MODEL_ATTACHED, "table", "gets its first model")                                                                    \
+    X(TABLE_CREATED, "table", "will be created")                                                                          \
+    X(TABLE_KEYS, "table", "has other keys") /* this cannot be applied */                                                 \
+    X(INDEX_CREATED, "index", "will be created")                                                                          \
+    X(INDEX_RECREATED, "index", "will be deleted and created anew") /* it has other keys, or projects something else */   \
+    X(INDEX_DELETED, "index", "will be deleted")                                                                          \
+    X(INDEX_UNNAMED, "index", "is not in the model and stays (--prune deletes it)")                                       \
+    X(INDEX_CONFLICT, "index", "differs and cannot be changed") /* a local one: this cannot be applied */                 \
+    X(FEATURE_UNNAMED, "feature", "is not in the model and stays (--prune ends it)") /* ttl, stream, … */                 \
+    X(TTL, "ttl", "is set")                                                                                               \
+    X(STREAM, "stream", "is set")                                                                                         \
+    X(PITR, "pitr", "is set")                                                                                             \
+    X(BILLING, "billing", "is set")                                                                                       \
+    X(MODE, "mode", "is set")                                                                                             \
+    X(TYPE_ATTRIBUTE, "attribute", "names the entity")                                                                    \
+    MODEL_CHANGE_TRIPLE(X, ENTITY, "entity", "goes") /* its type value, or its own modes */                               \
+    MODEL_CHANGE_TRIPLE(X, TEMPLATE, "key", "is no longer derived")                                                       \
+    MODEL_CHANGE_TRIPLE(X, ATTRIBUTE, "attribute", "goes")                                                                \
+    MODEL_CHANGE_TRIPLE(X, PATTERN, "pattern", "goes")                                                                    \
+    X(RULE_ADDED, "rule", "is new")                                                                                       \
     X(RULE_REMOVED, "rule", "goes")
+// clang-format on
 
 enum model_change_kind {
 #define X(kind, noun, verb) MODEL_CHANGE_##kind,
@@ -84,12 +74,19 @@ void model_change_text(const struct model_change *change, struct buf *out);
 
 // ---- Parts of a model in the words of the language --------------------------------------------
 
-void model_expr_text(const struct model_expr *expr, struct buf *out);
+// The names of parameters are the pattern's; NULL for what has none.
+void model_expr_text(const struct model_access *access, const struct model_expr *expr,
+                     struct buf *out);
 void model_template_text(const struct model_template *template, struct buf *out);
 // string(1..100)? unique lower = "x" on update
 void model_attribute_text(const struct model_attribute *attribute, struct buf *out);
 // (GSI1PK + A, GSI1SK) project keys
 void model_index_text(const struct model_index *index, struct buf *out);
+// PK = "USER#{userId}" and SK begins "ORDER#"
+void model_conditions_text(const struct model_access *access, const struct model_condition *list,
+                           size_t count, struct buf *out);
+// (userId uuid, since date)
+void model_params_text(const struct model_access *access, struct buf *out);
 void model_access_text(const struct model_access *access, struct buf *out);
 const char *model_mode_name(enum model_mode mode);
 const char *model_leave_name(enum model_leave leave);

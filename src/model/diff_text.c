@@ -75,73 +75,69 @@ static void duration_text(struct slice value, struct buf *out)
     }
 }
 
-static void literal_text(struct slice value, struct buf *out)
-{
-    char number[NUMBER_TEXT_MAX];
-    switch (value.len == 0 ? VALUE_TYPES : value_type(value)) {
-    case VALUE_S:
-        buf_byte(out, '"');
-        buf_slice(out, value_bytes(value));
-        buf_byte(out, '"');
-        break;
-    case VALUE_N:
-        buf_add(out, number, number_to_text(value_bytes(value), number));
-        break;
-    case VALUE_BOOL:
-        buf_text(out, value_bool(value) ? "true" : "false");
-        break;
-    default:
-        buf_text(out, "null");
-    }
-}
-
-static void call_text(const struct model_expr *expr, struct buf *out)
+static void call_text(const struct model_access *access, const struct model_expr *expr,
+                      struct buf *out)
 {
     buf_text(out, model_function_words[expr->function]);
     buf_byte(out, '(');
     for (size_t i = 0; i < expr->arg_count; i++) {
         buf_text(out, i == 0 ? "" : ", ");
-        model_expr_text(expr->args[i], out);
+        model_expr_text(access, expr->args[i], out);
     }
     buf_byte(out, ')');
 }
 
-static void pair_text(const struct model_expr *expr, const char *between, struct buf *out)
+static void pair_text(const struct model_access *access, const struct model_expr *expr,
+                      const char *between, struct buf *out)
 {
-    model_expr_text(expr->args[0], out);
+    model_expr_text(access, expr->args[0], out);
     buf_text(out, between);
-    model_expr_text(expr->args[1], out);
+    model_expr_text(access, expr->args[1], out);
 }
 
-void model_expr_text(const struct model_expr *expr, struct buf *out)
+static void segments_text(const struct model_access *access, const struct model_template *template,
+                          struct buf *out)
+{
+    buf_byte(out, '"');
+    for (size_t i = 0; i < template->segment_count; i++) {
+        const struct model_segment *segment = &template->segments[i];
+        buf_text(out, segment->expr == NULL ? "" : "{");
+        if (segment->expr == NULL)
+            buf_slice(out, segment->literal);
+        else
+            model_expr_text(access, segment->expr, out);
+        buf_text(out, segment->expr == NULL ? "" : "}");
+    }
+    buf_byte(out, '"');
+}
+
+void model_expr_text(const struct model_access *access, const struct model_expr *expr,
+                     struct buf *out)
 {
     switch (expr->kind) {
     case MODEL_EXPR_VALUE:
-        if (expr->duration)
-            duration_text(expr->value, out);
-        else
-            literal_text(expr->value, out);
+        (expr->duration ? duration_text : model_literal_text)(expr->value, out);
         break;
     case MODEL_EXPR_PATH:
         names_text(expr->steps, expr->step_count, ".", out);
         break;
     case MODEL_EXPR_PARAM:
-        buf_printf(out, "$%zu", expr->param + 1);
+        buf_slice(out, access->params[expr->param].name);
         break;
     case MODEL_EXPR_TEMPLATE:
-        model_template_text(expr->template, out);
+        segments_text(access, expr->template, out);
         break;
     case MODEL_EXPR_CALL:
-        call_text(expr, out);
+        call_text(access, expr, out);
         break;
     case MODEL_EXPR_ELSE:
-        pair_text(expr, " ?? ", out);
+        pair_text(access, expr, " ?? ", out);
         break;
     case MODEL_EXPR_ADD:
-        pair_text(expr, " + ", out);
+        pair_text(access, expr, " + ", out);
         break;
     case MODEL_EXPR_SUBTRACT:
-        pair_text(expr, " - ", out);
+        pair_text(access, expr, " - ", out);
         break;
     }
 }
@@ -149,7 +145,7 @@ void model_expr_text(const struct model_expr *expr, struct buf *out)
 void model_template_text(const struct model_template *template, struct buf *out)
 {
     if (template->bare && template->segment_count == 1 && template->segments[0].expr != NULL) {
-        model_expr_text(template->segments[0].expr, out);
+        model_expr_text(NULL, template->segments[0].expr, out);
         return;
     }
     buf_byte(out, '"');
@@ -171,7 +167,7 @@ void model_attribute_text(const struct model_attribute *attribute, struct buf *o
     }
     if (attribute->otherwise != NULL) {
         buf_text(out, " = ");
-        model_expr_text(attribute->otherwise, out);
+        model_expr_text(NULL, attribute->otherwise, out);
     }
     if (attribute->on_update)
         buf_text(out, " on update");
@@ -207,43 +203,45 @@ void model_index_text(const struct model_index *index, struct buf *out)
 
 // ---- Access patterns --------------------------------------------------------------------------
 
-static void condition_text(const struct model_condition *condition, struct buf *out)
+void model_conditions_text(const struct model_access *access, const struct model_condition *list,
+                           size_t count, struct buf *out)
 {
-    names_text(condition->steps, condition->step_count, ".", out);
-    buf_printf(out, " %s", model_op_words[condition->op]);
-    for (size_t i = 0; i < 2 && condition->values[i] != NULL; i++) {
-        buf_text(out, i == 0 ? " " : " and ");
-        model_expr_text(condition->values[i], out);
+    for (size_t i = 0; i < count; i++) {
+        const struct model_condition *condition = &list[i];
+        buf_text(out, i == 0 ? "" : " and ");
+        names_text(condition->steps, condition->step_count, ".", out);
+        buf_printf(out, " %s", model_op_words[condition->op]);
+        for (size_t k = 0; k < 2 && condition->values[k] != NULL; k++) {
+            buf_text(out, k == 0 ? " " : " and ");
+            model_expr_text(access, condition->values[k], out);
+        }
     }
 }
 
-static void conditions_text(const char *word, const struct model_condition *list, size_t count,
-                            struct buf *out)
+void model_params_text(const struct model_access *access, struct buf *out)
 {
-    for (size_t i = 0; i < count; i++) {
-        buf_printf(out, " %s ", i == 0 ? word : "and");
-        condition_text(&list[i], out);
+    buf_byte(out, '(');
+    for (size_t i = 0; i < access->param_count; i++) {
+        buf_printf(out, "%s%.*s ", i == 0 ? "" : ", ", SLICE_FMT(access->params[i].name));
+        model_type_text(access->params[i].type, out);
     }
+    buf_byte(out, ')');
 }
 
 void model_access_text(const struct model_access *access, struct buf *out)
 {
-    buf_byte(out, '(');
-    for (size_t i = 0; i < access->param_count; i++) {
-        buf_text(out, i == 0 ? "" : ", ");
-        buf_slice(out, access->params[i].name);
-        buf_byte(out, ' ');
-        model_type_text(access->params[i].type, out);
-    }
-    buf_text(out, access->one ? ") = one " : ") = ");
+    model_params_text(access, out);
+    buf_text(out, access->one ? " = one " : " = ");
     for (size_t i = 0; i < access->entity_count; i++) {
         buf_text(out, i == 0 ? "" : ", ");
         buf_slice(out, access->entities[i]->name);
     }
     if (access->index != NULL)
         buf_printf(out, " via %.*s", SLICE_FMT(access->index->name));
-    conditions_text("where", access->keys, access->key_count, out);
-    conditions_text("filter", access->filters, access->filter_count, out);
+    buf_text(out, " where ");
+    model_conditions_text(access, access->keys, access->key_count, out);
+    buf_text(out, access->filter_count > 0 ? " filter " : "");
+    model_conditions_text(access, access->filters, access->filter_count, out);
     if (access->descending)
         buf_text(out, " descending");
     if (access->limit > 0)

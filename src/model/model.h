@@ -370,7 +370,13 @@ const struct model_attribute *model_type_field(const struct model_type *type, st
 // What items store a type's values as: VALUE_S for uuid or "a" | "b", and null left aside.
 // VALUE_TYPES if it can be several.
 enum value_type model_type_stored(const struct model_type *type);
+// Whether it, or an option of it, is of this kind. NULL is of none.
+bool model_type_has(const struct model_type *type, enum model_kind kind);
+// The type of what a resolved path names, or NULL if the model does not say.
+const struct model_type *model_path_type(const struct model_expr *path);
 // A type as the language writes it: "user" | "admin", number(1..10), ThumbnailUrls?
 void model_type_text(const struct model_type *type, struct buf *out);
+// A value as the language writes it: "x", 5, true, [], {}, null.
+void model_literal_text(struct slice value, struct buf *out);
 
 #endif

@@ -202,9 +202,7 @@ void check_rules(struct model_file *file);
 struct model_names check_scope(struct model_file *file, const struct model_entity *entity);
 // Whether a literal (an encoded value) is one of the type's values, formats of text left aside.
 bool check_literal(const struct model_type *type, struct slice value);
-// The type of a resolved path's end, or NULL if the model does not say; and what an expression
-// gives (VALUE_TYPES if that depends).
-const struct model_type *check_path_type(const struct model_expr *path);
+// What an expression gives, VALUE_TYPES if that depends.
 enum value_type check_gives(const struct model_expr *expr);
 // Whether it can be the name of a table or an index.
 bool file_name_fits(struct slice name);

@@ -84,18 +84,34 @@ static void string_text(struct slice text, struct buf *out)
     buf_byte(out, '"');
 }
 
-static void literal_text(struct slice literal, struct buf *out)
+bool model_type_has(const struct model_type *type, enum model_kind kind)
 {
-    switch (value_type(literal)) {
+    for (size_t i = 0; type != NULL && i < type->option_count; i++)
+        if (type->options[i]->kind == kind)
+            return true;
+    return type != NULL && type->kind == kind;
+}
+
+void model_literal_text(struct slice value, struct buf *out)
+{
+    switch (value.len == 0 ? VALUE_TYPES : value_type(value)) {
     case VALUE_S:
-        string_text(value_bytes(literal), out);
+        string_text(value_bytes(value), out);
         break;
     case VALUE_N:
-        number_text(value_bytes(literal), out);
+        number_text(value_bytes(value), out);
+        break;
+    case VALUE_BOOL:
+        buf_text(out, value_bool(value) ? "true" : "false");
+        break;
+    case VALUE_L:
+        buf_text(out, "[]");
+        break;
+    case VALUE_M:
+        buf_text(out, "{}");
         break;
     default:
-        buf_text(out, value_bool(literal) ? "true" : "false");
-        break;
+        buf_text(out, "null");
     }
 }
 
@@ -155,7 +171,7 @@ void model_type_text(const struct model_type *type, struct buf *out)
     }
     switch (type->kind) {
     case MODEL_LITERAL:
-        literal_text(type->literal, out);
+        model_literal_text(type->literal, out);
         break;
     case MODEL_LIST:
         list_text(type, out);

@@ -6,6 +6,7 @@
 #include "guard/address.h"
 #include "guard/guard.h"
 #include "guard/plain.h"
+#include "model/diff.h"
 
 static const char source[] =
     "table tab {\n"
@@ -247,7 +248,8 @@ static void test_words(void **state)
     buf_byte(&out, '\n');
     access_signature(model_table_access(fixture.table, SLICE_LIT("post")), &out);
     buf_byte(&out, '\n');
-    access_describe_filter(model_table_access(fixture.table, SLICE_LIT("found")), &out);
+    const struct model_access *found = model_table_access(fixture.table, SLICE_LIT("found"));
+    model_conditions_text(found, found->filters, found->filter_count, &out);
     buf_byte(&out, 0);
     assert_string_equal((const char *)out.ptr,
                         "Query tab: PK = \"USER#{userId}\" and SK begins \"POST#\", newest first, "
