@@ -7,7 +7,8 @@
 #include "guard/attach.h"
 #include "guard/eval.h"
 #include "items/page.h"
-#include "requests/shapes_internal.h"
+#include "items/transact.h"
+#include "requests/shapes.h"
 
 #include <stddef.h>
 
@@ -331,36 +332,18 @@ static bool make_action(struct api_call *call, const struct entity_write *write,
 static bool make_actions(struct api_call *call, struct table *table, size_t count,
                          const struct entity_write *writes, struct write_job *job)
 {
-    struct slice *keys = call_alloc(call, count, sizeof(*keys));
-    bool canceled = false;
-    size_t found = 0;
     size_t total = 0;
-    if (keys == NULL)
-        return false;
     for (size_t i = 0; i < count; i++)
         total += writes[i].kind == ENTITY_PUT ? value_item_size(writes[i].item) : 0;
-    if (count > 1 && total > LIMIT_TRANSACT_BYTES)
-        return error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
+    if (count > 1 && !transact_check_size(call, total))
+        return false;
     for (size_t i = 0; i < count; i++) {
         struct write_action *action = &job->actions[i];
         action->table = table;
-        if (make_action(call, &writes[i], action)) {
-            keys[found++] = action->key;
-            continue;
-        }
-        action->out.failure = call->error.code;
-        action->out.failure_text = call->error.message;
-        action->out.failure_details = call->error.details;
-        if (count == 1 || call->error.code != ERR_VALIDATION)
+        if (!make_action(call, &writes[i], action) && (count == 1 || !transact_fail(call, action)))
             return false;
-        error_init(&call->error, &call->arena);
-        canceled = true;
     }
-    if (call_has_duplicates(keys, found))
-        return error_validation(&call->error,
-                                "Transaction request cannot include multiple operations on one "
-                                "item");
-    return !canceled || error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+    return transact_check(call, job);
 }
 
 static void take_results(struct api_call *call)
@@ -429,43 +412,24 @@ bool api_entity_write(struct api_call *call, struct slice table, size_t count,
 
 // ---- Pages ------------------------------------------------------------------------------------
 
-struct page_capacity {
-    struct field_double units;
-};
-
-struct page_answer {
-    struct field_list items;
-    struct field_value item;
-    struct field_value last;
-    struct page_capacity *capacity;
-};
-
-static const struct shape page_item = {.kind = SHAPE_ITEM};
-static const struct shape page_items = {.kind = SHAPE_LIST, .element = &page_item};
-static const struct shape page_units = {.kind = SHAPE_DOUBLE};
-static const struct shape_member capacity_rows[] = {
-    {"CapacityUnits", &page_units, offsetof(struct page_capacity, units), false},
-};
-static const struct shape page_capacity = {.kind = SHAPE_STRUCT,
-                                           .members = capacity_rows,
-                                           .member_count = COUNT_OF(capacity_rows),
-                                           .size = sizeof(struct page_capacity)};
-static const struct shape_member page_rows[] = {
-    {"Items", &page_items, offsetof(struct page_answer, items), false},
-    {"Item", &page_item, offsetof(struct page_answer, item), false},
-    {"LastEvaluatedKey", &page_item, offsetof(struct page_answer, last), false},
-    {"ConsumedCapacity", &page_capacity, offsetof(struct page_answer, capacity), false},
-};
-static const struct shape page_shape = {.kind = SHAPE_STRUCT,
-                                        .members = page_rows,
-                                        .member_count = COUNT_OF(page_rows),
-                                        .size = sizeof(struct page_answer)};
+#define page_capacity_members(X, T) X(T, OPTIONAL, units, "CapacityUnits", DOUBLE)
+#define page_answer_members(X, T)                                                                  \
+    X(T, OPTIONAL, items, "Items", LIST(ITEM))                                                     \
+    X(T, OPTIONAL, item, "Item", ITEM)                                                             \
+    X(T, OPTIONAL, last, "LastEvaluatedKey", ITEM)                                                 \
+    X(T, OPTIONAL, capacity, "ConsumedCapacity", STRUCT(page_capacity))
+#define PAGE_STRUCTS(X)                                                                            \
+    X(page_capacity, NULL)                                                                         \
+    X(page_answer, NULL)
+PAGE_STRUCTS(REQUEST_STRUCT)
+PAGE_STRUCTS(SHAPE_DECLARE)
+PAGE_STRUCTS(SHAPE_DEFINE)
 
 bool api_page_decode(struct slice response, struct arena *arena, struct api_page *out,
                      struct error *error)
 {
     struct page_answer answer;
-    if (!shape_decode(&page_shape, response, &answer, arena, error))
+    if (!shape_decode(&shape_page_answer, response, &answer, arena, error))
         return false;
     bool one = answer.item.value.len > 0;
     size_t count = one ? 1 : answer.items.count;

@@ -125,31 +125,100 @@ MUST_CHECK bool json_decode_item(struct slice json, struct arena *arena, struct 
 
 // ---- One list for a struct and its shape ------------------------------------------------------
 //
-// A list is a macro of rows, X(T, need, C type, member, "JSON name", shape), in the order in which
-// the service reports what is wrong. The struct is made of it where the list stands, the rows of
-// the shape where the shapes of its members are known.
+// The members of a struct T are a macro of rows,
+//     #define T_members(X, T) X(T, need, member, "JSON name", KIND) …
+// in the order in which the service reports what is wrong. A KIND is what may stand there:
+// BOOLEAN, TEXT_SIZE(1, 255), LIST(STRUCT(request_tag)). FIELD_KIND is the C type of it and
+// RULE_KIND its shape, so that the struct is made where the list stands (REQUEST_STRUCT) and the
+// shape where all shapes are known (SHAPE_DECLARE, SHAPE_DEFINE). TEXT_OF(x) keeps to shape_x,
+// and STRUCT_BY(T, x) is a struct T that is read by shape_x.
+//
+// A shape is listed as X(T, "service's name"); one more that fills the same struct, by a list of
+// its own, as X(shape, T, "service's name"), for the macros that end in _AS.
 
 #define REQUIRED true
 #define OPTIONAL false
 
-#define REQUEST_FIELD(T, need, type, member, json_name, shape) type member;
-#define REQUEST_STRUCT(T, LIST)                                                                    \
-    struct T {                                                                                     \
-        LIST(REQUEST_FIELD, T)                                                                     \
-    }
+#define FIELD_TEXT                   struct slice
+#define FIELD_TEXT_SIZE(min, max)    struct slice
+#define FIELD_TEXT_MAX(max)          struct slice
+#define FIELD_TEXT_OF(name)          struct slice
+#define FIELD_ENUM(...)              struct slice
+#define FIELD_INTEGER                struct field_int
+#define FIELD_INTEGER_MIN(min)       struct field_int
+#define FIELD_INTEGER_MAX(max)       struct field_int
+#define FIELD_INTEGER_RANGE(a, z)    struct field_int
+#define FIELD_LONG                   struct field_int
+#define FIELD_LONG_MIN(min)          struct field_int
+#define FIELD_DOUBLE                 struct field_double
+#define FIELD_TIME                   struct field_double
+#define FIELD_BOOLEAN                struct field_bool
+#define FIELD_VALUE                  struct field_value
+#define FIELD_ITEM                   struct field_value
+#define FIELD_STRUCT(T)              struct T *
+#define FIELD_STRUCT_BY(T, name)     struct T *
+#define FIELD_LIST(KIND)             struct field_list
+#define FIELD_LIST_MIN(KIND, min)    struct field_list
+#define FIELD_LIST_RANGE(KIND, a, z) struct field_list
+#define FIELD_MAP(KIND)              struct field_map
+#define FIELD_MAP_OF_TABLES(KIND)    struct field_map
 
-#define SHAPE_ROW(T, need, member, json_name, shape_of)                                            \
+#define RULE(...)                                                                                  \
+    &(const struct shape)                                                                          \
     {                                                                                              \
-        .name = (json_name), .shape = &(shape_of), .offset = offsetof(struct T, member),           \
-        .required = (need),                                                                        \
+        __VA_ARGS__                                                                                \
     }
-#define REQUEST_ROW(T, need, type, member, json_name, shape_of)                                    \
-    SHAPE_ROW(T, need, member, json_name, shape_of),
-#define REQUEST_ROWS(T, LIST) static const struct shape_member T##_rows[] = {LIST(REQUEST_ROW, T)}
-#define REQUEST_SHAPE(T, service_name)                                                             \
-    {                                                                                              \
-        .kind = SHAPE_STRUCT, .name = (service_name), .members = T##_rows,                         \
-        .member_count = sizeof(T##_rows) / sizeof(T##_rows[0]), .size = sizeof(struct T),          \
-    }
+#define RULE_MIN(least)          .has_min = true, .min = (least)
+#define RULE_MAX(most)           .has_max = true, .max = (most)
+#define RULE_TEXT                RULE(.kind = SHAPE_STRING)
+#define RULE_TEXT_SIZE(a, z)     RULE(.kind = SHAPE_STRING, RULE_MIN(a), RULE_MAX(z))
+#define RULE_TEXT_MAX(z)         RULE(.kind = SHAPE_STRING, RULE_MAX(z))
+#define RULE_TEXT_OF(name)       &shape_##name
+#define RULE_ENUM(...)           RULE(.kind = SHAPE_ENUM, .values = (const char *const[]){__VA_ARGS__, NULL})
+#define RULE_INTEGER             RULE(.kind = SHAPE_INTEGER)
+#define RULE_INTEGER_MIN(a)      RULE(.kind = SHAPE_INTEGER, RULE_MIN(a))
+#define RULE_INTEGER_MAX(z)      RULE(.kind = SHAPE_INTEGER, RULE_MAX(z))
+#define RULE_INTEGER_RANGE(a, z) RULE(.kind = SHAPE_INTEGER, RULE_MIN(a), RULE_MAX(z))
+#define RULE_LONG                RULE(.kind = SHAPE_LONG)
+#define RULE_LONG_MIN(a)         RULE(.kind = SHAPE_LONG, RULE_MIN(a))
+#define RULE_DOUBLE              RULE(.kind = SHAPE_DOUBLE)
+#define RULE_TIME                RULE(.kind = SHAPE_TIMESTAMP)
+#define RULE_BOOLEAN             RULE(.kind = SHAPE_BOOLEAN)
+#define RULE_VALUE               RULE(.kind = SHAPE_VALUE)
+#define RULE_ITEM                RULE(.kind = SHAPE_ITEM)
+#define RULE_STRUCT(T)           &shape_##T
+#define RULE_STRUCT_BY(T, name)  &shape_##name
+#define RULE_LIST(KIND)          RULE(.kind = SHAPE_LIST, .element = RULE_##KIND)
+#define RULE_LIST_MIN(KIND, a)   RULE(.kind = SHAPE_LIST, .element = RULE_##KIND, RULE_MIN(a))
+#define RULE_LIST_RANGE(KIND, a, z)                                                                \
+    RULE(.kind = SHAPE_LIST, .element = RULE_##KIND, RULE_MIN(a), RULE_MAX(z))
+#define RULE_MAP(KIND) RULE(.kind = SHAPE_MAP, .element = RULE_##KIND)
+// At least one entry, each under a name of a table.
+#define RULE_MAP_OF_TABLES(KIND)                                                                   \
+    RULE(.kind = SHAPE_MAP, .element = RULE_##KIND, RULE_MIN(1), .key = &shape_table_name)
+
+#define REQUEST_FIELD(T, need, member, json_name, KIND) FIELD_##KIND member;
+#define REQUEST_STRUCT(T, service_name)                                                            \
+    struct T {                                                                                     \
+        T##_members(REQUEST_FIELD, T)                                                              \
+    };
+
+#define REQUEST_ROW(T, need, member, json_name, KIND)                                              \
+    {.name = json_name,                                                                            \
+     .shape = RULE_##KIND,                                                                         \
+     .offset = offsetof(struct T, member),                                                         \
+     .required = need},
+#define SHAPE_DECLARE(T, service_name)       extern const struct shape shape_##T;
+#define SHAPE_DECLARE_AS(x, T, service_name) extern const struct shape shape_##x;
+#define SHAPE_DEFINE(T, service_name)        SHAPE_DEFINE_AS(T, T, service_name)
+#define SHAPE_DEFINE_AS(x, T, service_name)                                                        \
+    static const struct shape_member x##_rows[] = {x##_members(REQUEST_ROW, T)};                   \
+    const struct shape shape_##x = {                                                               \
+        .kind = SHAPE_STRUCT,                                                                      \
+        .name = service_name,                                                                      \
+        .members = x##_rows,                                                                       \
+        .member_count = COUNT_OF(x##_rows),                                                        \
+        .size = sizeof(struct T),                                                                  \
+    };
 
 #endif

@@ -1,5 +1,5 @@
-// The requests of the control plane: policies, insights, Kinesis, global tables, auto scaling and
-// bulk operations. Absent members are as in requests.h.
+// The requests of the control plane: policies, insights, Kinesis, global tables, auto scaling, bulk
+// operations, backups, streams, exports and imports; and of what is not DynamoDB's. See requests.h.
 #ifndef REQUESTS_REQUESTS_CONTROL_H
 #define REQUESTS_REQUESTS_CONTROL_H
 
@@ -7,224 +7,469 @@
 
 // ---- Resource policies ------------------------------------------------------------------------
 
-#define PUT_RESOURCE_POLICY_REQUEST(X, T)                                                          \
-    X(T, REQUIRED, struct slice, resource_arn, "ResourceArn", resource_arn)                        \
-    X(T, REQUIRED, struct slice, policy, "Policy", shape_any_string)                               \
-    X(T, OPTIONAL, struct slice, expected_revision_id, "ExpectedRevisionId", revision_id)          \
-    X(T, OPTIONAL, struct field_bool, confirm_remove_self_resource_access,                         \
-      "ConfirmRemoveSelfResourceAccess", shape_any_boolean)
-REQUEST_STRUCT(put_resource_policy_request, PUT_RESOURCE_POLICY_REQUEST);
+#define put_resource_policy_request_members(X, T)                                                  \
+    X(T, REQUIRED, resource_arn, "ResourceArn", TEXT_SIZE(1, 1283))                                \
+    X(T, REQUIRED, policy, "Policy", TEXT)                                                         \
+    X(T, OPTIONAL, expected_revision_id, "ExpectedRevisionId", TEXT_SIZE(1, 255))                  \
+    X(T, OPTIONAL, confirm_remove_self_resource_access, "ConfirmRemoveSelfResourceAccess", BOOLEAN)
 
-#define DELETE_RESOURCE_POLICY_REQUEST(X, T)                                                       \
-    X(T, REQUIRED, struct slice, resource_arn, "ResourceArn", resource_arn)                        \
-    X(T, OPTIONAL, struct slice, expected_revision_id, "ExpectedRevisionId", revision_id)
-REQUEST_STRUCT(delete_resource_policy_request, DELETE_RESOURCE_POLICY_REQUEST);
+#define delete_resource_policy_request_members(X, T)                                               \
+    X(T, REQUIRED, resource_arn, "ResourceArn", TEXT_SIZE(1, 1283))                                \
+    X(T, OPTIONAL, expected_revision_id, "ExpectedRevisionId", TEXT_SIZE(1, 255))
 
-#define GET_RESOURCE_POLICY_REQUEST(X, T)                                                          \
-    X(T, REQUIRED, struct slice, resource_arn, "ResourceArn", resource_arn)
-REQUEST_STRUCT(get_resource_policy_request, GET_RESOURCE_POLICY_REQUEST);
+#define get_resource_policy_request_members(X, T)                                                  \
+    X(T, REQUIRED, resource_arn, "ResourceArn", TEXT_SIZE(1, 1283))
 
 // ---- Contributor Insights ----------------------------------------------------------------------
 
-#define UPDATE_CONTRIBUTOR_INSIGHTS_REQUEST(X, T)                                                  \
-    X(T, REQUIRED, struct slice, table_name, "TableName", shape_table_name)                        \
-    X(T, OPTIONAL, struct slice, index_name, "IndexName", shape_plain_name)                        \
-    X(T, REQUIRED, struct slice, action, "ContributorInsightsAction", insights_action)             \
-    X(T, OPTIONAL, struct slice, mode, "ContributorInsightsMode", insights_mode)
-REQUEST_STRUCT(update_contributor_insights_request, UPDATE_CONTRIBUTOR_INSIGHTS_REQUEST);
+#define update_contributor_insights_request_members(X, T)                                          \
+    WITH_TABLE_NAME(X, T)                                                                          \
+    WITH_INDEX_NAME(X, T)                                                                          \
+    X(T, REQUIRED, action, "ContributorInsightsAction", ENUM("ENABLE", "DISABLE"))                 \
+    X(T, OPTIONAL, mode, "ContributorInsightsMode",                                                \
+      ENUM("ACCESSED_AND_THROTTLED_KEYS", "THROTTLED_KEYS"))
 
-#define DESCRIBE_CONTRIBUTOR_INSIGHTS_REQUEST(X, T)                                                \
-    X(T, REQUIRED, struct slice, table_name, "TableName", shape_table_name)                        \
-    X(T, OPTIONAL, struct slice, index_name, "IndexName", shape_plain_name)
-REQUEST_STRUCT(describe_contributor_insights_request, DESCRIBE_CONTRIBUTOR_INSIGHTS_REQUEST);
+#define describe_contributor_insights_request_members(X, T)                                        \
+    WITH_TABLE_NAME(X, T)                                                                          \
+    WITH_INDEX_NAME(X, T)
 
-#define LIST_CONTRIBUTOR_INSIGHTS_REQUEST(X, T)                                                    \
-    X(T, OPTIONAL, struct slice, table_name, "TableName", shape_table_name)                        \
-    X(T, OPTIONAL, struct slice, next_token, "NextToken", shape_any_string)                        \
-    X(T, OPTIONAL, struct field_int, max_results, "MaxResults", list_insights_limit)
-REQUEST_STRUCT(list_contributor_insights_request, LIST_CONTRIBUTOR_INSIGHTS_REQUEST);
+#define list_contributor_insights_request_members(X, T)                                            \
+    X(T, OPTIONAL, table_name, "TableName", TEXT_OF(table_name))                                   \
+    X(T, OPTIONAL, next_token, "NextToken", TEXT)                                                  \
+    X(T, OPTIONAL, max_results, "MaxResults", INTEGER_MAX(100))
 
 // ---- Kinesis -----------------------------------------------------------------------------------
 
-#define KINESIS_CONFIGURATION(X, T)                                                                \
-    X(T, OPTIONAL, struct slice, precision, "ApproximateCreationDateTimePrecision",                \
-      precision) /* ApproximateCreationDateTimePrecision */
-REQUEST_STRUCT(kinesis_configuration, KINESIS_CONFIGURATION);
+#define kinesis_configuration_members(X, T)                                                        \
+    X(T, OPTIONAL, precision, "ApproximateCreationDateTimePrecision",                              \
+      ENUM("MILLISECOND", "MICROSECOND"))
 
 // Enable and Disable have the same members; Update names its configuration differently.
-struct kinesis_destination_request {
-    struct slice table_name;
-    struct slice stream_arn;
-    struct kinesis_configuration *configuration;
-};
+#define WITH_KINESIS_DESTINATION(X, T, configuration_name)                                         \
+    WITH_TABLE_NAME(X, T)                                                                          \
+    X(T, REQUIRED, stream_arn, "StreamArn", TEXT_SIZE(37, 1024))                                   \
+    X(T, OPTIONAL, configuration, configuration_name, STRUCT(kinesis_configuration))
+#define kinesis_destination_request_members(X, T)                                                  \
+    WITH_KINESIS_DESTINATION(X, T, "EnableKinesisStreamingConfiguration")
+#define update_kinesis_destination_request_members(X, T)                                           \
+    WITH_KINESIS_DESTINATION(X, T, "UpdateKinesisStreamingConfiguration")
 
 // ---- Auto scaling -----------------------------------------------------------------
 
-#define SCALING_TARGET(X, T)                                                                       \
-    X(T, OPTIONAL, struct field_bool, disable_scale_in, "DisableScaleIn", shape_any_boolean)       \
-    X(T, OPTIONAL, struct field_int, scale_in_cooldown, "ScaleInCooldown", shape_any_integer)      \
-    X(T, OPTIONAL, struct field_int, scale_out_cooldown, "ScaleOutCooldown", shape_any_integer)    \
-    X(T, REQUIRED, struct field_double, target_value, "TargetValue", any_double)
-REQUEST_STRUCT(scaling_target, SCALING_TARGET);
+#define scaling_target_members(X, T)                                                               \
+    X(T, OPTIONAL, disable_scale_in, "DisableScaleIn", BOOLEAN)                                    \
+    X(T, OPTIONAL, scale_in_cooldown, "ScaleInCooldown", INTEGER)                                  \
+    X(T, OPTIONAL, scale_out_cooldown, "ScaleOutCooldown", INTEGER)                                \
+    X(T, REQUIRED, target_value, "TargetValue", DOUBLE)
 
-#define SCALING_POLICY_UPDATE(X, T)                                                                \
-    X(T, OPTIONAL, struct slice, policy_name, "PolicyName", policy_name)                           \
-    X(T, REQUIRED, struct scaling_target *, target, "TargetTrackingScalingPolicyConfiguration",    \
-      scaling_target)
-REQUEST_STRUCT(scaling_policy_update, SCALING_POLICY_UPDATE);
+#define scaling_policy_update_members(X, T)                                                        \
+    X(T, OPTIONAL, policy_name, "PolicyName", TEXT_OF(policy_name))                                \
+    X(T, REQUIRED, target, "TargetTrackingScalingPolicyConfiguration", STRUCT(scaling_target))
 
-#define SCALING_UPDATE(X, T)                                                                       \
-    X(T, OPTIONAL, struct field_int, minimum_units, "MinimumUnits", shape_positive_long)           \
-    X(T, OPTIONAL, struct field_int, maximum_units, "MaximumUnits", shape_positive_long)           \
-    X(T, OPTIONAL, struct field_bool, disabled, "AutoScalingDisabled", shape_any_boolean)          \
-    X(T, OPTIONAL, struct slice, role_arn, "AutoScalingRoleArn", role_arn)                         \
-    X(T, OPTIONAL, struct scaling_policy_update *, policy, "ScalingPolicyUpdate", scaling_policy)
-REQUEST_STRUCT(scaling_update, SCALING_UPDATE);
+#define scaling_update_members(X, T)                                                               \
+    X(T, OPTIONAL, minimum_units, "MinimumUnits", LONG_MIN(1))                                     \
+    X(T, OPTIONAL, maximum_units, "MaximumUnits", LONG_MIN(1))                                     \
+    X(T, OPTIONAL, disabled, "AutoScalingDisabled", BOOLEAN)                                       \
+    X(T, OPTIONAL, role_arn, "AutoScalingRoleArn", TEXT_SIZE(1, 1600))                             \
+    X(T, OPTIONAL, policy, "ScalingPolicyUpdate", STRUCT(scaling_policy_update))
 
-struct index_scaling_update {
-    struct slice index_name;
-    struct scaling_update *update; // of reads in a replica, else of writes
-};
+// Of reads in a replica, else of writes.
+#define WITH_INDEX_SCALING(X, T, update_name)                                                      \
+    WITH_INDEX_NAME(X, T)                                                                          \
+    X(T, OPTIONAL, update, update_name, STRUCT(scaling_update))
+#define index_scaling_update_members(X, T)                                                         \
+    WITH_INDEX_SCALING(X, T, "ProvisionedWriteCapacityAutoScalingUpdate")
+#define index_read_scaling_members(X, T)                                                           \
+    WITH_INDEX_SCALING(X, T, "ProvisionedReadCapacityAutoScalingUpdate")
 
-#define REPLICA_SCALING_UPDATE(X, T)                                                               \
-    X(T, REQUIRED, struct slice, region_name, "RegionName", shape_any_string)                      \
-    X(T, OPTIONAL, struct field_list, indexes, "ReplicaGlobalSecondaryIndexUpdates",               \
-      index_read_scalings) /* struct index_scaling_update */                                       \
-    X(T, OPTIONAL, struct scaling_update *, read,                                                  \
-      "ReplicaProvisionedReadCapacityAutoScalingUpdate", scaling)
-REQUEST_STRUCT(replica_scaling_update, REPLICA_SCALING_UPDATE);
+#define replica_scaling_update_members(X, T)                                                       \
+    WITH_REGION_NAME(X, T)                                                                         \
+    X(T, OPTIONAL, indexes, "ReplicaGlobalSecondaryIndexUpdates",                                  \
+      LIST(STRUCT_BY(index_scaling_update, index_read_scaling)))                                   \
+    X(T, OPTIONAL, read, "ReplicaProvisionedReadCapacityAutoScalingUpdate", STRUCT(scaling_update))
 
-#define UPDATE_REPLICA_SCALING_REQUEST(X, T)                                                       \
-    X(T, OPTIONAL, struct field_list, indexes, "GlobalSecondaryIndexUpdates",                      \
-      index_write_scalings) /* struct index_scaling_update */                                      \
-    X(T, REQUIRED, struct slice, table_name, "TableName", shape_table_name)                        \
-    X(T, OPTIONAL, struct scaling_update *, write, "ProvisionedWriteCapacityAutoScalingUpdate",    \
-      scaling)                                                                                     \
-    X(T, OPTIONAL, struct field_list, replicas, "ReplicaUpdates",                                  \
-      replica_scalings) /* struct replica_scaling_update */
-REQUEST_STRUCT(update_replica_scaling_request, UPDATE_REPLICA_SCALING_REQUEST);
+#define update_replica_scaling_request_members(X, T)                                               \
+    X(T, OPTIONAL, indexes, "GlobalSecondaryIndexUpdates",                                         \
+      LIST_MIN(STRUCT(index_scaling_update), 1))                                                   \
+    WITH_TABLE_NAME(X, T)                                                                          \
+    X(T, OPTIONAL, write, "ProvisionedWriteCapacityAutoScalingUpdate", STRUCT(scaling_update))     \
+    X(T, OPTIONAL, replicas, "ReplicaUpdates", LIST_MIN(STRUCT(replica_scaling_update), 1))
 
 // ---- Global tables, version 2017 -------------------------------------------------------------
 
-struct replica_request {
-    struct slice region_name;
-};
+#define WITH_GLOBAL_TABLE_NAME(X, T)                                                               \
+    X(T, REQUIRED, global_table_name, "GlobalTableName", TEXT_OF(plain_name))
 
-#define CREATE_GLOBAL_TABLE_REQUEST(X, T)                                                          \
-    X(T, REQUIRED, struct slice, global_table_name, "GlobalTableName", shape_plain_name)           \
-    X(T, REQUIRED, struct field_list, replication_group, "ReplicationGroup",                       \
-      replicas) /* struct replica_request */
-REQUEST_STRUCT(create_global_table_request, CREATE_GLOBAL_TABLE_REQUEST);
+#define replica_request_members(X, T) X(T, OPTIONAL, region_name, "RegionName", TEXT)
+#define replica_action_members(X, T)  X(T, REQUIRED, region_name, "RegionName", TEXT)
 
-#define GLOBAL_TABLE_NAME_REQUEST(X, T)                                                            \
-    X(T, REQUIRED, struct slice, global_table_name, "GlobalTableName", shape_plain_name)
-REQUEST_STRUCT(global_table_name_request, GLOBAL_TABLE_NAME_REQUEST);
+#define create_global_table_request_members(X, T)                                                  \
+    WITH_GLOBAL_TABLE_NAME(X, T)                                                                   \
+    X(T, REQUIRED, replication_group, "ReplicationGroup", LIST(STRUCT(replica_request)))
 
-#define LIST_GLOBAL_TABLES_REQUEST(X, T)                                                           \
-    X(T, OPTIONAL, struct slice, exclusive_start, "ExclusiveStartGlobalTableName",                 \
-      shape_plain_name)                                                                            \
-    X(T, OPTIONAL, struct field_int, limit, "Limit", shape_positive_integer)                       \
-    X(T, OPTIONAL, struct slice, region_name, "RegionName", shape_any_string)
-REQUEST_STRUCT(list_global_tables_request, LIST_GLOBAL_TABLES_REQUEST);
+#define global_table_name_request_members(X, T) WITH_GLOBAL_TABLE_NAME(X, T)
 
-#define REPLICA_UPDATE(X, T)                                                                       \
-    X(T, OPTIONAL, struct replica_request *, create, "Create", replica_action)                     \
-    X(T, OPTIONAL, struct replica_request *, delete, "Delete", replica_action)
-REQUEST_STRUCT(replica_update, REPLICA_UPDATE);
+#define list_global_tables_request_members(X, T)                                                   \
+    X(T, OPTIONAL, exclusive_start, "ExclusiveStartGlobalTableName", TEXT_OF(plain_name))          \
+    WITH_LIMIT(X, T)                                                                               \
+    X(T, OPTIONAL, region_name, "RegionName", TEXT)
 
-#define UPDATE_GLOBAL_TABLE_REQUEST(X, T)                                                          \
-    X(T, REQUIRED, struct slice, global_table_name, "GlobalTableName", shape_plain_name)           \
-    X(T, REQUIRED, struct field_list, replica_updates, "ReplicaUpdates",                           \
-      replica_updates) /* struct replica_update */
-REQUEST_STRUCT(update_global_table_request, UPDATE_GLOBAL_TABLE_REQUEST);
+#define replica_update_members(X, T)                                                               \
+    X(T, OPTIONAL, create, "Create", STRUCT_BY(replica_request, replica_action))                   \
+    X(T, OPTIONAL, delete, "Delete", STRUCT_BY(replica_request, replica_action))
+
+#define update_global_table_request_members(X, T)                                                  \
+    WITH_GLOBAL_TABLE_NAME(X, T)                                                                   \
+    X(T, REQUIRED, replica_updates, "ReplicaUpdates", LIST(STRUCT(replica_update)))
 
 // Settings of an index: of all replicas (write), or of one (read).
-struct index_units_update {
-    struct slice index_name;
-    struct field_int units;
-    struct scaling_update *scaling;
-};
+#define WITH_INDEX_UNITS(X, T, units_name, scaling_name)                                           \
+    X(T, REQUIRED, index_name, "IndexName", TEXT_OF(plain_name))                                   \
+    X(T, OPTIONAL, units, units_name, LONG_MIN(1))                                                 \
+    X(T, OPTIONAL, scaling, scaling_name, STRUCT(scaling_update))
+#define index_units_update_members(X, T)                                                           \
+    WITH_INDEX_UNITS(X, T, "ProvisionedWriteCapacityUnits",                                        \
+                     "ProvisionedWriteCapacityAutoScalingSettingsUpdate")
+#define index_read_units_members(X, T)                                                             \
+    WITH_INDEX_UNITS(X, T, "ProvisionedReadCapacityUnits",                                         \
+                     "ProvisionedReadCapacityAutoScalingSettingsUpdate")
 
-#define REPLICA_SETTINGS_UPDATE(X, T)                                                              \
-    X(T, REQUIRED, struct slice, region_name, "RegionName", shape_any_string)                      \
-    X(T, OPTIONAL, struct field_int, read_units, "ReplicaProvisionedReadCapacityUnits",            \
-      shape_positive_long)                                                                         \
-    X(T, OPTIONAL, struct scaling_update *, read_scaling,                                          \
-      "ReplicaProvisionedReadCapacityAutoScalingSettingsUpdate", scaling)                          \
-    X(T, OPTIONAL, struct field_list, indexes, "ReplicaGlobalSecondaryIndexSettingsUpdate",        \
-      index_reads) /* struct index_units_update */                                                 \
-    X(T, OPTIONAL, struct slice, table_class, "ReplicaTableClass", table_class)
-REQUEST_STRUCT(replica_settings_update, REPLICA_SETTINGS_UPDATE);
+#define replica_settings_update_members(X, T)                                                      \
+    WITH_REGION_NAME(X, T)                                                                         \
+    X(T, OPTIONAL, read_units, "ReplicaProvisionedReadCapacityUnits", LONG_MIN(1))                 \
+    X(T, OPTIONAL, read_scaling, "ReplicaProvisionedReadCapacityAutoScalingSettingsUpdate",        \
+      STRUCT(scaling_update))                                                                      \
+    X(T, OPTIONAL, indexes, "ReplicaGlobalSecondaryIndexSettingsUpdate",                           \
+      LIST_RANGE(STRUCT_BY(index_units_update, index_read_units), 1, 20))                          \
+    X(T, OPTIONAL, table_class, "ReplicaTableClass", TEXT_OF(table_class))
 
-#define UPDATE_GLOBAL_SETTINGS_REQUEST(X, T)                                                       \
-    X(T, REQUIRED, struct slice, global_table_name, "GlobalTableName", shape_plain_name)           \
-    X(T, OPTIONAL, struct slice, billing_mode, "GlobalTableBillingMode", billing_mode)             \
-    X(T, OPTIONAL, struct field_int, write_units, "GlobalTableProvisionedWriteCapacityUnits",      \
-      shape_positive_long)                                                                         \
-    X(T, OPTIONAL, struct scaling_update *, write_scaling,                                         \
-      "GlobalTableProvisionedWriteCapacityAutoScalingSettingsUpdate", scaling)                     \
-    X(T, OPTIONAL, struct field_list, indexes, "GlobalTableGlobalSecondaryIndexSettingsUpdate",    \
-      index_writes) /* struct index_units_update */                                                \
-    X(T, OPTIONAL, struct field_list, replicas, "ReplicaSettingsUpdate",                           \
-      replica_settings_list) /* struct replica_settings_update */
-REQUEST_STRUCT(update_global_settings_request, UPDATE_GLOBAL_SETTINGS_REQUEST);
+#define update_global_settings_request_members(X, T)                                               \
+    WITH_GLOBAL_TABLE_NAME(X, T)                                                                   \
+    X(T, OPTIONAL, billing_mode, "GlobalTableBillingMode", TEXT_OF(billing_mode))                  \
+    X(T, OPTIONAL, write_units, "GlobalTableProvisionedWriteCapacityUnits", LONG_MIN(1))           \
+    X(T, OPTIONAL, write_scaling, "GlobalTableProvisionedWriteCapacityAutoScalingSettingsUpdate",  \
+      STRUCT(scaling_update))                                                                      \
+    X(T, OPTIONAL, indexes, "GlobalTableGlobalSecondaryIndexSettingsUpdate",                       \
+      LIST_RANGE(STRUCT(index_units_update), 1, 20))                                               \
+    X(T, OPTIONAL, replicas, "ReplicaSettingsUpdate",                                              \
+      LIST_RANGE(STRUCT(replica_settings_update), 1, 50))
 
 // ---- Bulk operations ---------------------------------------------------------------------------
 
 // DescribeBulkOperation and CancelBulkOperation.
-#define BULK_OPERATION_REQUEST(X, T)                                                               \
-    X(T, REQUIRED, struct slice, bulk_operation_arn, "BulkOperationArn", bulk_arn)
-REQUEST_STRUCT(bulk_operation_request, BULK_OPERATION_REQUEST);
+#define bulk_operation_request_members(X, T)                                                       \
+    X(T, REQUIRED, bulk_operation_arn, "BulkOperationArn", TEXT_SIZE(1, 1024))
 
-#define LIST_BULK_OPERATIONS_REQUEST(X, T)                                                         \
-    X(T, OPTIONAL, struct field_int, max_results, "MaxResults", bulk_list_limit)                   \
-    X(T, OPTIONAL, struct slice, next_token, "NextToken", shape_any_string)
-REQUEST_STRUCT(list_bulk_operations_request, LIST_BULK_OPERATIONS_REQUEST);
+#define list_bulk_operations_request_members(X, T)                                                 \
+    X(T, OPTIONAL, max_results, "MaxResults", INTEGER_RANGE(1, 100))                               \
+    X(T, OPTIONAL, next_token, "NextToken", TEXT)
 
-#define BULK_INPUT(X, T)                                                                           \
-    X(T, REQUIRED, struct slice, bucket, "S3Bucket", bulk_bucket)                                  \
-    X(T, OPTIONAL, struct slice, bucket_owner, "S3BucketOwner", shape_any_string)                  \
-    X(T, OPTIONAL, struct slice, key_prefix, "S3KeyPrefix", bulk_prefix)                           \
-    X(T, REQUIRED, struct slice, format, "InputFormat", bulk_format)                               \
-    X(T, OPTIONAL, struct slice, compression, "InputCompressionType", compression)
-REQUEST_STRUCT(bulk_input, BULK_INPUT);
+#define bulk_input_members(X, T)                                                                   \
+    X(T, REQUIRED, bucket, "S3Bucket", TEXT_OF(bucket))                                            \
+    X(T, OPTIONAL, bucket_owner, "S3BucketOwner", TEXT)                                            \
+    X(T, OPTIONAL, key_prefix, "S3KeyPrefix", TEXT_MAX(1024))                                      \
+    X(T, REQUIRED, format, "InputFormat", ENUM("DYNAMODB_JSON", "ION"))                            \
+    X(T, OPTIONAL, compression, "InputCompressionType", ENUM("GZIP", "ZSTD", "NONE"))
 
-#define BULK_OUTPUT(X, T)                                                                          \
-    X(T, REQUIRED, struct slice, bucket, "S3Bucket", bulk_bucket)                                  \
-    X(T, OPTIONAL, struct slice, bucket_owner, "S3BucketOwner", shape_any_string)                  \
-    X(T, OPTIONAL, struct slice, key_prefix, "S3KeyPrefix", bulk_prefix)                           \
-    X(T, OPTIONAL, struct slice, sse_algorithm, "S3SseAlgorithm", sse_algorithm)                   \
-    X(T, OPTIONAL, struct slice, sse_key, "S3SseKmsKeyId", shape_any_string)                       \
-    X(T, REQUIRED, struct field_list, types, "OutputType", output_type_list) /* struct slice */
-REQUEST_STRUCT(bulk_output, BULK_OUTPUT);
+#define bulk_output_members(X, T)                                                                  \
+    X(T, REQUIRED, bucket, "S3Bucket", TEXT_OF(bucket))                                            \
+    X(T, OPTIONAL, bucket_owner, "S3BucketOwner", TEXT)                                            \
+    X(T, OPTIONAL, key_prefix, "S3KeyPrefix", TEXT_MAX(1024))                                      \
+    X(T, OPTIONAL, sse_algorithm, "S3SseAlgorithm", ENUM("AES256", "KMS"))                         \
+    X(T, OPTIONAL, sse_key, "S3SseKmsKeyId", TEXT)                                                 \
+    X(T, REQUIRED, types, "OutputType", LIST(ENUM("ERROR", "CONDITION_CHECK_FAILURE")))
 
-#define START_BULK_PUT_ITEMS_REQUEST(X, T)                                                         \
-    X(T, OPTIONAL, struct slice, client_token, "ClientToken", shape_any_string)                    \
-    X(T, REQUIRED, struct bulk_input *, input, "InputS3Configuration", bulk_input)                 \
-    X(T, REQUIRED, struct bulk_output *, output, "OutputS3Configuration", bulk_output)             \
-    X(T, REQUIRED, struct slice, table_name, "TableName", shape_table_name)                        \
-    X(T, OPTIONAL, struct field_int, max_write_request_units, "MaxWriteRequestUnits", bulk_units)  \
-    X(T, OPTIONAL, struct slice, performance_tier, "PerformanceTier", tier)
-REQUEST_STRUCT(start_bulk_put_items_request, START_BULK_PUT_ITEMS_REQUEST);
+#define start_bulk_put_items_request_members(X, T)                                                 \
+    X(T, OPTIONAL, client_token, "ClientToken", TEXT)                                              \
+    X(T, REQUIRED, input, "InputS3Configuration", STRUCT(bulk_input))                              \
+    X(T, REQUIRED, output, "OutputS3Configuration", STRUCT(bulk_output))                           \
+    WITH_TABLE_NAME(X, T)                                                                          \
+    X(T, OPTIONAL, max_write_request_units, "MaxWriteRequestUnits", LONG_MIN(1024))                \
+    X(T, OPTIONAL, performance_tier, "PerformanceTier", ENUM("STANDARD", "ACCELERATED"))
 
-extern const struct shape shape_bulk_operation_request;
-extern const struct shape shape_list_bulk_operations_request;
-extern const struct shape shape_start_bulk_put_items_request;
-extern const struct shape shape_put_resource_policy_request;
-extern const struct shape shape_delete_resource_policy_request;
-extern const struct shape shape_get_resource_policy_request;
-extern const struct shape shape_update_contributor_insights_request;
-extern const struct shape shape_describe_contributor_insights_request;
-extern const struct shape shape_list_contributor_insights_request;
-extern const struct shape shape_kinesis_destination_request;
-extern const struct shape shape_update_kinesis_destination_request;
 // DescribeKinesisStreamingDestination and DescribeTableReplicaAutoScaling.
-extern const struct shape shape_table_or_arn_request;
-extern const struct shape shape_update_replica_scaling_request;
-extern const struct shape shape_create_global_table_request;
-extern const struct shape shape_global_table_name_request;
-extern const struct shape shape_list_global_tables_request;
-extern const struct shape shape_update_global_table_request;
-extern const struct shape shape_update_global_settings_request;
+
+// ---- Backups, restores and point-in-time recovery ---------------------------------------------
+
+#define create_backup_request_members(X, T)                                                        \
+    WITH_OWN_TABLE_NAME(X, T)                                                                      \
+    X(T, REQUIRED, backup_name, "BackupName", TEXT_OF(plain_name))
+
+// DescribeBackup and DeleteBackup.
+#define backup_arn_request_members(X, T)                                                           \
+    X(T, REQUIRED, backup_arn, "BackupArn", TEXT_SIZE(37, 1024))
+
+#define list_backups_request_members(X, T)                                                         \
+    X(T, OPTIONAL, table_name, "TableName", TEXT_OF(table_name))                                   \
+    X(T, OPTIONAL, limit, "Limit", INTEGER_RANGE(1, 100))                                          \
+    X(T, OPTIONAL, time_range_lower_bound, "TimeRangeLowerBound", TIME)                            \
+    X(T, OPTIONAL, time_range_upper_bound, "TimeRangeUpperBound", TIME)                            \
+    X(T, OPTIONAL, exclusive_start_backup_arn, "ExclusiveStartBackupArn", TEXT_SIZE(37, 1024))     \
+    X(T, OPTIONAL, backup_type, "BackupType", ENUM("USER", "SYSTEM", "AWS_BACKUP", "ALL"))
+
+#define point_in_time_recovery_specification_members(X, T)                                         \
+    X(T, REQUIRED, point_in_time_recovery_enabled, "PointInTimeRecoveryEnabled", BOOLEAN)          \
+    X(T, OPTIONAL, recovery_period_in_days, "RecoveryPeriodInDays", INTEGER_RANGE(1, 35))
+
+#define update_continuous_backups_request_members(X, T)                                            \
+    WITH_OWN_TABLE_NAME(X, T)                                                                      \
+    X(T, REQUIRED, point_in_time_recovery_specification, "PointInTimeRecoverySpecification",       \
+      STRUCT(point_in_time_recovery_specification))
+
+// What both restores may make different from the source. P is where the struct stands in the
+// request.
+#define WITH_RESTORE_OVERRIDES(X, T, P)                                                            \
+    X(T, OPTIONAL, P billing_mode, "BillingModeOverride", TEXT_OF(billing_mode))                   \
+    X(T, OPTIONAL, P global_secondary_indexes, "GlobalSecondaryIndexOverride",                     \
+      LIST(STRUCT(global_secondary_index)))                                                        \
+    X(T, OPTIONAL, P local_secondary_indexes, "LocalSecondaryIndexOverride",                       \
+      LIST(STRUCT(local_secondary_index)))                                                         \
+    X(T, OPTIONAL, P vector_indexes, "VectorIndexOverride", LIST(STRUCT(request_vector_index)))    \
+    X(T, OPTIONAL, P provisioned_throughput, "ProvisionedThroughputOverride",                      \
+      STRUCT(request_provisioned_throughput))                                                      \
+    X(T, OPTIONAL, P on_demand_throughput, "OnDemandThroughputOverride",                           \
+      STRUCT(request_on_demand_throughput))                                                        \
+    X(T, OPTIONAL, P sse_specification, "SSESpecificationOverride",                                \
+      STRUCT(request_sse_specification))
+#define restore_overrides_members(X, T) WITH_RESTORE_OVERRIDES(X, T, )
+REQUEST_STRUCT(restore_overrides, )
+
+struct restore_table_from_backup_request {
+    struct slice target_table_name;
+    struct slice backup_arn;
+    struct restore_overrides overrides;
+};
+#define restore_table_from_backup_request_members(X, T)                                            \
+    X(T, REQUIRED, target_table_name, "TargetTableName", TEXT_OF(plain_name))                      \
+    X(T, REQUIRED, backup_arn, "BackupArn", TEXT_SIZE(37, 1024))                                   \
+    WITH_RESTORE_OVERRIDES(X, T, overrides.)
+
+struct restore_table_to_point_in_time_request {
+    struct slice source_table_arn;
+    struct slice source_table_name;
+    struct slice target_table_name;
+    struct field_bool use_latest_restorable_time;
+    struct field_double restore_date_time;
+    struct restore_overrides overrides;
+};
+#define restore_table_to_point_in_time_request_members(X, T)                                       \
+    X(T, OPTIONAL, source_table_arn, "SourceTableArn", TEXT)                                       \
+    X(T, OPTIONAL, source_table_name, "SourceTableName", TEXT_OF(plain_name))                      \
+    X(T, REQUIRED, target_table_name, "TargetTableName", TEXT_OF(plain_name))                      \
+    X(T, OPTIONAL, use_latest_restorable_time, "UseLatestRestorableTime", BOOLEAN)                 \
+    X(T, OPTIONAL, restore_date_time, "RestoreDateTime", TIME)                                     \
+    WITH_RESTORE_OVERRIDES(X, T, overrides.)
+
+// ---- Streams ----------------------------------------------------------------------------------
+
+#define list_streams_request_members(X, T)                                                         \
+    X(T, OPTIONAL, table_name, "TableName", TEXT_OF(plain_name))                                   \
+    WITH_LIMIT(X, T)                                                                               \
+    X(T, OPTIONAL, exclusive_start_stream_arn, "ExclusiveStartStreamArn", TEXT_SIZE(37, 1024))
+
+#define shard_filter_members(X, T)                                                                 \
+    X(T, OPTIONAL, type, "Type", ENUM("CHILD_SHARDS"))                                             \
+    X(T, OPTIONAL, shard_id, "ShardId", TEXT_SIZE(28, 65))
+
+#define describe_stream_request_members(X, T)                                                      \
+    X(T, REQUIRED, stream_arn, "StreamArn", TEXT_SIZE(37, 1024))                                   \
+    WITH_LIMIT(X, T)                                                                               \
+    X(T, OPTIONAL, exclusive_start_shard_id, "ExclusiveStartShardId", TEXT_SIZE(28, 65))           \
+    X(T, OPTIONAL, shard_filter, "ShardFilter", STRUCT(shard_filter))
+
+#define get_shard_iterator_request_members(X, T)                                                   \
+    X(T, REQUIRED, stream_arn, "StreamArn", TEXT_SIZE(37, 1024))                                   \
+    X(T, REQUIRED, shard_id, "ShardId", TEXT_SIZE(28, 65))                                         \
+    X(T, REQUIRED, shard_iterator_type, "ShardIteratorType",                                       \
+      ENUM("TRIM_HORIZON", "LATEST", "AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER"))               \
+    X(T, OPTIONAL, sequence_number, "SequenceNumber", TEXT_SIZE(21, 40))
+
+#define get_records_request_members(X, T)                                                          \
+    X(T, REQUIRED, shard_iterator, "ShardIterator", TEXT_SIZE(1, 2048))                            \
+    WITH_LIMIT(X, T)
+
+// ---- Exports and imports ----------------------------------------------------------------------
+
+#define incremental_export_specification_members(X, T)                                             \
+    X(T, OPTIONAL, export_from_time, "ExportFromTime", TIME)                                       \
+    X(T, OPTIONAL, export_to_time, "ExportToTime", TIME)                                           \
+    X(T, OPTIONAL, export_view_type, "ExportViewType", ENUM("NEW_IMAGE", "NEW_AND_OLD_IMAGES"))
+
+#define filter_specification_members(X, T)                                                         \
+    WITH_FILTER(X, T)                                                                              \
+    WITH_PROJECTION(X, T)                                                                          \
+    X(T, OPTIONAL, key_condition_expression, "KeyConditionExpression", TEXT)                       \
+    WITH_NAMES_AND_VALUES(X, T)
+
+#define export_table_request_members(X, T)                                                         \
+    X(T, REQUIRED, table_arn, "TableArn", TEXT_SIZE(1, 1024))                                      \
+    X(T, OPTIONAL, export_time, "ExportTime", TIME)                                                \
+    X(T, OPTIONAL, client_token, "ClientToken", TEXT_OF(client_token))                             \
+    X(T, REQUIRED, s3_bucket, "S3Bucket", TEXT_OF(bucket))                                         \
+    X(T, OPTIONAL, s3_bucket_owner, "S3BucketOwner", TEXT_OF(bucket_owner))                        \
+    X(T, OPTIONAL, s3_prefix, "S3Prefix", TEXT_MAX(1024))                                          \
+    X(T, OPTIONAL, s3_sse_algorithm, "S3SseAlgorithm", ENUM("AES256", "KMS")) /* AES256, KMS */    \
+    X(T, OPTIONAL, s3_sse_kms_key_id, "S3SseKmsKeyId", TEXT_SIZE(1, 2048))                         \
+    X(T, OPTIONAL, export_format, "ExportFormat", ENUM("DYNAMODB_JSON", "ION"))                    \
+    X(T, OPTIONAL, export_type, "ExportType", ENUM("FULL_EXPORT", "INCREMENTAL_EXPORT"))           \
+    X(T, OPTIONAL, incremental_export_specification, "IncrementalExportSpecification",             \
+      STRUCT(incremental_export_specification))                                                    \
+    X(T, OPTIONAL, filter_specification, "FilterSpecification", STRUCT(filter_specification))
+
+#define describe_export_request_members(X, T)                                                      \
+    X(T, REQUIRED, export_arn, "ExportArn", TEXT_SIZE(37, 1024))
+
+#define list_exports_request_members(X, T)                                                         \
+    X(T, OPTIONAL, table_arn, "TableArn", TEXT_SIZE(1, 1024))                                      \
+    X(T, OPTIONAL, max_results, "MaxResults", INTEGER_RANGE(1, 25))                                \
+    X(T, OPTIONAL, next_token, "NextToken", TEXT)
+
+#define s3_bucket_source_members(X, T)                                                             \
+    X(T, OPTIONAL, s3_bucket_owner, "S3BucketOwner", TEXT_OF(bucket_owner))                        \
+    X(T, REQUIRED, s3_bucket, "S3Bucket", TEXT_OF(bucket))                                         \
+    X(T, OPTIONAL, s3_key_prefix, "S3KeyPrefix", TEXT_MAX(1024))
+
+#define csv_options_members(X, T)                                                                  \
+    X(T, OPTIONAL, delimiter, "Delimiter", TEXT_OF(delimiter))                                     \
+    X(T, OPTIONAL, header_list, "HeaderList", LIST_RANGE(TEXT_SIZE(1, 65536), 1, 255))
+
+#define input_format_options_members(X, T) X(T, OPTIONAL, csv, "Csv", STRUCT(csv_options))
+
+#define table_creation_parameters_members(X, T)                                                    \
+    X(T, REQUIRED, table_name, "TableName", TEXT_OF(plain_name))                                   \
+    X(T, REQUIRED, attribute_definitions, "AttributeDefinitions",                                  \
+      LIST(STRUCT(attribute_definition)))                                                          \
+    X(T, REQUIRED, key_schema, "KeySchema", LIST_RANGE(STRUCT(key_schema_element), 1, 2))          \
+    WITH_BILLING_MODE(X, T)                                                                        \
+    WITH_PROVISIONED_THROUGHPUT(X, T)                                                              \
+    WITH_ON_DEMAND_THROUGHPUT(X, T)                                                                \
+    WITH_SSE_SPECIFICATION(X, T)                                                                   \
+    X(T, OPTIONAL, global_secondary_indexes, "GlobalSecondaryIndexes",                             \
+      LIST(STRUCT(global_secondary_index)))
+
+#define import_table_request_members(X, T)                                                         \
+    X(T, OPTIONAL, client_token, "ClientToken", TEXT_OF(client_token))                             \
+    X(T, REQUIRED, s3_bucket_source, "S3BucketSource", STRUCT(s3_bucket_source))                   \
+    X(T, REQUIRED, input_format, "InputFormat", ENUM("DYNAMODB_JSON", "ION", "CSV"))               \
+    X(T, OPTIONAL, input_format_options, "InputFormatOptions", STRUCT(input_format_options))       \
+    X(T, OPTIONAL, input_compression_type, "InputCompressionType", ENUM("GZIP", "ZSTD", "NONE"))   \
+    X(T, REQUIRED, table_creation_parameters, "TableCreationParameters",                           \
+      STRUCT(table_creation_parameters))
+
+#define describe_import_request_members(X, T)                                                      \
+    X(T, REQUIRED, import_arn, "ImportArn", TEXT_SIZE(37, 1024))
+
+#define list_imports_request_members(X, T)                                                         \
+    X(T, OPTIONAL, table_arn, "TableArn", TEXT_SIZE(1, 1024))                                      \
+    X(T, OPTIONAL, page_size, "PageSize", INTEGER_RANGE(1, 25))                                    \
+    X(T, OPTIONAL, next_token, "NextToken", TEXT_OF(import_token))
+
+// ---- Not of DynamoDB: models, migrations (docs/MODEL.md), VerifyDatabase (docs/VERIFY.md) -----
+
+// DescribeModel, ListModelVersions, AbandonModel, ListMigrations.
+#define model_table_request_members(X, T) WITH_OWN_TABLE_NAME(X, T)
+
+// DiffModel and ApplyModel.
+#define apply_model_request_members(X, T)                                                          \
+    X(T, REQUIRED, model, "Model", TEXT)        /* the text of the file */                         \
+    X(T, OPTIONAL, file_name, "FileName", TEXT) /* for messages */                                 \
+    X(T, OPTIONAL, sample, "Sample", LONG_MIN(1))                                                  \
+    X(T, OPTIONAL, force, "Force",                                                                 \
+      BOOLEAN) /* also if items are left that the model does not allow */                          \
+    X(T, OPTIONAL, check_only, "CheckOnly", BOOLEAN) /* ApplyModel: answers as DiffModel does */   \
+    X(T, OPTIONAL, prune, "Prune", BOOLEAN)   /* deletes indexes that the model does not name */   \
+    X(T, OPTIONAL, rate, "Rate", LONG_MIN(1)) /* items of a second that the backfill writes */
+
+#define apply_migration_request_members(X, T)                                                      \
+    X(T, REQUIRED, migration, "Migration", TEXT)                                                   \
+    X(T, OPTIONAL, file_name, "FileName", TEXT)                                                    \
+    X(T, OPTIONAL, direction, "Direction", ENUM("UP", "DOWN"))                                     \
+    X(T, OPTIONAL, sample, "Sample", LONG_MIN(1))                                                  \
+    X(T, OPTIONAL, dry_run, "DryRun", BOOLEAN)                                                     \
+    X(T, OPTIONAL, again, "Again", BOOLEAN)                                                        \
+    X(T, OPTIONAL, rate, "Rate", LONG_MIN(1))
+
+#define describe_migration_request_members(X, T)                                                   \
+    WITH_OWN_TABLE_NAME(X, T)                                                                      \
+    X(T, REQUIRED, migration_name, "MigrationName", TEXT)
+
+// See verify.h. A run is begun without a RunId, and asked for with it.
+#define verify_database_request_members(X, T)                                                      \
+    X(T, OPTIONAL, table_name, "TableName", TEXT_OF(own_table_name)) /* only this one */           \
+    X(T, OPTIONAL, run_id, "RunId", TEXT)                                                          \
+    X(T, OPTIONAL, stop, "Stop", BOOLEAN)       /* the run is to end */                            \
+    X(T, OPTIONAL, limit, "Limit", LONG_MIN(1)) /* differences to describe */
+
+// ---- All of them ------------------------------------------------------------------------------
+
+#define CONTROL_REQUESTS(X)                                                                        \
+    X(put_resource_policy_request, "PutResourcePolicyInput")                                       \
+    X(delete_resource_policy_request, "DeleteResourcePolicyInput")                                 \
+    X(get_resource_policy_request, "GetResourcePolicyInput")                                       \
+    X(update_contributor_insights_request, "UpdateContributorInsightsInput")                       \
+    X(describe_contributor_insights_request, "DescribeContributorInsightsInput")                   \
+    X(list_contributor_insights_request, "ListContributorInsightsInput")                           \
+    X(kinesis_configuration, "EnableKinesisStreamingConfiguration")                                \
+    X(kinesis_destination_request, "KinesisStreamingDestinationInput")                             \
+    X(scaling_target, "AutoScalingTargetTrackingScalingPolicyConfigurationUpdate")                 \
+    X(scaling_policy_update, "AutoScalingPolicyUpdate")                                            \
+    X(scaling_update, "AutoScalingSettingsUpdate")                                                 \
+    X(index_scaling_update, "GlobalSecondaryIndexAutoScalingUpdate")                               \
+    X(replica_scaling_update, "ReplicaAutoScalingUpdate")                                          \
+    X(update_replica_scaling_request, "UpdateTableReplicaAutoScalingInput")                        \
+    X(replica_request, "Replica")                                                                  \
+    X(create_global_table_request, "CreateGlobalTableInput")                                       \
+    X(global_table_name_request, "DescribeGlobalTableInput")                                       \
+    X(list_global_tables_request, "ListGlobalTablesInput")                                         \
+    X(replica_update, "ReplicaUpdate")                                                             \
+    X(update_global_table_request, "UpdateGlobalTableInput")                                       \
+    X(index_units_update, "GlobalTableGlobalSecondaryIndexSettingsUpdate")                         \
+    X(replica_settings_update, "ReplicaSettingsUpdate")                                            \
+    X(update_global_settings_request, "UpdateGlobalTableSettingsInput")                            \
+    X(bulk_operation_request, "DescribeBulkOperationInput")                                        \
+    X(list_bulk_operations_request, "ListBulkOperationsInput")                                     \
+    X(bulk_input, "InputS3Configuration")                                                          \
+    X(bulk_output, "OutputS3Configuration")                                                        \
+    X(start_bulk_put_items_request, "StartBulkPutItemsInput")                                      \
+    X(create_backup_request, "CreateBackupInput")                                                  \
+    X(backup_arn_request, "DescribeBackupInput")                                                   \
+    X(list_backups_request, "ListBackupsInput")                                                    \
+    X(point_in_time_recovery_specification, "PointInTimeRecoverySpecification")                    \
+    X(update_continuous_backups_request, "UpdateContinuousBackupsInput")                           \
+    X(list_streams_request, "ListStreamsInput")                                                    \
+    X(shard_filter, "ShardFilter")                                                                 \
+    X(describe_stream_request, "DescribeStreamInput")                                              \
+    X(get_shard_iterator_request, "GetShardIteratorInput")                                         \
+    X(get_records_request, "GetRecordsInput")                                                      \
+    X(incremental_export_specification, "IncrementalExportSpecification")                          \
+    X(filter_specification, "FilterSpecification")                                                 \
+    X(export_table_request, "ExportTableToPointInTimeInput")                                       \
+    X(describe_export_request, "DescribeExportInput")                                              \
+    X(list_exports_request, "ListExportsInput")                                                    \
+    X(s3_bucket_source, "S3BucketSource")                                                          \
+    X(csv_options, "CsvOptions")                                                                   \
+    X(input_format_options, "InputFormatOptions")                                                  \
+    X(table_creation_parameters, "TableCreationParameters")                                        \
+    X(import_table_request, "ImportTableInput")                                                    \
+    X(describe_import_request, "DescribeImportInput")                                              \
+    X(list_imports_request, "ListImportsInput")                                                    \
+    X(model_table_request, "ModelTableInput")                                                      \
+    X(apply_model_request, "ApplyModelInput")                                                      \
+    X(apply_migration_request, "ApplyMigrationInput")                                              \
+    X(describe_migration_request, "DescribeMigrationInput")                                        \
+    X(verify_database_request, "VerifyDatabaseInput")
+CONTROL_REQUESTS(REQUEST_STRUCT)
+
+// Other ways to read them, and those whose struct stands above.
+#define CONTROL_VARIANTS(X)                                                                        \
+    X(update_kinesis_destination_request, kinesis_destination_request,                             \
+      "UpdateKinesisStreamingDestinationInput")                                                    \
+    X(index_read_scaling, index_scaling_update, "ReplicaGlobalSecondaryIndexAutoScalingUpdate")    \
+    X(replica_action, replica_request, "CreateReplicaAction")                                      \
+    X(index_read_units, index_units_update, "ReplicaGlobalSecondaryIndexSettingsUpdate")           \
+    X(restore_table_from_backup_request, restore_table_from_backup_request,                        \
+      "RestoreTableFromBackupInput")                                                               \
+    X(restore_table_to_point_in_time_request, restore_table_to_point_in_time_request,              \
+      "RestoreTableToPointInTimeInput")
 
 #endif

@@ -1,8 +1,9 @@
-// Shapes that several requests share, what a table name may be, and request_decode().
+// The shapes that rows name (TEXT_OF), above all what a table's name may be; the shapes of all
+// requests, made of their lists; and request_decode().
 //
 // A table is named by its name or by its ARN. Lengths and the pattern are those of a name; an
 // ARN is exempt from them.
-#include "requests/shapes_internal.h"
+#include "requests/shapes.h"
 
 #include "base/limits.h"
 #include "tables/arn.h"
@@ -18,8 +19,7 @@ static bool is_table_arn(struct slice text)
 }
 
 #define NAME_LENGTH                                                                                \
-    .kind = SHAPE_STRING, .has_min = true, .min = LIMIT_TABLE_NAME_MIN, .has_max = true,           \
-    .max = LIMIT_TABLE_NAME_MAX
+    .kind = SHAPE_STRING, RULE_MIN(LIMIT_TABLE_NAME_MIN), RULE_MAX(LIMIT_TABLE_NAME_MAX)
 #define NAME_PATTERN .pattern = name_pattern, .matches = table_name_matches
 
 // Item operations take a name or an ARN: the service's reference gives them 1 to 1024
@@ -29,29 +29,123 @@ static bool is_empty_or_name(struct slice text)
     return text.len == 0 || table_name_matches(text);
 }
 
-const struct shape shape_table_name = {
+static const struct shape shape_table_name = {
     .kind = SHAPE_STRING,
-    .has_min = true,
-    .min = 1,
-    .has_max = true,
-    .max = TABLE_ARN_MAX,
+    RULE_MIN(1),
+    RULE_MAX(TABLE_ARN_MAX),
     .pattern = name_pattern,
     .matches = is_empty_or_name,
     .exempts = is_table_arn,
 };
-const struct shape shape_own_table_name = {NAME_LENGTH, NAME_PATTERN, .exempts = is_table_arn};
-const struct shape shape_plain_name = {NAME_LENGTH, NAME_PATTERN};
+static const struct shape shape_own_table_name = {NAME_LENGTH, NAME_PATTERN,
+                                                  .exempts = is_table_arn};
+// An index, or ExclusiveStartTableName.
+static const struct shape shape_plain_name = {NAME_LENGTH, NAME_PATTERN};
 
-const struct shape shape_attribute_name = STRING_SHAPE_RANGE(1, LIMIT_KEY_ATTRIBUTE_NAME);
+static const struct shape shape_attribute_name = {
+    .kind = SHAPE_STRING, RULE_MIN(1), RULE_MAX(LIMIT_KEY_ATTRIBUTE_NAME)};
 
-const struct shape shape_any_string = {.kind = SHAPE_STRING};
-const struct shape shape_any_boolean = {.kind = SHAPE_BOOLEAN};
-const struct shape shape_any_long = {.kind = SHAPE_LONG};
-const struct shape shape_any_integer = {.kind = SHAPE_INTEGER};
-const struct shape shape_any_value = {.kind = SHAPE_VALUE};
-const struct shape shape_any_item = {.kind = SHAPE_ITEM};
-const struct shape shape_positive_integer = {.kind = SHAPE_INTEGER, .has_min = true, .min = 1};
-const struct shape shape_positive_long = {.kind = SHAPE_LONG, .has_min = true, .min = 1};
+// ---- Texts with a pattern ------------------------------------------------------------------
+
+static bool is_word(uint8_t c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+static bool bucket_matches(struct slice text)
+{
+    if (text.len < 2 || !is_word(text.ptr[0]) || !is_word(text.ptr[text.len - 1]))
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.ptr[i];
+        if (!is_word(c) && c != '.' && c != '-' && c != '_')
+            return false;
+    }
+    return true;
+}
+
+static bool owner_matches(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+    }
+    return text.len == 12;
+}
+
+static bool token_matches(struct slice text)
+{
+    return text.len > 0 && memchr(text.ptr, '$', text.len) == NULL;
+}
+
+static bool delimiter_matches(struct slice text)
+{
+    return text.len == 1 && memchr(",;:|\t ", text.ptr[0], 6) != NULL;
+}
+
+static bool import_token_matches(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.ptr[i];
+        if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f'))
+            return false;
+    }
+    return text.len > 0 && text.len % 16 == 0;
+}
+
+static bool printable(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] < 0x20 || text.ptr[i] == 0x7f)
+            return false;
+    return text.len > 0;
+}
+
+static const struct shape shape_bucket = {
+    .kind = SHAPE_STRING,
+    RULE_MAX(255),
+    .pattern = "^[a-z0-9A-Z]+[\\.\\-\\w]*[a-z0-9A-Z]+$",
+    .matches = bucket_matches,
+};
+static const struct shape shape_bucket_owner = {
+    .kind = SHAPE_STRING, .pattern = "[0-9]{12}", .matches = owner_matches};
+static const struct shape shape_client_token = {
+    .kind = SHAPE_STRING, .pattern = "^[^\\$]+$", .matches = token_matches};
+static const struct shape shape_delimiter = {.kind = SHAPE_STRING,
+                                             RULE_MIN(1),
+                                             RULE_MAX(1),
+                                             .pattern = "[,;:|\\t ]",
+                                             .matches = delimiter_matches};
+static const struct shape shape_import_token = {.kind = SHAPE_STRING,
+                                                RULE_MIN(112),
+                                                RULE_MAX(1024),
+                                                .pattern = "([0-9a-f]{16})+",
+                                                .matches = import_token_matches};
+static const struct shape shape_policy_name = {.kind = SHAPE_STRING,
+                                               RULE_MIN(1),
+                                               RULE_MAX(256),
+                                               .pattern = "\\p{Print}+",
+                                               .matches = printable};
+
+// ---- Enumerations of several requests ------------------------------------------------------
+
+#define ENUM_SHAPE(...)                                                                            \
+    {                                                                                              \
+        .kind = SHAPE_ENUM, .values = (const char *const[])                                        \
+        {                                                                                          \
+            __VA_ARGS__, NULL                                                                      \
+        }                                                                                          \
+    }
+static const struct shape shape_billing_mode = ENUM_SHAPE("PROVISIONED", "PAY_PER_REQUEST");
+static const struct shape shape_table_class = ENUM_SHAPE("STANDARD", "STANDARD_INFREQUENT_ACCESS");
+static const struct shape shape_comparison_operator =
+    ENUM_SHAPE("IN", "NULL", "BETWEEN", "LT", "NOT_CONTAINS", "EQ", "GT", "NOT_NULL", "NE", "LE",
+               "BEGINS_WITH", "GE", "CONTAINS");
+
+// ---- All requests -----------------------------------------------------------------------------
+
+ALL_REQUESTS(SHAPE_DEFINE)
+ALL_VARIANTS(SHAPE_DEFINE_AS)
 
 const struct shape shape_empty_request = {
     .kind = SHAPE_STRUCT,
@@ -74,9 +168,16 @@ static bool own_table_name_check(struct slice json, struct arena *arena, struct 
 {
     static const struct shape length = {NAME_LENGTH, .exempts = is_table_arn};
     static const struct shape_member rows[] = {
-        SHAPE_ROW(table_name_request, OPTIONAL, table_name, "TableName", length),
+        {.name = "TableName",
+         .shape = &length,
+         .offset = offsetof(struct table_name_request, table_name)},
     };
-    static const struct shape only_name = STRUCT_SHAPE(table_name_request, NULL, rows);
+    static const struct shape only_name = {
+        .kind = SHAPE_STRUCT,
+        .members = rows,
+        .member_count = 1,
+        .size = sizeof(struct table_name_request),
+    };
     struct table_name_request request;
     struct error fault;
     error_init(&fault, arena);

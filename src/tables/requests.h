@@ -1,257 +1,268 @@
-// What CreateTable and UpdateTable say of a table, as structs. shape_decode() fills them from JSON
-// (the shapes are in requests/shapes_table.c); restores, imports and applying a model fill them by
-// hand. Members stand in the order of the service model, each named as the snake_case of its JSON
-// name; where a member is a list, the comment behind it names the C type of its elements.
+// What CreateTable and UpdateTable say of a table, in the manner of requests/requests.h. The shapes
+// are in requests/shapes.c; restores, imports and applying a model fill the structs by hand.
 #ifndef TABLES_REQUESTS_H
 #define TABLES_REQUESTS_H
 
 #include "json/shape.h"
 
+// ---- Members of many requests -----------------------------------------------------------------
+
+#define WITH_OWN_INDEX_NAME(X, T) X(T, REQUIRED, index_name, "IndexName", TEXT_OF(plain_name))
+#define WITH_PROJECTION_OF_INDEX(X, T)                                                             \
+    X(T, REQUIRED, projection, "Projection", STRUCT(request_projection))
+#define WITH_PROVISIONED_THROUGHPUT(X, T)                                                          \
+    X(T, OPTIONAL, provisioned_throughput, "ProvisionedThroughput",                                \
+      STRUCT(request_provisioned_throughput))
+#define WITH_ON_DEMAND_THROUGHPUT(X, T)                                                            \
+    X(T, OPTIONAL, on_demand_throughput, "OnDemandThroughput", STRUCT(request_on_demand_throughput))
+#define WITH_WARM_THROUGHPUT(X, T)                                                                 \
+    X(T, OPTIONAL, warm_throughput, "WarmThroughput", STRUCT(request_warm_throughput))
+#define WITH_SSE_SPECIFICATION(X, T)                                                               \
+    X(T, OPTIONAL, sse_specification, "SSESpecification", STRUCT(request_sse_specification))
+#define WITH_REGION_NAME(X, T) X(T, REQUIRED, region_name, "RegionName", TEXT)
+#define WITH_ATTRIBUTE_NAME(X, T)                                                                  \
+    X(T, REQUIRED, attribute_name, "AttributeName", TEXT_OF(attribute_name))
+#define WITH_STREAM_SPECIFICATION(X, T)                                                            \
+    X(T, OPTIONAL, stream_specification, "StreamSpecification",                                    \
+      STRUCT(request_stream_specification))
+#define WITH_PROVISIONED_OVERRIDE(X, T)                                                            \
+    X(T, OPTIONAL, provisioned_throughput_override, "ProvisionedThroughputOverride",               \
+      STRUCT(provisioned_throughput_override))
+#define WITH_ON_DEMAND_OVERRIDE(X, T)                                                              \
+    X(T, OPTIONAL, on_demand_throughput_override, "OnDemandThroughputOverride",                    \
+      STRUCT(on_demand_throughput_override))
+#define WITH_OWN_TABLE_NAME(X, T) X(T, REQUIRED, table_name, "TableName", TEXT_OF(own_table_name))
+#define WITH_BILLING_MODE(X, T)   X(T, OPTIONAL, billing_mode, "BillingMode", TEXT_OF(billing_mode))
+#define WITH_DELETION_PROTECTION(X, T)                                                             \
+    X(T, OPTIONAL, deletion_protection_enabled, "DeletionProtectionEnabled", BOOLEAN)
+#define WITH_TABLE_CLASS(X, T) X(T, OPTIONAL, table_class, "TableClass", TEXT_OF(table_class))
+#define WITH_REPLICATION_MODE(X, T)                                                                \
+    X(T, OPTIONAL, global_table_settings_replication_mode, "GlobalTableSettingsReplicationMode",   \
+      ENUM("DISABLED", "ENABLED", "ENABLED_WITH_OVERRIDES"))
+
 // ---- Parts of table requests ----------------------------------------------------------
 
-#define ATTRIBUTE_DEFINITION(X, T)                                                                 \
-    X(T, REQUIRED, struct slice, attribute_name, "AttributeName", shape_attribute_name)            \
-    X(T, REQUIRED, struct slice, attribute_type, "AttributeType", attribute_type) /* B, N, S */
-REQUEST_STRUCT(attribute_definition, ATTRIBUTE_DEFINITION);
+#define attribute_definition_members(X, T)                                                         \
+    WITH_ATTRIBUTE_NAME(X, T)                                                                      \
+    X(T, REQUIRED, attribute_type, "AttributeType", ENUM("B", "N", "S"))
 
-#define KEY_SCHEMA_ELEMENT(X, T)                                                                   \
-    X(T, REQUIRED, struct slice, attribute_name, "AttributeName", shape_attribute_name)            \
-    X(T, REQUIRED, struct slice, key_type, "KeyType", key_type) /* HASH, RANGE */
-REQUEST_STRUCT(key_schema_element, KEY_SCHEMA_ELEMENT);
+#define key_schema_element_members(X, T)                                                           \
+    WITH_ATTRIBUTE_NAME(X, T)                                                                      \
+    X(T, REQUIRED, key_type, "KeyType", ENUM("HASH", "RANGE"))
 
-#define REQUEST_PROJECTION(X, T)                                                                   \
-    X(T, OPTIONAL, struct slice, projection_type, "ProjectionType",                                \
-      projection_type) /* ALL, INCLUDE, KEYS_ONLY */                                               \
-    X(T, OPTIONAL, struct field_list, non_key_attributes, "NonKeyAttributes",                      \
-      non_key_attributes) /* struct slice */
-REQUEST_STRUCT(request_projection, REQUEST_PROJECTION);
+#define request_projection_members(X, T)                                                           \
+    X(T, OPTIONAL, projection_type, "ProjectionType", ENUM("ALL", "INCLUDE", "KEYS_ONLY"))         \
+    X(T, OPTIONAL, non_key_attributes, "NonKeyAttributes", LIST_MIN(TEXT_OF(attribute_name), 1))
 
-#define REQUEST_PROVISIONED_THROUGHPUT(X, T)                                                       \
-    X(T, REQUIRED, struct field_int, write_capacity_units, "WriteCapacityUnits",                   \
-      shape_positive_long)                                                                         \
-    X(T, REQUIRED, struct field_int, read_capacity_units, "ReadCapacityUnits", shape_positive_long)
-REQUEST_STRUCT(request_provisioned_throughput, REQUEST_PROVISIONED_THROUGHPUT);
+#define request_provisioned_throughput_members(X, T)                                               \
+    X(T, REQUIRED, write_capacity_units, "WriteCapacityUnits", LONG_MIN(1))                        \
+    X(T, REQUIRED, read_capacity_units, "ReadCapacityUnits", LONG_MIN(1))
 
-#define REQUEST_ON_DEMAND_THROUGHPUT(X, T)                                                         \
-    X(T, OPTIONAL, struct field_int, max_read_request_units, "MaxReadRequestUnits",                \
-      shape_any_long)                                                                              \
-    X(T, OPTIONAL, struct field_int, max_write_request_units, "MaxWriteRequestUnits",              \
-      shape_any_long)
-REQUEST_STRUCT(request_on_demand_throughput, REQUEST_ON_DEMAND_THROUGHPUT);
+#define request_on_demand_throughput_members(X, T)                                                 \
+    X(T, OPTIONAL, max_read_request_units, "MaxReadRequestUnits", LONG)                            \
+    X(T, OPTIONAL, max_write_request_units, "MaxWriteRequestUnits", LONG)
 
-#define REQUEST_WARM_THROUGHPUT(X, T)                                                              \
-    X(T, OPTIONAL, struct field_int, read_units_per_second, "ReadUnitsPerSecond", shape_any_long)  \
-    X(T, OPTIONAL, struct field_int, write_units_per_second, "WriteUnitsPerSecond", shape_any_long)
-REQUEST_STRUCT(request_warm_throughput, REQUEST_WARM_THROUGHPUT);
+#define request_warm_throughput_members(X, T)                                                      \
+    X(T, OPTIONAL, read_units_per_second, "ReadUnitsPerSecond", LONG)                              \
+    X(T, OPTIONAL, write_units_per_second, "WriteUnitsPerSecond", LONG)
 
-#define LOCAL_SECONDARY_INDEX(X, T)                                                                \
-    X(T, REQUIRED, struct slice, index_name, "IndexName", shape_plain_name)                        \
-    X(T, REQUIRED, struct field_list, key_schema, "KeySchema",                                     \
-      shape_key_schema) /* struct key_schema_element */                                            \
-    X(T, REQUIRED, struct request_projection *, projection, "Projection", projection)
-REQUEST_STRUCT(local_secondary_index, LOCAL_SECONDARY_INDEX);
+#define local_secondary_index_members(X, T)                                                        \
+    WITH_OWN_INDEX_NAME(X, T)                                                                      \
+    X(T, REQUIRED, key_schema, "KeySchema", LIST_RANGE(STRUCT(key_schema_element), 1, 2))          \
+    WITH_PROJECTION_OF_INDEX(X, T)
 
 // GlobalSecondaryIndex of CreateTable and CreateGlobalSecondaryIndexAction of UpdateTable.
-struct global_secondary_index {
-    struct slice index_name;
-    struct field_list key_schema; // struct key_schema_element
-    struct request_projection *projection;
-    struct request_provisioned_throughput *provisioned_throughput;
-    struct request_on_demand_throughput *on_demand_throughput;
-    struct request_warm_throughput *warm_throughput;
-};
+// The two are checked in different orders.
+#define WITH_GLOBAL_KEY_SCHEMA(X, T)                                                               \
+    X(T, REQUIRED, key_schema, "KeySchema",                                                        \
+      LIST_RANGE(STRUCT(key_schema_element), 1, 2 * LIMIT_KEY_PARTS))
+#define global_secondary_index_members(X, T)                                                       \
+    WITH_OWN_INDEX_NAME(X, T)                                                                      \
+    WITH_GLOBAL_KEY_SCHEMA(X, T)                                                                   \
+    WITH_PROJECTION_OF_INDEX(X, T)                                                                 \
+    WITH_PROVISIONED_THROUGHPUT(X, T)                                                              \
+    WITH_ON_DEMAND_THROUGHPUT(X, T)                                                                \
+    WITH_WARM_THROUGHPUT(X, T)
+#define create_global_index_members(X, T)                                                          \
+    WITH_PROJECTION_OF_INDEX(X, T)                                                                 \
+    WITH_OWN_INDEX_NAME(X, T)                                                                      \
+    WITH_PROVISIONED_THROUGHPUT(X, T)                                                              \
+    WITH_GLOBAL_KEY_SCHEMA(X, T)                                                                   \
+    WITH_ON_DEMAND_THROUGHPUT(X, T)                                                                \
+    WITH_WARM_THROUGHPUT(X, T)
 
-#define REQUEST_STREAM_SPECIFICATION(X, T)                                                         \
-    X(T, REQUIRED, struct field_bool, stream_enabled, "StreamEnabled", shape_any_boolean)          \
-    X(T, OPTIONAL, struct slice, stream_view_type, "StreamViewType",                               \
-      stream_view_type) /* NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES, KEYS_ONLY */
-REQUEST_STRUCT(request_stream_specification, REQUEST_STREAM_SPECIFICATION);
+#define request_stream_specification_members(X, T)                                                 \
+    X(T, REQUIRED, stream_enabled, "StreamEnabled", BOOLEAN)                                       \
+    X(T, OPTIONAL, stream_view_type, "StreamViewType",                                             \
+      ENUM("NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY"))
 
-#define REQUEST_SSE_SPECIFICATION(X, T)                                                            \
-    X(T, OPTIONAL, struct field_bool, enabled, "Enabled", shape_any_boolean)                       \
-    X(T, OPTIONAL, struct slice, sse_type, "SSEType", sse_type) /* AES256, KMS */                  \
-    X(T, OPTIONAL, struct slice, kms_master_key_id, "KMSMasterKeyId", shape_any_string)
-REQUEST_STRUCT(request_sse_specification, REQUEST_SSE_SPECIFICATION);
+#define request_sse_specification_members(X, T)                                                    \
+    X(T, OPTIONAL, enabled, "Enabled", BOOLEAN)                                                    \
+    X(T, OPTIONAL, sse_type, "SSEType", ENUM("AES256", "KMS")) /* AES256, KMS */                   \
+    X(T, OPTIONAL, kms_master_key_id, "KMSMasterKeyId", TEXT)
 
-#define REQUEST_TAG(X, T)                                                                          \
-    X(T, REQUIRED, struct slice, key, "Key", tag_key)                                              \
-    X(T, REQUIRED, struct slice, value, "Value", tag_value)
-REQUEST_STRUCT(request_tag, REQUEST_TAG);
+#define request_tag_members(X, T)                                                                  \
+    X(T, REQUIRED, key, "Key", TEXT_SIZE(1, 128))                                                  \
+    X(T, REQUIRED, value, "Value", TEXT_SIZE(0, 256))
 
-#define VECTOR_ATTRIBUTE_DEFINITION(X, T)                                                          \
-    X(T, REQUIRED, struct slice, attribute_name, "AttributeName", shape_attribute_name)
-REQUEST_STRUCT(vector_attribute_definition, VECTOR_ATTRIBUTE_DEFINITION);
+#define vector_attribute_definition_members(X, T) WITH_ATTRIBUTE_NAME(X, T)
 
-#define SEARCH_SCHEMA_ELEMENT(X, T)                                                                \
-    X(T, REQUIRED, struct slice, attribute_name, "AttributeName", shape_attribute_name)            \
-    X(T, REQUIRED, struct slice, search_schema_element_type, "SearchSchemaElementType",            \
-      search_element_type)
-REQUEST_STRUCT(search_schema_element, SEARCH_SCHEMA_ELEMENT);
+#define search_schema_element_members(X, T)                                                        \
+    WITH_ATTRIBUTE_NAME(X, T)                                                                      \
+    X(T, REQUIRED, search_schema_element_type, "SearchSchemaElementType",                          \
+      ENUM("HASH", "INLINE_FILTER"))
 
 // VectorIndex of CreateTable and CreateVectorIndexAction of UpdateTable.
-#define REQUEST_VECTOR_INDEX(X, T)                                                                 \
-    X(T, REQUIRED, struct slice, index_name, "IndexName", shape_plain_name)                        \
-    X(T, REQUIRED, struct vector_attribute_definition *, vector_attribute, "VectorAttribute",      \
-      vector_attribute)                                                                            \
-    X(T, OPTIONAL, struct field_list, search_schema, "SearchSchema",                               \
-      search_schema) /* struct search_schema_element */                                            \
-    X(T, REQUIRED, struct request_projection *, projection, "Projection", projection)              \
-    X(T, REQUIRED, struct field_int, dimensions, "Dimensions", shape_any_integer)                  \
-    X(T, REQUIRED, struct slice, distance_function, "DistanceFunction", distance_function)
-REQUEST_STRUCT(request_vector_index, REQUEST_VECTOR_INDEX);
+#define request_vector_index_members(X, T)                                                         \
+    WITH_OWN_INDEX_NAME(X, T)                                                                      \
+    X(T, REQUIRED, vector_attribute, "VectorAttribute", STRUCT(vector_attribute_definition))       \
+    X(T, OPTIONAL, search_schema, "SearchSchema", LIST(STRUCT(search_schema_element)))             \
+    WITH_PROJECTION_OF_INDEX(X, T)                                                                 \
+    X(T, REQUIRED, dimensions, "Dimensions", INTEGER)                                              \
+    X(T, REQUIRED, distance_function, "DistanceFunction",                                          \
+      ENUM("COSINE", "DOT_PRODUCT", "EUCLIDEAN"))
 
 // ---- Tables -----------------------------------------------------------------------------
 
-#define CREATE_TABLE_REQUEST(X, T)                                                                 \
-    X(T, REQUIRED, struct field_list, attribute_definitions, "AttributeDefinitions",               \
-      shape_attribute_definitions) /* struct attribute_definition */                               \
-    X(T, REQUIRED, struct slice, table_name, "TableName", shape_own_table_name)                    \
-    X(T, OPTIONAL, struct slice, billing_mode, "BillingMode",                                      \
-      shape_billing_mode) /* PROVISIONED, PAY_PER_REQUEST */                                       \
-    X(T, OPTIONAL, struct request_provisioned_throughput *, provisioned_throughput,                \
-      "ProvisionedThroughput", shape_provisioned_throughput)                                       \
-    X(T, REQUIRED, struct field_list, key_schema, "KeySchema",                                     \
-      shape_key_schema) /* struct key_schema_element */                                            \
-    X(T, OPTIONAL, struct field_list, local_secondary_indexes, "LocalSecondaryIndexes",            \
-      shape_local_indexes) /* struct local_secondary_index */                                      \
-    X(T, OPTIONAL, struct field_list, global_secondary_indexes, "GlobalSecondaryIndexes",          \
-      shape_global_indexes) /* struct global_secondary_index */                                    \
-    X(T, OPTIONAL, struct request_stream_specification *, stream_specification,                    \
-      "StreamSpecification", stream_specification)                                                 \
-    X(T, OPTIONAL, struct request_sse_specification *, sse_specification, "SSESpecification",      \
-      shape_sse_specification)                                                                     \
-    X(T, OPTIONAL, struct field_list, tags, "Tags", tags) /* struct request_tag */                 \
-    X(T, OPTIONAL, struct slice, table_class, "TableClass",                                        \
-      table_class) /* STANDARD, STANDARD_INFREQUENT_ACCESS */                                      \
-    X(T, OPTIONAL, struct field_bool, deletion_protection_enabled, "DeletionProtectionEnabled",    \
-      shape_any_boolean)                                                                           \
-    X(T, OPTIONAL, struct request_warm_throughput *, warm_throughput, "WarmThroughput",            \
-      warm_throughput)                                                                             \
-    X(T, OPTIONAL, struct slice, resource_policy, "ResourcePolicy", shape_any_string)              \
-    X(T, OPTIONAL, struct request_on_demand_throughput *, on_demand_throughput,                    \
-      "OnDemandThroughput", shape_on_demand_throughput)                                            \
-    X(T, OPTIONAL, struct slice, global_table_source_arn, "GlobalTableSourceArn",                  \
-      shape_any_string)                                                                            \
-    X(T, OPTIONAL, struct slice, global_table_settings_replication_mode,                           \
-      "GlobalTableSettingsReplicationMode", replication_mode)                                      \
-    X(T, OPTIONAL, struct field_list, vector_indexes, "VectorIndexes",                             \
-      shape_vector_indexes) /* struct request_vector_index */
-REQUEST_STRUCT(create_table_request, CREATE_TABLE_REQUEST);
+#define create_table_request_members(X, T)                                                         \
+    X(T, REQUIRED, attribute_definitions, "AttributeDefinitions",                                  \
+      LIST(STRUCT(attribute_definition)))                                                          \
+    WITH_OWN_TABLE_NAME(X, T)                                                                      \
+    WITH_BILLING_MODE(X, T)                                                                        \
+    WITH_PROVISIONED_THROUGHPUT(X, T)                                                              \
+    X(T, REQUIRED, key_schema, "KeySchema", LIST_RANGE(STRUCT(key_schema_element), 1, 2))          \
+    X(T, OPTIONAL, local_secondary_indexes, "LocalSecondaryIndexes",                               \
+      LIST(STRUCT(local_secondary_index)))                                                         \
+    X(T, OPTIONAL, global_secondary_indexes, "GlobalSecondaryIndexes",                             \
+      LIST(STRUCT(global_secondary_index)))                                                        \
+    WITH_STREAM_SPECIFICATION(X, T)                                                                \
+    WITH_SSE_SPECIFICATION(X, T)                                                                   \
+    X(T, OPTIONAL, tags, "Tags", LIST(STRUCT(request_tag)))                                        \
+    WITH_TABLE_CLASS(X, T)                                                                         \
+    WITH_DELETION_PROTECTION(X, T)                                                                 \
+    WITH_WARM_THROUGHPUT(X, T)                                                                     \
+    X(T, OPTIONAL, resource_policy, "ResourcePolicy", TEXT)                                        \
+    WITH_ON_DEMAND_THROUGHPUT(X, T)                                                                \
+    X(T, OPTIONAL, global_table_source_arn, "GlobalTableSourceArn", TEXT)                          \
+    WITH_REPLICATION_MODE(X, T)                                                                    \
+    X(T, OPTIONAL, vector_indexes, "VectorIndexes", LIST(STRUCT(request_vector_index)))
 
-#define UPDATE_GLOBAL_SECONDARY_INDEX_ACTION(X, T)                                                 \
-    X(T, REQUIRED, struct slice, index_name, "IndexName", shape_plain_name)                        \
-    X(T, OPTIONAL, struct request_provisioned_throughput *, provisioned_throughput,                \
-      "ProvisionedThroughput", shape_provisioned_throughput)                                       \
-    X(T, OPTIONAL, struct request_on_demand_throughput *, on_demand_throughput,                    \
-      "OnDemandThroughput", shape_on_demand_throughput)                                            \
-    X(T, OPTIONAL, struct request_warm_throughput *, warm_throughput, "WarmThroughput",            \
-      warm_throughput)
-REQUEST_STRUCT(update_global_secondary_index_action, UPDATE_GLOBAL_SECONDARY_INDEX_ACTION);
+#define update_global_secondary_index_action_members(X, T)                                         \
+    WITH_OWN_INDEX_NAME(X, T)                                                                      \
+    WITH_PROVISIONED_THROUGHPUT(X, T)                                                              \
+    WITH_ON_DEMAND_THROUGHPUT(X, T)                                                                \
+    WITH_WARM_THROUGHPUT(X, T)
 
 // DeleteGlobalSecondaryIndexAction and DeleteVectorIndexAction.
-#define DELETE_INDEX_ACTION(X, T)                                                                  \
-    X(T, REQUIRED, struct slice, index_name, "IndexName", shape_plain_name)
-REQUEST_STRUCT(delete_index_action, DELETE_INDEX_ACTION);
+#define delete_index_action_members(X, T) WITH_OWN_INDEX_NAME(X, T)
 
 // Members are called after what they do: `update`, `create`, `delete`.
-#define GLOBAL_SECONDARY_INDEX_UPDATE(X, T)                                                        \
-    X(T, OPTIONAL, struct update_global_secondary_index_action *, update, "Update",                \
-      update_global_index)                                                                         \
-    X(T, OPTIONAL, struct global_secondary_index *, create, "Create", create_global_index)         \
-    X(T, OPTIONAL, struct delete_index_action *, delete, "Delete", delete_index)
-REQUEST_STRUCT(global_secondary_index_update, GLOBAL_SECONDARY_INDEX_UPDATE);
+#define global_secondary_index_update_members(X, T)                                                \
+    X(T, OPTIONAL, update, "Update", STRUCT(update_global_secondary_index_action))                 \
+    X(T, OPTIONAL, create, "Create", STRUCT_BY(global_secondary_index, create_global_index))       \
+    X(T, OPTIONAL, delete, "Delete", STRUCT(delete_index_action))
 
-#define VECTOR_INDEX_UPDATE(X, T)                                                                  \
-    X(T, OPTIONAL, struct request_vector_index *, create, "Create", vector_index)                  \
-    X(T, OPTIONAL, struct delete_index_action *, delete, "Delete", delete_index)
-REQUEST_STRUCT(vector_index_update, VECTOR_INDEX_UPDATE);
+#define vector_index_update_members(X, T)                                                          \
+    X(T, OPTIONAL, create, "Create", STRUCT(request_vector_index))                                 \
+    X(T, OPTIONAL, delete, "Delete", STRUCT(delete_index_action))
 
-#define PROVISIONED_THROUGHPUT_OVERRIDE(X, T)                                                      \
-    X(T, OPTIONAL, struct field_int, read_capacity_units, "ReadCapacityUnits", shape_positive_long)
-REQUEST_STRUCT(provisioned_throughput_override, PROVISIONED_THROUGHPUT_OVERRIDE);
+#define provisioned_throughput_override_members(X, T)                                              \
+    X(T, OPTIONAL, read_capacity_units, "ReadCapacityUnits", LONG_MIN(1))
 
-#define ON_DEMAND_THROUGHPUT_OVERRIDE(X, T)                                                        \
-    X(T, OPTIONAL, struct field_int, max_read_request_units, "MaxReadRequestUnits", shape_any_long)
-REQUEST_STRUCT(on_demand_throughput_override, ON_DEMAND_THROUGHPUT_OVERRIDE);
+#define on_demand_throughput_override_members(X, T)                                                \
+    X(T, OPTIONAL, max_read_request_units, "MaxReadRequestUnits", LONG)
 
-#define REPLICA_GLOBAL_SECONDARY_INDEX(X, T)                                                       \
-    X(T, REQUIRED, struct slice, index_name, "IndexName", shape_plain_name)                        \
-    X(T, OPTIONAL, struct provisioned_throughput_override *, provisioned_throughput_override,      \
-      "ProvisionedThroughputOverride", provisioned_override)                                       \
-    X(T, OPTIONAL, struct on_demand_throughput_override *, on_demand_throughput_override,          \
-      "OnDemandThroughputOverride", on_demand_override)
-REQUEST_STRUCT(replica_global_secondary_index, REPLICA_GLOBAL_SECONDARY_INDEX);
+#define replica_global_secondary_index_members(X, T)                                               \
+    WITH_OWN_INDEX_NAME(X, T)                                                                      \
+    WITH_PROVISIONED_OVERRIDE(X, T)                                                                \
+    WITH_ON_DEMAND_OVERRIDE(X, T)
 
 // CreateReplicationGroupMemberAction and UpdateReplicationGroupMemberAction.
-#define REPLICATION_GROUP_MEMBER_ACTION(X, T)                                                      \
-    X(T, REQUIRED, struct slice, region_name, "RegionName", shape_any_string)                      \
-    X(T, OPTIONAL, struct slice, kms_master_key_id, "KMSMasterKeyId", shape_any_string)            \
-    X(T, OPTIONAL, struct provisioned_throughput_override *, provisioned_throughput_override,      \
-      "ProvisionedThroughputOverride", provisioned_override)                                       \
-    X(T, OPTIONAL, struct on_demand_throughput_override *, on_demand_throughput_override,          \
-      "OnDemandThroughputOverride", on_demand_override)                                            \
-    X(T, OPTIONAL, struct field_list, global_secondary_indexes, "GlobalSecondaryIndexes",          \
-      replica_indexes) /* struct replica_global_secondary_index */                                 \
-    X(T, OPTIONAL, struct slice, table_class_override, "TableClassOverride", table_class)
-REQUEST_STRUCT(replication_group_member_action, REPLICATION_GROUP_MEMBER_ACTION);
+#define replication_group_member_action_members(X, T)                                              \
+    WITH_REGION_NAME(X, T)                                                                         \
+    X(T, OPTIONAL, kms_master_key_id, "KMSMasterKeyId", TEXT)                                      \
+    WITH_PROVISIONED_OVERRIDE(X, T)                                                                \
+    WITH_ON_DEMAND_OVERRIDE(X, T)                                                                  \
+    X(T, OPTIONAL, global_secondary_indexes, "GlobalSecondaryIndexes",                             \
+      LIST_MIN(STRUCT(replica_global_secondary_index), 1))                                         \
+    X(T, OPTIONAL, table_class_override, "TableClassOverride", TEXT_OF(table_class))
 
 // The actions on a region that name no more than it.
-#define REGION_ACTION(X, T)                                                                        \
-    X(T, REQUIRED, struct slice, region_name, "RegionName", shape_any_string)
-REQUEST_STRUCT(region_action, REGION_ACTION);
+#define region_action_members(X, T) WITH_REGION_NAME(X, T)
 
-#define DISASSOCIATE_REPLICATION_GROUP_MEMBER_ACTION(X, T)                                         \
-    X(T, REQUIRED, struct slice, region_name, "RegionName", shape_any_string)                      \
-    X(T, REQUIRED, struct slice, disassociation_mode, "DisassociationMode", disassociation_mode)
-REQUEST_STRUCT(disassociate_replication_group_member_action,
-               DISASSOCIATE_REPLICATION_GROUP_MEMBER_ACTION);
+#define disassociate_replication_group_member_action_members(X, T)                                 \
+    WITH_REGION_NAME(X, T)                                                                         \
+    X(T, REQUIRED, disassociation_mode, "DisassociationMode", ENUM("WAIT_FOR_REPLICATION"))
 
-#define REPLICATION_GROUP_UPDATE(X, T)                                                             \
-    X(T, OPTIONAL, struct replication_group_member_action *, create, "Create", replica_member)     \
-    X(T, OPTIONAL, struct replication_group_member_action *, update, "Update", replica_member)     \
-    X(T, OPTIONAL, struct region_action *, delete, "Delete", region)                               \
-    X(T, OPTIONAL, struct disassociate_replication_group_member_action *, disassociate,            \
-      "Disassociate", disassociate)
-REQUEST_STRUCT(replication_group_update, REPLICATION_GROUP_UPDATE);
+#define replication_group_update_members(X, T)                                                     \
+    X(T, OPTIONAL, create, "Create", STRUCT(replication_group_member_action))                      \
+    X(T, OPTIONAL, update, "Update", STRUCT(replication_group_member_action))                      \
+    X(T, OPTIONAL, delete, "Delete", STRUCT(region_action))                                        \
+    X(T, OPTIONAL, disassociate, "Disassociate",                                                   \
+      STRUCT(disassociate_replication_group_member_action))
 
-#define GLOBAL_TABLE_WITNESS_GROUP_UPDATE(X, T)                                                    \
-    X(T, OPTIONAL, struct region_action *, create, "Create", region)                               \
-    X(T, OPTIONAL, struct region_action *, delete, "Delete", region)
-REQUEST_STRUCT(global_table_witness_group_update, GLOBAL_TABLE_WITNESS_GROUP_UPDATE);
+#define global_table_witness_group_update_members(X, T)                                            \
+    X(T, OPTIONAL, create, "Create", STRUCT(region_action))                                        \
+    X(T, OPTIONAL, delete, "Delete", STRUCT(region_action))
 
-#define UPDATE_TABLE_REQUEST(X, T)                                                                 \
-    X(T, OPTIONAL, struct field_list, attribute_definitions, "AttributeDefinitions",               \
-      shape_attribute_definitions) /* struct attribute_definition */                               \
-    X(T, REQUIRED, struct slice, table_name, "TableName", shape_own_table_name)                    \
-    X(T, OPTIONAL, struct request_provisioned_throughput *, provisioned_throughput,                \
-      "ProvisionedThroughput", shape_provisioned_throughput)                                       \
-    X(T, OPTIONAL, struct slice, billing_mode, "BillingMode", shape_billing_mode)                  \
-    X(T, OPTIONAL, struct field_list, global_secondary_index_updates,                              \
-      "GlobalSecondaryIndexUpdates",                                                               \
-      global_index_updates) /* struct global_secondary_index_update */                             \
-    X(T, OPTIONAL, struct request_stream_specification *, stream_specification,                    \
-      "StreamSpecification", stream_specification)                                                 \
-    X(T, OPTIONAL, struct request_sse_specification *, sse_specification, "SSESpecification",      \
-      shape_sse_specification)                                                                     \
-    X(T, OPTIONAL, struct field_list, replica_updates, "ReplicaUpdates",                           \
-      replica_updates) /* struct replication_group_update */                                       \
-    X(T, OPTIONAL, struct slice, table_class, "TableClass", table_class)                           \
-    X(T, OPTIONAL, struct field_bool, deletion_protection_enabled, "DeletionProtectionEnabled",    \
-      shape_any_boolean)                                                                           \
-    X(T, OPTIONAL, struct slice, multi_region_consistency, "MultiRegionConsistency",               \
-      consistency) /* EVENTUAL, STRONG */                                                          \
-    X(T, OPTIONAL, struct field_list, global_table_witness_updates, "GlobalTableWitnessUpdates",   \
-      witness_updates) /* struct global_table_witness_group_update */                              \
-    X(T, OPTIONAL, struct request_on_demand_throughput *, on_demand_throughput,                    \
-      "OnDemandThroughput", shape_on_demand_throughput)                                            \
-    X(T, OPTIONAL, struct request_warm_throughput *, warm_throughput, "WarmThroughput",            \
-      warm_throughput)                                                                             \
-    X(T, OPTIONAL, struct slice, global_table_settings_replication_mode,                           \
-      "GlobalTableSettingsReplicationMode", replication_mode)                                      \
-    X(T, OPTIONAL, struct field_bool, disassociation_protection_enabled,                           \
-      "DisassociationProtectionEnabled", shape_any_boolean)                                        \
-    X(T, OPTIONAL, struct field_list, vector_index_updates, "VectorIndexUpdates",                  \
-      vector_index_updates) /* struct vector_index_update */
-REQUEST_STRUCT(update_table_request, UPDATE_TABLE_REQUEST);
+#define update_table_request_members(X, T)                                                         \
+    X(T, OPTIONAL, attribute_definitions, "AttributeDefinitions",                                  \
+      LIST(STRUCT(attribute_definition)))                                                          \
+    WITH_OWN_TABLE_NAME(X, T)                                                                      \
+    WITH_PROVISIONED_THROUGHPUT(X, T)                                                              \
+    WITH_BILLING_MODE(X, T)                                                                        \
+    X(T, OPTIONAL, global_secondary_index_updates, "GlobalSecondaryIndexUpdates",                  \
+      LIST(STRUCT(global_secondary_index_update)))                                                 \
+    WITH_STREAM_SPECIFICATION(X, T)                                                                \
+    WITH_SSE_SPECIFICATION(X, T)                                                                   \
+    X(T, OPTIONAL, replica_updates, "ReplicaUpdates",                                              \
+      LIST_MIN(STRUCT(replication_group_update), 1))                                               \
+    WITH_TABLE_CLASS(X, T)                                                                         \
+    WITH_DELETION_PROTECTION(X, T)                                                                 \
+    X(T, OPTIONAL, multi_region_consistency, "MultiRegionConsistency", ENUM("EVENTUAL", "STRONG")) \
+    X(T, OPTIONAL, global_table_witness_updates, "GlobalTableWitnessUpdates",                      \
+      LIST_RANGE(STRUCT(global_table_witness_group_update), 1, 1))                                 \
+    WITH_ON_DEMAND_THROUGHPUT(X, T)                                                                \
+    WITH_WARM_THROUGHPUT(X, T)                                                                     \
+    WITH_REPLICATION_MODE(X, T)                                                                    \
+    X(T, OPTIONAL, disassociation_protection_enabled, "DisassociationProtectionEnabled", BOOLEAN)  \
+    X(T, OPTIONAL, vector_index_updates, "VectorIndexUpdates", LIST(STRUCT(vector_index_update)))
+
+// ---- All of them ------------------------------------------------------------------------------
+
+#define TABLE_REQUESTS(X)                                                                          \
+    X(attribute_definition, "AttributeDefinition")                                                 \
+    X(key_schema_element, "KeySchemaElement")                                                      \
+    X(request_projection, "Projection")                                                            \
+    X(request_provisioned_throughput, "ProvisionedThroughput")                                     \
+    X(request_on_demand_throughput, "OnDemandThroughput")                                          \
+    X(request_warm_throughput, "WarmThroughput")                                                   \
+    X(local_secondary_index, "LocalSecondaryIndex")                                                \
+    X(global_secondary_index, "GlobalSecondaryIndex")                                              \
+    X(request_stream_specification, "StreamSpecification")                                         \
+    X(request_sse_specification, "SSESpecification")                                               \
+    X(request_tag, "Tag")                                                                          \
+    X(vector_attribute_definition, "VectorAttributeDefinition")                                    \
+    X(search_schema_element, "SearchSchemaElement")                                                \
+    X(request_vector_index, "VectorIndex")                                                         \
+    X(create_table_request, "CreateTableInput")                                                    \
+    X(update_global_secondary_index_action, "UpdateGlobalSecondaryIndexAction")                    \
+    X(delete_index_action, "DeleteGlobalSecondaryIndexAction")                                     \
+    X(global_secondary_index_update, "GlobalSecondaryIndexUpdate")                                 \
+    X(vector_index_update, "VectorIndexUpdate")                                                    \
+    X(provisioned_throughput_override, "ProvisionedThroughputOverride")                            \
+    X(on_demand_throughput_override, "OnDemandThroughputOverride")                                 \
+    X(replica_global_secondary_index, "ReplicaGlobalSecondaryIndex")                               \
+    X(replication_group_member_action, "CreateReplicationGroupMemberAction")                       \
+    X(region_action, "DeleteReplicationGroupMemberAction")                                         \
+    X(disassociate_replication_group_member_action, "DisassociateReplicationGroupMemberAction")    \
+    X(replication_group_update, "ReplicationGroupUpdate")                                          \
+    X(global_table_witness_group_update, "GlobalTableWitnessGroupUpdate")                          \
+    X(update_table_request, "UpdateTableInput")
+TABLE_REQUESTS(REQUEST_STRUCT)
+
+// Other ways to read them.
+#define TABLE_VARIANTS(X)                                                                          \
+    X(create_global_index, global_secondary_index, "CreateGlobalSecondaryIndexAction")
 
 #endif
