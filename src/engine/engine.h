@@ -190,7 +190,7 @@ struct write_action {
     const struct expr_update *update;       // UPDATE; may be NULL (creates the bare key)
     size_t update_size;                     // UPDATE: that counts as much as the item; or 0
     const struct guard *prepared;           // PUT: the guard that has completed the item, or NULL
-    struct slice settled;  // PUT: and what the item will probably come to then, or VALUE_NONE
+    struct guard_settled settled;           // PUT: and what the item will probably come to then
     struct slice if_match; // empty, or the digest that the item there must have (value/digest.h)
     size_t room;           // the owner's: bytes of its answer that this action is part of
 
