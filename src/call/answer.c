@@ -11,22 +11,15 @@ enum { ANSWER_FRAME = 1 << 10 };
 
 static const char *reason_code(enum error_code failure)
 {
-    switch (failure) {
-    case ERR_NONE:
-        return "None";
-    case ERR_CONDITIONAL_CHECK_FAILED:
-        return "ConditionalCheckFailed";
-    case ERR_COLLECTION_SIZE:
-        return "ItemCollectionSizeLimitExceeded";
-    case ERR_TRANSACTION_CONFLICT:
-        return "TransactionConflict";
-    case ERR_DUPLICATE_ITEM:
-        return "DuplicateItem";
-    case ERR_THROUGHPUT_EXCEEDED:
-        return "ProvisionedThroughputExceeded";
-    default:
-        return "ValidationError";
-    }
+    static const char *const codes[] = {[ERR_NONE] = "None",
+                                        [ERR_CONDITIONAL_CHECK_FAILED] = "ConditionalCheckFailed",
+                                        [ERR_COLLECTION_SIZE] = "ItemCollectionSizeLimitExceeded",
+                                        [ERR_TRANSACTION_CONFLICT] = "TransactionConflict",
+                                        [ERR_DUPLICATE_ITEM] = "DuplicateItem",
+                                        [ERR_THROUGHPUT_EXCEEDED] =
+                                            "ProvisionedThroughputExceeded"};
+    const char *code = failure < COUNT_OF(codes) ? codes[failure] : NULL;
+    return code != NULL ? code : "ValidationError";
 }
 
 // "Transaction cancelled, please refer cancellation reasons for specific reasons [None, …]"
@@ -78,8 +71,7 @@ static void write_document(struct api_call *call, enum error_code code, const ch
                            bool images)
 {
     const struct write_job *job = call->state == NULL ? NULL : call->state->write;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_text(&w, "__type", error_row(code)->type);
     if (code == ERR_TRANSACTION_CANCELED && job != NULL) {
         write_canceled(&w, job, images);

@@ -71,6 +71,13 @@ struct json_writer call_writer(struct api_call *call)
     return json_writer_to(&call->response);
 }
 
+struct json_writer call_open(struct api_call *call)
+{
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    return w;
+}
+
 // ---- Slices -------------------------------------------------------------------------------
 
 // Whether there is still somebody to work for, and something to gain: an answer that has found no

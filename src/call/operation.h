@@ -31,6 +31,13 @@ enum step {
     STEP_LATER,   // there is more to do than a slice: state->resume goes on
 };
 
+// For the end of a start function whose last step, which has set call->error, was to say no.
+static inline enum step step_failed(bool refused)
+{
+    (void)refused;
+    return STEP_FAILED;
+}
+
 struct api {
     struct workshop shop;         // what work beside requests stands on, and all else
     struct store *store;          // the engine's, to be asked for its stats
@@ -131,8 +138,9 @@ static inline struct workshop *call_shop(const struct api_call *call)
 // Zeroed memory of the call, or NULL with the error set.
 void *call_alloc(struct api_call *call, size_t count, size_t size);
 
-// A writer on the response.
+// A writer on the response; behind the brace that opens it.
 struct json_writer call_writer(struct api_call *call);
+struct json_writer call_open(struct api_call *call);
 // Room for a response of that many bytes, of which nothing is written yet. False if there is none
 // now (ERR_THROTTLING), or never (ERR_VALIDATION).
 MUST_CHECK bool call_reserve(struct api_call *call, size_t bytes, struct error *error);
@@ -236,11 +244,18 @@ void call_write_item(struct api_call *call, struct json_writer *w,
                      const struct expr_projection *projection, struct slice item,
                      struct steps *steps);
 
-// The same with whatever makes a smaller item of it.
+// The same with whatever makes a smaller item of it; NULL for the whole item. project_item takes a
+// projection of expr.
 typedef void project_function(const void *projection, struct slice item,
                               struct value_builder *builder, struct steps *steps);
+project_function project_item;
 void call_write_projected(struct api_call *call, struct json_writer *w, project_function *project,
                           const void *projection, struct slice item, struct steps *steps);
+
+// What an update has touched of an image of its item, in the call's arena: VALUE_NONE if nothing of
+// it is there.
+MUST_CHECK bool call_touched(struct api_call *call, const struct expr_update *update,
+                             struct slice image, struct slice *out);
 
 // ---- Jobs (job.c) -------------------------------------------------------------------
 

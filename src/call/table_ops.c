@@ -38,10 +38,58 @@ enum step call_alter(struct api_call *call, struct slice name,
     return prepare(call, name, alter, context) == NULL ? STEP_FAILED : call_submit(call);
 }
 
+struct editing {
+    table_edit *edit;
+    void *context;
+};
+
+static bool edit_alter(void *context, struct table *current, struct table **next,
+                       struct error *error)
+{
+    const struct editing *editing = context;
+    struct table_settings settings;
+    if (current == NULL)
+        return editing->edit(editing->context, NULL, NULL, error);
+    struct table *table = table_begin(current, &settings, error);
+    if (table == NULL)
+        return false;
+    return editing->edit(editing->context, table, &settings, error)
+               ? table_end(table, &settings, next, error)
+               : table_abandon(table);
+}
+
+enum step call_edit(struct api_call *call, struct slice name, table_edit *edit, void *context)
+{
+    struct editing *editing = call_alloc(call, 1, sizeof(*editing));
+    if (editing == NULL)
+        return STEP_FAILED;
+    *editing = (struct editing){edit, context};
+    return call_alter(call, name, edit_alter, editing);
+}
+
 enum step call_act(struct api_call *call, struct table_act *act)
 {
     act->change = prepare(call, act->name, act->alter, act);
     return act->change == NULL ? STEP_FAILED : call_submit(call);
+}
+
+void call_write_table(struct api_call *call, const char *name, const struct table *table,
+                      const struct table *before, enum describe_moment moment)
+{
+    struct table_view view = {
+        .region = call->region, .now_ms = env_now(engine_env(call_engine(call))), .moment = moment};
+    struct json_writer w = call_open(call);
+    json_name(&w, name);
+    table_write_json(&w, table, before, &view);
+    json_close_object(&w);
+}
+
+void call_write_change(struct api_call *call, enum describe_moment moment)
+{
+    const struct table_change *change = call->state->change;
+    call_write_table(call, "TableDescription",
+                     moment == DESCRIBE_DELETED ? change->before : change->after,
+                     moment == DESCRIBE_UPDATED ? change->before : NULL, moment);
 }
 
 void call_changed_settings(const struct api_call *call, struct table_settings *out)

@@ -24,6 +24,12 @@ enum step call_alter(struct api_call *call, struct slice name,
                                    struct error *error),
                      void *context);
 
+// The same for what is changed in a table and its settings. `edit` gets a copy of them, which is
+// thrown away if it fails; both are NULL if there is no such table, and then it must fail.
+typedef bool table_edit(void *context, struct table *table, struct table_settings *settings,
+                        struct error *error);
+enum step call_edit(struct api_call *call, struct slice name, table_edit *edit, void *context);
+
 // The same for an act, which is the call's.
 enum step call_act(struct api_call *call, struct table_act *act);
 
@@ -31,6 +37,9 @@ enum step call_act(struct api_call *call, struct table_act *act);
 
 // The settings that a change of the call's table left behind; the slices live as long as the call.
 void call_changed_settings(const struct api_call *call, struct table_settings *out);
+// {name:{…}}, of a table as it is or, with `before`, has become.
+void call_write_table(struct api_call *call, const char *name, const struct table *table,
+                      const struct table *before, enum describe_moment moment);
 // {"TableDescription":{…}}, the answer to a change.
 void call_write_change(struct api_call *call, enum describe_moment moment);
 

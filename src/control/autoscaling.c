@@ -185,8 +185,7 @@ static void write_description(struct api_call *call, const struct table *table, 
 {
     struct table_settings settings;
     table_settings_read(table, &settings);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_object(&w, "TableAutoScalingDescription");
     json_put_string(&w, "TableName", table->name);
     json_put_text(&w, "TableStatus", status);
@@ -230,12 +229,15 @@ static bool index_updates(struct table *table, struct table_settings *settings,
     return true;
 }
 
-static bool apply_updates(struct table *table, struct table_settings *settings,
-                          const struct scaling_change *change, struct error *error)
+static bool scaling_edit(void *context, struct table *table, struct table_settings *settings,
+                         struct error *error)
 {
+    const struct scaling_change *change = context;
     const struct update_replica_scaling_request *request = change->request;
     const struct replica_scaling_update *replicas = request->replicas.items;
     const struct slice whole = {NULL, 0};
+    if (table == NULL)
+        return table_not_found(error, table_name_plain(request->table_name));
     if (!scaling_set(table, settings, whole, true, request->write, error) ||
         !index_updates(table, settings, &request->indexes, true, error))
         return false;
@@ -252,21 +254,6 @@ static bool apply_updates(struct table *table, struct table_settings *settings,
     return true;
 }
 
-static bool scaling_alter(void *context, struct table *current, struct table **next,
-                          struct error *error)
-{
-    const struct scaling_change *change = context;
-    struct table_settings settings;
-    if (current == NULL)
-        return table_not_found(error, table_name_plain(change->request->table_name));
-    struct table *table = table_begin(current, &settings, error);
-    if (table == NULL)
-        return false;
-    if (!apply_updates(table, &settings, change, error))
-        return table_abandon(table);
-    return table_end(table, &settings, next, error);
-}
-
 enum step update_table_replica_auto_scaling_start(struct api_call *call, const void *request)
 {
     struct scaling_change *change = call_alloc(call, 1, sizeof(*change));
@@ -274,15 +261,13 @@ enum step update_table_replica_auto_scaling_start(struct api_call *call, const v
         return STEP_FAILED;
     *change = (struct scaling_change){request, call->region};
     if (change->request->write == NULL && change->request->indexes.count == 0 &&
-        change->request->replicas.count == 0) {
-        (void)error_validation(&call->error,
-                               "One or more parameter values were invalid: at least one of "
-                               "GlobalSecondaryIndexUpdates, "
-                               "ProvisionedWriteCapacityAutoScalingUpdate or ReplicaUpdates is "
-                               "required");
-        return STEP_FAILED;
-    }
-    return call_alter(call, table_name_plain(change->request->table_name), scaling_alter, change);
+        change->request->replicas.count == 0)
+        return step_failed(error_validation(
+            &call->error, "One or more parameter values were invalid: at least one of "
+                          "GlobalSecondaryIndexUpdates, "
+                          "ProvisionedWriteCapacityAutoScalingUpdate or ReplicaUpdates is "
+                          "required"));
+    return call_edit(call, table_name_plain(change->request->table_name), scaling_edit, change);
 }
 
 void update_table_replica_auto_scaling_finish(struct api_call *call, const void *request)

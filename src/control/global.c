@@ -49,28 +49,28 @@ static bool entry_set(struct table *table, struct table_settings *settings, int6
 
 // ---- Describing ------------------------------------------------------------------------------
 
-static void write_description(struct json_writer *w, const struct table *table, const char *status)
+static void write_description(struct api_call *call, const struct table *table, const char *status)
 {
     struct slice entry = global_entry(table);
     struct slice region = global_region(entry);
     struct buf arn;
     buf_init(&arn, 1024);
     buf_printf(&arn, "arn:aws:dynamodb::000000000000:global-table/%.*s", SLICE_FMT(table->name));
-    json_open_object(w);
-    json_put_object(w, "GlobalTableDescription");
-    json_put_array(w, "ReplicationGroup");
+    struct json_writer w = call_open(call);
+    json_put_object(&w, "GlobalTableDescription");
+    json_put_array(&w, "ReplicationGroup");
     if (region.len > 0) {
-        json_open_object(w);
-        json_put_string(w, "RegionName", region);
-        json_close_object(w);
+        json_open_object(&w);
+        json_put_string(&w, "RegionName", region);
+        json_close_object(&w);
     }
-    json_close_array(w);
-    json_put_string(w, "GlobalTableArn", buf_view(&arn));
-    json_put_time(w, "CreationDateTime", map_integer(entry, "created_ms"));
-    json_put_text(w, "GlobalTableStatus", status);
-    json_put_string(w, "GlobalTableName", table->name);
-    json_close_object(w);
-    json_close_object(w);
+    json_close_array(&w);
+    json_put_string(&w, "GlobalTableArn", buf_view(&arn));
+    json_put_time(&w, "CreationDateTime", map_integer(entry, "created_ms"));
+    json_put_text(&w, "GlobalTableStatus", status);
+    json_put_string(&w, "GlobalTableName", table->name);
+    json_close_object(&w);
+    json_close_object(&w);
     buf_release(&arn);
 }
 
@@ -79,12 +79,10 @@ enum step describe_global_table_start(struct api_call *call, const void *decoded
     const struct global_table_name_request *request = decoded;
     struct table *table = engine_table(call_engine(call), request->global_table_name);
     bool found = global_entry(table).len > 0;
-    if (found) {
-        struct json_writer w = call_writer(call);
-        write_description(&w, table, "ACTIVE");
-    } else {
+    if (found)
+        write_description(call, table, "ACTIVE");
+    else
         (void)global_not_found(request->global_table_name, &call->error);
-    }
     if (table != NULL)
         table_release(table);
     return found ? STEP_READY : STEP_FAILED;
@@ -99,14 +97,13 @@ struct global_change {
 };
 
 static enum step start_change(struct api_call *call, const void *request, struct slice name,
-                              bool (*alter)(void *context, struct table *current,
-                                            struct table **next, struct error *error))
+                              table_edit *edit)
 {
     struct global_change *change = call_alloc(call, 1, sizeof(*change));
     if (change == NULL)
         return STEP_FAILED;
     *change = (struct global_change){request, call->region, env_now(engine_env(call_engine(call)))};
-    return call_alter(call, name, alter, change);
+    return call_edit(call, name, edit, change);
 }
 
 // A replica needs a table with a stream of both images.
@@ -125,28 +122,22 @@ static bool replica_check(const struct table *table, struct slice name, struct s
                             SLICE_FMT(name), SLICE_FMT(region));
 }
 
-static bool create_alter(void *context, struct table *current, struct table **next,
-                         struct error *error)
+static bool create_edit(void *context, struct table *table, struct table_settings *settings,
+                        struct error *error)
 {
     const struct global_change *change = context;
     const struct create_global_table_request *request = change->request;
     const struct replica_request *replicas = request->replication_group.items;
-    struct table_settings settings;
-    if (global_entry(current).len > 0)
+    if (global_entry(table).len > 0)
         return error_set(error, ERR_GLOBAL_TABLE_EXISTS,
                          "Global table with name: '%.*s' already exists.",
                          SLICE_FMT(request->global_table_name));
     for (size_t i = 0; i < request->replication_group.count; i++) {
-        if (!replica_check(current, request->global_table_name, replicas[i].region_name,
+        if (!replica_check(table, request->global_table_name, replicas[i].region_name,
                            change->region, error))
             return false;
     }
-    struct table *table = table_begin(current, &settings, error);
-    if (table == NULL)
-        return false;
-    if (!entry_set(table, &settings, change->now_ms, change->region, error))
-        return table_abandon(table);
-    return table_end(table, &settings, next, error);
+    return entry_set(table, settings, change->now_ms, change->region, error);
 }
 
 static bool group_check(const struct field_list *group, struct error *error)
@@ -174,14 +165,13 @@ enum step create_global_table_start(struct api_call *call, const void *decoded)
     const struct create_global_table_request *request = decoded;
     if (!group_check(&request->replication_group, &call->error))
         return STEP_FAILED;
-    return start_change(call, request, request->global_table_name, create_alter);
+    return start_change(call, request, request->global_table_name, create_edit);
 }
 
 void create_global_table_finish(struct api_call *call, const void *request)
 {
     (void)request;
-    struct json_writer w = call_writer(call);
-    write_description(&w, call->state->change->after, "CREATING");
+    write_description(call, call->state->change->after, "CREATING");
 }
 
 // ---- Updating --------------------------------------------------------------------------------
@@ -209,27 +199,21 @@ static bool update_one(const struct global_change *change, const struct table *t
     return true;
 }
 
-static bool update_alter(void *context, struct table *current, struct table **next,
-                         struct error *error)
+static bool update_edit(void *context, struct table *table, struct table_settings *settings,
+                        struct error *error)
 {
     const struct global_change *change = context;
     const struct update_global_table_request *request = change->request;
     const struct replica_update *updates = request->replica_updates.items;
-    struct slice entry = global_entry(current);
+    struct slice entry = global_entry(table);
     struct slice region = global_region(entry);
-    struct table_settings settings;
     if (entry.len == 0)
         return global_not_found(request->global_table_name, error);
     for (size_t i = 0; i < request->replica_updates.count; i++) {
-        if (!update_one(change, current, &updates[i], &region, error))
+        if (!update_one(change, table, &updates[i], &region, error))
             return false;
     }
-    struct table *table = table_begin(current, &settings, error);
-    if (table == NULL)
-        return false;
-    if (!entry_set(table, &settings, map_integer(entry, "created_ms"), region, error))
-        return table_abandon(table);
-    return table_end(table, &settings, next, error);
+    return entry_set(table, settings, map_integer(entry, "created_ms"), region, error);
 }
 
 enum step update_global_table_start(struct api_call *call, const void *decoded)
@@ -237,21 +221,18 @@ enum step update_global_table_start(struct api_call *call, const void *decoded)
     const struct update_global_table_request *request = decoded;
     const struct replica_update *updates = request->replica_updates.items;
     for (size_t i = 0; i < request->replica_updates.count; i++) {
-        if ((updates[i].create == NULL) == (updates[i].delete == NULL)) {
-            (void)error_validation(&call->error,
-                                   "One or more parameter values were invalid: exactly one of "
-                                   "Create and Delete must be specified in each of ReplicaUpdates");
-            return STEP_FAILED;
-        }
+        if ((updates[i].create == NULL) == (updates[i].delete == NULL))
+            return step_failed(error_validation(
+                &call->error, "One or more parameter values were invalid: exactly one of "
+                              "Create and Delete must be specified in each of ReplicaUpdates"));
     }
-    return start_change(call, request, request->global_table_name, update_alter);
+    return start_change(call, request, request->global_table_name, update_edit);
 }
 
 void update_global_table_finish(struct api_call *call, const void *request)
 {
     (void)request;
-    struct json_writer w = call_writer(call);
-    write_description(&w, call->state->change->after, "UPDATING");
+    write_description(call, call->state->change->after, "UPDATING");
 }
 
 // ---- Listing ---------------------------------------------------------------------------------
@@ -278,8 +259,7 @@ enum step list_global_tables_start(struct api_call *call, const void *decoded)
     struct slice name;
     struct slice last = {NULL, 0};
     bool more = false;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_array(&w, "GlobalTables");
     table_names_init(&names, call_engine(call), request->exclusive_start);
     while (!more && table_names_next(&names, &name)) {

@@ -69,8 +69,7 @@ static void write_settings(struct api_call *call, const struct table *table, con
 {
     struct table_settings settings;
     table_settings_read(table, &settings);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_string(&w, "GlobalTableName", table->name);
     json_put_array(&w, "ReplicaSettings");
     if (global_region(settings.global).len > 0)
@@ -99,7 +98,7 @@ struct settings_change {
     const struct update_global_settings_request *request;
     int64_t now_ms;
     struct table *table; // the copy that is being changed
-    struct table_settings settings;
+    struct table_settings *settings;
     struct error *error;
 };
 
@@ -131,7 +130,7 @@ static bool change_index_units(struct settings_change *change, bool on_demand)
 
 static bool change_billing(struct settings_change *change)
 {
-    struct table_settings *settings = &change->settings;
+    struct table_settings *settings = change->settings;
     struct slice mode = change->request->billing_mode;
     bool on_demand = slice_is(mode, "PAY_PER_REQUEST");
     if (mode.len == 0 || on_demand == settings->on_demand)
@@ -153,10 +152,10 @@ static bool change_billing(struct settings_change *change)
 static bool change_units(struct settings_change *change, struct field_int read,
                          struct field_int write)
 {
-    struct throughput_settings *throughput = &change->settings.throughput;
+    struct throughput_settings *throughput = &change->settings->throughput;
     if (!read.set && !write.set)
         return true;
-    if (change->settings.on_demand)
+    if (change->settings->on_demand)
         return units_refused(change->error);
     throughput_provision(throughput, read.set ? read.value : throughput->read,
                          write.set ? write.value : throughput->write, change->now_ms);
@@ -179,7 +178,7 @@ static bool change_indexes(struct settings_change *change, const struct field_li
                              SLICE_FMT(rows[i].index_name));
         if (rows[i].units.set) {
             struct throughput_settings throughput;
-            if (change->settings.on_demand)
+            if (change->settings->on_demand)
                 return units_refused(change->error);
             index_settings_read(index, &throughput);
             throughput_provision(&throughput, write ? throughput.read : rows[i].units.value,
@@ -187,7 +186,7 @@ static bool change_indexes(struct settings_change *change, const struct field_li
             if (!index_settings_write(change->table, index, &throughput))
                 return error_budget(change->error);
         }
-        if (!scaling_set(change->table, &change->settings, index->name, write, rows[i].scaling,
+        if (!scaling_set(change->table, change->settings, index->name, write, rows[i].scaling,
                          change->error))
             return false;
     }
@@ -198,7 +197,7 @@ static bool change_replica(struct settings_change *change,
                            const struct replica_settings_update *update)
 {
     static const struct field_int unset = {.set = false};
-    struct table_settings *settings = &change->settings;
+    struct table_settings *settings = change->settings;
     if (!slice_equal(update->region_name, global_region(settings->global)))
         return error_set(change->error, ERR_REPLICA_NOT_FOUND,
                          "Replica in region: '%.*s' does not exist for global table: '%.*s'.",
@@ -221,7 +220,7 @@ static bool apply(struct settings_change *change)
     const struct update_global_settings_request *request = change->request;
     const struct replica_settings_update *replicas = request->replicas.items;
     if (!change_billing(change) || !change_units(change, unset, request->write_units) ||
-        !scaling_set(change->table, &change->settings, slice_of(NULL, 0), true,
+        !scaling_set(change->table, change->settings, slice_of(NULL, 0), true,
                      request->write_scaling, change->error) ||
         !change_indexes(change, &request->indexes, true))
         return false;
@@ -232,19 +231,16 @@ static bool apply(struct settings_change *change)
     return true;
 }
 
-static bool settings_alter(void *context, struct table *current, struct table **next,
-                           struct error *error)
+static bool settings_edit(void *context, struct table *table, struct table_settings *settings,
+                          struct error *error)
 {
     struct settings_change *change = context;
-    if (global_entry(current).len == 0)
+    if (global_entry(table).len == 0)
         return global_not_found(change->request->global_table_name, error);
     change->error = error;
-    change->table = table_begin(current, &change->settings, error);
-    if (change->table == NULL)
-        return false;
-    if (!apply(change))
-        return table_abandon(change->table);
-    return table_end(change->table, &change->settings, next, error);
+    change->table = table;
+    change->settings = settings;
+    return apply(change);
 }
 
 enum step update_global_table_settings_start(struct api_call *call, const void *request)
@@ -254,7 +250,7 @@ enum step update_global_table_settings_start(struct api_call *call, const void *
         return STEP_FAILED;
     change->request = request;
     change->now_ms = env_now(engine_env(call_engine(call)));
-    return call_alter(call, change->request->global_table_name, settings_alter, change);
+    return call_edit(call, change->request->global_table_name, settings_edit, change);
 }
 
 void update_global_table_settings_finish(struct api_call *call, const void *request)

@@ -66,30 +66,24 @@ static struct slice entry_make(struct table *table, const struct insights_change
     return map_end(&maker, &table->arena, error);
 }
 
-static bool insights_alter(void *context, struct table *current, struct table **next,
-                           struct error *error)
+static bool insights_edit(void *context, struct table *table, struct table_settings *settings,
+                          struct error *error)
 {
     struct insights_change *change = context;
     const struct update_contributor_insights_request *request = change->request;
-    struct table_settings settings;
-    if (current == NULL)
-        return table_not_found(error, table_name_plain(request->table_name));
-    if (!index_find(current, request->index_name, error))
-        return false;
-    struct table *table = table_begin(current, &settings, error);
     if (table == NULL)
+        return table_not_found(error, table_name_plain(request->table_name));
+    if (!index_find(table, request->index_name, error))
         return false;
     struct slice name = entry_name(request->index_name);
-    struct slice before = map_value(settings.insights, name);
+    struct slice before = map_value(settings->insights, name);
     bool enable = slice_is(request->action, "ENABLE");
     bool same_mode = request->mode.len == 0 || slice_equal(request->mode, entry_mode(before));
     change->changed = enable != map_flag(before, "enabled") || (enable && !same_mode);
-    if (change->changed) {
-        struct slice entry = entry_make(table, change, before, error);
-        if (entry.ptr == NULL || !map_set(&table->arena, &settings.insights, name, entry, error))
-            return table_abandon(table);
-    }
-    return table_end(table, &settings, next, error);
+    if (!change->changed)
+        return true;
+    struct slice entry = entry_make(table, change, before, error);
+    return entry.ptr != NULL && map_set(&table->arena, &settings->insights, name, entry, error);
 }
 
 enum step update_contributor_insights_start(struct api_call *call, const void *request)
@@ -100,7 +94,7 @@ enum step update_contributor_insights_start(struct api_call *call, const void *r
     change->request = request;
     change->now_ms = env_now(engine_env(call_engine(call)));
     call->state->own = change;
-    return call_alter(call, table_name_plain(change->request->table_name), insights_alter, change);
+    return call_edit(call, table_name_plain(change->request->table_name), insights_edit, change);
 }
 
 void update_contributor_insights_finish(struct api_call *call, const void *decoded)
@@ -112,8 +106,7 @@ void update_contributor_insights_finish(struct api_call *call, const void *decod
     insights_follow(call->api, table);
     table_settings_read(table, &settings);
     bool enable = slice_is(request->action, "ENABLE");
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     write_resource(&w, table->name, request->index_name);
     json_put_text(&w, "ContributorInsightsStatus",
                   change->changed ? (enable ? "ENABLING" : "DISABLING")
@@ -168,8 +161,7 @@ enum step describe_contributor_insights_start(struct api_call *call, const void 
     table_settings_read(table, &settings);
     struct slice entry = map_value(settings.insights, entry_name(request->index_name));
     bool enabled = map_flag(entry, "enabled");
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     write_resource(&w, table->name, request->index_name);
     if (enabled)
         write_rules(&w, table, request->index_name, entry);

@@ -93,25 +93,19 @@ static struct slice entry_make(struct table *table, const struct kinesis_change 
     return map_end(&maker, &table->arena, error);
 }
 
-static bool kinesis_alter(void *context, struct table *current, struct table **next,
-                          struct error *error)
+static bool kinesis_edit(void *context, struct table *table, struct table_settings *settings,
+                         struct error *error)
 {
     const struct kinesis_change *change = context;
     struct slice arn = change->request->stream_arn;
-    struct table_settings settings;
-    if (current == NULL)
-        return table_not_found(error, table_name_plain(change->request->table_name));
-    table_settings_read(current, &settings);
-    if (!state_check(change, current, settings.kinesis, map_value(settings.kinesis, arn), error))
-        return false;
-    struct table *table = table_begin(current, &settings, error);
     if (table == NULL)
+        return table_not_found(error, table_name_plain(change->request->table_name));
+    struct slice before = map_value(settings->kinesis, arn);
+    if (!state_check(change, table, settings->kinesis, before, error))
         return false;
-    struct slice entry = entry_make(table, change, map_value(settings.kinesis, arn), error);
-    if (entry.ptr == NULL || !map_set(&table->arena, &settings.kinesis, arn, entry, error))
-        return table_abandon(table);
-    settings.log_both = change->action != KINESIS_DISABLE;
-    return table_end(table, &settings, next, error);
+    struct slice entry = entry_make(table, change, before, error);
+    settings->log_both = change->action != KINESIS_DISABLE;
+    return entry.ptr != NULL && map_set(&table->arena, &settings->kinesis, arn, entry, error);
 }
 
 static enum step start_change(struct api_call *call, const void *request,
@@ -122,21 +116,18 @@ static enum step start_change(struct api_call *call, const void *request,
     if (change == NULL)
         return STEP_FAILED;
     *change = (struct kinesis_change){request, call_engine(call), action};
-    if (!kinesis_stream_name(change->request->stream_arn, &name)) {
-        (void)error_validation(&call->error,
-                               "One or more parameter values were invalid: Invalid StreamArn: %.*s",
-                               SLICE_FMT(change->request->stream_arn));
-        return STEP_FAILED;
-    }
-    return call_alter(call, table_name_plain(change->request->table_name), kinesis_alter, change);
+    if (!kinesis_stream_name(change->request->stream_arn, &name))
+        return step_failed(error_validation(
+            &call->error, "One or more parameter values were invalid: Invalid StreamArn: %.*s",
+            SLICE_FMT(change->request->stream_arn)));
+    return call_edit(call, table_name_plain(change->request->table_name), kinesis_edit, change);
 }
 
 static void finish_change(struct api_call *call, const struct kinesis_destination_request *request,
                           const char *status, const char *configuration)
 {
     kinesis_wake(call->api->kinesis);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_string(&w, "TableName", call->state->change->after->name);
     json_put_string(&w, "StreamArn", request->stream_arn);
     json_put_text(&w, "DestinationStatus", status);
@@ -174,13 +165,11 @@ void disable_kinesis_streaming_destination_finish(struct api_call *call, const v
 
 enum step update_kinesis_streaming_destination_start(struct api_call *call, const void *request)
 {
-    if (wanted_precision(request).len == 0) {
-        (void)error_validation(&call->error,
-                               "Streaming destination cannot be updated with given parameters: "
-                               "UpdateKinesisStreamingConfiguration cannot be null or contain only "
-                               "null values");
-        return STEP_FAILED;
-    }
+    if (wanted_precision(request).len == 0)
+        return step_failed(error_validation(
+            &call->error, "Streaming destination cannot be updated with given parameters: "
+                          "UpdateKinesisStreamingConfiguration cannot be null or contain only "
+                          "null values"));
     return start_change(call, request, KINESIS_UPDATE);
 }
 
@@ -211,8 +200,7 @@ enum step describe_kinesis_streaming_destination_start(struct api_call *call, co
     if (table == NULL)
         return STEP_FAILED;
     table_settings_read(table, &settings);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_string(&w, "TableName", table->name);
     json_put_array(&w, "KinesisDataStreamDestinations");
     if (settings.kinesis.len > 0) {

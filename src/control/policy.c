@@ -111,15 +111,14 @@ struct put_change {
     int64_t now_ms;
 };
 
-static bool put_alter(void *context, struct table *current, struct table **next,
-                      struct error *error)
+static bool put_edit(void *context, struct table *table, struct table_settings *settings,
+                     struct error *error)
 {
     const struct put_change *put = context;
     struct slice entry = resource_entry(&put->resource);
-    struct table_settings settings;
-    if (!resource_find(&put->resource, current, &settings, error))
+    if (!resource_find(&put->resource, table, settings, error))
         return false;
-    struct slice policy = map_value(settings.policies, entry);
+    struct slice policy = map_value(settings->policies, entry);
     bool must_be_new = slice_equal(put->request->expected_revision_id, no_policy);
     if (must_be_new && policy.len > 0)
         return error_set(error, ERR_POLICY_NOT_FOUND,
@@ -127,14 +126,9 @@ static bool put_alter(void *context, struct table *current, struct table **next,
                          "NO_POLICY was expected, but the resource has a policy");
     if (!must_be_new && !revision_check(policy, put->request->expected_revision_id, error))
         return false;
-    struct table *table = table_begin(current, &settings, error);
-    if (table == NULL)
-        return false;
     // The same document again keeps its revision.
-    bool same = slice_equal(map_text(policy, "document"), put->request->policy);
-    if (!same && !policy_put(table, &settings, entry, put->request->policy, put->now_ms, error))
-        return table_abandon(table);
-    return table_end(table, &settings, next, error);
+    return slice_equal(map_text(policy, "document"), put->request->policy) ||
+           policy_put(table, settings, entry, put->request->policy, put->now_ms, error);
 }
 
 enum step put_resource_policy_start(struct api_call *call, const void *request)
@@ -148,7 +142,7 @@ enum step put_resource_policy_start(struct api_call *call, const void *request)
         !policy_check(put->request->policy, &call->arena, &call->error))
         return STEP_FAILED;
     call->state->own = put;
-    return call_alter(call, put->resource.table, put_alter, put);
+    return call_edit(call, put->resource.table, put_edit, put);
 }
 
 void put_resource_policy_finish(struct api_call *call, const void *request)
@@ -158,8 +152,7 @@ void put_resource_policy_finish(struct api_call *call, const void *request)
     struct table_settings settings;
     call_changed_settings(call, &settings);
     struct slice policy = map_value(settings.policies, resource_entry(&put->resource));
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     write_revision(&w, map_integer(policy, "revision"));
     json_close_object(&w);
 }
@@ -172,26 +165,20 @@ struct delete_change {
     int64_t revision; // out: of the policy that went; 0 if there was none
 };
 
-static bool delete_alter(void *context, struct table *current, struct table **next,
-                         struct error *error)
+static bool delete_edit(void *context, struct table *table, struct table_settings *settings,
+                        struct error *error)
 {
     struct delete_change *delete = context;
     struct slice entry = resource_entry(&delete->resource);
-    struct table_settings settings;
-    if (!resource_find(&delete->resource, current, &settings, error))
+    if (!resource_find(&delete->resource, table, settings, error))
         return false;
-    struct slice policy = map_value(settings.policies, entry);
+    struct slice policy = map_value(settings->policies, entry);
     if (policy.len == 0 && delete->request->expected_revision_id.len > 0)
         return policy_not_found(error);
     if (!revision_check(policy, delete->request->expected_revision_id, error))
         return false;
-    struct table *table = table_begin(current, &settings, error);
-    if (table == NULL)
-        return false;
     delete->revision = map_integer(policy, "revision");
-    if (policy.len > 0 && !map_set(&table->arena, &settings.policies, entry, VALUE_NONE, error))
-        return table_abandon(table);
-    return table_end(table, &settings, next, error);
+    return policy.len == 0 || map_set(&table->arena, &settings->policies, entry, VALUE_NONE, error);
 }
 
 enum step delete_resource_policy_start(struct api_call *call, const void *request)
@@ -203,15 +190,14 @@ enum step delete_resource_policy_start(struct api_call *call, const void *reques
     if (!resource_parse(delete->request->resource_arn, &delete->resource, &call->error))
         return STEP_FAILED;
     call->state->own = delete;
-    return call_alter(call, delete->resource.table, delete_alter, delete);
+    return call_edit(call, delete->resource.table, delete_edit, delete);
 }
 
 void delete_resource_policy_finish(struct api_call *call, const void *request)
 {
     (void)request;
     const struct delete_change *delete = call->state->own;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     if (delete->revision != 0)
         write_revision(&w, delete->revision);
     json_close_object(&w);
@@ -233,8 +219,7 @@ enum step get_resource_policy_start(struct api_call *call, const void *request)
         if (policy.len == 0) {
             (void)policy_not_found(&call->error);
         } else {
-            struct json_writer w = call_writer(call);
-            json_open_object(&w);
+            struct json_writer w = call_open(call);
             json_put_string(&w, "Policy", map_text(policy, "document"));
             write_revision(&w, map_integer(policy, "revision"));
             json_close_object(&w);

@@ -36,17 +36,12 @@ static bool arn_not_found(struct slice arn, struct error *error)
 
 // ---- Operations ---------------------------------------------------------------------------------
 
-static bool tag_alter(void *context, struct table *current, struct table **next,
-                      struct error *error)
+static bool tag_edit(void *context, struct table *table, struct table_settings *settings,
+                     struct error *error)
 {
     const struct tag_resource_request *request = context;
-    struct table_settings settings;
-    if (current == NULL)
-        return arn_not_found(request->resource_arn, error);
-    struct table *table = table_begin(current, &settings, error);
-    if (table == NULL || !tags_add(table, &settings, &request->tags, error))
-        return table_abandon(table);
-    return table_end(table, &settings, next, error);
+    return table == NULL ? arn_not_found(request->resource_arn, error)
+                         : tags_add(table, settings, &request->tags, error);
 }
 
 enum step tag_resource_start(struct api_call *call, const void *request)
@@ -55,37 +50,28 @@ enum step tag_resource_start(struct api_call *call, const void *request)
     struct slice name = {NULL, 0};
     if (!tagged_table(tag->resource_arn, &name, &call->error))
         return STEP_FAILED;
-    if (tag->tags.count == 0) {
-        (void)error_validation(&call->error, "Atleast one Tag needs to be provided as Input.");
-        return STEP_FAILED;
-    }
+    if (tag->tags.count == 0)
+        return step_failed(
+            error_validation(&call->error, "Atleast one Tag needs to be provided as Input."));
     if (!tags_check(&tag->tags, &call->error))
         return STEP_FAILED;
-    return call_alter(call, name, tag_alter, call->state->request);
+    return call_edit(call, name, tag_edit, call->state->request);
 }
 
 // The service answers with nothing; an empty object is JSON, too.
 void tag_resource_finish(struct api_call *call, const void *request)
 {
     (void)request;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_close_object(&w);
 }
 
-static bool untag_alter(void *context, struct table *current, struct table **next,
-                        struct error *error)
+static bool untag_edit(void *context, struct table *table, struct table_settings *settings,
+                       struct error *error)
 {
     const struct untag_resource_request *request = context;
-    struct table_settings settings;
-    if (current == NULL)
-        return error_set(error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
-    struct table *table = table_begin(current, &settings, error);
-    if (table == NULL)
-        return false;
-    if (!tags_remove(table, &settings, &request->tag_keys, error))
-        return table_abandon(table);
-    return table_end(table, &settings, next, error);
+    return table == NULL ? error_set(error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found")
+                         : tags_remove(table, settings, &request->tag_keys, error);
 }
 
 enum step untag_resource_start(struct api_call *call, const void *request)
@@ -94,13 +80,12 @@ enum step untag_resource_start(struct api_call *call, const void *request)
     struct slice name = {NULL, 0};
     if (!tagged_table(untag->resource_arn, &name, &call->error))
         return STEP_FAILED;
-    if (untag->tag_keys.count == 0) {
-        (void)error_validation(&call->error, "Atleast one Tag Key needs to be provided as Input.");
-        return STEP_FAILED;
-    }
+    if (untag->tag_keys.count == 0)
+        return step_failed(
+            error_validation(&call->error, "Atleast one Tag Key needs to be provided as Input."));
     if (!tags_check_keys(&untag->tag_keys, &call->error))
         return STEP_FAILED;
-    return call_alter(call, name, untag_alter, call->state->request);
+    return call_edit(call, name, untag_edit, call->state->request);
 }
 
 void untag_resource_finish(struct api_call *call, const void *request)
@@ -132,14 +117,11 @@ enum step list_tags_of_resource_start(struct api_call *call, const void *request
     if (!tagged_table(list->resource_arn, &name, &call->error))
         return STEP_FAILED;
     struct table *table = engine_table(call_engine(call), name);
-    if (table == NULL) {
-        (void)arn_not_found(list->resource_arn, &call->error);
-        return STEP_FAILED;
-    }
+    if (table == NULL)
+        return step_failed(arn_not_found(list->resource_arn, &call->error));
     struct table_settings settings;
     table_settings_read(table, &settings);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     write_tags(&w, settings.tags);
     json_close_object(&w);
     table_release(table);

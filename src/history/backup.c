@@ -46,7 +46,7 @@ bool call_backup(struct api_call *call, struct slice arn, struct backup *out)
         return false;
     if (record.len == 0)
         return not_found(call, arn);
-    backup_decode(record, out);
+    map_decode(&backup_form, record, out);
     return slice_equal(out->table, table) || not_found(call, arn);
 }
 
@@ -91,11 +91,9 @@ enum step create_backup_start(struct api_call *call, const void *decoded)
                         SLICE_FMT(name));
         return STEP_FAILED;
     }
-    if (creation->source->status != TABLE_ACTIVE) {
-        (void)error_set(&call->error, ERR_TABLE_IN_USE, "Table is being created: %.*s",
-                        SLICE_FMT(name));
-        return STEP_FAILED;
-    }
+    if (creation->source->status != TABLE_ACTIVE)
+        return step_failed(error_set(&call->error, ERR_TABLE_IN_USE, "Table is being created: %.*s",
+                                     SLICE_FMT(name)));
     int64_t now_ms = env_now(engine_env(call_engine(call)));
     creation->backup = (struct backup){
         .id = backup_id_new(engine_env(call_engine(call)), &call->arena, now_ms),
@@ -110,11 +108,9 @@ enum step create_backup_start(struct api_call *call, const void *decoded)
     creation->data_name = backup_data_name(&call->arena, creation->backup.id);
     record->name = backup_record_name(&call->arena, creation->backup.id);
     if (creation->backup.id.ptr == NULL || creation->backup.source.ptr == NULL ||
-        creation->data_name.ptr == NULL || record->name.ptr == NULL) {
-        (void)error_budget(&call->error);
-        return STEP_FAILED;
-    }
-    record->value = backup_encode(&creation->backup, &call->arena, &call->error);
+        creation->data_name.ptr == NULL || record->name.ptr == NULL)
+        return step_failed(error_budget(&call->error));
+    record->value = map_encode(&backup_form, &creation->backup, &call->arena, &call->error);
     struct table_change *change = call_table_change(call);
     if (change == NULL || record->value.ptr == NULL)
         return STEP_FAILED;
@@ -160,8 +156,7 @@ void create_backup_finish(struct api_call *call, const void *request)
         error_init(&call->error, &call->arena); // then it is for the task to try, and to tell
     }
     backup_begin(call_shop(call), creation->backup.id, history);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_object(&w, "BackupDetails");
     write_details(&w, call->region, &creation->backup, "CREATING");
     json_close_object(&w);
@@ -247,8 +242,7 @@ static void write_source(struct json_writer *w, struct slice region, const struc
 static void write_description(struct api_call *call, const struct backup *backup,
                               const char *status)
 {
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_object(&w, "BackupDescription");
     json_put_object(&w, "BackupDetails");
     write_details(&w, call->region, backup, status);
@@ -306,7 +300,7 @@ static bool list_one(void *context, struct slice name, struct slice record)
     struct listing *listing = context;
     struct backup backup;
     (void)name;
-    backup_decode(record, &backup);
+    map_decode(&backup_form, record, &backup);
     if (!listing_wants(listing, &backup))
         return true;
     if (listing->count == listing->limit) {
@@ -338,11 +332,9 @@ enum step list_backups_start(struct api_call *call, const void *decoded)
     struct slice table;
     struct slice id;
     if (start.ptr != NULL) {
-        if (!arn_parse(start, &table, &id)) {
-            (void)error_validation(&call->error, "Invalid ExclusiveStartBackupArn: %.*s",
-                                   SLICE_FMT(start));
-            return STEP_FAILED;
-        }
+        if (!arn_parse(start, &table, &id))
+            return step_failed(error_validation(
+                &call->error, "Invalid ExclusiveStartBackupArn: %.*s", SLICE_FMT(start)));
         after = backup_record_name(&call->arena, id);
     }
     struct listing listing = {
@@ -392,11 +384,10 @@ enum step delete_backup_start(struct api_call *call, const void *decoded)
     struct record_write *record = call_alloc(call, 1, sizeof(*record));
     if (backup == NULL || record == NULL || !call_backup(call, request->backup_arn, backup))
         return STEP_FAILED;
-    if (backup->status == BACKUP_CREATING) {
-        (void)error_set(&call->error, ERR_BACKUP_IN_USE, "Backup is being created: %.*s",
-                        SLICE_FMT(request->backup_arn));
-        return STEP_FAILED;
-    }
+    if (backup->status == BACKUP_CREATING)
+        return step_failed(error_set(&call->error, ERR_BACKUP_IN_USE,
+                                     "Backup is being created: %.*s",
+                                     SLICE_FMT(request->backup_arn)));
     struct table_change *change = call_table_change(call);
     record->name = backup_record_name(&call->arena, backup->id);
     if (change == NULL || record->name.ptr == NULL)

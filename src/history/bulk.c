@@ -10,7 +10,8 @@ static const char *status_name(const struct bulk_record *bulk)
 {
     static const char *const names[] = {"IN_PROGRESS", "COMPLETED", "COMPLETED_WITH_ERRORS",
                                         "CANCELLED", "FAILED"};
-    return bulk->status == BULK_IN_PROGRESS && bulk->cancel ? "CANCELLING" : names[bulk->status];
+    return bulk->base.status == BULK_IN_PROGRESS && bulk->cancel ? "CANCELLING"
+                                                                 : names[bulk->base.status];
 }
 
 static void member_places(struct json_writer *w, const struct bulk_record *bulk)
@@ -69,7 +70,7 @@ static void describe(struct json_writer *w, struct arena *arena, const struct bu
     json_put_given_time(w, "EndTime", base->ended_ms);
     json_put_integer(w, "ProcessedItemCount", bulk->processed_items);
     json_put_integer(w, "ProcessedInputBytes", bulk->processed_bytes);
-    if (bulk->total_bytes > 0 || bulk->status != BULK_IN_PROGRESS)
+    if (bulk->total_bytes > 0 || bulk->base.status != BULK_IN_PROGRESS)
         json_put_integer(w, "TotalInputBytes", bulk->total_bytes);
     member_usage(w, bulk);
     json_put_integer(w, "FailedItemCount", bulk->failed_items);
@@ -83,8 +84,7 @@ static void describe(struct json_writer *w, struct arena *arena, const struct bu
 
 static void respond(struct api_call *call, const struct bulk_record *bulk)
 {
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_name(&w, "BulkOperationDescription");
     describe(&w, &call->arena, bulk);
     json_close_object(&w);
@@ -109,7 +109,7 @@ enum step describe_bulk_operation_start(struct api_call *call, const void *decod
     struct bulk_record bulk;
     if (!find(call, request->bulk_operation_arn, &record))
         return STEP_FAILED;
-    bulk_decode(record, &bulk);
+    map_decode(&bulk_form, record, &bulk);
     respond(call, &bulk);
     return STEP_READY;
 }
@@ -131,7 +131,7 @@ static bool list_one(void *context, struct slice name, struct slice record)
     struct json_writer *w = &listing->w;
     struct bulk_record bulk;
     (void)name;
-    bulk_decode(record, &bulk);
+    map_decode(&bulk_form, record, &bulk);
     if (listing->count == listing->limit) {
         listing->more = true;
         return false;
@@ -165,11 +165,9 @@ enum step list_bulk_operations_start(struct api_call *call, const void *decoded)
     const struct list_bulk_operations_request *request = decoded;
     struct slice after = {NULL, 0};
     if (request->next_token.ptr != NULL) {
-        if (!token_check(request->next_token)) {
-            (void)error_validation(&call->error, "Invalid NextToken: %.*s",
-                                   SLICE_FMT(request->next_token));
-            return STEP_FAILED;
-        }
+        if (!token_check(request->next_token))
+            return step_failed(error_validation(&call->error, "Invalid NextToken: %.*s",
+                                                SLICE_FMT(request->next_token)));
         after = exchange_name(&call->arena, "bulk", request->next_token);
     }
     struct listing listing = {
@@ -199,13 +197,13 @@ static bool cancel_decide(struct record_job *job, struct engine *engine)
     struct bulk_record bulk;
     if (!engine_record(engine, job->writes[0].name, &call->arena, &record, &call->error))
         return false;
-    bulk_decode(record, &bulk);
-    if (record.len == 0 || bulk.status != BULK_IN_PROGRESS)
+    map_decode(&bulk_form, record, &bulk);
+    if (record.len == 0 || bulk.base.status != BULK_IN_PROGRESS)
         return error_validation(&call->error,
                                 "The bulk operation cannot be cancelled: its status is %s",
                                 status_name(&bulk));
     bulk.cancel = true;
-    job->writes[0].value = bulk_encode(&bulk, &call->arena, &call->error);
+    job->writes[0].value = map_encode(&bulk_form, &bulk, &call->arena, &call->error);
     return job->writes[0].value.len > 0;
 }
 
@@ -219,10 +217,8 @@ enum step cancel_bulk_operation_start(struct api_call *call, const void *decoded
     if (job == NULL)
         return STEP_FAILED;
     job->writes[0].name = exchange_name(&call->arena, "bulk", map_text(record, "id"));
-    if (job->writes[0].name.ptr == NULL) {
-        (void)error_budget(&call->error);
-        return STEP_FAILED;
-    }
+    if (job->writes[0].name.ptr == NULL)
+        return step_failed(error_budget(&call->error));
     job->decide = cancel_decide;
     job->context = call;
     return call_submit(call);
@@ -231,8 +227,7 @@ enum step cancel_bulk_operation_start(struct api_call *call, const void *decoded
 void cancel_bulk_operation_finish(struct api_call *call, const void *decoded)
 {
     const struct bulk_operation_request *request = decoded;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_string(&w, "BulkOperationArn", request->bulk_operation_arn);
     json_put_text(&w, "BulkOperationStatus", "CANCELLING");
     json_close_object(&w);
@@ -262,9 +257,6 @@ static bool fill(struct api_call *call, const struct start_bulk_put_items_reques
 {
     const struct bulk_input *in = request->input;
     const struct bulk_output *out = request->output;
-    int64_t now_ms = env_now(engine_env(call_engine(call)));
-    char id[EXPORT_ID_MAX];
-    export_id(engine_env(call_engine(call)), now_ms, id);
     *bulk = (struct bulk_record){
         .format = in->format,
         .compression = in->compression,
@@ -288,19 +280,14 @@ static bool fill(struct api_call *call, const struct start_bulk_put_items_reques
         out->sse_key,    bulk->tier,  slice_str(rest),
     };
     bulk->base = (struct exchange){
-        .id = arena_copy(&call->arena, slice_str(id)),
         .table = table->name,
         .table_id = table->uuid,
-        .region = call->region,
         .token = request->client_token,
-        .digest = exchange_digest(&call->arena, parts, COUNT_OF(parts)),
-        .started_ms = now_ms,
         .bucket = in->bucket,
         .owner = in->bucket_owner,
         .prefix = in->key_prefix,
     };
-    return (bulk->base.id.ptr != NULL && bulk->base.digest.ptr != NULL) ||
-           error_budget(&call->error);
+    return call_exchange_init(call, &bulk->base, parts, COUNT_OF(parts));
 }
 
 // A token that was used before stands for that operation. Judged on the writer's thread, so that of
@@ -320,7 +307,7 @@ static bool start_decide(struct record_job *job, struct engine *engine)
         return error_set(&call->error, ERR_IDEMPOTENT_MISMATCH,
                          "The ClientToken was used before with other parameters: %.*s",
                          SLICE_FMT(base->token));
-    bulk_decode(found, &starting->bulk);
+    map_decode(&bulk_form, found, &starting->bulk);
     starting->repeated = true;
     job->count = 0;
     return true;
@@ -351,11 +338,9 @@ enum step start_bulk_put_items_start(struct api_call *call, const void *decoded)
     if (job == NULL)
         return STEP_FAILED;
     job->writes[0].name = exchange_name(&call->arena, "bulk", starting->bulk.base.id);
-    job->writes[0].value = bulk_encode(&starting->bulk, &call->arena, &call->error);
-    if (job->writes[0].name.ptr == NULL || job->writes[0].value.len == 0) {
-        (void)error_budget(&call->error);
-        return STEP_FAILED;
-    }
+    job->writes[0].value = map_encode(&bulk_form, &starting->bulk, &call->arena, &call->error);
+    if (job->writes[0].name.ptr == NULL || job->writes[0].value.len == 0)
+        return step_failed(error_budget(&call->error));
     job->decide = start_decide;
     job->context = starting;
     call->state->own = starting;

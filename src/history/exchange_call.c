@@ -28,13 +28,35 @@ bool call_exchange(struct api_call *call, const char *kind, struct slice arn, st
         return false;
     if (found.len == 0)
         return true;
-    exchange_decode(found, &base);
+    map_decode(&exchange_form, found, &base);
     struct slice own = exchange_arn(&call->arena, &base, kind);
     if (own.ptr == NULL)
         return error_budget(&call->error);
     if (slice_equal(own, arn))
         *record = found;
     return true;
+}
+
+bool call_exchange_init(struct api_call *call, struct exchange *base, const struct slice *parts,
+                        size_t count)
+{
+    char id[EXPORT_ID_MAX];
+    base->started_ms = env_now(engine_env(call_engine(call)));
+    export_id(engine_env(call_engine(call)), base->started_ms, id);
+    base->id = arena_copy(&call->arena, slice_str(id));
+    base->region = call->region;
+    base->digest = exchange_digest(&call->arena, parts, count);
+    return (base->id.ptr != NULL && base->digest.ptr != NULL) || error_budget(&call->error);
+}
+
+bool call_past_settings(struct api_call *call, const struct table *table,
+                        struct table_settings *out)
+{
+    table_settings_read(table, out);
+    return out->pitr_days != 0 ||
+           error_set(&call->error, ERR_PITR_UNAVAILABLE,
+                     "Point in time recovery is not enabled for table '%.*s'",
+                     SLICE_FMT(table->name));
 }
 
 bool call_table_name(struct api_call *call, struct slice arn, struct slice *name)

@@ -9,15 +9,22 @@
 // The record that an ARN of that kind means, in the call's arena; VALUE_NONE if there is none.
 MUST_CHECK bool call_exchange(struct api_call *call, const char *kind, struct slice arn,
                               struct slice *record);
+// What all records have that are begun now: an id, the region, the moment, and a digest of what was
+// asked for, by which a repeated token is judged.
+MUST_CHECK bool call_exchange_init(struct api_call *call, struct exchange *base,
+                                   const struct slice *parts, size_t count);
 // The name in a table's ARN. False with ValidationException.
 MUST_CHECK bool call_table_name(struct api_call *call, struct slice arn, struct slice *name);
+// Reads the settings of a table that must have point-in-time recovery, else
+// PointInTimeRecoveryUnavailableException.
+MUST_CHECK bool call_past_settings(struct api_call *call, const struct table *table,
+                                   struct table_settings *out);
 // Whether there are buckets, and the prefix stays below one; else ValidationException.
 MUST_CHECK bool call_check_place(struct api_call *call, struct slice prefix);
 
-void export_write_json(struct json_writer *w, struct arena *arena,
-                       const struct export_record *record);
-void import_write_json(struct json_writer *w, struct arena *arena,
-                       const struct import_record *record);
+// {"ExportDescription":{…}} and {"ImportTableDescription":{…}}.
+void export_respond(struct api_call *call, const struct export_record *record);
+void import_respond(struct api_call *call, const struct import_record *record);
 
 // Judges what a request says, and makes the member `filter` of the record of it (in the call's
 // arena): empty without a specification.

@@ -17,8 +17,8 @@ static const char *status_name(const struct exchange *base)
 
 // ---- Exports ----------------------------------------------------------------------
 
-void export_write_json(struct json_writer *w, struct arena *arena,
-                       const struct export_record *record)
+static void export_write_json(struct json_writer *w, struct arena *arena,
+                              const struct export_record *record)
 {
     const struct exchange *common = &record->base;
     json_open_object(w);
@@ -68,24 +68,33 @@ void export_write_json(struct json_writer *w, struct arena *arena,
     json_close_object(w);
 }
 
+void export_respond(struct api_call *call, const struct export_record *record)
+{
+    struct json_writer w = call_open(call);
+    json_name(&w, "ExportDescription");
+    export_write_json(&w, &call->arena, record);
+    json_close_object(&w);
+}
+
+// The record that is to be described; false with `missing` if there is none.
+static bool find_record(struct api_call *call, const char *kind, struct slice arn,
+                        enum error_code missing, struct slice *record)
+{
+    return call_exchange(call, kind, arn, record) &&
+           (record->len > 0 ||
+            error_set(&call->error, missing, "%s not found: %.*s",
+                      missing == ERR_EXPORT_NOT_FOUND ? "Export" : "Import", SLICE_FMT(arn)));
+}
+
 enum step describe_export_start(struct api_call *call, const void *decoded)
 {
     const struct describe_export_request *request = decoded;
     struct slice record;
-    if (!call_exchange(call, "export", request->export_arn, &record))
-        return STEP_FAILED;
-    if (record.len == 0) {
-        (void)error_set(&call->error, ERR_EXPORT_NOT_FOUND, "Export not found: %.*s",
-                        SLICE_FMT(request->export_arn));
-        return STEP_FAILED;
-    }
     struct export_record export;
-    export_decode(record, &export);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    json_name(&w, "ExportDescription");
-    export_write_json(&w, &call->arena, &export);
-    json_close_object(&w);
+    if (!find_record(call, "export", request->export_arn, ERR_EXPORT_NOT_FOUND, &record))
+        return STEP_FAILED;
+    map_decode(&export_form, record, &export);
+    export_respond(call, &export);
     return STEP_READY;
 }
 
@@ -110,8 +119,8 @@ static void member_source(struct json_writer *w, const struct exchange *base)
     json_close_object(w);
 }
 
-void import_write_json(struct json_writer *w, struct arena *arena,
-                       const struct import_record *record)
+static void import_write_json(struct json_writer *w, struct arena *arena,
+                              const struct import_record *record)
 {
     const struct exchange *common = &record->base;
     json_open_object(w);
@@ -136,24 +145,23 @@ void import_write_json(struct json_writer *w, struct arena *arena,
     json_close_object(w);
 }
 
+void import_respond(struct api_call *call, const struct import_record *record)
+{
+    struct json_writer w = call_open(call);
+    json_name(&w, "ImportTableDescription");
+    import_write_json(&w, &call->arena, record);
+    json_close_object(&w);
+}
+
 enum step describe_import_start(struct api_call *call, const void *decoded)
 {
     const struct describe_import_request *request = decoded;
     struct slice record;
-    if (!call_exchange(call, "import", request->import_arn, &record))
-        return STEP_FAILED;
-    if (record.len == 0) {
-        (void)error_set(&call->error, ERR_IMPORT_NOT_FOUND, "Import not found: %.*s",
-                        SLICE_FMT(request->import_arn));
-        return STEP_FAILED;
-    }
     struct import_record import;
-    import_decode(record, &import);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    json_name(&w, "ImportTableDescription");
-    import_write_json(&w, &call->arena, &import);
-    json_close_object(&w);
+    if (!find_record(call, "import", request->import_arn, ERR_IMPORT_NOT_FOUND, &record))
+        return STEP_FAILED;
+    map_decode(&import_form, record, &import);
+    import_respond(call, &import);
     return STEP_READY;
 }
 
@@ -177,12 +185,12 @@ static void summary_write(struct listing *listing, struct slice record)
     struct import_record import;
     json_open_object(w);
     if (!listing->imports) {
-        export_decode(record, &export);
+        map_decode(&export_form, record, &export);
         json_put_string(w, "ExportArn", exchange_arn(listing->arena, &export.base, "export"));
         json_put_text(w, "ExportStatus", status_name(&export.base));
         json_put_text(w, "ExportType", export.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
     } else {
-        import_decode(record, &import);
+        map_decode(&import_form, record, &import);
         json_put_string(w, "ImportArn", exchange_arn(listing->arena, &import.base, "import"));
         json_put_text(w, "ImportStatus", status_name(&import.base));
         json_put_string(w, "TableArn", exchange_arn(listing->arena, &import.base, NULL));
@@ -252,11 +260,9 @@ static enum step list(struct api_call *call, struct listing *listing, struct sli
     if (table_arn.len > 0 && !call_table_name(call, table_arn, &listing->table))
         return STEP_FAILED;
     if (token.ptr != NULL) {
-        if (!token_read(token, last)) {
-            (void)error_validation(&call->error, "Invalid NextToken provided: %.*s",
-                                   SLICE_FMT(token));
-            return STEP_FAILED;
-        }
+        if (!token_read(token, last))
+            return step_failed(error_validation(&call->error, "Invalid NextToken provided: %.*s",
+                                                SLICE_FMT(token)));
         after = exchange_name(&call->arena, kind, slice_str(last));
     }
     struct slice prefix = exchange_name(&call->arena, kind, slice_of(NULL, 0));

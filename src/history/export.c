@@ -85,13 +85,14 @@ static struct slice time_text(struct arena *arena, const struct field_double *ti
     return text == NULL ? slice_of(NULL, 0) : slice_str(text);
 }
 
-// Of a repeated request. The filter is its form in the record.
-static struct slice digest_of(struct arena *arena, const struct export_table_request *request,
-                              struct slice filter)
+// The filter is in its form in the record.
+static bool init_record(struct api_call *call, const struct export_table_request *request,
+                        struct slice filter, struct exchange *base)
 {
     static const struct incremental_export_specification none = {.export_view_type = {NULL, 0}};
     const struct incremental_export_specification *incremental =
         request->incremental_export_specification;
+    struct arena *arena = &call->arena;
     if (incremental == NULL)
         incremental = &none;
     const struct slice parts[] = {
@@ -110,7 +111,7 @@ static struct slice digest_of(struct arena *arena, const struct export_table_req
         filter,
     };
     // Without a filter the digest is what it was before there were any.
-    return exchange_digest(arena, parts, COUNT_OF(parts) - (filter.len == 0));
+    return call_exchange_init(call, base, parts, COUNT_OF(parts) - (filter.len == 0));
 }
 
 // On the writer's thread: two requests with one token begin one export.
@@ -126,7 +127,7 @@ static bool decide(struct record_job *job, struct engine *engine)
     if (found.len == 0)
         return true;
     struct export_record before;
-    export_decode(found, &before);
+    map_decode(&export_form, found, &before);
     if (!slice_equal(before.base.digest, base->digest))
         return error_set(job->job.error, ERR_EXPORT_CONFLICT,
                          "Export with the same client token but different parameters exists: %.*s",
@@ -138,19 +139,13 @@ static bool decide(struct record_job *job, struct engine *engine)
 }
 
 static bool fill_record(struct api_call *call, const struct export_table_request *request,
-                        const struct table *table, int64_t now_ms, struct export_record *out)
+                        const struct table *table, struct export_record *out)
 {
-    char id[EXPORT_ID_MAX];
-    export_id(engine_env(call_engine(call)), now_ms, id);
     out->base = (struct exchange){
-        .id = arena_copy(&call->arena, slice_str(id)),
         .table = table->name,
         .table_id = table->uuid,
-        .region = call->region,
         .token = request->client_token,
-        .digest = digest_of(&call->arena, request, out->filter),
         .status = EXCHANGE_IN_PROGRESS,
-        .started_ms = now_ms,
         .bucket = request->s3_bucket,
         .owner = request->s3_bucket_owner,
         .prefix = request->s3_prefix,
@@ -158,7 +153,7 @@ static bool fill_record(struct api_call *call, const struct export_table_request
     out->ion = slice_is(request->export_format, "ION");
     out->sse_algorithm = request->s3_sse_algorithm;
     out->sse_key = request->s3_sse_kms_key_id;
-    return (out->base.id.ptr != NULL && out->base.digest.ptr != NULL) || error_budget(&call->error);
+    return init_record(call, request, out->filter, &out->base);
 }
 
 static struct table *find_table(struct api_call *call, struct slice arn)
@@ -183,24 +178,18 @@ enum step export_table_start(struct api_call *call, const void *decoded)
     if (table == NULL)
         return STEP_FAILED;
     struct table_settings settings;
-    table_settings_read(table, &settings);
-    if (settings.pitr_days == 0) {
-        (void)error_set(&call->error, ERR_PITR_UNAVAILABLE,
-                        "Point in time recovery is not enabled for table '%.*s'",
-                        SLICE_FMT(table->name));
-        return STEP_FAILED;
-    }
-    int64_t now_ms = env_now(engine_env(call_engine(call)));
-    if (!choose_time(call, request, &settings, engine_log_moment(call_engine(call)),
+    if (!call_past_settings(call, table, &settings) ||
+        !choose_time(call, request, &settings, engine_log_moment(call_engine(call)),
                      &exporting->record) ||
         !export_filter_check(call, request->filter_specification, table,
                              &exporting->record.filter) ||
         !call_check_place(call, request->s3_prefix) ||
-        !fill_record(call, request, table, now_ms, &exporting->record))
+        !fill_record(call, request, table, &exporting->record))
         return STEP_FAILED;
     exporting->call = call;
     exporting->write.name = exchange_name(&call->arena, "export", exporting->record.base.id);
-    exporting->write.value = export_encode(&exporting->record, &call->arena, &call->error);
+    exporting->write.value =
+        map_encode(&export_form, &exporting->record, &call->arena, &call->error);
     struct record_job *job = call_record_job(call, 1);
     if (job == NULL || exporting->write.name.ptr == NULL || exporting->write.value.len == 0)
         return STEP_FAILED;
@@ -218,9 +207,5 @@ void export_table_finish(struct api_call *call, const void *request)
     // If the end has come, the next process finds the record.
     if (!exporting->repeated)
         (void)run_begin(call_shop(call), &export_kind, exporting->record.base.id);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    json_name(&w, "ExportDescription");
-    export_write_json(&w, &call->arena, &exporting->record);
-    json_close_object(&w);
+    export_respond(call, &exporting->record);
 }

@@ -71,11 +71,9 @@ static struct slice header_of(struct api_call *call, const struct csv_options *c
 static bool fill_record(struct api_call *call, const struct import_table_request *request,
                         struct import_record *out)
 {
-    int64_t now_ms = env_now(engine_env(call_engine(call)));
+    const struct s3_bucket_source *source = request->s3_bucket_source;
     const struct csv_options *csv =
         request->input_format_options == NULL ? NULL : request->input_format_options->csv;
-    char id[EXPORT_ID_MAX];
-    export_id(engine_env(call_engine(call)), now_ms, id);
     *out = (struct import_record){
         .format = request->input_format,
         .compression = request->input_compression_type.ptr == NULL
@@ -86,28 +84,18 @@ static bool fill_record(struct api_call *call, const struct import_table_request
         .options = body_member(call, "InputFormatOptions"),
         .creation = body_member(call, "TableCreationParameters"),
     };
-    const struct slice parts[] = {
-        request->s3_bucket_source->s3_bucket,
-        request->s3_bucket_source->s3_bucket_owner,
-        request->s3_bucket_source->s3_key_prefix,
-        out->format,
-        out->compression,
-        out->options,
-        out->creation,
-    };
     out->base = (struct exchange){
-        .id = arena_copy(&call->arena, slice_str(id)),
         .table = request->table_creation_parameters->table_name,
-        .region = call->region,
         .token = request->client_token,
-        .digest = exchange_digest(&call->arena, parts, COUNT_OF(parts)),
         .status = EXCHANGE_IN_PROGRESS,
-        .started_ms = now_ms,
-        .bucket = request->s3_bucket_source->s3_bucket,
-        .owner = request->s3_bucket_source->s3_bucket_owner,
-        .prefix = request->s3_bucket_source->s3_key_prefix,
+        .bucket = source->s3_bucket,
+        .owner = source->s3_bucket_owner,
+        .prefix = source->s3_key_prefix,
     };
-    return (out->base.id.ptr != NULL && out->base.digest.ptr != NULL) || error_budget(&call->error);
+    const struct slice parts[] = {source->s3_bucket, source->s3_bucket_owner, source->s3_key_prefix,
+                                  out->format,       out->compression,        out->options,
+                                  out->creation};
+    return call_exchange_init(call, &out->base, parts, COUNT_OF(parts));
 }
 
 // Whether the token was used before; then *importing is about that import.
@@ -121,7 +109,7 @@ static bool check_token(struct api_call *call, struct importing *importing)
     if (found.len == 0)
         return true;
     struct import_record before;
-    import_decode(found, &before);
+    map_decode(&import_form, found, &before);
     if (!slice_equal(before.base.digest, base->digest))
         return error_set(&call->error, ERR_IMPORT_CONFLICT,
                          "Import with the same client token but different parameters exists: %.*s",
@@ -129,15 +117,6 @@ static bool check_token(struct api_call *call, struct importing *importing)
     importing->record = before;
     importing->repeated = true;
     return true;
-}
-
-static void respond(struct api_call *call, const struct importing *importing)
-{
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    json_name(&w, "ImportTableDescription");
-    import_write_json(&w, &call->arena, &importing->record);
-    json_close_object(&w);
 }
 
 static bool create_alter(void *context, struct table *current, struct table **next,
@@ -176,11 +155,12 @@ enum step import_table_start(struct api_call *call, const void *decoded)
         !fill_record(call, request, &importing->record) || !check_token(call, importing))
         return STEP_FAILED;
     if (importing->repeated) {
-        respond(call, importing);
+        import_respond(call, &importing->record);
         return STEP_READY;
     }
     importing->write.name = exchange_name(&call->arena, "import", importing->record.base.id);
-    importing->write.value = import_encode(&importing->record, &call->arena, &call->error);
+    importing->write.value =
+        map_encode(&import_form, &importing->record, &call->arena, &call->error);
     struct table_change *change = call_table_change(call);
     if (change == NULL || importing->write.name.ptr == NULL || importing->write.value.len == 0)
         return STEP_FAILED;
@@ -200,5 +180,5 @@ void import_table_finish(struct api_call *call, const void *request)
     importing->record.base.table_id = call->state->change->after->uuid;
     // If the end has come, the next process finds the record.
     (void)run_begin(call_shop(call), &import_kind, importing->record.base.id);
-    respond(call, importing);
+    import_respond(call, &importing->record);
 }

@@ -8,8 +8,7 @@ static void write_description(struct api_call *call, const struct table_settings
 {
     int64_t now_ms = engine_log_moment(call_engine(call));
     bool enabled = settings->pitr_days > 0;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_object(&w, "ContinuousBackupsDescription");
     json_put_text(&w, "ContinuousBackupsStatus", "ENABLED");
     json_put_object(&w, "PointInTimeRecoveryDescription");
@@ -30,11 +29,9 @@ enum step describe_continuous_backups_start(struct api_call *call, const void *r
     const struct table_name_request *describe = request;
     struct slice name = table_name_plain(describe->table_name);
     struct table *table = engine_table(call_engine(call), name);
-    if (table == NULL) {
-        (void)error_set(&call->error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s",
-                        SLICE_FMT(name));
-        return STEP_FAILED;
-    }
+    if (table == NULL)
+        return step_failed(
+            error_set(&call->error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s", SLICE_FMT(name)));
     struct table_settings settings;
     table_settings_read(table, &settings);
     write_description(call, &settings);
@@ -47,12 +44,10 @@ enum step update_continuous_backups_start(struct api_call *call, const void *dec
     const struct update_continuous_backups_request *request = decoded;
     const struct point_in_time_recovery_specification *wanted =
         request->point_in_time_recovery_specification;
-    if (!wanted->point_in_time_recovery_enabled.value && wanted->recovery_period_in_days.set) {
-        (void)error_validation(&call->error,
-                               "One or more parameter values were invalid: RecoveryPeriodInDays "
-                               "cannot be set when PointInTimeRecoveryEnabled is false");
-        return STEP_FAILED;
-    }
+    if (!wanted->point_in_time_recovery_enabled.value && wanted->recovery_period_in_days.set)
+        return step_failed(error_validation(
+            &call->error, "One or more parameter values were invalid: RecoveryPeriodInDays "
+                          "cannot be set when PointInTimeRecoveryEnabled is false"));
     struct table_act *act = call_alloc(call, 1, sizeof(*act));
     if (act == NULL)
         return STEP_FAILED;

@@ -1,6 +1,7 @@
 // RestoreTableFromBackup and RestoreTableToPointInTime: a new table with the keys and indexes of
 // the source, which src/backup then fills.
 #include "history/backup_call.h"
+#include "history/exchange_call.h"
 
 #include "base/limits.h"
 #include "engine/log.h"
@@ -263,12 +264,11 @@ static enum step start_restore(struct api_call *call, struct restore *restore)
     }
     if (!check_overrides(restore, &call->error))
         return STEP_FAILED;
-    if (engine_table_count(call_engine(call)) >= LIMIT_TABLES) {
-        (void)error_set(&call->error, ERR_LIMIT_EXCEEDED,
-                        "Subscriber limit exceeded: The number of tables exceeds the limit of %d",
-                        LIMIT_TABLES);
-        return STEP_FAILED;
-    }
+    if (engine_table_count(call_engine(call)) >= LIMIT_TABLES)
+        return step_failed(
+            error_set(&call->error, ERR_LIMIT_EXCEEDED,
+                      "Subscriber limit exceeded: The number of tables exceeds the limit of %d",
+                      LIMIT_TABLES));
     restore->engine = call_engine(call);
     return call_alter(call, restore->target, restore_alter, restore);
 }
@@ -301,16 +301,13 @@ enum step restore_table_from_backup_start(struct api_call *call, const void *dec
     struct backup backup;
     if (restore == NULL || !call_backup(call, request->backup_arn, &backup))
         return STEP_FAILED;
-    if (backup.status == BACKUP_FAILED) {
-        (void)error_set(&call->error, ERR_BACKUP_NOT_FOUND, "Backup not found: %.*s",
-                        SLICE_FMT(request->backup_arn));
-        return STEP_FAILED;
-    }
-    if (backup.status == BACKUP_CREATING) {
-        (void)error_set(&call->error, ERR_BACKUP_IN_USE, "Backup is being created: %.*s",
-                        SLICE_FMT(request->backup_arn));
-        return STEP_FAILED;
-    }
+    if (backup.status == BACKUP_FAILED)
+        return step_failed(error_set(&call->error, ERR_BACKUP_NOT_FOUND, "Backup not found: %.*s",
+                                     SLICE_FMT(request->backup_arn)));
+    if (backup.status == BACKUP_CREATING)
+        return step_failed(error_set(&call->error, ERR_BACKUP_IN_USE,
+                                     "Backup is being created: %.*s",
+                                     SLICE_FMT(request->backup_arn)));
     *restore = (struct restore){
         .target = request->target_table_name,
         .source = table_decode(backup.source),
@@ -364,30 +361,22 @@ enum step restore_table_to_point_in_time_start(struct api_call *call, const void
     struct restore *restore = call_alloc(call, 1, sizeof(*restore));
     if (restore == NULL)
         return STEP_FAILED;
-    if ((request->source_table_arn.ptr == NULL) == (request->source_table_name.ptr == NULL)) {
-        (void)error_validation(&call->error, INVALID "Exactly one of SourceTableName and "
-                                                     "SourceTableArn must be specified");
-        return STEP_FAILED;
-    }
+    if ((request->source_table_arn.ptr == NULL) == (request->source_table_name.ptr == NULL))
+        return step_failed(error_validation(&call->error,
+                                            INVALID "Exactly one of SourceTableName and "
+                                                    "SourceTableArn must be specified"));
     struct slice source = request->source_table_name.ptr != NULL ? request->source_table_name
                                                                  : request->source_table_arn;
     struct slice name = table_name_plain(source);
     struct table *table = table_name_hidden(name) ? NULL : engine_table(call_engine(call), name);
-    if (table == NULL) {
-        (void)error_set(&call->error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s",
-                        SLICE_FMT(name));
-        return STEP_FAILED;
-    }
+    if (table == NULL)
+        return step_failed(
+            error_set(&call->error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s", SLICE_FMT(name)));
     if (!hold(call, table))
         return STEP_FAILED;
     struct table_settings settings;
-    table_settings_read(table, &settings);
-    if (settings.pitr_days == 0) {
-        (void)error_set(&call->error, ERR_PITR_UNAVAILABLE,
-                        "Point in time recovery is not enabled for table '%.*s'",
-                        SLICE_FMT(table->name));
+    if (!call_past_settings(call, table, &settings))
         return STEP_FAILED;
-    }
     *restore = (struct restore){
         .target = request->target_table_name, .source = table, .overrides = &request->overrides};
     if (!choose_time(call, request, &settings, &restore->at_ms))

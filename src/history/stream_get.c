@@ -152,16 +152,13 @@ enum step get_shard_iterator_start(struct api_call *call, const void *request)
         !call_stream_arn(call, &stream, &iterator.arn))
         return STEP_FAILED;
     const struct stream_shard *shard = stream_shard(&stream, get->shard_id);
-    if (shard == NULL) {
-        (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
-                        "Requested resource not found: Shard does not exist");
-        return STEP_FAILED;
-    }
+    if (shard == NULL)
+        return step_failed(error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
+                                     "Requested resource not found: Shard does not exist"));
     if (!first_position(call, get, shard, newest, &iterator.position))
         return STEP_FAILED;
     iterator.shard = shard->id;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     iterator_write(&w, "ShardIterator", &iterator);
     json_close_object(&w);
     return STEP_READY;
@@ -357,11 +354,9 @@ static bool open_reading(struct reading *reading, const struct get_records_reque
 enum step get_records_start(struct api_call *call, const void *request)
 {
     const struct get_records_request *get = request;
-    if (get->limit.set && get->limit.value > RECORDS_MAX) {
-        (void)error_validation(&call->error, INVALID "Limit should be less than or equal to %d",
-                               RECORDS_MAX);
-        return STEP_FAILED;
-    }
+    if (get->limit.set && get->limit.value > RECORDS_MAX)
+        return step_failed(error_validation(
+            &call->error, INVALID "Limit should be less than or equal to %d", RECORDS_MAX));
     struct reading *reading = call_alloc(call, 1, sizeof(*reading));
     if (reading == NULL)
         return STEP_FAILED;

@@ -74,8 +74,7 @@ enum step list_streams_start(struct api_call *call, const void *request)
         return STEP_FAILED;
     if (!stream_names(call_engine(call), list->table_name, &call->arena, &names, &call->error))
         return STEP_FAILED;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_array(&w, "Streams");
     if (!write_streams(call, &w, &names, after,
                        list->limit.set ? (size_t)list->limit.value : PAGE_MAX, &last))
@@ -175,18 +174,15 @@ enum step describe_stream_start(struct api_call *call, const void *request)
     struct slice arn;
     if (!check_limit(call, describe->limit, "Limit cannot be greater than the maximum"))
         return STEP_FAILED;
-    if (describe->shard_filter != NULL && describe->shard_filter->type.ptr == NULL) {
-        (void)error_validation(&call->error,
-                               "1 validation error detected: Value 'null' at 'shardFilter.type' "
-                               "failed to satisfy constraint: Member must be CHILD_SHARDS");
-        return STEP_FAILED;
-    }
+    if (describe->shard_filter != NULL && describe->shard_filter->type.ptr == NULL)
+        return step_failed(error_validation(
+            &call->error, "1 validation error detected: Value 'null' at 'shardFilter.type' "
+                          "failed to satisfy constraint: Member must be CHILD_SHARDS"));
     if (!stream_find(call_engine(call), describe->stream_arn, &call->arena, &stream,
                      &call->error) ||
         !call_stream_arn(call, &stream, &arn))
         return STEP_FAILED;
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
+    struct json_writer w = call_open(call);
     json_put_object(&w, "StreamDescription");
     json_put_string(&w, "StreamArn", arn);
     json_put_string(&w, "StreamLabel", stream.label);

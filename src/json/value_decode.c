@@ -216,17 +216,10 @@ static bool number_fault(struct value_decoder *d, enum number_status status, str
 {
     if (!fault_is_kept(d))
         return true;
-    switch (status) {
-    case NUMBER_OVERFLOW:
-        return fault(d, FAULT_OVERFLOW);
-    case NUMBER_UNDERFLOW:
-        return fault(d, FAULT_UNDERFLOW);
-    case NUMBER_PRECISION:
+    if (status == NUMBER_OVERFLOW || status == NUMBER_UNDERFLOW)
+        return fault(d, status == NUMBER_OVERFLOW ? FAULT_OVERFLOW : FAULT_UNDERFLOW);
+    if (status == NUMBER_PRECISION)
         return fault(d, FAULT_DIGITS);
-    case NUMBER_SYNTAX:
-    case NUMBER_OK:
-        break;
-    }
     if (text.len == 0)
         return fault(d, FAULT_NUMERIC);
     struct buf message;
@@ -386,32 +379,35 @@ static inline bool quick_bytes(const struct json_quick *quick, enum value_tag *t
 
 // Decodes as many elements or entries as are plain, without the detour over tokens. It stops
 // before the first that is not, or that has a fault.
-static void decode_quick_elements(struct value_decoder *d)
+ALWAYS_INLINE void decode_quick(struct value_decoder *d, bool entries)
 {
     struct json_quick quick;
     uint8_t stored[NUMBER_BYTES_MAX];
     enum value_tag tag;
     struct slice bytes;
-    const uint8_t *behind;
-    while ((behind = json_quick_element(d->reader, &quick)) != NULL &&
-           quick_bytes(&quick, &tag, &bytes, stored)) {
-        value_put_scalar(&d->builder, tag, bytes);
+    for (;;) {
+        const uint8_t *behind =
+            entries ? json_quick_entry(d->reader, &quick) : json_quick_element(d->reader, &quick);
+        if (behind == NULL ||
+            (entries && (quick.name.len == 0 || quick.name.len > LIMIT_ATTRIBUTE_NAME)) ||
+            !quick_bytes(&quick, &tag, &bytes, stored))
+            return;
+        if (entries)
+            value_put_entry(&d->builder, quick.name, tag, bytes);
+        else
+            value_put_scalar(&d->builder, tag, bytes);
         json_quick_take(d->reader, behind);
     }
 }
 
+static void decode_quick_elements(struct value_decoder *d)
+{
+    decode_quick(d, false);
+}
+
 static void decode_quick_entries(struct value_decoder *d)
 {
-    struct json_quick quick;
-    uint8_t stored[NUMBER_BYTES_MAX];
-    enum value_tag tag;
-    struct slice bytes;
-    const uint8_t *behind;
-    while ((behind = json_quick_entry(d->reader, &quick)) != NULL && quick.name.len > 0 &&
-           quick.name.len <= LIMIT_ATTRIBUTE_NAME && quick_bytes(&quick, &tag, &bytes, stored)) {
-        value_put_entry(&d->builder, quick.name, tag, bytes);
-        json_quick_take(d->reader, behind);
-    }
+    decode_quick(d, true);
 }
 
 static inline bool enter(struct value_decoder *d, enum json_kind kind, const struct shape *shape,

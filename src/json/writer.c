@@ -57,34 +57,15 @@ void json_close_array(struct json_writer *w)
 static void write_escape(struct buf *out, uint8_t c)
 {
     static const char hex[] = "0123456789abcdef";
-    char text[6] = {'\\', (char)c};
-    size_t len = 2;
-    switch (c) {
-    case '"':
-    case '\\':
-        break;
-    case '\b':
-        text[1] = 'b';
-        break;
-    case '\f':
-        text[1] = 'f';
-        break;
-    case '\n':
-        text[1] = 'n';
-        break;
-    case '\r':
-        text[1] = 'r';
-        break;
-    case '\t':
-        text[1] = 't';
-        break;
-    default:
-        memcpy(text, "\\u00", 4);
-        text[4] = hex[c >> 4];
-        text[5] = hex[c & 15];
-        len = 6;
+    static const char plain[] = "\"\\\b\f\n\r\t";
+    static const char letters[] = "\"\\bfnrt";
+    const char *found = memchr(plain, c, sizeof(plain) - 1);
+    if (found != NULL) {
+        buf_add(out, (char[]){'\\', letters[found - plain]}, 2);
+        return;
     }
-    buf_add(out, text, len);
+    buf_text(out, "\\u00");
+    buf_add(out, (char[]){hex[c >> 4], hex[c & 15]}, 2);
 }
 
 // The slow way: the text, the closing quote and the byte `behind`, unless that is 0.
@@ -398,6 +379,16 @@ static struct pen pen_escape(struct pen pen, struct slice text, size_t room)
     return pen;
 }
 
+// Writes the text, in room that is there, and has `room` bytes free behind it.
+ALWAYS_INLINE struct pen pen_text(struct pen pen, struct slice text, const uint8_t *limit,
+                                  size_t room)
+{
+    if (!copy_text(pen.to, text, limit))
+        return pen_escape(pen, text, room);
+    pen.to += text.len;
+    return pen;
+}
+
 // Room that a map's entry may take beyond its name and text, a number included.
 enum { ENTRY_ROOM = 2 * TEXT_ROOM + NUMBER_TEXT_MAX };
 
@@ -437,12 +428,7 @@ ALWAYS_INLINE struct pen write_entry(struct pen pen, const uint8_t **at, const u
     if (pen.to == NULL)
         return pen;
     *pen.to++ = '"';
-    bool bare = copy_text(pen.to, name, limit);
-    pen.to += name.len;
-    if (!bare) {
-        pen.to -= name.len;
-        pen = pen_escape(pen, name, room);
-    }
+    pen = pen_text(pen, name, limit, room);
     if (pen.to == NULL)
         return pen;
     if (tag != VALUE_TAG_S && tag != VALUE_TAG_N) {
@@ -459,15 +445,8 @@ ALWAYS_INLINE struct pen write_entry(struct pen pen, const uint8_t **at, const u
         pen.to += number_to_text(scalar, (char *)pen.to);
         return pen_close(pen, false, notation);
     }
-    bare = copy_text(pen.to, scalar, limit);
-    pen.to += scalar.len;
-    if (!bare) {
-        pen.to -= scalar.len;
-        pen = pen_escape(pen, scalar, ENTRY_ROOM);
-        if (pen.to == NULL)
-            return pen;
-    }
-    return pen_close(pen, true, notation);
+    pen = pen_text(pen, scalar, limit, ENTRY_ROOM);
+    return pen.to == NULL ? pen : pen_close(pen, true, notation);
 }
 
 ALWAYS_INLINE const uint8_t *write_entries(struct buf *out, const uint8_t *map,

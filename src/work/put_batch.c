@@ -3,7 +3,6 @@
 
 #include "base/limits.h"
 #include "engine/history.h"
-#include "engine/layout.h"
 #include "guard/attach.h"
 
 #include <stdlib.h>
@@ -27,17 +26,13 @@ bool put_batch_full(const struct put_batch *batch)
 
 bool put_batch_add(struct put_batch *batch, struct slice item)
 {
-    struct buf key;
-    buf_init(&key, STORE_KEY_MAX);
-    layout_item_key(&key, batch->table->tree, &batch->table->keys, item);
     struct write_action action = {
         .kind = WRITE_PUT,
         .table = batch->table,
-        .key = arena_copy(&batch->arena, buf_view(&key)),
+        .key = work_item_key(batch->table, item, &batch->arena),
         .item = arena_copy(&batch->arena, item),
         .flags = WRITE_BATCH | write_flag_if(batch->trusted, WRITE_TRUSTED),
     };
-    buf_release(&key);
     if (action.key.ptr == NULL || action.item.ptr == NULL)
         return error_budget(batch->error);
     ensure(batch->count < PUT_BATCH_ITEMS);
