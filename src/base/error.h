@@ -106,6 +106,12 @@ bool error_copy(struct error *error, const struct error *from);
 // There is no memory: ERR_BUDGET if the request wants more than one may have, ERR_THROTTLING if
 // the server has no more at the moment (the account of the error's arena is starved).
 bool error_budget(struct error *error);
+// The same for those that return a pointer: always NULL.
+static inline void *error_no_memory(struct error *error)
+{
+    (void)error_budget(error);
+    return NULL;
+}
 
 // Shorthand for the commonest one.
 #define error_validation(error, ...) error_set((error), ERR_VALIDATION, __VA_ARGS__)

@@ -241,11 +241,18 @@ void call_write_item(struct api_call *call, struct json_writer *w,
                      const struct expr_projection *projection, struct slice item,
                      struct steps *steps);
 
-// The same with whatever makes a smaller item of it.
+// The same with whatever makes a smaller item of it; NULL for the whole item. project_item takes a
+// projection of expr.
 typedef void project_function(const void *projection, struct slice item,
                               struct value_builder *builder, struct steps *steps);
+project_function project_item;
 void call_write_projected(struct api_call *call, struct json_writer *w, project_function *project,
                           const void *projection, struct slice item, struct steps *steps);
+
+// What an update has touched of an image of its item, in the call's arena: VALUE_NONE if nothing of
+// it is there.
+MUST_CHECK bool call_touched(struct api_call *call, const struct expr_update *update,
+                             struct slice image, struct slice *out);
 
 // ---- Jobs (job.c) -------------------------------------------------------------------
 

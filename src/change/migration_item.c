@@ -3,7 +3,6 @@
 // that was read, so that nothing that others wrote meanwhile is lost.
 #include "change/migration.h"
 
-#include "engine/layout.h"
 #include "value/digest.h"
 #include "work/put_batch.h"
 
@@ -21,26 +20,8 @@ const struct expr_condition *migration_absent(const struct table *table, struct 
 static bool tree_key(const struct migrator *m, struct slice item, struct slice *out,
                      struct error *error)
 {
-    struct buf key;
-    buf_init(&key, STORE_KEY_MAX);
-    layout_item_key(&key, m->table->tree, &m->table->keys, item);
-    *out = key.failed ? slice_of(NULL, 0) : arena_copy(m->arena, buf_view(&key));
-    buf_release(&key);
+    *out = work_item_key(m->table, item, m->arena);
     return out->ptr != NULL || error_budget(error);
-}
-
-static bool read_item(const struct migrator *m, struct slice key, struct slice *item,
-                      struct error *error)
-{
-    struct item_read read;
-    if (!engine_get(m->engine, NULL, key, &read, error))
-        return false;
-    *item = VALUE_NONE;
-    if (read.item.len > 0)
-        *item = arena_copy(m->arena, read.item);
-    bool ok = read.item.len == 0 || item->ptr != NULL || error_budget(error);
-    item_read_release(m->engine, &read);
-    return ok;
 }
 
 struct finding {
@@ -49,10 +30,9 @@ struct finding {
 
 static bool find(void *context, struct slice key_item, struct slice *item, struct error *error)
 {
-    const struct finding *finding = context;
-    struct slice key;
-    return tree_key(finding->migrator, key_item, &key, error) &&
-           read_item(finding->migrator, key, item, error);
+    const struct migrator *m = ((const struct finding *)context)->migrator;
+    *item = key_item;
+    return model_item_now(m->engine, m->table, m->arena, item, error);
 }
 
 static bool match(const struct migrator *m, struct write_action *action, struct slice item,
@@ -95,7 +75,6 @@ static bool add_made(const struct migrator *m, struct migration_plan *plan,
                      bool *covered, struct error *error)
 {
     struct write_action action = {.kind = WRITE_PUT, .table = m->table, .item = made->item};
-    struct slice there;
     if (!put_batch_check(m->engine, m->table, m->arena, &action.item, error))
         return false;
     action.prepared = m->table->guard;
@@ -106,9 +85,8 @@ static bool add_made(const struct migrator *m, struct migration_plan *plan,
         return error_validation(error, "two items with the same key are made of one");
     bool is_source = slice_equal(action.key, source_key);
     *covered |= is_source;
-    if (is_source)
-        there = source;
-    else if (!read_item(m, action.key, &there, error))
+    struct slice there = is_source ? source : action.item;
+    if (!is_source && !model_item_now(m->engine, m->table, m->arena, &there, error))
         return false;
     // An item that is there is left alone, unless it is to be replaced by another one.
     bool keeps = there.len > 0 && !is_source && !made->replace;

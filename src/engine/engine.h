@@ -156,7 +156,8 @@ enum write_flag {
     WRITE_TRUSTED = 1 << 4, // PUT: the item was in a table before; its index keys may be unfit
     WRITE_EXPIRED = 1 << 5, // DELETE: by time to live; nothing is done if the item is not expired
     WRITE_TOUCH = 1 << 6,   // UPDATE, without an update: the guard completes an item that is there
-    WRITE_BATCH = 1 << 7, // PUT: one of many, which may bring items from elsewhere (for the guard)
+    WRITE_BATCH = 1 << 7,  // PUT: one of many, which may bring items from elsewhere (for the guard)
+    WRITE_JOINED = 1 << 8, // of the same part as the action before: see write_job.each
 };
 
 static inline unsigned write_flag_if(bool is, enum write_flag flag)
@@ -195,9 +196,12 @@ struct write_action {
     // The engine's own: see write_action_address().
     struct slice key;           // tree key
     struct slice keyed;         // the item that it was made of
+    size_t size;                // PUT: of the item, by AWS's formula
     const struct table *judged; // PUT: the version whose index keys the item fits, or NULL
     struct write_result out;
 };
+
+struct record_write;
 
 struct write_job {
     struct job job; // first: the job's owner is the request
@@ -210,7 +214,9 @@ struct write_job {
     // fails the request, those before it stand. If parts were committed and the next cannot be, the
     // request succeeds, and its remaining actions have a failure.
     bool transaction;
-    bool each; // each action is a part, and one that fails says so itself; the others do not mind
+    // Each action is a part, with those behind it that are WRITE_JOINED: all of a part is done or
+    // nothing. If one fails, an action of it says so; the other parts do not mind.
+    bool each;
     // Idempotency: empty, or the token and a digest of everything else in the request.
     struct slice token;
     uint8_t digest[32];
@@ -218,6 +224,10 @@ struct write_job {
     // NULL, or whether there is room for what will be told of an action, of which the images are
     // known now. On the writer's thread, before the action is done; else it fails with the error.
     bool (*room)(struct write_job *request, struct write_action *action, struct error *error);
+    // NULL, or what to write with the actions up to request->at, of which the later ones are in the
+    // batch that is about to be committed. On the writer's thread; a record without a value is not
+    // written.
+    struct record_write (*record)(struct write_job *request);
 
     // The engine's own.
     bool distinct;              // no two actions are on one item

@@ -10,6 +10,7 @@
 #include "engine/engine_internal.h"
 
 #include "base/encode.h"
+#include "engine/record.h"
 
 static const int64_t collection_limit = (int64_t)10 << 30; // AWS: 10 GB with a local index
 
@@ -169,17 +170,26 @@ static bool repeats(const struct write_action *actions, size_t at)
     return false;
 }
 
+static size_t joined_count(const struct write_action *actions, size_t left)
+{
+    size_t count = 1;
+    while (count < left && (actions[count].flags & WRITE_JOINED))
+        count++;
+    return count;
+}
+
 static size_t part_count(const struct write_job *request)
 {
     const struct write_action *actions = request->actions + request->at;
     size_t left = request->count - request->at;
     if (request->transaction || left < 2)
         return left;
-    size_t most = request->each ? 1 : PART_ACTIONS;
+    if (request->each)
+        return joined_count(actions, left);
     size_t bytes = 0;
     size_t claims = 0;
     size_t count = 0;
-    while (count < left && count < most) {
+    while (count < left && count < PART_ACTIONS) {
         const struct guard *guard = actions[count].table->guard;
         bytes += actions[count].item.len * (1 + actions[count].table->index_count);
         claims += guard == NULL ? 0 : 2 * guard->claims; // taken and given back
@@ -199,6 +209,12 @@ static bool part_begin(struct write_job *request, struct part *part)
         if (request->plans == NULL)
             return error_budget(request->job.error);
         request->tries = 0;
+        for (size_t i = 1; request->each && i < part->count; i++) {
+            if (repeats(part->actions, i))
+                return error_validation(
+                    request->job.error,
+                    "Transaction request cannot include multiple operations on one item");
+        }
     }
     part->plans = request->plans;
     return true;
@@ -429,6 +445,8 @@ static bool get_ready(struct job *job)
             ensure(be32_get(action->key.ptr) == action->table->tree);
             continue;
         }
+        if (request->each)
+            continue; // it fails by itself, when it is planned
         if (!request->transaction || !note_failure(request, action, &error))
             return error_copy(job->error, &error);
         canceled = true;
@@ -592,6 +610,14 @@ static bool refuse(struct write_job *request)
     return !request->job.failed;
 }
 
+// In the same batch as the actions that it tells of: a crash finds both or neither.
+static void write_record(struct txn *txn, struct write_job *request)
+{
+    struct record_write write = request->record(request);
+    if (write.value.len > 0)
+        txn_record(txn, &write);
+}
+
 // Part after part, until the group is full: then the others get their turn first. A part that is
 // put off after others waits until they are committed.
 static bool run_request(struct job *job, struct txn *txn)
@@ -613,6 +639,8 @@ static bool run_request(struct job *job, struct txn *txn)
         job->turn = JOB_AGAIN;
     if (job->turn == JOB_ENDS && request->token.len > 0)
         token_remember(txn, request);
+    if (request->record != NULL && request->at > from)
+        write_record(txn, request);
     return true;
 }
 

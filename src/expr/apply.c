@@ -95,10 +95,8 @@ static struct slice container_finish(uint8_t tag, uint8_t *members, size_t len, 
 static uint8_t *container_room(struct run *run, size_t len)
 {
     uint8_t *room = arena_alloc(run->arena, CONTAINER_HEAD + CONTAINER_COUNT_MAX + len);
-    if (room == NULL) {
-        error_budget(run->error);
-        return NULL;
-    }
+    if (room == NULL)
+        return error_no_memory(run->error);
     return room + CONTAINER_HEAD + CONTAINER_COUNT_MAX;
 }
 

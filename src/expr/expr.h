@@ -241,6 +241,10 @@ struct expr_change {
 MUST_CHECK struct expr_update *expr_build_update(struct expr_builder *b, size_t count,
                                                  const struct expr_change *changes);
 
+// What the operator means for a key whose attribute stands on its left or, `mirrored`, on its
+// right; KEY_NONE if it is no range over keys.
+enum key_op expr_key_op(enum expr_op op, bool mirrored);
+
 // ---- Legacy parameters ---------------------------------------------------------------
 
 // One entry of Expected, QueryFilter, ScanFilter or KeyConditions.

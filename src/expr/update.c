@@ -84,25 +84,11 @@ static bool update_parse(struct update_builder *builder)
 
 // ---- Checks -------------------------------------------------------------------------
 
-static const char *long_type_name(enum value_type type)
-{
-    switch (type) {
-    case VALUE_S:
-        return "STRING";
-    case VALUE_N:
-        return "NUMBER";
-    case VALUE_B:
-        return "BINARY";
-    case VALUE_BOOL:
-        return "BOOLEAN";
-    case VALUE_NULL:
-        return "NULL";
-    case VALUE_L:
-        return "LIST";
-    default:
-        return "MAP";
-    }
-}
+// Of the types that are no operands of ADD or DELETE, as their message calls them.
+static const char *const long_type_names[VALUE_TYPES] = {
+    [VALUE_S] = "STRING",  [VALUE_N] = "NUMBER", [VALUE_B] = "BINARY", [VALUE_BOOL] = "BOOLEAN",
+    [VALUE_NULL] = "NULL", [VALUE_L] = "LIST",   [VALUE_M] = "MAP",
+};
 
 // ADD takes numbers and sets, DELETE takes sets.
 static bool check_operand(struct update_builder *builder, const struct clause *clause)
@@ -114,15 +100,15 @@ static bool check_operand(struct update_builder *builder, const struct clause *c
     return parser_error(builder->parser,
                         "Incorrect operand type for operator or function; operator: %s, operand "
                         "type: %s, typeSet: ALLOWED_FOR_%s_OPERAND",
-                        section_names[clause->kind], long_type_name(type),
+                        section_names[clause->kind], long_type_names[type],
                         section_names[clause->kind]);
 }
 
-static bool check_placeholders(struct update_builder *builder, enum node_kind kind)
+// All nodes of these kinds, given as bits.
+static bool check_nodes(struct parser *parser, unsigned kinds)
 {
-    struct parser *parser = builder->parser;
     for (struct expr_node *node = parser->post; node != NULL; node = node->next_post) {
-        if (node->kind == kind && !check_node(parser, node))
+        if ((kinds >> node->kind & 1) != 0 && !check_node(parser, node))
             return false;
     }
     return true;
@@ -130,16 +116,11 @@ static bool check_placeholders(struct update_builder *builder, enum node_kind ki
 
 static bool check_clauses(struct update_builder *builder)
 {
-    struct parser *parser = builder->parser;
     for (size_t i = 0; i < builder->count; i++) {
         if (builder->clauses[i].value != NULL && !check_operand(builder, &builder->clauses[i]))
             return false;
     }
-    for (struct expr_node *node = parser->post; node != NULL; node = node->next_post) {
-        if ((node->kind == NODE_CALL || node->kind == NODE_OPERATOR) && !check_node(parser, node))
-            return false;
-    }
-    return true;
+    return check_nodes(builder->parser, 1u << NODE_CALL | 1u << NODE_OPERATOR);
 }
 
 // ---- Program -------------------------------------------------------------------------
@@ -272,10 +253,8 @@ static struct expr_update *update_build(struct update_builder *builder,
     size_t nodes = mark_arguments(builder->parser);
     builder->terms = arena_alloc(params->arena, nodes * sizeof *builder->terms);
     struct expr_projection *touched = projection_build(params->arena, builder->count, sorted);
-    if (update == NULL || actions == NULL || builder->terms == NULL || touched == NULL) {
-        error_budget(params->error);
-        return NULL;
-    }
+    if (update == NULL || actions == NULL || builder->terms == NULL || touched == NULL)
+        return error_no_memory(params->error);
     for (size_t i = 0; i < builder->count; i++) {
         const struct clause *clause = &builder->clauses[i];
         actions[i].kind = clause->kind;
@@ -287,10 +266,8 @@ static struct expr_update *update_build(struct update_builder *builder,
     }
     *update = (struct expr_update){.action_count = builder->count, .actions = actions};
     update->touched = touched;
-    if (!update_places(params->arena, update)) {
-        error_budget(params->error);
-        return NULL;
-    }
+    if (!update_places(params->arena, update))
+        return error_no_memory(params->error);
     return update;
 }
 
@@ -304,18 +281,16 @@ static struct expr_update *update_check(struct update_builder *builder)
                      builder->repeated);
         return NULL;
     }
-    if (!check_placeholders(builder, NODE_PATH))
+    if (!check_nodes(parser, 1u << NODE_PATH))
         return NULL;
     struct path *paths = arena_alloc(parser->params->arena, builder->count * sizeof *paths);
-    if (paths == NULL) {
-        error_budget(parser->params->error);
-        return NULL;
-    }
+    if (paths == NULL)
+        return error_no_memory(parser->params->error);
     for (size_t i = 0; i < builder->count; i++)
         paths[i] = builder->clauses[i].path->path;
     const struct path **sorted;
     if (!check_overlap(parser, paths, builder->count, &sorted) ||
-        !check_placeholders(builder, NODE_VALUE) || !check_clauses(builder))
+        !check_nodes(parser, 1u << NODE_VALUE) || !check_clauses(builder))
         return NULL;
     return update_build(builder, sorted);
 }

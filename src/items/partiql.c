@@ -68,9 +68,8 @@ bool statement_make_action(struct api_call *call, struct call_statement *stateme
         action->flags |= WRITE_INSERT;
     else if (slice_is(statement->request->return_values_on_condition_check_failure, "ALL_OLD"))
         action->flags |= WRITE_OLD_ON_FAILURE;
-    bool put = action->kind == WRITE_PUT;
-    if (put && value_item_size(action->item) > LIMIT_ITEM_SIZE)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    if (action->kind == WRITE_PUT && !item_size_check(action->item, &call->error))
+        return false;
     if (!call_action_key(call, action) ||
         !params_check_keys(
             &call->error, action->table,
@@ -90,8 +89,8 @@ void statement_fail(struct api_call *call, struct call_statement *statement)
 
 // ---- Answers ------------------------------------------------------------------------------------
 
-static void project_outputs(const void *plan, struct slice item, struct value_builder *builder,
-                            struct steps *steps)
+void statement_project(const void *plan, struct slice item, struct value_builder *builder,
+                       struct steps *steps)
 {
     partiql_project(plan, item, builder, steps);
 }
@@ -99,31 +98,8 @@ static void project_outputs(const void *plan, struct slice item, struct value_bu
 void statement_write_item(struct api_call *call, struct json_writer *w,
                           const struct partiql_plan *plan, struct slice item, struct steps *steps)
 {
-    if (plan->output_count == 0)
-        json_item(w, item);
-    else
-        call_write_projected(call, w, project_outputs, plan, item, steps);
-}
-
-// The paths that the update touched, of an image of the item.
-static bool project_touched(struct api_call *call, const struct expr_update *update,
-                            struct slice item, struct slice *out)
-{
-    struct buf projected;
-    struct value_builder builder;
-    if (item.len == 0)
-        return true;
-    buf_init(&projected, LIMIT_RESPONSE);
-    value_builder_init(&builder, &projected);
-    expr_project(expr_update_touched(update), item, &builder, &(struct steps){0});
-    bool ok = !projected.failed;
-    if (ok && value_count(buf_view(&projected)) > 0) {
-        *out = arena_copy(&call->arena, buf_view(&projected));
-        ok = out->ptr != NULL;
-    }
-    value_builder_release(&builder);
-    buf_release(&projected);
-    return ok || error_budget(&call->error);
+    call_write_projected(call, w, plan->output_count == 0 ? NULL : statement_project, plan, item,
+                         steps);
 }
 
 bool statement_returned(struct api_call *call, const struct call_statement *statement,
@@ -139,9 +115,9 @@ bool statement_returned(struct api_call *call, const struct call_statement *stat
         *out = action->out.new_item;
         return true;
     case RETURNING_MODIFIED_OLD:
-        return project_touched(call, action->update, action->out.old_item, out);
+        return call_touched(call, action->update, action->out.old_item, out);
     case RETURNING_MODIFIED_NEW:
-        return project_touched(call, action->update, action->out.new_item, out);
+        return call_touched(call, action->update, action->out.new_item, out);
     case RETURNING_NOTHING:
         break;
     }

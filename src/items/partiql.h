@@ -39,7 +39,8 @@ static inline bool statement_reads(const struct call_statement *statement)
 // Moves the call's error to the statement, so that the call goes on.
 void statement_fail(struct api_call *call, struct call_statement *statement);
 
-// SELECT's answer for one item.
+// SELECT's answer for one item; and what a plan with outputs makes of it.
+project_function statement_project;
 void statement_write_item(struct api_call *call, struct json_writer *w,
                           const struct partiql_plan *plan, struct slice item, struct steps *steps);
 // What RETURNING asks for: VALUE_NONE if there is nothing to return. In the call's arena.

@@ -72,36 +72,25 @@ static bool prepare_all(struct batch_call *batch)
 
 // ---- Answers ------------------------------------------------------------------------------------
 
-static const char *error_name(enum error_code code)
-{
-    switch (code) {
-    case ERR_CONDITIONAL_CHECK_FAILED:
-        return "ConditionalCheckFailed";
-    case ERR_DUPLICATE_ITEM:
-        return "DuplicateItem";
-    case ERR_COLLECTION_SIZE:
-        return "ItemCollectionSizeLimitExceeded";
-    case ERR_THROUGHPUT_EXCEEDED:
-        return "ProvisionedThroughputExceeded";
-    case ERR_RESOURCE_NOT_FOUND:
-        return "ResourceNotFound";
-    case ERR_TRANSACTION_CONFLICT:
-        return "TransactionConflict";
-    case ERR_THROTTLING:
-        return "ThrottlingError";
-    case ERR_VALIDATION:
-    case ERR_EMPTY_KEY:
-        return "ValidationError";
-    default:
-        return "InternalServerError";
-    }
-}
+// What the Error of a statement calls them; everything else is our own fault.
+static const char *const error_names[ERR_COUNT] = {
+    [ERR_CONDITIONAL_CHECK_FAILED] = "ConditionalCheckFailed",
+    [ERR_DUPLICATE_ITEM] = "DuplicateItem",
+    [ERR_COLLECTION_SIZE] = "ItemCollectionSizeLimitExceeded",
+    [ERR_THROUGHPUT_EXCEEDED] = "ProvisionedThroughputExceeded",
+    [ERR_RESOURCE_NOT_FOUND] = "ResourceNotFound",
+    [ERR_TRANSACTION_CONFLICT] = "TransactionConflict",
+    [ERR_THROTTLING] = "ThrottlingError",
+    [ERR_VALIDATION] = "ValidationError",
+    [ERR_EMPTY_KEY] = "ValidationError",
+};
 
 static void write_error(struct json_writer *w, const struct call_statement *statement)
 {
     const struct write_action *action = statement->action;
     json_put_object(w, "Error");
-    json_put_text(w, "Code", error_name(statement->failure));
+    const char *name = error_names[statement->failure];
+    json_put_text(w, "Code", name != NULL ? name : "InternalServerError");
     json_put_text(w, "Message", statement->failure_text);
     if (statement->failure == ERR_CONDITIONAL_CHECK_FAILED && action->out.old_item.len > 0) {
         json_name(w, "Item");

@@ -2,6 +2,9 @@
 // a condition means, down to the messages.
 #include "partiql/partiql_internal.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 // ---- Sizes --------------------------------------------------------------------------------------
 
 static size_t digits_of(size_t number)
@@ -73,6 +76,23 @@ enum expr_op pql_function(struct slice name)
     return OP_UNKNOWN;
 }
 
+struct expr_node *pql_refused(struct expr_builder *b)
+{
+    b->failed = true;
+    return NULL;
+}
+
+struct expr_node *pql_refuse(struct expr_builder *b, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    (void)error_validation(b->error, "%s", text);
+    return pql_refused(b);
+}
+
 struct expr_node *pql_unknown_function(struct expr_builder *b, struct slice name)
 {
     char lower[64];
@@ -80,16 +100,23 @@ struct expr_node *pql_unknown_function(struct expr_builder *b, struct slice name
     for (size_t i = 0; i < len; i++)
         lower[i] =
             (char)(name.ptr[i] >= 'A' && name.ptr[i] <= 'Z' ? name.ptr[i] + 32 : name.ptr[i]);
-    return pql_refused(b,
-                       error_validation(b->error, "Unrecognized function: %.*s", (int)len, lower));
+    return pql_refuse(b, "Unrecognized function: %.*s", (int)len, lower);
 }
 
 struct expr_node *pql_refuse_count(struct expr_builder *b, const char *function, size_t count)
 {
-    return pql_refused(b, error_validation(b->error,
-                                           "Incorrect number of operands for operator or function; "
-                                           "operator or function: %s, number of operands: %zu",
-                                           function, count));
+    return pql_refuse(b,
+                      "Incorrect number of operands for operator or function; operator or "
+                      "function: %s, number of operands: %zu",
+                      function, count);
+}
+
+struct expr_node *pql_refuse_type(struct expr_builder *b, struct slice function, const char *type)
+{
+    return pql_refuse(b,
+                      "Incorrect operand type for operator or function; operator or function: "
+                      "%.*s, operand type: %s",
+                      SLICE_FMT(function), type);
 }
 
 struct expr_node *pql_leaf(struct expr_builder *b, const struct pql_node *node)
@@ -100,30 +127,20 @@ struct expr_node *pql_leaf(struct expr_builder *b, const struct pql_node *node)
         return expr_path(b, node->path);
     }
     if (!pql_value(b->arena, node, &value, b->error))
-        return pql_refused(b, false);
+        return pql_refused(b);
     pql_count(b, 1 + digits_of(((struct pql_builder *)b)->value_count++));
     return expr_value(b, value);
 }
 
 static struct expr_node *refuse_operand(struct expr_builder *b, const struct pql_node *node)
 {
-    switch (node->kind) {
-    case NODE_MISSING:
-        return pql_refused(
-            b, error_validation(b->error, "MISSING must be compared using IS operator"));
-    case NODE_CALL:
-        if (pql_function(node->name) == OP_UNKNOWN)
-            return pql_unknown_function(b, node->name);
-        return pql_refused(b, error_validation(b->error,
-                                               "Incorrect operand type for operator or function; "
-                                               "operator or function: %.*s, operand type: BOOL",
-                                               SLICE_FMT(node->name)));
-    default:
-        return pql_refused(
-            b,
-            error_validation(b->error, "Unsupported operator in Condition Expression. Operator: %s",
-                             pql_node_name(node->kind)));
-    }
+    if (node->kind == NODE_MISSING)
+        return pql_refuse(b, "MISSING must be compared using IS operator");
+    if (node->kind != NODE_CALL)
+        return pql_refuse(b, "Unsupported operator in Condition Expression. Operator: %s",
+                          pql_node_name(node->kind));
+    return pql_function(node->name) == OP_UNKNOWN ? pql_unknown_function(b, node->name)
+                                                  : pql_refuse_type(b, node->name, "BOOL");
 }
 
 static struct expr_node *make_operand(struct expr_builder *b, const struct pql_node *node);
@@ -157,9 +174,7 @@ static struct expr_node *make_operand(struct expr_builder *b, const struct pql_n
 
 static struct expr_node *refuse_condition(struct expr_builder *b)
 {
-    return pql_refused(
-        b, error_validation(b->error,
-                            "WHERE clause must contain an expression that resolves to a boolean"));
+    return pql_refuse(b, "WHERE clause must contain an expression that resolves to a boolean");
 }
 
 // IS MISSING and IS NULL are functions in expressions.
@@ -168,11 +183,10 @@ static struct expr_node *make_is(struct expr_builder *b, const struct pql_node *
     // The type's name, NULL, as an encoded string.
     static const uint8_t null_name[] = {VALUE_TAG_S, 4, 'N', 'U', 'L', 'L'};
     if (node->first->kind != NODE_PATH)
-        return pql_refused(b, error_validation(b->error, "The left hand side argument to IS must "
-                                                         "be a Variable Reference, Literal, or "
-                                                         "Path"));
+        return pql_refuse(b, "The left hand side argument to IS must be a Variable Reference, "
+                             "Literal, or Path");
     struct expr_node *path = pql_leaf(b, node->first);
-    enum expr_op op = node->kind == NODE_IS_MISSING ? OP_MISSING : OP_TYPE;
+    enum expr_op op = pql_node_op(node->kind);
     pql_count(b, strlen(expr_op_text(op)) + 2);
     if (op == OP_MISSING)
         return expr_test(b, OP_MISSING, path, NULL);
@@ -199,8 +213,7 @@ static struct expr_node *make_not(struct expr_builder *b, const struct pql_node 
     if (part->kind == NODE_NOT)
         return pql_condition(b, part->first);
     if (part->kind == NODE_PATH || part->kind == NODE_VALUE)
-        return pql_refused(
-            b, error_validation(b->error, "The argument to NOT must be a Type or Expression"));
+        return pql_refuse(b, "The argument to NOT must be a Type or Expression");
     pql_count(b, 4 + (part->kind == NODE_AND || part->kind == NODE_OR ? 2 : 0));
     return expr_test(b, OP_NOT, pql_condition(b, part), NULL);
 }
@@ -245,41 +258,30 @@ static struct expr_node *make_comparison(struct expr_builder *b, enum expr_op op
 
 struct expr_node *pql_condition(struct expr_builder *b, const struct pql_node *node)
 {
+    enum expr_op op = pql_node_op(node->kind);
     switch (node->kind) {
     case NODE_AND:
-        return make_chain(b, OP_AND, node);
     case NODE_OR:
-        return make_chain(b, OP_OR, node);
+        return make_chain(b, op, node);
     case NODE_NOT:
         return make_not(b, node);
     case NODE_CALL:
         return make_function(b, node);
     case NODE_EQ:
-        return make_comparison(b, OP_EQ, node);
     case NODE_NE:
-        return make_comparison(b, OP_NE, node);
+        return make_comparison(b, op, node);
     case NODE_LT:
-        return make_call(b, OP_LT, node);
     case NODE_LE:
-        return make_call(b, OP_LE, node);
     case NODE_GT:
-        return make_call(b, OP_GT, node);
     case NODE_GE:
-        return make_call(b, OP_GE, node);
     case NODE_BETWEEN:
-        return make_call(b, OP_BETWEEN, node);
     case NODE_IN:
-        return make_call(b, OP_IN, node);
+        return make_call(b, op, node);
     case NODE_IS_MISSING:
     case NODE_IS_NULL:
         return make_is(b, node);
-    case NODE_VALUE:
-    case NODE_LIST:
-    case NODE_BAG:
-    case NODE_MAP:
-    case NODE_PATH:
-        return refuse_condition(b);
     default:
-        return refuse_operand(b, node);
+        return node->kind == NODE_PATH || pql_is_constant(node) ? refuse_condition(b)
+                                                                : refuse_operand(b, node);
     }
 }

@@ -51,16 +51,21 @@ static bool check_clauses(struct pql_parser *p)
     return true;
 }
 
+// Nothing has another name.
+static bool check_alias(struct pql_parser *p)
+{
+    struct slice word = slice_of(p->text.ptr + p->token->start, p->token->len);
+    bool alias = pql_is_word(p, "AS") || p->token->kind == PQL_QUOTED ||
+                 (p->token->kind == PQL_WORD && !pql_reserved(word));
+    return !alias || error_validation(p->error, "Aliasing is not supported");
+}
+
 // Only one table, without another name.
 static bool check_after_source(struct pql_parser *p)
 {
     if (p->token->kind == PQL_COMMA)
         return error_validation(p->error, "Only select from a single table or index is supported.");
-    struct slice word = slice_of(p->text.ptr + p->token->start, p->token->len);
-    if (pql_is_word(p, "AS") || p->token->kind == PQL_QUOTED ||
-        (p->token->kind == PQL_WORD && !pql_reserved(word)))
-        return error_validation(p->error, "Aliasing is not supported");
-    return check_clauses(p);
+    return check_alias(p) && check_clauses(p);
 }
 
 // The table of a statement that writes.
@@ -162,9 +167,8 @@ static bool parse_select_list(struct statement_parser *s)
             return false;
         if (node->kind != NODE_PATH)
             return pql_error_at(p->error, node->token, "Unexpected path component");
-        struct slice word = slice_of(p->text.ptr + p->token->start, p->token->len);
-        if (pql_is_word(p, "AS") || (p->token->kind == PQL_WORD && !pql_reserved(word)))
-            return error_validation(p->error, "Aliasing is not supported");
+        if (!check_alias(p))
+            return false;
         *tail = node;
         tail = &node->next;
     } while (pql_accept(p, PQL_COMMA));
@@ -281,16 +285,17 @@ static bool parse_delete(struct statement_parser *s)
 static bool parse_statement(struct statement_parser *s)
 {
     struct pql_parser *p = &s->p;
-    if (pql_is_word(p, "SELECT"))
-        return parse_select(s);
-    if (pql_is_word(p, "INSERT"))
-        return parse_insert(s);
-    if (pql_is_word(p, "UPDATE"))
-        return parse_update(s);
-    if (pql_is_word(p, "DELETE"))
-        return parse_delete(s);
-    if (pql_is_word(p, "EXISTS"))
-        return parse_exists(s);
+    static const struct {
+        const char *word;
+        bool (*parse)(struct statement_parser *s);
+    } statements[] = {
+        {"SELECT", parse_select}, {"INSERT", parse_insert}, {"UPDATE", parse_update},
+        {"DELETE", parse_delete}, {"EXISTS", parse_exists},
+    };
+    for (size_t i = 0; i < COUNT_OF(statements); i++) {
+        if (pql_is_word(p, statements[i].word))
+            return statements[i].parse(s);
+    }
     if (pql_is_word(p, "CREATE"))
         return error_validation(p->error, "Unsupported operation: CreateTable");
     if (pql_is_word(p, "DROP"))
@@ -315,10 +320,8 @@ struct partiql_statement *partiql_parse(struct arena *arena, struct slice text,
 {
     struct statement_parser *s = arena_zalloc(arena, 1, sizeof(*s));
     const struct pql_token *tokens = pql_lex(arena, text);
-    if (s == NULL || tokens == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
+    if (s == NULL || tokens == NULL)
+        return error_no_memory(error);
     s->p = (struct pql_parser){.arena = arena,
                                .error = error,
                                .text = text,

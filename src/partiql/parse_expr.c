@@ -21,11 +21,21 @@ static struct pql_node *parse_unary(struct pql_parser *parser);
 const char *pql_node_name(enum pql_node_kind kind)
 {
     static const char *const names[] = {
-#define X(kind, text) text,
+#define X(kind, text, op) text,
         PQL_NODE_LIST(X)
 #undef X
     };
     return names[kind];
+}
+
+enum expr_op pql_node_op(enum pql_node_kind kind)
+{
+    static const enum expr_op ops[] = {
+#define X(kind, text, op) op,
+        PQL_NODE_LIST(X)
+#undef X
+    };
+    return ops[kind];
 }
 
 // ---- Tokens -------------------------------------------------------------------------------------
@@ -129,10 +139,8 @@ static struct pql_node *new_node(struct pql_parser *parser, enum pql_node_kind k
                                  const struct pql_token *token)
 {
     struct pql_node *node = arena_zalloc(parser->arena, 1, sizeof(*node));
-    if (node == NULL) {
-        (void)error_budget(parser->error);
-        return NULL;
-    }
+    if (node == NULL)
+        return error_no_memory(parser->error);
     node->kind = kind;
     node->token = token;
     node->depth = 1;
@@ -153,10 +161,7 @@ static bool add_part(struct pql_parser *parser, struct pql_node *node, struct pq
         node->depth = part->depth + 1;
     if (node->depth > PQL_DEPTH)
         return too_deep(parser);
-    if (node->last == NULL)
-        node->first = part;
-    else
-        node->last->next = part;
+    *(node->first == NULL ? &node->first : &node->last->next) = part;
     node->last = part;
     node->count++;
     return true;
@@ -178,10 +183,13 @@ static struct pql_node *new_unary(struct pql_parser *parser, enum pql_node_kind 
     return node != NULL && add_part(parser, node, part) ? node : NULL;
 }
 
+// `encoded` may be what was no longer to be had from the arena.
 static struct pql_node *new_value(struct pql_parser *parser, const struct pql_token *token,
                                   struct slice encoded)
 {
     struct pql_node *node = new_node(parser, NODE_VALUE, token);
+    if (encoded.ptr == NULL)
+        return error_no_memory(parser->error);
     if (node != NULL)
         node->value = encoded;
     return node;
@@ -297,10 +305,8 @@ struct pql_node *pql_parse_path(struct pql_parser *parser)
         arena_copy(parser->arena, slice_of(path.steps, path.count * sizeof(path.steps[0])));
     struct slice texts =
         arena_copy(parser->arena, slice_of(path.texts, path.count * sizeof(path.texts[0])));
-    if (steps.ptr == NULL || texts.ptr == NULL) {
-        (void)error_budget(parser->error);
-        return NULL;
-    }
+    if (steps.ptr == NULL || texts.ptr == NULL)
+        return error_no_memory(parser->error);
     // The arena's memory is aligned for anything.
     node->path = (struct path){(const void *)steps.ptr, path.count};
     node->texts = (void *)(uintptr_t)texts.ptr;
@@ -345,10 +351,6 @@ static struct pql_node *parse_scalar(struct pql_parser *parser, enum value_tag t
     struct slice encoded = arena_copy(parser->arena, buf_view(&out));
     value_builder_release(&builder);
     buf_release(&out);
-    if (encoded.ptr == NULL) {
-        (void)error_budget(parser->error);
-        return NULL;
-    }
     return new_value(parser, token, encoded);
 }
 
@@ -500,12 +502,7 @@ static struct pql_node *negate(struct pql_parser *parser, const struct pql_token
     ensure(number_subtract(slice_of(zero, zero_len), value_bytes(node->value), result + 2, &len) ==
            NUMBER_OK);
     result[1] = (uint8_t)len;
-    struct slice encoded = arena_copy(parser->arena, slice_of(result, 2 + len));
-    if (encoded.ptr == NULL) {
-        (void)error_budget(parser->error);
-        return NULL;
-    }
-    return new_value(parser, token, encoded);
+    return new_value(parser, token, arena_copy(parser->arena, slice_of(result, 2 + len)));
 }
 
 static struct pql_node *parse_sign(struct pql_parser *parser)
@@ -533,68 +530,42 @@ static struct pql_node *parse_unary(struct pql_parser *parser)
     return node;
 }
 
-static enum pql_node_kind operator_of(enum pql_kind kind)
-{
-    switch (kind) {
-    case PQL_STAR:
-        return NODE_TIMES;
-    case PQL_SLASH:
-        return NODE_DIVIDE;
-    case PQL_PERCENT:
-        return NODE_MODULO;
-    case PQL_PLUS:
-        return NODE_PLUS;
-    case PQL_MINUS:
-        return NODE_MINUS;
-    case PQL_CONCAT:
-        return NODE_CONCAT;
-    case PQL_EQ:
-        return NODE_EQ;
-    case PQL_NE:
-        return NODE_NE;
-    case PQL_LT:
-        return NODE_LT;
-    case PQL_LE:
-        return NODE_LE;
-    case PQL_GT:
-        return NODE_GT;
-    case PQL_GE:
-        return NODE_GE;
-    default:
-        return NODE_KINDS;
-    }
-}
+// How tightly an operator binds.
+enum level { LEVEL_NONE, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT };
 
-// The operator at the next token if it is one of first to last.
-static enum pql_node_kind peek_operator(const struct pql_parser *parser, enum pql_node_kind first,
-                                        enum pql_node_kind last)
+static const struct {
+    enum level level;
+    enum pql_node_kind kind;
+} operators[] = {
+    [PQL_EQ] = {LEVEL_COMPARISON, NODE_EQ},     [PQL_NE] = {LEVEL_COMPARISON, NODE_NE},
+    [PQL_LT] = {LEVEL_COMPARISON, NODE_LT},     [PQL_LE] = {LEVEL_COMPARISON, NODE_LE},
+    [PQL_GT] = {LEVEL_COMPARISON, NODE_GT},     [PQL_GE] = {LEVEL_COMPARISON, NODE_GE},
+    [PQL_PLUS] = {LEVEL_SUM, NODE_PLUS},        [PQL_MINUS] = {LEVEL_SUM, NODE_MINUS},
+    [PQL_CONCAT] = {LEVEL_SUM, NODE_CONCAT},    [PQL_STAR] = {LEVEL_PRODUCT, NODE_TIMES},
+    [PQL_SLASH] = {LEVEL_PRODUCT, NODE_DIVIDE}, [PQL_PERCENT] = {LEVEL_PRODUCT, NODE_MODULO},
+    [PQL_UNKNOWN] = {LEVEL_NONE, NODE_KINDS},
+};
+
+// Sums or products, from left to right.
+static struct pql_node *parse_terms(struct pql_parser *parser, enum level level,
+                                    struct pql_node *(*part)(struct pql_parser *parser))
 {
-    enum pql_node_kind op = operator_of(parser->token->kind);
-    return op >= first && op <= last ? op : NODE_KINDS;
+    struct pql_node *node = part(parser);
+    while (node != NULL && operators[parser->token->kind].level == level) {
+        const struct pql_token *token = parser->token++;
+        node = new_binary(parser, operators[token->kind].kind, token, node, part(parser));
+    }
+    return node;
 }
 
 static struct pql_node *parse_product(struct pql_parser *parser)
 {
-    struct pql_node *node = parse_unary(parser);
-    enum pql_node_kind op;
-    while (node != NULL && (op = peek_operator(parser, NODE_TIMES, NODE_MODULO)) != NODE_KINDS) {
-        const struct pql_token *token = parser->token++;
-        node = new_binary(parser, op, token, node, parse_unary(parser));
-    }
-    return node;
+    return parse_terms(parser, LEVEL_PRODUCT, parse_unary);
 }
 
 static struct pql_node *parse_sum(struct pql_parser *parser)
 {
-    struct pql_node *node = parse_product(parser);
-    while (node != NULL) {
-        enum pql_node_kind op = operator_of(parser->token->kind);
-        if (op != NODE_PLUS && op != NODE_MINUS && op != NODE_CONCAT)
-            break;
-        const struct pql_token *token = parser->token++;
-        node = new_binary(parser, op, token, node, parse_product(parser));
-    }
-    return node;
+    return parse_terms(parser, LEVEL_SUM, parse_product);
 }
 
 static struct pql_node *refuse_in(struct pql_parser *parser)
@@ -658,10 +629,9 @@ static struct pql_node *parse_comparison(struct pql_parser *parser)
     struct pql_node *left = parse_sum(parser);
     if (left == NULL)
         return NULL;
-    enum pql_node_kind op = peek_operator(parser, NODE_EQ, NODE_GE);
-    if (op != NODE_KINDS) {
+    if (operators[parser->token->kind].level == LEVEL_COMPARISON) {
         const struct pql_token *token = parser->token++;
-        left = new_binary(parser, op, token, left, parse_sum(parser));
+        left = new_binary(parser, operators[token->kind].kind, token, left, parse_sum(parser));
     }
     if (left == NULL)
         return NULL;

@@ -14,40 +14,40 @@ enum { PQL_DEPTH = 64 };
 
 // ---- Syntax tree ------------------------------------------------------------------------------
 
-// X(kind, how messages name it). Kinds up to VALUE_LAST are constants if their parts are.
+// X(kind, how messages name it, what it is in expr).
 #define PQL_NODE_LIST(X)                                                                           \
-    X(VALUE, "Literal") /* a scalar or a parameter: `value` */                                     \
-    X(LIST, "List")                                                                                \
-    X(BAG, "Bag")                                                                                  \
-    X(MAP, "Struct") /* `value` of each part is its name */                                        \
-    X(MISSING, "MISSING")                                                                          \
-    X(PATH, "VariableReference")                                                                   \
-    X(CALL, "Call")                                                                                \
-    X(AND, "and")                                                                                  \
-    X(OR, "or")                                                                                    \
-    X(NOT, "not")                                                                                  \
-    X(EQ, "=")                                                                                     \
-    X(NE, "<>")                                                                                    \
-    X(LT, "<")                                                                                     \
-    X(LE, "<=")                                                                                    \
-    X(GT, ">")                                                                                     \
-    X(GE, ">=")                                                                                    \
-    X(BETWEEN, "between")                                                                          \
-    X(IN, "in") /* the operand, then the members */                                                \
-    X(IS_MISSING, "is")                                                                            \
-    X(IS_NULL, "is")                                                                               \
-    X(LIKE, "like")                                                                                \
-    X(PLUS, "+")                                                                                   \
-    X(MINUS, "-")                                                                                  \
-    X(POSITIVE, "+")                                                                               \
-    X(NEGATE, "-")                                                                                 \
-    X(TIMES, "*")                                                                                  \
-    X(DIVIDE, "/")                                                                                 \
-    X(MODULO, "%")                                                                                 \
-    X(CONCAT, "||")
+    X(VALUE, "Literal", OP_UNKNOWN) /* a scalar or a parameter: `value` */                         \
+    X(LIST, "List", OP_UNKNOWN)                                                                    \
+    X(BAG, "Bag", OP_UNKNOWN)                                                                      \
+    X(MAP, "Struct", OP_UNKNOWN) /* `value` of each part is its name */                            \
+    X(MISSING, "MISSING", OP_UNKNOWN)                                                              \
+    X(PATH, "VariableReference", OP_UNKNOWN)                                                       \
+    X(CALL, "Call", OP_UNKNOWN)                                                                    \
+    X(AND, "and", OP_AND)                                                                          \
+    X(OR, "or", OP_OR)                                                                             \
+    X(NOT, "not", OP_NOT)                                                                          \
+    X(EQ, "=", OP_EQ)                                                                              \
+    X(NE, "<>", OP_NE)                                                                             \
+    X(LT, "<", OP_LT)                                                                              \
+    X(LE, "<=", OP_LE)                                                                             \
+    X(GT, ">", OP_GT)                                                                              \
+    X(GE, ">=", OP_GE)                                                                             \
+    X(BETWEEN, "between", OP_BETWEEN)                                                              \
+    X(IN, "in", OP_IN) /* the operand, then the members */                                         \
+    X(IS_MISSING, "is", OP_MISSING)                                                                \
+    X(IS_NULL, "is", OP_TYPE)                                                                      \
+    X(LIKE, "like", OP_UNKNOWN)                                                                    \
+    X(PLUS, "+", OP_PLUS)                                                                          \
+    X(MINUS, "-", OP_MINUS)                                                                        \
+    X(POSITIVE, "+", OP_UNKNOWN)                                                                   \
+    X(NEGATE, "-", OP_UNKNOWN)                                                                     \
+    X(TIMES, "*", OP_UNKNOWN)                                                                      \
+    X(DIVIDE, "/", OP_UNKNOWN)                                                                     \
+    X(MODULO, "%", OP_UNKNOWN)                                                                     \
+    X(CONCAT, "||", OP_UNKNOWN)
 
 enum pql_node_kind {
-#define X(kind, text) NODE_##kind,
+#define X(kind, text, op) NODE_##kind,
     PQL_NODE_LIST(X)
 #undef X
         NODE_KINDS
@@ -69,6 +69,8 @@ struct pql_node {
 };
 
 const char *pql_node_name(enum pql_node_kind kind);
+// Its operator in expr, or OP_UNKNOWN.
+enum expr_op pql_node_op(enum pql_node_kind kind);
 
 // SET target = value, or REMOVE target if value is NULL.
 struct pql_change {
@@ -172,19 +174,17 @@ MUST_CHECK bool pql_fits(struct pql_builder *b, bool tell_size);
 MUST_CHECK struct expr_condition *pql_build_condition(struct pql_builder *b,
                                                       struct expr_node *condition);
 
-// What a part that was refused is: nothing. `refusal` is the false of whoever set the error.
-static inline struct expr_node *pql_refused(struct expr_builder *b, bool refusal)
-{
-    ensure(!refusal);
-    b->failed = true;
-    return NULL;
-}
+// Sets the error; what a part that was refused is: nothing. Always NULL.
+struct expr_node *pql_refuse(struct expr_builder *b, const char *format, ...) PRINTF_LIKE(2, 3);
+// The same where the error is set already.
+struct expr_node *pql_refused(struct expr_builder *b);
 
 // A path or a constant.
 struct expr_node *pql_leaf(struct expr_builder *b, const struct pql_node *node);
 struct expr_node *pql_condition(struct expr_builder *b, const struct pql_node *node);
-// "Incorrect number of operands …"; always NULL.
+// "Incorrect number of operands …"; "Incorrect operand type …"; always NULL.
 struct expr_node *pql_refuse_count(struct expr_builder *b, const char *function, size_t count);
+struct expr_node *pql_refuse_type(struct expr_builder *b, struct slice function, const char *type);
 // "Unrecognized function: …" in small letters; always NULL.
 struct expr_node *pql_unknown_function(struct expr_builder *b, struct slice name);
 // The function of conditions and filters by its name, in any case; OP_UNKNOWN if there is none.

@@ -31,25 +31,20 @@ static struct expr_node *refuse_sum(struct expr_builder *b, const char *function
                                     const struct pql_node *node)
 {
     if (is_sum(node->first) && strcmp(function, "if_not_exists") == 0)
-        return pql_refused(b, error_validation(b->error,
-                                               "Operator or function requires a document path; "
-                                               "operator or function: %s",
-                                               function));
-    return pql_refused(b, error_validation(b->error,
-                                           "Incorrect operand type for operator or function; "
-                                           "operator or function: %s, operand type: N",
-                                           function));
+        return pql_refuse(b,
+                          "Operator or function requires a document path; operator or function: "
+                          "%s",
+                          function);
+    return pql_refuse_type(b, slice_str(function), "N");
 }
 
 static struct expr_node *refuse_function(struct expr_builder *b, struct slice name)
 {
     enum expr_op op = pql_function(name);
-    if (op == OP_UNKNOWN)
-        return pql_unknown_function(b, name);
-    return pql_refused(
-        b, error_validation(b->error,
-                            "The function is not allowed in an update expression; function: %s",
-                            expr_op_text(op)));
+    return op == OP_UNKNOWN
+               ? pql_unknown_function(b, name)
+               : pql_refuse(b, "The function is not allowed in an update expression; function: %s",
+                            expr_op_text(op));
 }
 
 static struct expr_node *make_call(struct expr_builder *b, const struct pql_node *node)
@@ -85,12 +80,10 @@ static struct expr_node *make_operand(struct expr_builder *b, const struct pql_n
     case NODE_NEGATE:
         return pql_refuse_count(b, pql_node_name(node->kind), 1);
     case NODE_MISSING:
-        return pql_refused(
-            b, error_validation(b->error, "MISSING must be compared using IS operator"));
+        return pql_refuse(b, "MISSING must be compared using IS operator");
     default:
-        return pql_refused(
-            b, error_validation(b->error, "Unsupported operator in Update Expression. Operator: %s",
-                                pql_node_name(node->kind)));
+        return pql_refuse(b, "Unsupported operator in Update Expression. Operator: %s",
+                          pql_node_name(node->kind));
     }
 }
 
@@ -118,19 +111,17 @@ static struct expr_node *make_set(struct expr_builder *b, const struct pql_chang
     if (call->count != 2)
         return pql_refuse_count(b, function, call->count);
     if (call->first->kind != NODE_PATH || !path_same(call->first->path, change->target->path))
-        return pql_refused(
-            b, error_validation(
-                   b->error, "The first argument to %s must equal the assignment value", function));
+        return pql_refuse(b, "The first argument to %s must equal the assignment value", function);
     bool constant = pql_is_constant(call->last);
     struct slice value;
     if (constant && !pql_value(b->arena, call->last, &value, b->error))
-        return pql_refused(b, false);
-    if (!constant || (value_type(value) != VALUE_SS && value_type(value) != VALUE_NS &&
-                      value_type(value) != VALUE_BS))
-        return pql_refused(
-            b, pql_error_at(b->error, call->last->token,
-                            "The second argument to %s must be a value with type SET", function));
-    return pql_leaf(b, call->last);
+        return pql_refused(b);
+    if (constant && (value_type(value) == VALUE_SS || value_type(value) == VALUE_NS ||
+                     value_type(value) == VALUE_BS))
+        return pql_leaf(b, call->last);
+    (void)pql_error_at(b->error, call->last->token,
+                       "The second argument to %s must be a value with type SET", function);
+    return pql_refused(b);
 }
 
 // ---- Changes ------------------------------------------------------------------------------------
@@ -171,10 +162,8 @@ struct expr_update *pql_compile_changes(struct arena *arena, const struct pql_ch
     for (const struct pql_change *change = changes; change != NULL; change = change->next)
         count++;
     struct expr_change *made = arena_zalloc(arena, count, sizeof(*made));
-    if (made == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
+    if (made == NULL)
+        return error_no_memory(error);
     size_t at = 0;
     for (enum expr_action action = ACTION_SET; action <= ACTION_DELETE; action++) {
         size_t first = at;

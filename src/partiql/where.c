@@ -80,24 +80,6 @@ static bool is_attribute(const struct pql_node *node, struct slice name)
            slice_equal(node->path.steps[0].name, name);
 }
 
-static enum key_op comparison_op(enum pql_node_kind kind, bool mirrored)
-{
-    switch (kind) {
-    case NODE_EQ:
-        return KEY_EQ;
-    case NODE_LT:
-        return mirrored ? KEY_GT : KEY_LT;
-    case NODE_LE:
-        return mirrored ? KEY_GE : KEY_LE;
-    case NODE_GT:
-        return mirrored ? KEY_LT : KEY_GT;
-    case NODE_GE:
-        return mirrored ? KEY_LE : KEY_GE;
-    default:
-        return KEY_NONE;
-    }
-}
-
 // Makes the values of the parts from `first` on; all of them are constants.
 static bool take_values(struct pql_where *where, const struct pql_node *first, struct slice *out)
 {
@@ -128,7 +110,7 @@ static bool term_of(struct pql_where *where, const struct pql_node *node, struct
         const struct pql_node *constant = mirrored ? node->first : node->last;
         if (!is_attribute(attribute, name) || !pql_is_constant(constant))
             return true;
-        out->op = comparison_op(node->kind, mirrored);
+        out->op = expr_key_op(pql_node_op(node->kind), mirrored);
         return pql_value(where->arena, constant, &out->values[0], where->error);
     }
     bool between = node->kind == NODE_BETWEEN;
@@ -193,6 +175,17 @@ static bool check_value(struct range_builder *b, size_t part_at, struct slice va
     struct expr_key key = {.count = 1, .clauses = &clause};
     return expr_key_check_empty(&key, b->keys, b->index_name, b->where->error) &&
            key_size_check(part_at < b->keys->hash_count, value_bytes(value).len, b->where->error);
+}
+
+static bool check_values(struct range_builder *b, size_t part_at, enum key_op op,
+                         const struct slice *values)
+{
+    size_t count = op == KEY_NONE ? 0 : op == KEY_BETWEEN ? 2 : 1;
+    for (size_t i = 0; i < count; i++) {
+        if (!check_value(b, part_at, values[i]))
+            return false;
+    }
+    return true;
 }
 
 static int compare_values(const void *a, const void *b)
@@ -312,20 +305,11 @@ static bool find_range(struct range_builder *b)
         if (term.op == KEY_NONE &&
             !find_term(where, part, 1u << KEY_BETWEEN | 1u << KEY_BEGINS, &term, &at))
             return false;
-        if (term.op == KEY_NONE && !take_bounds(b, part))
-            return false;
-        if (term.op == KEY_BETWEEN && !check_between(where, where->terms[at]))
-            return false;
-        for (size_t v = 0; b->range.op != KEY_NONE && v < 1u + (b->range.op == KEY_BETWEEN); v++) {
-            if (!check_value(b, i, b->range.bounds[v]))
-                return false;
-        }
         if (term.op == KEY_NONE)
-            return true;
-        for (size_t v = 0; v < 1u + (term.op == KEY_BETWEEN); v++) {
-            if (!check_value(b, i, term.values[v]))
-                return false;
-        }
+            return take_bounds(b, part) && check_values(b, i, b->range.op, b->range.bounds);
+        if ((term.op == KEY_BETWEEN && !check_between(where, where->terms[at])) ||
+            !check_values(b, i, term.op, term.values))
+            return false;
         where->used[at] = true;
         if (term.op != KEY_EQ) {
             b->range.op = term.op;
