@@ -197,6 +197,7 @@ struct write_action {
     // The engine's own: see write_action_address().
     struct slice key;           // tree key
     struct slice keyed;         // the item that it was made of
+    size_t size;                // PUT: of the item, by AWS's formula
     const struct table *judged; // PUT: the version whose index keys the item fits, or NULL
     struct write_result out;
 };

@@ -139,8 +139,8 @@ static bool compile_write(struct api_call *call, const struct conditional_write 
     if (!params_check_styles(call, &set) || !field_value_check(write->subject, &call->error) ||
         !check_return_values(call, write->answer.return_values))
         return false;
-    if (write->kind == WRITE_PUT && value_item_size(write->subject->value) > LIMIT_ITEM_SIZE)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    if (write->kind == WRITE_PUT && !item_size_check(write->subject->value, &call->error))
+        return false;
     return params_open(call, &set, &params) &&
            params_condition(call, &params, write->condition_expression, write->expected,
                             write->conditional_operator, condition) &&

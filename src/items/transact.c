@@ -120,8 +120,8 @@ static bool compile_entry(struct api_call *call, const struct transact_action *f
     if (!params_check_styles(call, &set) || !field_value_check(subject, &call->error))
         return false;
     to->item = subject->value;
-    if (to->kind == WRITE_PUT && value_item_size(to->item) > LIMIT_ITEM_SIZE)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    if (to->kind == WRITE_PUT && !item_size_check(to->item, &call->error))
+        return false;
     if (!params_open(call, &set, &params))
         return false;
     if (has_update && (to->update = expr_compile_update(&params, from->update_expression)) == NULL)
