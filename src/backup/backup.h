@@ -40,8 +40,7 @@ struct slice backup_id_new(const struct env *env, struct arena *arena, int64_t n
 struct slice backup_data_name(struct arena *arena, struct slice id);
 struct slice backup_record_name(struct arena *arena, struct slice id);
 
-struct slice backup_encode(const struct backup *backup, struct arena *arena, struct error *error);
-void backup_decode(struct slice record, struct backup *out);
+extern const struct map_form backup_form; // of the record
 
 // Makes a hidden copy's table of the source, without items and indexes; NULL when memory is out.
 MUST_CHECK struct table *backup_data_table(const struct table *source, struct slice name);

@@ -18,7 +18,6 @@ struct backup_run {
     struct run run; // first
     struct slice data_name;
     struct backup backup;
-    struct table *source;    // a reference, or NULL
     struct history *history; // what is copied, or NULL
 };
 
@@ -28,29 +27,27 @@ struct backup_run {
 static bool find_source(struct backup_run *own)
 {
     struct table *was = table_decode(own->backup.source);
-    table_release(own->source);
-    own->source = engine_table(own->run.shop->engine, own->backup.table);
-    bool same = was != NULL && own->source != NULL && slice_equal(was->uuid, own->source->uuid);
+    table_release(own->run.table);
+    own->run.table = engine_table(own->run.shop->engine, own->backup.table);
+    bool same =
+        was != NULL && own->run.table != NULL && slice_equal(was->uuid, own->run.table->uuid);
     table_release(was);
     return same || error_set(&own->run.error, ERR_RESOURCE_NOT_FOUND, "The table was deleted.");
 }
 
-static bool load(struct run *run, struct slice record)
+static bool load(struct run *run)
 {
     struct backup_run *own = (struct backup_run *)run;
-    backup_decode(record, &own->backup);
     own->data_name = backup_data_name(&run->arena, run->id);
     return (own->data_name.ptr != NULL || error_budget(&run->error)) && find_source(own);
 }
 
+// Nothing is written of a backup that was deleted meanwhile.
 static bool save(struct run *run, struct slice there, struct run_saving *saving)
 {
-    const struct backup_run *own = (struct backup_run *)run;
-    if (there.len == 0)
-        saving->count = 0; // the backup was deleted
-    else
-        saving->writes[0].value = backup_encode(&own->backup, &saving->arena, saving->error);
-    return saving->error->code == ERR_NONE;
+    (void)run;
+    saving->count = there.len > 0;
+    return true;
 }
 
 static bool empty_alter(void *context, struct table *current, struct table **next,
@@ -60,7 +57,7 @@ static bool empty_alter(void *context, struct table *current, struct table **nex
     if (current == NULL)
         return error_set(error, ERR_BACKUP_NOT_FOUND, "The backup was deleted.");
     // What had been copied goes with its tree.
-    *next = backup_data_table(own->source != NULL ? own->source : current, own->data_name);
+    *next = backup_data_table(own->run.table != NULL ? own->run.table : current, own->data_name);
     return *next != NULL || error_budget(error);
 }
 
@@ -68,7 +65,7 @@ static bool empty_alter(void *context, struct table *current, struct table **nex
 static bool begin_anew(struct backup_run *own, struct error *error)
 {
     struct record_write record = {.name = own->run.record_name};
-    record.value = backup_encode(&own->backup, &own->run.arena, error);
+    record.value = map_encode(&backup_form, &own->backup, &own->run.arena, error);
     struct table_edit edit = {.name = own->data_name,
                               .alter = empty_alter,
                               .context = own,
@@ -88,12 +85,12 @@ static bool renew(struct backup_run *own)
         return false;
     if (now_ms - own->backup.created_ms >= same_time_ms)
         own->backup.created_ms = now_ms;
-    own->backup.source = backup_source_record(own->source, &run->arena);
+    own->backup.source = backup_source_record(own->run.table, &run->arena);
     if (own->backup.source.ptr == NULL)
         return error_budget(&run->error);
     if (!begin_anew(own, &run->error))
         return false;
-    own->history = history_open(run->shop->engine, own->source, HISTORY_NOW, NULL, &run->error);
+    own->history = history_open(run->shop->engine, own->run.table, HISTORY_NOW, NULL, &run->error);
     return own->history != NULL;
 }
 
@@ -159,22 +156,12 @@ static void finish(struct run *run, bool ok)
 
 static void release(struct run *run)
 {
-    struct backup_run *own = (struct backup_run *)run;
-    close_history(own);
-    table_release(own->source);
+    close_history((struct backup_run *)run);
 }
 
-static const struct run_kind kind = {
-    .name = "backup",
-    .lane = LANE_BACKUP,
-    .size = sizeof(struct backup_run),
-    .unfinished = BACKUP_CREATING,
-    .load = load,
-    .perform = perform,
-    .finish = finish,
-    .release = release,
-    .save = save,
-};
+static const struct run_kind kind =
+    RUN_KIND("backup", LANE_BACKUP, backup_run, backup, &backup_form, BACKUP_CREATING, load,
+             perform, finish, NULL, release, save);
 
 void backup_begin(struct workshop *shop, struct slice id, struct history *history)
 {

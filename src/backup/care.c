@@ -21,7 +21,7 @@ static bool search_one(void *context, struct slice name, struct slice record)
     struct search *search = context;
     struct backup backup;
     (void)name;
-    backup_decode(record, &backup);
+    map_decode(&backup_form, record, &backup);
     if (backup.expiry_ms == 0 || backup.expiry_ms > search->now_ms)
         return true;
     struct found_backup *found = arena_zalloc(&search->arena, 1, sizeof(*found));
@@ -99,7 +99,7 @@ static bool idle_one(void *context, struct slice name, struct slice record)
     struct idle_search *search = context;
     struct backup backup;
     (void)name;
-    backup_decode(record, &backup);
+    map_decode(&backup_form, record, &backup);
     search->found = backup.status == BACKUP_CREATING && slice_equal(backup.table, search->table);
     return !search->found;
 }

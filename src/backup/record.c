@@ -3,7 +3,6 @@
 #include "backup/backup.h"
 
 #include "base/encode.h"
-#include "value/map.h"
 
 #include <stdio.h>
 
@@ -23,13 +22,8 @@ struct slice backup_id_new(const struct env *env, struct arena *arena, int64_t n
 
 static struct slice prefixed(struct arena *arena, const char *prefix, struct slice id)
 {
-    size_t len = strlen(prefix);
-    uint8_t *text = arena_alloc(arena, len + id.len);
-    if (text == NULL)
-        return slice_of(NULL, 0);
-    memcpy(text, prefix, len);
-    memcpy(text + len, id.ptr, id.len);
-    return slice_of(text, len + id.len);
+    const char *text = arena_printf(arena, "%s%.*s", prefix, SLICE_FMT(id));
+    return text == NULL ? slice_of(NULL, 0) : slice_str(text);
 }
 
 struct slice backup_data_name(struct arena *arena, struct slice id)
@@ -45,33 +39,17 @@ struct slice backup_record_name(struct arena *arena, struct slice id)
 
 // ---- Records ----------------------------------------------------------------------------
 
+#define ROW(kind, field, name) MAP_ROW(backup, kind, field, name)
+// clang-format off
 static const struct map_row backup_rows[] = {
-    MAP_SAME(backup, TEXT, id),
-    MAP_SAME(backup, TEXT, name),
-    MAP_SAME(backup, TEXT, table),
-    MAP_SAME(backup, SMALL, status),
-    MAP_SAME(backup, FLAG, system),
-    MAP_ROW(backup, INTEGER, created_ms, "created"),
-    MAP_ROW(backup, INTEGER, expiry_ms, "expiry"),
-    MAP_SAME(backup, INTEGER, size),
-    MAP_SAME(backup, INTEGER, items),
-    MAP_SAME(backup, TEXT, failure),
-    MAP_SAME(backup, VALUE, source),
+    ROW(TEXT, id, "id"), ROW(TEXT, name, "name"), ROW(TEXT, table, "table"),
+    ROW(SMALL, status, "status"), ROW(FLAG, system, "system"), ROW(INTEGER, created_ms, "created"),
+    ROW(INTEGER, expiry_ms, "expiry"), ROW(INTEGER, size, "size"), ROW(INTEGER, items, "items"),
+    ROW(TEXT, failure, "failure"), ROW(VALUE, source, "source"),
 };
-
-struct slice backup_encode(const struct backup *backup, struct arena *arena, struct error *error)
-{
-    struct map_maker maker;
-    map_begin(&maker);
-    map_put_rows(&maker.b, backup_rows, COUNT_OF(backup_rows), backup);
-    return map_end(&maker, arena, error);
-}
-
-void backup_decode(struct slice record, struct backup *out)
-{
-    *out = (struct backup){.size = 0};
-    map_get_rows(record, backup_rows, COUNT_OF(backup_rows), out);
-}
+// clang-format on
+#undef ROW
+const struct map_form backup_form = MAP_FORM(backup, backup_rows);
 
 // ---- Making -----------------------------------------------------------------------------
 
@@ -131,7 +109,7 @@ bool backup_of_deleted(struct engine *engine, struct arena *arena, struct table 
     if (backup.id.ptr == NULL || backup.name.ptr == NULL || backup.source.ptr == NULL)
         return error_budget(error);
     record->name = backup_record_name(arena, backup.id);
-    record->value = backup_encode(&backup, arena, error);
+    record->value = map_encode(&backup_form, &backup, arena, error);
     struct slice data = backup_data_name(arena, backup.id);
     if (record->name.ptr == NULL || record->value.ptr == NULL || data.ptr == NULL)
         return error_budget(error);

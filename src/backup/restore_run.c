@@ -35,7 +35,6 @@ bool restore_has_past(struct engine *engine, const struct table *table, int64_t 
 struct restore_run {
     struct run run;          // first
     struct history *history; // what the table is filled with, or NULL: it had to wait
-    struct table *target;
 };
 
 // The items that the table is to be filled with.
@@ -63,17 +62,10 @@ static struct history *open_source(struct workshop *shop, const struct table *ta
 
 static bool settle(struct restore_run *own, bool keep, struct error *error)
 {
-    struct table_settling settling = {own->target, keep};
+    struct table_settling settling = {own->run.table, keep};
     struct table_edit edit = {
-        .name = own->target->name, .alter = table_settle, .context = &settling};
+        .name = own->run.table->name, .alter = table_settle, .context = &settling};
     return work_edit_table(own->run.shop, &edit, error);
-}
-
-static bool load(struct run *run, struct slice record)
-{
-    (void)run;
-    (void)record; // what there is to know is in the table
-    return true;
 }
 
 // Each try opens the source, but for the first one of a run that could begin at once.
@@ -81,10 +73,10 @@ static bool fill(struct restore_run *own)
 {
     struct run *run = &own->run;
     if (own->history == NULL)
-        own->history = open_source(run->shop, own->target, &run->arena, &run->error);
+        own->history = open_source(run->shop, own->run.table, &run->arena, &run->error);
     if (own->history == NULL)
         return false;
-    bool ok = put_batch_copy(run->shop, own->history, own->target, &run->error);
+    bool ok = put_batch_copy(run->shop, own->history, own->run.table, &run->error);
     history_close(own->history);
     own->history = NULL;
     return ok;
@@ -111,9 +103,9 @@ static void finish(struct run *run, bool ok)
         return;
     error_init(&error, &run->arena);
     log_error("the restore of table %.*s failed, the table is removed: %s",
-              SLICE_FMT(own->target->name), run->error.message);
+              SLICE_FMT(own->run.table->name), run->error.message);
     if (!settle(own, false, &error))
-        log_error("table %.*s could not be removed: %s", SLICE_FMT(own->target->name),
+        log_error("table %.*s could not be removed: %s", SLICE_FMT(own->run.table->name),
                   error.message);
 }
 
@@ -122,24 +114,17 @@ static void release(struct run *run)
     struct restore_run *own = (struct restore_run *)run;
     if (own->history != NULL)
         history_close(own->history);
-    table_release(own->target);
 }
 
-static const struct run_kind kind = {
-    .name = "restore",
-    .lane = LANE_RESTORE,
-    .size = sizeof(struct restore_run),
-    .load = load,
-    .perform = perform,
-    .finish = finish,
-    .release = release,
-};
+// It has no record: all there is to know is in the table.
+static const struct run_kind kind = RUN_KIND("restore", LANE_RESTORE, restore_run, run, NULL, 0,
+                                             NULL, perform, finish, NULL, release, NULL);
 
 void restore_begin(struct workshop *shop, struct table *target)
 {
     struct run *run = run_new(&kind, target->name, slice_of(NULL, 0));
     struct restore_run *own = (struct restore_run *)run;
-    own->target = table_hold(target);
+    run->table = table_hold(target);
     if (lane_idle(shop, LANE_RESTORE))
         own->history = open_source(shop, target, &run->arena, &run->error);
     error_init(&run->error, &run->arena); // what failed here the run tries again, and tells

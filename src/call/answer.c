@@ -22,17 +22,6 @@ static const char *reason_code(enum error_code failure)
     return code != NULL ? code : "ValidationError";
 }
 
-// Why an action cancels its transaction: of those that are wrong in themselves only the first is
-// told. (A read tells of each key.)
-static enum error_code failure_told(const struct write_job *job, size_t at)
-{
-    enum error_code failure = job->actions[at].out.failure;
-    for (size_t i = 0; job->transaction && failure == ERR_VALIDATION && i < at; i++)
-        if (job->actions[i].out.failure == ERR_VALIDATION)
-            return ERR_NONE;
-    return failure;
-}
-
 // "Transaction cancelled, please refer cancellation reasons for specific reasons [None, …]"
 static void write_canceled(struct json_writer *w, const struct write_job *job, bool images)
 {
@@ -44,7 +33,7 @@ static void write_canceled(struct json_writer *w, const struct write_job *job, b
     for (size_t i = 0; i < job->count; i++) {
         if (i > 0)
             buf_text(&text, ", ");
-        buf_text(&text, reason_code(failure_told(job, i)));
+        buf_text(&text, reason_code(job->actions[i].out.failure));
     }
     buf_text(&text, "]");
     json_string(w, buf_view(&text));
@@ -53,7 +42,7 @@ static void write_canceled(struct json_writer *w, const struct write_job *job, b
     for (size_t i = 0; i < job->count; i++) {
         const struct write_action *action = &job->actions[i];
         json_open_object(w);
-        enum error_code failure = failure_told(job, i);
+        enum error_code failure = action->out.failure;
         json_put_text(w, "Code", reason_code(failure));
         if (failure != ERR_NONE) {
             if (images && failure == ERR_CONDITIONAL_CHECK_FAILED && action->out.old_item.len > 0) {

@@ -73,7 +73,7 @@ static bool make_records(struct model_attachment *a, struct table *table, struct
     work->name = model_work_name(a->arena, table->name);
     work->value = VALUE_NONE;
     if (a->guard != NULL)
-        work->value = model_work_encode(&a->work, a->arena, error);
+        work->value = map_encode(&model_work_form, &a->work, a->arena, error);
     return error->code == ERR_NONE && (work->name.ptr != NULL || error_budget(error));
 }
 

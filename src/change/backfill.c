@@ -8,51 +8,19 @@
 // lies behind it is done again after a crash, which changes nothing.
 #include "change/migration.h"
 
-#include "base/limits.h"
 #include "base/log.h"
-#include "base/wait.h"
-#include "engine/layout.h"
 
-#include <stdlib.h>
-
-enum {
-    BATCH_ITEMS = 192,
-    SAVE_EVERY_MS = 400,
-    WAIT_MS = 20,
-    BATCH_MEMORY = 64 << 20,
-    ITEM_MEMORY = 8 << 20,
-    TEXT_MAX = 2048,
-};
+enum { BATCH_ITEMS = 192, WAIT_MS = 20, TEXT_MAX = 2048 };
 
 struct backfill {
-    struct run run;      // first; its id is the table's name
-    struct table *table; // the current version, a reference
-    struct slice model;  // name of the text that this work is for
-    struct arena batch;
-    struct arena item;
+    struct walk_run walk; // first; its id is the table's name
+    struct slice model;   // name of the text that this work is for
     struct model_work work;
-    struct model_pace pace;
-    struct buf position;
     struct buf text;
     bool superseded; // somebody attached another model
-    int64_t saved_ms;
     size_t count;
     struct write_action actions[BATCH_ITEMS];
 };
-
-// ---- Time -------------------------------------------------------------------------------------
-
-bool model_pace(struct workshop *shop, struct model_pace *pace, int64_t count)
-{
-    if (pace->began_ms == 0)
-        pace->began_ms = monotonic_ms();
-    pace->done += count;
-    while (monotonic_ms() - pace->began_ms < pace->done * 1000 / pace->rate) {
-        if (!work_pause(shop, WAIT_MS))
-            return false;
-    }
-    return !work_stopping(shop);
-}
 
 // ---- The record -------------------------------------------------------------------------------
 
@@ -61,31 +29,18 @@ static bool save(struct run *base, struct slice there, struct run_saving *saving
 {
     struct backfill *run = (struct backfill *)base;
     struct model_work work;
-    model_work_decode(there.len > 0 ? there : value_empty_map(), &work);
+    map_decode(&model_work_form, there, &work);
     run->superseded =
         work.version != run->work.version || !slice_equal(work.table_id, run->work.table_id);
     saving->count = !run->superseded;
-    if (!run->superseded)
-        saving->writes[0].value = model_work_encode(&run->work, &saving->arena, saving->error);
-    return saving->error->code == ERR_NONE;
-}
-
-static void keep_position(struct run *base)
-{
-    struct backfill *run = (struct backfill *)base;
-    run->work.progress.position = buf_view(&run->position);
-    run_save(base);
-    run->saved_ms = monotonic_ms();
+    return true;
 }
 
 // Takes the table as it is now. False if it is gone, or has another model.
 static bool refresh(struct backfill *run)
 {
-    struct table *table = engine_table(run->run.shop->engine, run->run.id);
-    table_release(run->table);
-    run->table = table;
-    if (table == NULL || !slice_equal(table->uuid, run->work.table_id) ||
-        !slice_equal(table->model, run->model) || table->guard == NULL)
+    if (!walk_run_refresh(&run->walk, run->walk.run.id, run->work.table_id) ||
+        !slice_equal(run->walk.run.table->model, run->model) || run->walk.run.table->guard == NULL)
         run->superseded = true;
     return !run->superseded;
 }
@@ -104,21 +59,24 @@ static bool is_busy(const struct table *table)
 // Does one thing to one index. *done tells that there is nothing left.
 static bool index_step(struct backfill *run, bool *done)
 {
-    const struct model_table *model = model_guard_table(run->table->guard);
-    for (size_t i = 0; run->work.prune && i < run->table->index_count; i++) {
-        const struct index *index = &run->table->indexes[i];
+    const struct model_table *model = model_guard_table(run->walk.run.table->guard);
+    for (size_t i = 0; run->work.prune && i < run->walk.run.table->index_count; i++) {
+        const struct index *index = &run->walk.run.table->indexes[i];
         if (index->global && model_table_index(model, index->name) == NULL)
-            return model_delete_index(run->run.shop, run->run.id, index->name, &run->run.error);
+            return model_delete_index(run->walk.run.shop, run->walk.run.id, index->name,
+                                      &run->walk.run.error);
     }
     for (size_t i = 0; i < model->index_count; i++) {
         const struct model_index *index = &model->indexes[i];
-        switch (model_index_compare(index, run->table)) {
+        switch (model_index_compare(index, run->walk.run.table)) {
         case INDEX_IS_SAME:
             break;
         case INDEX_IS_MISSING:
-            return model_create_index(run->run.shop, index, run->table, &run->run.error);
+            return model_create_index(run->walk.run.shop, index, run->walk.run.table,
+                                      &run->walk.run.error);
         case INDEX_IS_OTHER:
-            return model_delete_index(run->run.shop, run->run.id, index->name, &run->run.error);
+            return model_delete_index(run->walk.run.shop, run->walk.run.id, index->name,
+                                      &run->walk.run.error);
         }
     }
     *done = true;
@@ -128,9 +86,10 @@ static bool index_step(struct backfill *run, bool *done)
 // Somebody else changes the table at this moment; that ends.
 static bool must_wait(struct backfill *run)
 {
-    if (run->run.error.code != ERR_LIMIT_EXCEEDED && run->run.error.code != ERR_RESOURCE_IN_USE)
+    if (run->walk.run.error.code != ERR_LIMIT_EXCEEDED &&
+        run->walk.run.error.code != ERR_RESOURCE_IN_USE)
         return false;
-    error_init(&run->run.error, &run->run.arena);
+    error_init(&run->walk.run.error, &run->walk.run.arena);
     return true;
 }
 
@@ -138,15 +97,15 @@ static bool do_indexes(struct backfill *run)
 {
     bool done = false;
     while (!done) {
-        if (work_stopping(run->run.shop) || !refresh(run))
+        if (work_stopping(run->walk.run.shop) || !refresh(run))
             return false;
-        bool busy = is_busy(run->table);
+        bool busy = is_busy(run->walk.run.table);
         if (!busy && !index_step(run, &done)) {
             busy = must_wait(run);
             if (!busy)
                 return false;
         }
-        if (busy && !work_pause(run->run.shop, WAIT_MS))
+        if (busy && !work_pause(run->walk.run.shop, WAIT_MS))
             return false;
     }
     return true;
@@ -160,31 +119,25 @@ static void note_violation(struct backfill *run, struct slice item, const char *
     run->work.violations++;
     if (run->work.progress.samples.count == MODEL_SAMPLES)
         return;
-    struct slice key = model_key_of(run->table, item, &run->item);
+    struct slice key = model_key_of(run->walk.run.table, item, &run->walk.item);
     buf_clear(&run->text);
     if (violations != NULL)
         model_violations_text(violations, &run->text);
     else
         buf_text(&run->text, failure);
     if (key.ptr != NULL)
-        model_sample_add(&run->work.progress.samples, &run->run.arena, key, buf_view(&run->text));
+        model_sample_add(&run->work.progress.samples, &run->walk.run.arena, key,
+                         buf_view(&run->text));
 }
 
 static bool add_action(struct backfill *run, struct slice item)
 {
-    struct buf key;
-    buf_init(&key, STORE_KEY_MAX);
-    layout_item_key(&key, run->table->tree, &run->table->keys, item);
-    struct write_action action = {
-        .kind = WRITE_UPDATE,
-        .table = run->table,
-        .key = arena_copy(&run->batch, buf_view(&key)),
-        .item = model_key_of(run->table, item, &run->batch),
-        .flags = WRITE_TOUCH,
-    };
-    buf_release(&key);
-    if (action.key.ptr == NULL || action.item.ptr == NULL)
-        return error_budget(&run->run.error);
+    struct write_action action = {.kind = WRITE_UPDATE,
+                                  .table = run->walk.run.table,
+                                  .item = model_key_of(run->walk.run.table, item, &run->walk.page),
+                                  .flags = WRITE_TOUCH};
+    if (action.item.ptr == NULL)
+        return error_budget(&run->walk.run.error);
     run->actions[run->count++] = action;
     return true;
 }
@@ -193,10 +146,10 @@ static bool visit(void *context, struct slice item)
 {
     struct backfill *run = context;
     struct model_touch touch;
-    arena_reset(&run->item);
-    if (!model_touch(run->table->guard, engine_env(run->run.shop->engine), &run->item, item,
-                     &touch))
-        return error_budget(&run->run.error);
+    arena_reset(&run->walk.item);
+    if (!model_touch(run->walk.run.table->guard, engine_env(run->walk.run.shop->engine),
+                     &run->walk.item, item, &touch))
+        return error_budget(&run->walk.run.error);
     run->work.progress.done++;
     if (touch.violations != NULL || touch.failure != NULL)
         note_violation(run, item, touch.failure, touch.violations);
@@ -205,70 +158,58 @@ static bool visit(void *context, struct slice item)
     return add_action(run, item);
 }
 
-static bool write_some(struct backfill *run, struct write_action *actions, size_t count)
+static void tally(struct walk_run *walk, size_t done)
 {
-    struct item_edit edit = {.arena = &run->batch, .count = count, .actions = actions};
-    if (!work_edit_items(run->run.shop, &edit, &run->run.error))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        run->work.written += actions[i].out.changed;
-    return true;
+    struct backfill *run = (struct backfill *)walk;
+    for (size_t i = 0; i < done; i++)
+        run->work.written += walk->actions[i].out.changed && walk->actions[i].out.failure == 0;
 }
 
-// One item that cannot be touched (another one has its unique value) stops all of its write: then
-// they are written one by one.
-static bool write_each(struct backfill *run)
+// An item that cannot be touched (another one has its unique value) is left as it is. One that
+// others kept changing while it was judged is touched again. *left is how many of these there are,
+// now the first ones.
+static bool sort_failures(struct backfill *run, size_t *left)
 {
-    for (size_t i = 0; i < run->count; i++) {
+    size_t count = *left;
+    *left = 0;
+    for (size_t i = 0; i < count; i++) {
         struct write_action action = run->actions[i];
-        struct write_action alone = {.kind = action.kind,
-                                     .table = action.table,
-                                     .key = action.key,
-                                     .item = action.item,
-                                     .flags = WRITE_TOUCH};
-        error_init(&run->run.error, &run->batch);
-        if (write_some(run, &alone, 1))
-            continue;
-        if (run->run.error.code != ERR_VALIDATION)
-            return false;
-        note_violation(run, action.item, run->run.error.message, run->run.error.details);
+        if (action.out.failure == ERR_VALIDATION)
+            note_violation(run, action.item, action.out.failure_text, action.out.failure_details);
+        else if (action.out.failure == ERR_TRANSACTION_CONFLICT)
+            run->actions[(*left)++] = action;
+        else if (action.out.failure != ERR_NONE)
+            return error_set(&run->walk.run.error, action.out.failure, "%s",
+                             action.out.failure_text);
     }
-    error_init(&run->run.error, &run->run.arena);
     return true;
 }
 
 static bool write_batch(struct backfill *run)
 {
-    if (run->count == 0)
-        return true;
-    error_init(&run->run.error, &run->batch);
-    bool ok = write_some(run, run->actions, run->count);
-    if (!ok && run->run.error.code == ERR_VALIDATION)
-        ok = write_each(run);
-    if (ok)
-        error_init(&run->run.error, &run->run.arena);
-    return ok;
+    size_t left = run->count;
+    while (left > 0) {
+        for (size_t i = 0; i < left; i++)
+            run->actions[i].out = (struct write_result){.changed = false};
+        if (!walk_run_write(&run->walk, run->actions, left, true) || !sort_failures(run, &left) ||
+            (left > 0 && !work_pause(run->walk.run.shop, WAIT_MS)))
+            return false;
+    }
+    return true;
 }
 
 static bool do_items(struct backfill *run)
 {
     bool ended = run->work.skip_items;
-    run->work.progress.items_ms = env_now(engine_env(run->run.shop->engine));
-    run->work.progress.items_before = run->work.progress.done;
-    keep_position(&run->run);
+    walk_run_begin(&run->walk);
     while (!ended) {
         if (run->superseded || !refresh(run))
             return false;
-        arena_reset(&run->batch);
         run->count = 0;
         int64_t before = run->work.progress.done;
-        if (!model_walk(run->run.shop->engine, run->table, &run->position, BATCH_ITEMS, visit, run,
-                        &ended, &run->run.error) ||
-            !write_batch(run))
+        if (!walk_run_look(&run->walk, BATCH_ITEMS, visit, &ended) || !write_batch(run))
             return false;
-        if (monotonic_ms() - run->saved_ms >= SAVE_EVERY_MS)
-            keep_position(&run->run);
-        if (!model_pace(run->run.shop, &run->pace, run->work.progress.done - before) && !ended)
+        if (!walk_run_pause(&run->walk, run->work.progress.done - before) && !ended)
             return false;
     }
     return true;
@@ -276,25 +217,19 @@ static bool do_items(struct backfill *run)
 
 // ---- The run ----------------------------------------------------------------------------------
 
-static bool load(struct run *base, struct slice record)
+static bool load(struct run *base)
 {
     struct backfill *run = (struct backfill *)base;
     struct model_version version;
-    struct engine *engine = base->shop->engine;
-    arena_init(&run->batch, BATCH_MEMORY);
-    arena_init(&run->item, ITEM_MEMORY);
-    buf_init(&run->position, STORE_KEY_MAX);
+    walk_run_open(&run->walk, &run->work.progress);
+    run->walk.tally = tally;
     buf_init(&run->text, TEXT_MAX);
-    model_work_decode(record, &run->work);
-    run->table = engine_table(engine, base->id);
     // The work of an earlier table of this name is nobody's any more.
-    run->superseded = run->table == NULL || !slice_equal(run->table->uuid, run->work.table_id);
-    if (run->superseded || !model_version_get(engine, run->table, run->work.version, &base->arena,
-                                              &version, &base->error))
+    run->superseded = !walk_run_refresh(&run->walk, base->id, run->work.table_id);
+    if (run->superseded || !model_version_get(base->shop->engine, base->table, run->work.version,
+                                              &base->arena, &version, &base->error))
         return false;
     run->model = version.text;
-    run->pace.rate = run->work.progress.rate > 0 ? run->work.progress.rate : MODEL_RATE;
-    buf_slice(&run->position, run->work.progress.position);
     return true;
 }
 
@@ -316,7 +251,7 @@ static void finish(struct run *base, bool ok)
     run->work.status = ok ? MODEL_ACTIVE : MODEL_FAILED;
     if (ok) {
         run->work.phase = MODEL_PHASE_DONE;
-        buf_clear(&run->position);
+        buf_clear(&run->walk.position);
         log_info("table %.*s: its items are as the model wants them: %lld looked at, %lld "
                  "changed, %lld that violate it",
                  SLICE_FMT(base->id), (long long)run->work.progress.done,
@@ -326,37 +261,24 @@ static void finish(struct run *base, bool ok)
         log_error("table %.*s: the backfill of its model failed: %s", SLICE_FMT(base->id),
                   base->error.message);
     }
-    keep_position(base);
+    walk_run_keep(base);
 }
 
 static void suspend(struct run *base)
 {
     if (!((struct backfill *)base)->superseded)
-        keep_position(base);
+        walk_run_keep(base);
 }
 
 static void release(struct run *base)
 {
-    struct backfill *run = (struct backfill *)base;
-    table_release(run->table);
-    buf_release(&run->text);
-    buf_release(&run->position);
-    arena_release(&run->item);
-    arena_release(&run->batch);
+    buf_release(&((struct backfill *)base)->text);
+    walk_run_release(base);
 }
 
-static const struct run_kind kind = {
-    .name = "model/work",
-    .lane = LANE_MODEL,
-    .size = sizeof(struct backfill),
-    .unfinished = MODEL_APPLYING,
-    .load = load,
-    .perform = perform,
-    .finish = finish,
-    .suspend = suspend,
-    .release = release,
-    .save = save,
-};
+static const struct run_kind kind =
+    RUN_KIND("model/work", LANE_MODEL, backfill, work, &model_work_form, MODEL_APPLYING, load,
+             perform, finish, suspend, release, save);
 
 void model_work_begin(struct workshop *shop, struct slice table)
 {

@@ -34,12 +34,7 @@ bool model_touch(const struct guard *guard, const struct env *env, struct arena 
 {
     struct error error;
     struct guard_write write = {
-        .touch = true,
-        .before = item,
-        .env = env,
-        .arena = arena,
-        .after = item,
-    };
+        .touch = true, .before = item, .env = env, .arena = arena, .after = item};
     error_init(&error, arena);
     *out = (struct model_touch){.after = item};
     if (!guard->ops->write(guard, &write, &error)) {
@@ -192,7 +187,6 @@ struct looking {
     struct arena item;   // of one item
     struct buf text;
     struct digests digests;
-    uint64_t walked; // items of a walk that is not the first
     struct model_look *look;
     struct error *error;
 };
@@ -332,24 +326,15 @@ static bool look_again(void *context, struct slice item)
     struct model_touch touch;
     if (!touch_item(looking, item, &touch))
         return false;
-    looking->walked++;
     note_claims(looking, item, &touch);
     return true;
 }
 
-// Walks over all items, or as many as may be looked at.
 static bool walk(struct looking *looking, uint64_t most,
-                 bool (*visit)(void *context, struct slice item), const uint64_t *seen, bool *ended)
+                 bool (*visit)(void *context, struct slice item), bool *whole)
 {
-    struct buf after;
-    bool ok = true;
-    *ended = false;
-    buf_init(&after, STORE_KEY_MAX);
-    while (ok && !*ended && (most == 0 || *seen < most))
-        ok = model_walk(looking->shop->engine, looking->table, &after, most == 0 ? 0 : most - *seen,
-                        visit, looking, ended, looking->error);
-    buf_release(&after);
-    return ok;
+    return model_walk_most(looking->shop->engine, looking->table, most, visit, looking, whole,
+                           looking->error);
 }
 
 static bool look_all(struct looking *looking, uint64_t most)
@@ -362,15 +347,14 @@ static bool look_all(struct looking *looking, uint64_t most)
         .most = looking->shop->note_bytes > 0 ? looking->shop->note_bytes / sizeof(struct digest)
                                               : DIGESTS_MOST,
     };
-    if (!walk(looking, most, look_at, &looking->look->examined, &looking->look->whole))
+    if (!walk(looking, most, look_at, &looking->look->whole))
         return false;
     while (digests->last < UINT64_MAX) {
         digests->first = digests->last + 1;
         digests->last = UINT64_MAX;
         digests->count = 0;
         memset(digests->slots, 0, digests->capacity * sizeof(*digests->slots));
-        looking->walked = 0;
-        if (!walk(looking, most, look_again, &looking->walked, &ended))
+        if (!walk(looking, most, look_again, &ended))
             return false;
     }
     return true;
@@ -380,15 +364,8 @@ bool model_look(struct workshop *shop, struct table *table, const struct guard *
                 uint64_t most, struct arena *arena, struct model_look *out, struct error *error)
 {
     const struct model_table *model = model_guard_table(guard);
-    struct looking looking = {
-        .shop = shop,
-        .table = table,
-        .guard = guard,
-        .model = model,
-        .arena = arena,
-        .look = out,
-        .error = error,
-    };
+    struct looking looking = {shop, table, guard, model, .arena = arena, .look = out};
+    looking.error = error;
     *out = (struct model_look){.whole = false};
     out->entities = arena_zalloc(arena, model->entity_count + 1, sizeof(*out->entities));
     if (out->entities == NULL)

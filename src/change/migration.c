@@ -10,53 +10,24 @@ struct slice migration_record_name(struct arena *arena, struct slice table, stru
     return text == NULL ? slice_of(NULL, 0) : slice_str(text);
 }
 
+#define ROW(kind, field, name) MAP_ROW(migration_work, kind, field, name)
+// clang-format off
 static const struct map_row work_rows[] = {
-    MAP_ROW(migration_work, TEXT, table_id, "tableId"),
-    MAP_SAME(migration_work, TEXT, name),
-    MAP_SAME(migration_work, TEXT, file),
-    MAP_SAME(migration_work, TEXT, text),
-    MAP_SAME(migration_work, SMALL, status),
-    MAP_SAME(migration_work, FLAG, applied),
-    MAP_SAME(migration_work, FLAG, down),
-    MAP_SAME(migration_work, INTEGER, step),
-    MAP_SAME(migration_work, INTEGER, matched),
-    MAP_SAME(migration_work, INTEGER, made),
-    MAP_SAME(migration_work, INTEGER, removed),
-    MAP_SAME(migration_work, INTEGER, failed),
+    ROW(TEXT, table_id, "tableId"), ROW(TEXT, name, "name"), ROW(TEXT, file, "file"),
+    ROW(TEXT, text, "text"), ROW(SMALL, status, "status"), ROW(FLAG, applied, "applied"),
+    ROW(FLAG, down, "down"), ROW(INTEGER, step, "step"), ROW(INTEGER, matched, "matched"),
+    ROW(INTEGER, made, "made"), ROW(INTEGER, removed, "removed"), ROW(INTEGER, failed, "failed"),
+    MAP_PART_ROW(migration_work, progress, &model_progress_form),
 };
-
-struct slice migration_work_encode(const struct migration_work *work, struct arena *arena,
-                                   struct error *error)
-{
-    struct map_maker maker;
-    map_begin(&maker);
-    map_put_rows(&maker.b, work_rows, COUNT_OF(work_rows), work);
-    model_progress_encode(&maker, &work->progress);
-    return map_end(&maker, arena, error);
-}
-
-void migration_work_decode(struct slice record, struct migration_work *out)
-{
-    *out = (struct migration_work){.step = 0};
-    map_get_rows(record, work_rows, COUNT_OF(work_rows), out);
-    model_progress_decode(record, &out->progress);
-}
+// clang-format on
+#undef ROW
+const struct map_form migration_work_form = MAP_FORM(migration_work, work_rows);
 
 bool migration_work_read(struct engine *engine, const struct table *table, struct slice name,
                          struct arena *arena, struct migration_work *out, struct error *error)
 {
-    struct slice record;
-    struct slice path = migration_record_name(arena, table->name, name);
-    *out = (struct migration_work){.status = MIGRATION_DONE};
-    if (path.ptr == NULL)
-        return error_budget(error);
-    if (!engine_record(engine, path, arena, &record, error))
-        return false;
-    if (record.len > 0)
-        migration_work_decode(record, out);
-    if (!slice_equal(out->table_id, table->uuid))
-        *out = (struct migration_work){.status = MIGRATION_DONE};
-    return true;
+    return model_table_record(engine, table, migration_record_name(arena, table->name, name),
+                              &migration_work_form, arena, out, error);
 }
 
 // ---- Opening ----------------------------------------------------------------------------------

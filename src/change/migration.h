@@ -12,7 +12,7 @@ enum migration_status { MIGRATION_DONE, MIGRATION_RUNNING, MIGRATION_FAILED };
 
 // The record of a migration. Slices point into the record.
 struct migration_work {
-    struct slice table_id;
+    struct slice table_id; // first, see model_table_record()
     struct slice name;
     struct slice file;
     struct slice text;
@@ -28,9 +28,7 @@ struct migration_work {
 };
 
 struct slice migration_record_name(struct arena *arena, struct slice table, struct slice name);
-struct slice migration_work_encode(const struct migration_work *work, struct arena *arena,
-                                   struct error *error);
-void migration_work_decode(struct slice record, struct migration_work *out);
+extern const struct map_form migration_work_form;
 // text.len 0 if there is none.
 MUST_CHECK bool migration_work_read(struct engine *engine, const struct table *table,
                                     struct slice name, struct arena *arena,

@@ -3,7 +3,6 @@
 // that was read, so that nothing that others wrote meanwhile is lost.
 #include "change/migration.h"
 
-#include "engine/layout.h"
 #include "value/digest.h"
 #include "work/put_batch.h"
 
@@ -21,26 +20,8 @@ const struct expr_condition *migration_absent(const struct table *table, struct 
 static bool tree_key(const struct migrator *m, struct slice item, struct slice *out,
                      struct error *error)
 {
-    struct buf key;
-    buf_init(&key, STORE_KEY_MAX);
-    layout_item_key(&key, m->table->tree, &m->table->keys, item);
-    *out = key.failed ? slice_of(NULL, 0) : arena_copy(m->arena, buf_view(&key));
-    buf_release(&key);
+    *out = work_item_key(m->table, item, m->arena);
     return out->ptr != NULL || error_budget(error);
-}
-
-static bool read_item(const struct migrator *m, struct slice key, struct slice *item,
-                      struct error *error)
-{
-    struct item_read read;
-    if (!engine_get(m->engine, NULL, key, &read, error))
-        return false;
-    *item = VALUE_NONE;
-    if (read.item.len > 0)
-        *item = arena_copy(m->arena, read.item);
-    bool ok = read.item.len == 0 || item->ptr != NULL || error_budget(error);
-    item_read_release(m->engine, &read);
-    return ok;
 }
 
 struct finding {
@@ -49,10 +30,9 @@ struct finding {
 
 static bool find(void *context, struct slice key_item, struct slice *item, struct error *error)
 {
-    const struct finding *finding = context;
-    struct slice key;
-    return tree_key(finding->migrator, key_item, &key, error) &&
-           read_item(finding->migrator, key, item, error);
+    const struct migrator *m = ((const struct finding *)context)->migrator;
+    *item = key_item;
+    return model_item_now(m->engine, m->table, m->arena, item, error);
 }
 
 static bool match(const struct migrator *m, struct write_action *action, struct slice item,
@@ -74,16 +54,19 @@ static bool has_key(const struct migration_plan *plan, struct slice key)
 }
 
 // Another action on an item that was read: it goes, or must stay as it is.
-static bool add_read(const struct migrator *m, struct migration_plan *plan, struct slice key,
-                     struct slice item, bool removed, struct error *error)
+static bool add_read(const struct migrator *m, struct migration_plan *plan, struct slice item,
+                     bool removed, struct error *error)
 {
     struct write_action *action = &plan->actions[plan->count++];
     *action = (struct write_action){
-        .kind = removed ? WRITE_DELETE : WRITE_CHECK, .table = m->table, .key = key};
-    action->item = model_key_of(m->table, item, m->arena);
+        .kind = removed ? WRITE_DELETE : WRITE_CHECK,
+        .table = m->table,
+        .item = model_key_of(m->table, item, m->arena),
+    };
     plan->changes |= removed;
     plan->removed += removed;
-    return match(m, action, item, error) && (action->item.ptr != NULL || error_budget(error));
+    return (action->item.ptr != NULL || error_budget(error)) && match(m, action, item, error) &&
+           write_action_address(action, m->arena, error);
 }
 
 // A made item. *covered: it takes the place of the item that it is made of.
@@ -92,25 +75,23 @@ static bool add_made(const struct migrator *m, struct migration_plan *plan,
                      bool *covered, struct error *error)
 {
     struct write_action action = {.kind = WRITE_PUT, .table = m->table, .item = made->item};
-    struct slice there;
     if (!put_batch_check(m->engine, m->table, m->arena, &action.item, error))
         return false;
     action.prepared = m->table->guard;
     made->item = action.item;
-    if (!tree_key(m, action.item, &action.key, error))
+    if (!write_action_address(&action, m->arena, error))
         return false;
     if (has_key(plan, action.key))
         return error_validation(error, "two items with the same key are made of one");
     bool is_source = slice_equal(action.key, source_key);
     *covered |= is_source;
-    if (is_source)
-        there = source;
-    else if (!read_item(m, action.key, &there, error))
+    struct slice there = is_source ? source : action.item;
+    if (!is_source && !model_item_now(m->engine, m->table, m->arena, &there, error))
         return false;
     // An item that is there is left alone, unless it is to be replaced by another one.
     bool keeps = there.len > 0 && !is_source && !made->replace;
     if (keeps || slice_equal(there, action.item))
-        return !is_source || add_read(m, plan, source_key, source, false, error);
+        return !is_source || add_read(m, plan, source, false, error);
     action.condition = there.len == 0 ? m->absent : NULL;
     if (there.len > 0 && !match(m, &action, there, error))
         return false;
@@ -129,7 +110,7 @@ static bool add_others(const struct migrator *m, struct migration_plan *plan, st
             continue;
         if (!tree_key(m, other->key, &key, error))
             return false;
-        if (!has_key(plan, key) && !add_read(m, plan, key, other->item, other->removed, error))
+        if (!has_key(plan, key) && !add_read(m, plan, other->item, other->removed, error))
             return false;
     }
     return true;
@@ -163,7 +144,7 @@ bool migration_plan(const struct migrator *m, struct slice item, struct migratio
         if (!add_made(m, plan, &plan->result.made[i], item, source_key, &covered, error))
             return false;
     }
-    if (!covered && !add_read(m, plan, source_key, item, !plan->result.keep, error))
+    if (!covered && !add_read(m, plan, item, !plan->result.keep, error))
         return false;
     return add_others(m, plan, error);
 }

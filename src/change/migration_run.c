@@ -1,37 +1,37 @@
-// Running a migration, on LANE_MODEL: step by step over the table, item by item, a transaction for
-// each. The position is kept now and then; an item that was migrated already does not fit any more,
-// or nothing is left to write for it, so that going over it again after a crash does no harm.
+// Running a migration, on LANE_MODEL: step by step over the table, a page of items at a time. What
+// becomes of one item is a part of the page's write: all of it or nothing, and nobody else's
+// concern. An item that was migrated already does not fit any more, or nothing is left to write for
+// it, so that going over it again after a crash does no harm.
 #include "change/migration.h"
 
 #include "base/log.h"
-#include "base/wait.h"
-#include "engine/layout.h"
 
 #include <stdio.h>
 
-enum {
-    PAGE_ITEMS = 64,
-    TRIES = 10,
-    SAVE_EVERY_MS = 400,
-    ITEM_MEMORY = 64 << 20,
+enum { PAGE_ITEMS = 64, PAGE_ACTIONS = 256, PAGE_BYTES = 1 << 20, TRIES = 10 };
+
+// What is written for one item: actions of the page.
+struct part {
+    struct slice item;
+    size_t first;
+    size_t end;
+    int64_t made;
+    int64_t removed;
 };
 
 struct migration_run {
-    struct run run; // first; its id is "<table>/<migration>"
-    struct slice table_name;
-    struct slice name;
-    struct arena page;
-    struct arena item;
-    struct table *table; // a reference
+    struct walk_run walk; // first; its id is "<table>/<migration>", and the subject the table
     struct migration *migration;
     struct migration_work work;
     struct migrator migrator;
-    struct model_pace pace;
-    struct buf position;
-    int64_t saved_ms;
-    size_t count;
+    size_t item_count;
     struct slice items[PAGE_ITEMS];
     struct migration_plan plan;
+    size_t part_count;
+    struct part parts[PAGE_ITEMS];
+    size_t action_count;
+    size_t bytes; // of the items that are put
+    struct write_action actions[PAGE_ACTIONS + MIGRATION_ACTIONS];
 };
 
 // ---- The record -------------------------------------------------------------------------------
@@ -40,14 +40,16 @@ struct migration_run {
 static bool save_history(struct migration_run *run, struct run_saving *saving)
 {
     char *did = arena_printf(&saving->arena, "migrate %s %.*s", run->work.down ? "down" : "up",
-                             SLICE_FMT(run->name));
+                             SLICE_FMT(run->work.name));
     struct model_version version = {.time_ms = run->work.progress.ended_ms, .file = run->work.file};
     if (did == NULL)
         return error_budget(saving->error);
     version.did = slice_str(did);
-    if (!model_version_next(run->run.shop->engine, run->table, &version.number, saving->error))
+    if (!model_version_next(run->walk.run.shop->engine, run->walk.run.table, &version.number,
+                            saving->error))
         return false;
-    saving->writes[1] = model_version_record(run->table, &version, &saving->arena, saving->error);
+    saving->writes[1] =
+        model_version_record(run->walk.run.table, &version, &saving->arena, saving->error);
     saving->count = 2;
     return saving->error->code == ERR_NONE;
 }
@@ -56,17 +58,7 @@ static bool save(struct run *base, struct slice there, struct run_saving *saving
 {
     struct migration_run *run = (struct migration_run *)base;
     (void)there;
-    saving->writes[0].value = migration_work_encode(&run->work, &saving->arena, saving->error);
-    return saving->error->code == ERR_NONE &&
-           (run->work.status != MIGRATION_DONE || save_history(run, saving));
-}
-
-static void keep_position(struct run *base)
-{
-    struct migration_run *run = (struct migration_run *)base;
-    run->work.progress.position = buf_view(&run->position);
-    run_save(base);
-    run->saved_ms = monotonic_ms();
+    return run->work.status != MIGRATION_DONE || save_history(run, saving);
 }
 
 // ---- Items ------------------------------------------------------------------------------------
@@ -74,131 +66,169 @@ static void keep_position(struct run *base)
 static bool keep_item(void *context, struct slice item)
 {
     struct migration_run *run = context;
-    run->items[run->count] = arena_copy(&run->page, item);
-    return run->items[run->count++].ptr != NULL || error_budget(&run->run.error);
+    run->items[run->item_count] = arena_copy(&run->walk.page, item);
+    return run->items[run->item_count++].ptr != NULL || error_budget(&run->walk.run.error);
 }
 
 static void note_failure(struct migration_run *run, struct slice item, const char *text)
 {
-    struct slice key = model_key_of(run->table, item, &run->item);
+    run->work.matched++;
     run->work.failed++;
+    if (run->work.progress.samples.count == MODEL_SAMPLES)
+        return;
+    struct slice key = model_key_of(run->walk.run.table, item, &run->walk.item);
     if (key.ptr != NULL)
-        model_sample_add(&run->work.progress.samples, &run->run.arena, key, slice_str(text));
+        model_sample_add(&run->work.progress.samples, &run->walk.run.arena, key, slice_str(text));
 }
 
-// Whether the transaction failed because something was changed meanwhile.
-static bool was_changed(const struct migration_plan *plan, const struct error *error)
+static void add_part(struct migration_run *run, struct slice item)
 {
-    if (error->code == ERR_CONDITIONAL_CHECK_FAILED)
+    const struct migration_plan *plan = &run->plan;
+    run->parts[run->part_count++] = (struct part){.item = item,
+                                                  .first = run->action_count,
+                                                  .end = run->action_count + plan->count,
+                                                  .made = (int64_t)plan->made,
+                                                  .removed = (int64_t)plan->removed};
+    for (size_t i = 0; i < plan->count; i++) {
+        struct write_action *action = &run->actions[run->action_count++];
+        *action = plan->actions[i];
+        action->flags |= write_flag_if(i > 0, WRITE_JOINED);
+        run->bytes += action->item.len;
+    }
+}
+
+// Plans one item. True if the run can go on, whether it can be migrated or not; what is to be
+// written is a part then.
+static bool plan_item(struct migration_run *run, struct slice item)
+{
+    struct error error;
+    error_init(&error, run->migrator.arena);
+    if (!migration_plan(&run->migrator, item, &run->plan, &error)) {
+        if (error.code != ERR_VALIDATION)
+            return error_set(&run->walk.run.error, error.code, "%s", error.message);
+        note_failure(run, item, error.message);
         return true;
-    for (size_t i = 0; i < plan->count; i++) {
-        if (plan->actions[i].out.failure == ERR_CONDITIONAL_CHECK_FAILED)
+    }
+    if (run->plan.result.fits && run->plan.changes)
+        add_part(run, item);
+    else
+        run->work.matched += run->plan.result.fits;
+    return true;
+}
+
+static const struct write_result *part_failure(const struct migration_run *run,
+                                               const struct part *part)
+{
+    for (size_t i = part->first; i < part->end; i++) {
+        if (run->actions[i].out.failure != ERR_NONE)
+            return &run->actions[i].out;
+    }
+    return NULL;
+}
+
+static void tally(struct walk_run *walk, size_t done)
+{
+    struct migration_run *run = (struct migration_run *)walk;
+    for (size_t i = 0; i < run->part_count && run->parts[i].end <= done; i++) {
+        if (part_failure(run, &run->parts[i]) != NULL)
+            continue;
+        run->work.matched++;
+        run->work.made += run->parts[i].made;
+        run->work.removed += run->parts[i].removed;
+    }
+}
+
+static bool write_parts(struct migration_run *run, bool whole)
+{
+    return walk_run_write(&run->walk, run->actions, run->action_count, whole);
+}
+
+static void forget_parts(struct migration_run *run)
+{
+    run->part_count = 0;
+    run->action_count = 0;
+    run->bytes = 0;
+}
+
+static bool was_changed(enum error_code code)
+{
+    return code == ERR_CONDITIONAL_CHECK_FAILED || code == ERR_TRANSACTION_CONFLICT;
+}
+
+// An item of which something has changed since it was read is looked at again, by itself.
+static bool migrate_again(struct migration_run *run, struct slice item)
+{
+    for (int try = 0; try < TRIES; try++) {
+        arena_reset(&run->walk.item);
+        forget_parts(run);
+        if (!model_item_now(run->migrator.engine, run->walk.run.table, &run->walk.page, &item,
+                            &run->walk.run.error))
+            return false;
+        if (item.len == 0)
             return true;
+        if (!plan_item(run, item) || !write_parts(run, false))
+            return false;
+        const struct write_result *failed =
+            run->part_count == 0 ? NULL : part_failure(run, &run->parts[0]);
+        if (failed == NULL)
+            return true;
+        if (!was_changed(failed->failure)) {
+            note_failure(run, item, failed->failure_text);
+            return true;
+        }
     }
-    return false;
+    note_failure(run, item, "it was changed by others again and again");
+    return true;
 }
 
-// The reason to be told of a cancelled transaction.
-static const char *reason(const struct migration_plan *plan, const struct error *error)
+// Writes what is planned, and sees to what could not be.
+static bool write_planned(struct migration_run *run, bool whole)
 {
-    for (size_t i = 0; i < plan->count; i++) {
-        if (plan->actions[i].out.failure != ERR_NONE)
-            return plan->actions[i].out.failure_text;
-    }
-    return error->message;
-}
-
-static bool write_plan(struct migration_run *run, struct error *error)
-{
-    struct item_edit edit = {.arena = &run->item,
-                             .count = run->plan.count,
-                             .actions = run->plan.actions,
-                             .transaction = true};
-    return work_edit_items(run->run.shop, &edit, error);
-}
-
-// The item as it is now, in the arena; VALUE_NONE if it is gone.
-static bool read_again(struct migration_run *run, struct slice *item, struct error *error)
-{
-    struct buf key;
-    struct item_read read;
-    buf_init(&key, STORE_KEY_MAX);
-    layout_item_key(&key, run->table->tree, &run->table->keys, *item);
-    bool ok = engine_get(run->run.shop->engine, NULL, buf_view(&key), &read, error);
-    buf_release(&key);
-    if (!ok)
+    struct slice again[PAGE_ITEMS];
+    size_t count = 0;
+    if (!write_parts(run, whole))
         return false;
-    *item = read.item.len == 0 ? VALUE_NONE : arena_copy(&run->page, read.item);
-    ok = read.item.len == 0 || item->ptr != NULL || error_budget(error);
-    item_read_release(run->run.shop->engine, &read);
-    return ok;
-}
-
-// True if the run can go on, whether the item could be migrated or not.
-static bool migrate_item(struct migration_run *run, struct slice item)
-{
-    for (int try = 0; try < TRIES && item.len > 0; try++) {
-        struct error error;
-        arena_reset(&run->item);
-        error_init(&error, &run->item);
-        if (!migration_plan(&run->migrator, item, &run->plan, &error)) {
-            if (error.code != ERR_VALIDATION)
-                return error_set(&run->run.error, error.code, "%s", error.message);
-            run->work.matched += try == 0;
-            note_failure(run, item, error.message);
-            return true;
-        }
-        if (!run->plan.result.fits)
-            return true;
-        run->work.matched += try == 0;
-        if (!run->plan.changes)
-            return true;
-        if (write_plan(run, &error)) {
-            run->work.made += (int64_t)run->plan.made;
-            run->work.removed += (int64_t)run->plan.removed;
-            return true;
-        }
-        if (error.code != ERR_TRANSACTION_CANCELED && error.code != ERR_VALIDATION)
-            return error_set(&run->run.error, error.code, "%s", error.message);
-        if (!was_changed(&run->plan, &error)) {
-            note_failure(run, item, reason(&run->plan, &error));
-            return true;
-        }
-        error_init(&error, &run->item);
-        if (!read_again(run, &item, &error))
-            return error_set(&run->run.error, error.code, "%s", error.message);
+    for (size_t i = 0; i < run->part_count; i++) {
+        const struct write_result *failed = part_failure(run, &run->parts[i]);
+        if (failed != NULL && was_changed(failed->failure))
+            again[count++] = run->parts[i].item;
+        else if (failed != NULL && failed->failure == ERR_VALIDATION)
+            note_failure(run, run->parts[i].item, failed->failure_text);
+        else if (failed != NULL)
+            return error_set(&run->walk.run.error, failed->failure, "%s", failed->failure_text);
     }
-    if (item.len > 0)
-        note_failure(run, item, "it was changed by others again and again");
+    forget_parts(run);
+    run->migrator.arena = &run->walk.item;
+    for (size_t i = 0; i < count; i++) {
+        if (!migrate_again(run, again[i]))
+            return false;
+    }
+    run->migrator.arena = &run->walk.page;
+    forget_parts(run);
     return true;
 }
 
 static bool refresh(struct migration_run *run)
 {
-    struct table *table = engine_table(run->run.shop->engine, run->table_name);
-    table_release(run->table);
-    run->table = table;
-    run->migrator.table = table;
-    if (table == NULL || !slice_equal(table->uuid, run->work.table_id))
-        return error_set(&run->run.error, ERR_RESOURCE_NOT_FOUND, "The table was deleted.");
-    return true;
+    struct run *base = &run->walk.run;
+    bool there = walk_run_refresh(&run->walk, base->task.subject, run->work.table_id);
+    run->migrator.table = base->table;
+    return there || error_set(&base->error, ERR_RESOURCE_NOT_FOUND, "The table was deleted.");
 }
 
 static bool run_page(struct migration_run *run, bool *ended)
 {
-    arena_reset(&run->page);
-    run->count = 0;
-    if (!refresh(run) || !model_walk(run->run.shop->engine, run->table, &run->position, PAGE_ITEMS,
-                                     keep_item, run, ended, &run->run.error))
+    run->item_count = 0;
+    if (!refresh(run) || !walk_run_look(&run->walk, PAGE_ITEMS, keep_item, ended))
         return false;
-    for (size_t i = 0; i < run->count; i++) {
-        if (!migrate_item(run, run->items[i]))
+    for (size_t i = 0; i < run->item_count; i++) {
+        bool full = run->action_count >= PAGE_ACTIONS || run->bytes >= PAGE_BYTES;
+        if ((full && !write_planned(run, false)) || !plan_item(run, run->items[i]))
             return false;
         run->work.progress.done++;
     }
-    if (monotonic_ms() - run->saved_ms >= SAVE_EVERY_MS)
-        keep_position(&run->run);
-    return model_pace(run->run.shop, &run->pace, (int64_t)run->count) || *ended;
+    return write_planned(run, true) &&
+           (walk_run_pause(&run->walk, (int64_t)run->item_count) || *ended);
 }
 
 static bool run_steps(struct migration_run *run)
@@ -207,15 +237,13 @@ static bool run_steps(struct migration_run *run)
     for (; run->work.step < (int64_t)way->count; run->work.step++) {
         bool ended = false;
         run->migrator.step = &way->steps[run->work.step];
-        run->work.progress.total = run->table->stats->items;
-        run->work.progress.items_ms = env_now(engine_env(run->run.shop->engine));
-        run->work.progress.items_before = run->work.progress.done;
-        keep_position(&run->run);
+        run->work.progress.total = run->walk.run.table->stats->items;
+        walk_run_begin(&run->walk);
         while (!ended) {
             if (!run_page(run, &ended))
                 return false;
         }
-        buf_clear(&run->position);
+        buf_clear(&run->walk.position);
         run->work.progress.done = 0;
     }
     return true;
@@ -223,25 +251,19 @@ static bool run_steps(struct migration_run *run)
 
 // ---- The run ----------------------------------------------------------------------------------
 
-static bool load(struct run *base, struct slice record)
+static bool load(struct run *base)
 {
     struct migration_run *run = (struct migration_run *)base;
-    arena_init(&run->page, ITEM_MEMORY);
-    arena_init(&run->item, ITEM_MEMORY);
-    buf_init(&run->position, STORE_KEY_MAX);
-    migration_work_decode(record, &run->work);
-    run->name = run->work.name;
-    run->table_name = base->task.subject;
-    run->migrator = (struct migrator){.engine = base->shop->engine, .arena = &run->item};
+    walk_run_open(&run->walk, &run->work.progress);
+    run->walk.tally = tally;
+    run->migrator = (struct migrator){.engine = base->shop->engine, .arena = &run->walk.page};
     if (!refresh(run))
         return false;
-    run->pace.rate = run->work.progress.rate > 0 ? run->work.progress.rate : MODEL_RATE;
-    buf_slice(&run->position, run->work.progress.position);
-    run->migration = migration_open(run->work.file, run->work.text, run->work.down, run->table,
+    run->migration = migration_open(run->work.file, run->work.text, run->work.down, base->table,
                                     &base->arena, &base->error);
     if (run->migration == NULL)
         return false;
-    run->migrator.absent = migration_absent(run->table, &base->arena, &base->error);
+    run->migrator.absent = migration_absent(base->table, &base->arena, &base->error);
     return run->migrator.absent != NULL;
 }
 
@@ -255,43 +277,25 @@ static void finish(struct run *base, bool ok)
     struct migration_run *run = (struct migration_run *)base;
     run->work.progress.ended_ms = env_now(engine_env(base->shop->engine));
     run->work.status = ok ? MIGRATION_DONE : MIGRATION_FAILED;
-    buf_clear(&run->position);
+    buf_clear(&run->walk.position);
     if (ok) {
         run->work.applied = !run->work.down;
         log_info("table %.*s: migration %.*s is done: %lld items, %lld made, %lld removed, %lld "
                  "failed",
-                 SLICE_FMT(run->table_name), SLICE_FMT(run->name), (long long)run->work.matched,
-                 (long long)run->work.made, (long long)run->work.removed,
-                 (long long)run->work.failed);
+                 SLICE_FMT(base->task.subject), SLICE_FMT(run->work.name),
+                 (long long)run->work.matched, (long long)run->work.made,
+                 (long long)run->work.removed, (long long)run->work.failed);
     } else {
         run->work.progress.failure = slice_str(base->error.message);
-        log_error("table %.*s: migration %.*s failed: %s", SLICE_FMT(run->table_name),
-                  SLICE_FMT(run->name), base->error.message);
+        log_error("table %.*s: migration %.*s failed: %s", SLICE_FMT(base->task.subject),
+                  SLICE_FMT(run->work.name), base->error.message);
     }
-    keep_position(base);
+    walk_run_keep(base);
 }
 
-static void release(struct run *base)
-{
-    struct migration_run *run = (struct migration_run *)base;
-    table_release(run->table);
-    buf_release(&run->position);
-    arena_release(&run->item);
-    arena_release(&run->page);
-}
-
-static const struct run_kind kind = {
-    .name = "model/migration",
-    .lane = LANE_MODEL,
-    .size = sizeof(struct migration_run),
-    .unfinished = MIGRATION_RUNNING,
-    .load = load,
-    .perform = perform,
-    .finish = finish,
-    .suspend = keep_position,
-    .release = release,
-    .save = save,
-};
+static const struct run_kind kind =
+    RUN_KIND("model/migration", LANE_MODEL, migration_run, work, &migration_work_form,
+             MIGRATION_RUNNING, load, perform, finish, walk_run_keep, walk_run_release, save);
 
 void migration_begin(struct workshop *shop, struct slice table, struct slice name)
 {

@@ -30,8 +30,18 @@ MUST_CHECK bool model_walk(struct engine *engine, struct table *table, struct bu
                            uint64_t limit, bool (*visit)(void *context, struct slice item),
                            void *context, bool *ended, struct error *error);
 
+// Walks over up to `most` items (0: all). *whole tells that there are no more.
+MUST_CHECK bool model_walk_most(struct engine *engine, struct table *table, uint64_t most,
+                                bool (*visit)(void *context, struct slice item), void *context,
+                                bool *whole, struct error *error);
+
 // The key attributes of an item, as an item; ptr NULL when memory is out.
 struct slice model_key_of(const struct table *table, struct slice item, struct arena *arena);
+
+// Makes *item, which has at least the key attributes, the item as it is now, in the arena;
+// VALUE_NONE if there is none.
+MUST_CHECK bool model_item_now(struct engine *engine, const struct table *table,
+                               struct arena *arena, struct slice *item, struct error *error);
 
 // ---- Samples ----------------------------------------------------------------------------------
 
@@ -50,10 +60,6 @@ struct model_samples {
 // Copies both into the arena, if there is room for one more.
 void model_sample_add(struct model_samples *samples, struct arena *arena, struct slice key,
                       struct slice text);
-// An L of M, and back; the slices of the latter point into the value.
-void model_samples_encode(struct map_maker *maker, const char *name,
-                          const struct model_samples *samples);
-void model_samples_decode(struct slice list, struct model_samples *out);
 
 // ---- Looking at the items of a table (model_look.c) -------------------------------------------
 
@@ -197,11 +203,9 @@ struct record_write model_version_record(const struct table *table,
 enum model_status { MODEL_ACTIVE, MODEL_APPLYING, MODEL_FAILED };
 enum model_phase { MODEL_PHASE_INDEXES, MODEL_PHASE_ITEMS, MODEL_PHASE_DONE };
 
-enum { MODEL_RATE = 20000 }; // items a second, if nothing else is asked for
-
 // How far a walk over all items of a table is; a part of the records of backfills and migrations.
 struct model_progress {
-    int64_t rate;          // items a second, at most
+    int64_t rate;          // items a second, at most; 0 for as many as others leave room for
     struct slice position; // tree key of the last item that is done
     int64_t done;
     int64_t total; // items that there were when it began
@@ -213,13 +217,11 @@ struct model_progress {
     struct model_samples samples;
 };
 
-struct map_maker;
-void model_progress_encode(struct map_maker *maker, const struct model_progress *progress);
-void model_progress_decode(struct slice record, struct model_progress *out);
+extern const struct map_form model_progress_form;
 
 struct model_work {
-    struct slice table_id;
-    int64_t version; // of the history
+    struct slice table_id; // first, see model_table_record()
+    int64_t version;       // of the history
     enum model_status status;
     enum model_phase phase;
     bool prune;
@@ -230,12 +232,16 @@ struct model_work {
 };
 
 struct slice model_work_name(struct arena *arena, struct slice table);
-struct slice model_work_encode(const struct model_work *work, struct arena *arena,
-                               struct error *error);
-void model_work_decode(struct slice record, struct model_work *out);
+extern const struct map_form model_work_form;
 // False with the error set if it cannot be read; version 0 if there is none.
 MUST_CHECK bool model_work_read(struct engine *engine, const struct table *table,
                                 struct arena *arena, struct model_work *out, struct error *error);
+
+// Reads a record whose struct begins with the id of its table; all zeros if there is none, or it is
+// that of an earlier table of the name.
+MUST_CHECK bool model_table_record(struct engine *engine, const struct table *table,
+                                   struct slice name, const struct map_form *form,
+                                   struct arena *arena, void *out, struct error *error);
 
 // ---- Attaching (attach.c) ---------------------------------------------------------------------
 
@@ -263,12 +269,55 @@ void model_work_begin(struct workshop *shop, struct slice table);
 // Goes on with what the last process had not finished.
 void model_resume(struct workshop *shop);
 
-// Keeps to a rate: waits until `count` more may be done. False if the end has come.
-struct model_pace {
-    int64_t rate;
-    int64_t began_ms;
-    int64_t done;
+// ---- Runs over all items (walk_run.c) ---------------------------------------------------------
+
+// What backfills and migrations have in common: a place in the table, a page of items at a time,
+// and others who are not to be held up.
+//
+// What is counted is exact however the process ends. The record always is that of the beginning of
+// a page, with what was written of the page since; or that of its end. What was looked at of a page
+// that has not ended is looked at, and counted, again; what was written of it is not.
+struct walk_run {
+    struct run run; // first
+    struct arena page;
+    struct arena item;
+    struct model_progress *progress; // in the record
+    struct buf position;             // behind the page
+    struct buf kept;                 // before it: what progress->position is a slice of
+    void *before;                    // the record at the beginning of the page
+    void *looked;                    // and with all that was looked at
+    const struct write_action *actions;
+    size_t count;
+    bool whole; // the page ends with these actions
+    // Counts what the first `done` actions, none of which has failed, come to.
+    void (*tally)(struct walk_run *run, size_t done);
+
+    int64_t saved_ms;
+    int64_t began_ms; // of the rate
+    int64_t done;     // since then
+    int64_t page_ms;
+    uint64_t jobs;  // of everybody, when this page began
+    uint64_t edits; // of ours since then
 };
-MUST_CHECK bool model_pace(struct workshop *shop, struct model_pace *pace, int64_t count);
+
+void walk_run_open(struct walk_run *run, struct model_progress *progress);
+void walk_run_release(struct run *run);
+// Items are looked at from now on.
+void walk_run_begin(struct walk_run *run);
+// Takes the table as it is now. False if it is gone, or another one.
+MUST_CHECK bool walk_run_refresh(struct walk_run *run, struct slice name, struct slice table_id);
+// Writes the record. It is to be that of the end of a page.
+void walk_run_keep(struct run *run);
+
+// A page: looks at up to `limit` items. *ended tells that there are no more.
+MUST_CHECK bool walk_run_look(struct walk_run *run, uint64_t limit,
+                              bool (*visit)(void *run, struct slice item), bool *ended);
+// Writes what is to be written of it, in parts (write_job.each): those that fail say so in an
+// action. `whole` if nothing else will be.
+MUST_CHECK bool walk_run_write(struct walk_run *run, struct write_action *actions, size_t count,
+                               bool whole);
+// Ends a page of `count` items: keeps the record if that is due, and lets others have their turn.
+// False if the end has come.
+MUST_CHECK bool walk_run_pause(struct walk_run *run, int64_t count);
 
 #endif

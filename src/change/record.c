@@ -7,25 +7,31 @@ enum { RECORD_MEMORY = 16 << 20 };
 
 // ---- History ----------------------------------------------------------------------------------
 
-static char *history_prefix(struct arena *arena, struct slice table)
-{
-    return arena_printf(arena, "model/history/%.*s/", SLICE_FMT(table));
-}
-
+#define ROW(kind, field, name) MAP_ROW(model_version, kind, field, name)
+// clang-format off
 static const struct map_row version_rows[] = {
-    MAP_SAME(model_version, INTEGER, number),
-    MAP_ROW(model_version, INTEGER, time_ms, "time"),
-    MAP_ROW(model_version, TEXT, table_id, "tableId"),
-    MAP_SAME(model_version, TEXT, text),
-    MAP_SAME(model_version, TEXT, file),
-    MAP_SAME(model_version, TEXT, did),
-    MAP_SAME(model_version, INTEGER, previous),
+    ROW(INTEGER, number, "number"), ROW(INTEGER, time_ms, "time"), ROW(TEXT, table_id, "tableId"),
+    ROW(TEXT, text, "text"), ROW(TEXT, file, "file"), ROW(TEXT, did, "did"),
+    ROW(INTEGER, previous, "previous"),
 };
+// clang-format on
+#undef ROW
 
-static void version_decode(struct slice record, struct model_version *out)
+static const struct map_form version_form = MAP_FORM(model_version, version_rows);
+
+// All entries of a table's name.
+static bool walk_history(struct engine *engine, const struct table *table,
+                         bool (*visit)(void *context, struct slice name, struct slice value),
+                         void *context, struct error *error)
 {
-    *out = (struct model_version){.number = 0};
-    map_get_rows(record, version_rows, COUNT_OF(version_rows), out);
+    struct arena arena;
+    arena_init(&arena, RECORD_MEMORY);
+    char *prefix = arena_printf(&arena, "model/history/%.*s/", SLICE_FMT(table->name));
+    bool ok = prefix == NULL ? error_budget(error)
+                             : engine_records(engine, slice_str(prefix), slice_of(NULL, 0), visit,
+                                              context, error);
+    arena_release(&arena);
+    return ok;
 }
 
 struct version_walk {
@@ -40,7 +46,7 @@ static bool visit_version(void *context, struct slice name, struct slice value)
     const struct version_walk *walk = context;
     struct model_version version;
     (void)name;
-    version_decode(value, &version);
+    map_decode(&version_form, value, &version);
     if (slice_equal(version.table_id, walk->table->uuid))
         walk->visit(walk->context, &version);
     return true;
@@ -50,15 +56,8 @@ bool model_versions(struct engine *engine, const struct table *table,
                     void (*visit)(void *context, const struct model_version *version),
                     void *context, struct error *error)
 {
-    struct arena arena;
     struct version_walk walk = {table, visit, context};
-    arena_init(&arena, RECORD_MEMORY);
-    char *prefix = history_prefix(&arena, table->name);
-    bool ok = prefix == NULL ? error_budget(error)
-                             : engine_records(engine, slice_str(prefix), slice_of(NULL, 0),
-                                              visit_version, &walk, error);
-    arena_release(&arena);
-    return ok;
+    return walk_history(engine, table, visit_version, &walk, error);
 }
 
 struct version_find {
@@ -110,14 +109,8 @@ static bool visit_number(void *context, struct slice name, struct slice value)
 bool model_version_next(struct engine *engine, const struct table *table, int64_t *out,
                         struct error *error)
 {
-    struct arena arena;
     int64_t last = 0;
-    arena_init(&arena, RECORD_MEMORY);
-    char *prefix = history_prefix(&arena, table->name);
-    bool ok = prefix == NULL ? error_budget(error)
-                             : engine_records(engine, slice_str(prefix), slice_of(NULL, 0),
-                                              visit_number, &last, error);
-    arena_release(&arena);
+    bool ok = walk_history(engine, table, visit_number, &last, error);
     *out = last + 1;
     return ok;
 }
@@ -126,12 +119,9 @@ struct record_write model_version_record(const struct table *table,
                                          const struct model_version *version, struct arena *arena,
                                          struct error *error)
 {
-    struct map_maker maker;
-    map_begin(&maker);
     struct model_version kept = *version;
     kept.table_id = table->uuid;
-    map_put_rows(&maker.b, version_rows, COUNT_OF(version_rows), &kept);
-    struct record_write write = {.value = map_end(&maker, arena, error)};
+    struct record_write write = {.value = map_encode(&version_form, &kept, arena, error)};
     char *name = arena_printf(arena, "model/history/%.*s/%08lld", SLICE_FMT(table->name),
                               (long long)version->number);
     if (name == NULL)
@@ -143,30 +133,22 @@ struct record_write model_version_record(const struct table *table,
 
 // ---- Work -------------------------------------------------------------------------------------
 
+static const struct map_row sample_rows[] = {MAP_SAME(model_sample, VALUE, key),
+                                             MAP_SAME(model_sample, TEXT, text)};
+static const struct map_form sample_form = MAP_FORM(model_sample, sample_rows);
+
+#define ROW(kind, field, name) MAP_ROW(model_progress, kind, field, name)
+// clang-format off
 static const struct map_row progress_rows[] = {
-    MAP_SAME(model_progress, INTEGER, rate),
-    MAP_SAME(model_progress, BYTES, position),
-    MAP_SAME(model_progress, INTEGER, done),
-    MAP_SAME(model_progress, INTEGER, total),
-    MAP_ROW(model_progress, INTEGER, started_ms, "started"),
-    MAP_ROW(model_progress, INTEGER, ended_ms, "ended"),
-    MAP_ROW(model_progress, INTEGER, items_ms, "items"),
-    MAP_ROW(model_progress, INTEGER, items_before, "itemsBefore"),
-    MAP_SAME(model_progress, TEXT, failure),
+    ROW(INTEGER, rate, "rate"), ROW(BYTES, position, "position"), ROW(INTEGER, done, "done"),
+    ROW(INTEGER, total, "total"), ROW(INTEGER, started_ms, "started"),
+    ROW(INTEGER, ended_ms, "ended"), ROW(INTEGER, items_ms, "items"),
+    ROW(INTEGER, items_before, "itemsBefore"), ROW(TEXT, failure, "failure"),
+    MAP_LIST_ROW(model_progress, samples.list, samples.count, MODEL_SAMPLES, "samples", &sample_form),
 };
-
-void model_progress_encode(struct map_maker *maker, const struct model_progress *progress)
-{
-    map_put_rows(&maker->b, progress_rows, COUNT_OF(progress_rows), progress);
-    model_samples_encode(maker, "samples", &progress->samples);
-}
-
-void model_progress_decode(struct slice record, struct model_progress *out)
-{
-    *out = (struct model_progress){.rate = 0};
-    map_get_rows(record, progress_rows, COUNT_OF(progress_rows), out);
-    model_samples_decode(map_value(record, SLICE_LIT("samples")), &out->samples);
-}
+// clang-format on
+#undef ROW
+const struct map_form model_progress_form = MAP_FORM(model_progress, progress_rows);
 
 struct slice model_work_name(struct arena *arena, struct slice table)
 {
@@ -174,47 +156,38 @@ struct slice model_work_name(struct arena *arena, struct slice table)
     return name == NULL ? slice_of(NULL, 0) : slice_str(name);
 }
 
+#define ROW(kind, field, name) MAP_ROW(model_work, kind, field, name)
+// clang-format off
 static const struct map_row work_rows[] = {
-    MAP_ROW(model_work, TEXT, table_id, "tableId"),
-    MAP_SAME(model_work, INTEGER, version),
-    MAP_SAME(model_work, SMALL, status),
-    MAP_SAME(model_work, SMALL, phase),
-    MAP_SAME(model_work, FLAG, prune),
-    MAP_ROW(model_work, FLAG, skip_items, "skipItems"),
-    MAP_SAME(model_work, INTEGER, written),
-    MAP_SAME(model_work, INTEGER, violations),
+    ROW(TEXT, table_id, "tableId"), ROW(INTEGER, version, "version"), ROW(SMALL, status, "status"),
+    ROW(SMALL, phase, "phase"), ROW(FLAG, prune, "prune"), ROW(FLAG, skip_items, "skipItems"),
+    ROW(INTEGER, written, "written"), ROW(INTEGER, violations, "violations"),
+    MAP_PART_ROW(model_work, progress, &model_progress_form),
 };
+// clang-format on
+#undef ROW
+const struct map_form model_work_form = MAP_FORM(model_work, work_rows);
 
-struct slice model_work_encode(const struct model_work *work, struct arena *arena,
-                               struct error *error)
-{
-    struct map_maker maker;
-    map_begin(&maker);
-    map_put_rows(&maker.b, work_rows, COUNT_OF(work_rows), work);
-    model_progress_encode(&maker, &work->progress);
-    return map_end(&maker, arena, error);
-}
-
-void model_work_decode(struct slice record, struct model_work *out)
-{
-    *out = (struct model_work){.version = 0};
-    map_get_rows(record, work_rows, COUNT_OF(work_rows), out);
-    model_progress_decode(record, &out->progress);
-}
-
-bool model_work_read(struct engine *engine, const struct table *table, struct arena *arena,
-                     struct model_work *out, struct error *error)
+bool model_table_record(struct engine *engine, const struct table *table, struct slice name,
+                        const struct map_form *form, struct arena *arena, void *out,
+                        struct error *error)
 {
     struct slice record;
-    struct slice name = model_work_name(arena, table->name);
-    *out = (struct model_work){.version = 0};
+    memset(out, 0, form->size);
     if (name.ptr == NULL)
         return error_budget(error);
     if (!engine_record(engine, name, arena, &record, error))
         return false;
     if (record.len > 0)
-        model_work_decode(record, out);
-    if (!slice_equal(out->table_id, table->uuid))
-        *out = (struct model_work){.version = 0};
+        map_decode(form, record, out);
+    if (!slice_equal(*(const struct slice *)out, table->uuid))
+        memset(out, 0, form->size);
     return true;
+}
+
+bool model_work_read(struct engine *engine, const struct table *table, struct arena *arena,
+                     struct model_work *out, struct error *error)
+{
+    return model_table_record(engine, table, model_work_name(arena, table->name), &model_work_form,
+                              arena, out, error);
 }

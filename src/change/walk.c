@@ -31,6 +31,35 @@ bool model_walk(struct engine *engine, struct table *table, struct buf *after, u
     return ok;
 }
 
+struct counting {
+    bool (*visit)(void *context, struct slice item);
+    void *context;
+    uint64_t count;
+};
+
+static bool count_visit(void *context, struct slice item)
+{
+    struct counting *counting = context;
+    counting->count++;
+    return counting->visit(counting->context, item);
+}
+
+bool model_walk_most(struct engine *engine, struct table *table, uint64_t most,
+                     bool (*visit)(void *context, struct slice item), void *context, bool *whole,
+                     struct error *error)
+{
+    struct counting counting = {visit, context, 0};
+    struct buf after;
+    bool ok = true;
+    *whole = false;
+    buf_init(&after, STORE_KEY_MAX);
+    while (ok && !*whole && (most == 0 || counting.count < most))
+        ok = model_walk(engine, table, &after, most == 0 ? 0 : most - counting.count, count_visit,
+                        &counting, whole, error);
+    buf_release(&after);
+    return ok;
+}
+
 struct slice model_key_of(const struct table *table, struct slice item, struct arena *arena)
 {
     struct buf bytes;
@@ -49,6 +78,21 @@ struct slice model_key_of(const struct table *table, struct slice item, struct a
     return key;
 }
 
+bool model_item_now(struct engine *engine, const struct table *table, struct arena *arena,
+                    struct slice *item, struct error *error)
+{
+    struct item_read read;
+    struct slice key = work_item_key(table, *item, arena);
+    if (key.ptr == NULL)
+        return error_budget(error);
+    if (!engine_get(engine, NULL, key, &read, error))
+        return false;
+    *item = read.item.len == 0 ? VALUE_NONE : arena_copy(arena, read.item);
+    bool ok = read.item.len == 0 || item->ptr != NULL || error_budget(error);
+    item_read_release(engine, &read);
+    return ok;
+}
+
 // ---- Samples ----------------------------------------------------------------------------------
 
 void model_sample_add(struct model_samples *samples, struct arena *arena, struct slice key,
@@ -59,35 +103,4 @@ void model_sample_add(struct model_samples *samples, struct arena *arena, struct
     struct model_sample sample = {arena_copy(arena, key), arena_copy(arena, text)};
     if (sample.key.ptr != NULL && sample.text.ptr != NULL)
         samples->list[samples->count++] = sample;
-}
-
-void model_samples_encode(struct map_maker *maker, const char *name,
-                          const struct model_samples *samples)
-{
-    struct value_builder *b = &maker->b;
-    if (samples->count == 0)
-        return;
-    value_name(b, slice_str(name));
-    value_open_list(b);
-    for (size_t i = 0; i < samples->count; i++) {
-        value_open_map(b);
-        value_name(b, SLICE_LIT("key"));
-        value_put(b, samples->list[i].key);
-        value_name(b, SLICE_LIT("text"));
-        value_put_string(b, samples->list[i].text);
-        (void)value_close(b);
-    }
-    (void)value_close(b);
-}
-
-void model_samples_decode(struct slice list, struct model_samples *out)
-{
-    struct value_iter iter;
-    out->count = 0;
-    if (list.len == 0 || value_type(list) != VALUE_L)
-        return;
-    value_iter_init(&iter, list);
-    while (out->count < MODEL_SAMPLES && value_iter_next(&iter))
-        out->list[out->count++] = (struct model_sample){map_value(iter.value, SLICE_LIT("key")),
-                                                        map_text(iter.value, "text")};
 }

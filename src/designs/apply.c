@@ -53,8 +53,7 @@ static bool apply_target(struct api_call *call, const struct apply_model_request
         .text_name = slice_str(plan->name),
         .text_record = text_record(plan, &call->error),
         .version = {.text = slice_str(plan->name), .file = plan->file, .did = SLICE_LIT("apply")},
-        .work = {.prune = request->prune.value,
-                 .progress.rate = request->rate.set ? request->rate.value : MODEL_RATE},
+        .work = {.prune = request->prune.value, .progress.rate = request->rate.value},
         .concerns_items = target->concerns_items,
     };
     if (a->text_record.ptr == NULL || !ready_table(call, target, request->prune.value, &created) ||
@@ -206,7 +205,6 @@ static void run_abandon(struct api_call *call, const void *decoded)
         .shop = call_shop(call),
         .arena = &call->arena,
         .version = {.did = SLICE_LIT("abandon")},
-        .work = {.progress.rate = MODEL_RATE},
         .concerns_items = true,
     };
     if (find_previous(call, table, &last, a, &model) &&

@@ -14,6 +14,16 @@ static struct slice digest_of(struct slice text_name)
 
 // ---- DescribeModel ----------------------------------------------------------------------------
 
+void model_progress_json(struct json_writer *w, const struct model_progress *progress)
+{
+    if (progress->rate > 0)
+        json_put_integer(w, "Rate", progress->rate);
+    json_put_given_time(w, "StartDateTime", progress->started_ms);
+    json_put_given_time(w, "EndDateTime", progress->ended_ms);
+    if (progress->failure.len > 0)
+        json_put_string(w, "Failure", progress->failure);
+}
+
 static void progress_json(struct json_writer *w, const struct model_work *work, int64_t now_ms)
 {
     int64_t done = work->progress.done - work->progress.items_before;
@@ -30,13 +40,7 @@ static void progress_json(struct json_writer *w, const struct model_work *work, 
         json_put_integer(w, "ItemsPerSecond", done * 1000 / ms);
         json_put_integer(w, "SecondsLeft", left > 0 ? left * ms / done / 1000 : 0);
     }
-    json_put_integer(w, "Rate", work->progress.rate);
-    if (work->progress.started_ms > 0)
-        json_put_time(w, "StartDateTime", work->progress.started_ms);
-    if (work->progress.ended_ms > 0)
-        json_put_time(w, "EndDateTime", work->progress.ended_ms);
-    if (work->progress.failure.len > 0)
-        json_put_string(w, "Failure", work->progress.failure);
+    model_progress_json(w, &work->progress);
     if (work->progress.samples.count > 0)
         model_samples_json(w, "ViolationSamples", &work->progress.samples);
     json_close_object(w);
@@ -57,59 +61,13 @@ static void contents_json(struct json_writer *w, const struct model_table *model
     json_close_array(w);
 }
 
-static void describe(struct api_call *call, const struct table *table,
-                     const struct model_version *version, const struct model_work *work)
-{
-    struct slice file = version->file;
-    struct slice text = slice_of(NULL, 0);
-    struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    json_put_string(&w, "TableName", table->name);
-    json_put_integer(&w, "Version", version->number);
-    json_put_string(&w, "Digest", digest_of(table->model));
-    json_put_string(&w, "FileName", version->file);
-    json_put_time(&w, "AttachedDateTime", version->time_ms);
-    json_put_text(&w, "Status",
-                  table->guard == NULL
-                      ? "FAILED"
-                      : statuses[work->version == 0 ? MODEL_ACTIVE : work->status]);
-    if (work->version != 0)
-        progress_json(&w, work, env_now(engine_env(call_engine(call))));
-    if (table->guard != NULL)
-        contents_json(&w, model_guard_table(table->guard));
-    if (model_record_read(call_engine(call), table->model, &call->arena, &file, &text))
-        json_put_string(&w, "Model", text);
-    json_close_object(&w);
-}
-
-enum step describe_model_start(struct api_call *call, const void *decoded)
-{
-    const struct model_table_request *request = decoded;
-    struct model_version version;
-    struct model_work work;
-    struct table *table = call_own_table(call, request->table_name);
-    if (table == NULL)
-        return STEP_FAILED;
-    if (table->model.len == 0) {
-        (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Table %.*s has no model.",
-                        SLICE_FMT(table->name));
-        return STEP_FAILED;
-    }
-    if (!model_version_last(call_engine(call), table, &call->arena, &version, &call->error) ||
-        !model_work_read(call_engine(call), table, &call->arena, &work, &call->error))
-        return STEP_FAILED;
-    describe(call, table, &version, &work);
-    return STEP_READY;
-}
-
-// ---- ListModels -------------------------------------------------------------------------------
-
-static bool list_one(struct api_call *call, struct json_writer *w, const struct table *table)
+// What both operations tell of a table's model; opens the object.
+static bool model_json(struct api_call *call, struct json_writer *w, const struct table *table,
+                       struct model_work *work)
 {
     struct model_version version;
-    struct model_work work;
     if (!model_version_last(call_engine(call), table, &call->arena, &version, &call->error) ||
-        !model_work_read(call_engine(call), table, &call->arena, &work, &call->error))
+        !model_work_read(call_engine(call), table, &call->arena, work, &call->error))
         return false;
     json_open_object(w);
     json_put_string(w, "TableName", table->name);
@@ -118,10 +76,47 @@ static bool list_one(struct api_call *call, struct json_writer *w, const struct 
     json_put_string(w, "FileName", version.file);
     json_put_time(w, "AttachedDateTime", version.time_ms);
     json_put_text(w, "Status",
-                  table->guard == NULL ? "FAILED"
-                                       : statuses[work.version == 0 ? MODEL_ACTIVE : work.status]);
-    json_close_object(w);
+                  table->guard == NULL
+                      ? "FAILED"
+                      : statuses[work->version == 0 ? MODEL_ACTIVE : work->status]);
     return true;
+}
+
+enum step describe_model_start(struct api_call *call, const void *decoded)
+{
+    const struct model_table_request *request = decoded;
+    struct model_work work;
+    struct slice file;
+    struct slice text;
+    struct table *table = call_own_table(call, request->table_name);
+    if (table == NULL)
+        return STEP_FAILED;
+    if (table->model.len == 0) {
+        (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Table %.*s has no model.",
+                        SLICE_FMT(table->name));
+        return STEP_FAILED;
+    }
+    struct json_writer w = call_writer(call);
+    if (!model_json(call, &w, table, &work))
+        return STEP_FAILED;
+    if (work.version != 0)
+        progress_json(&w, &work, env_now(engine_env(call_engine(call))));
+    if (table->guard != NULL)
+        contents_json(&w, model_guard_table(table->guard));
+    if (model_record_read(call_engine(call), table->model, &call->arena, &file, &text))
+        json_put_string(&w, "Model", text);
+    json_close_object(&w);
+    return STEP_READY;
+}
+
+// ---- ListModels -------------------------------------------------------------------------------
+
+static bool list_one(struct api_call *call, struct json_writer *w, const struct table *table)
+{
+    struct model_work work;
+    bool ok = model_json(call, w, table, &work);
+    json_close_object(w);
+    return ok;
 }
 
 enum step list_models_start(struct api_call *call, const void *decoded)

@@ -14,6 +14,8 @@ enum step model_call_later(struct api_call *call, enum lane_kind lane,
 // An array of {"Key":…,"Text":…}.
 void model_samples_json(struct json_writer *w, const char *name,
                         const struct model_samples *samples);
+// How fast, since when, until when, and why not to the end: as members.
+void model_progress_json(struct json_writer *w, const struct model_progress *progress);
 // {"Digest":…,"Clean":…,"Tables":[…]}; the object is left open.
 void model_plan_json(struct json_writer *w, const struct model_plan *plan);
 

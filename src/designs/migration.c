@@ -106,21 +106,6 @@ static bool dry_visit(void *context, struct slice item)
     return true;
 }
 
-static bool dry_step(struct dry_run *dry, uint64_t most)
-{
-    struct buf after;
-    bool ended = false;
-    bool ok = true;
-    uint64_t before = dry->examined;
-    buf_init(&after, STORE_KEY_MAX);
-    while (ok && !ended && (most == 0 || dry->examined - before < most))
-        ok = model_walk(call_engine(dry->call), dry->migrator.table, &after,
-                        most == 0 ? 0 : most - (dry->examined - before), dry_visit, dry, &ended,
-                        dry->error);
-    buf_release(&after);
-    return ok;
-}
-
 static void run_dry(struct api_call *call, const struct apply_migration_request *request,
                     struct table *table, const struct migration *migration)
 {
@@ -142,9 +127,12 @@ static void run_dry(struct api_call *call, const struct apply_migration_request 
     json_put_text(&w, "Outcome", "DRY_RUN");
     json_put_array(&w, "Samples");
     bool ok = dry->migrator.absent != NULL;
+    bool whole;
     for (size_t i = 0; ok && i < way->count; i++) {
         dry->migrator.step = &way->steps[i];
-        ok = dry_step(dry, request->sample.set ? (uint64_t)request->sample.value : 0);
+        ok = model_walk_most(call_engine(call), table,
+                             request->sample.set ? (uint64_t)request->sample.value : 0, dry_visit,
+                             dry, &whole, dry->error);
     }
     json_close_array(&w);
     json_put_integer(&w, "Examined", (int64_t)dry->examined);
@@ -190,13 +178,13 @@ static bool save_new(struct api_call *call, const struct apply_migration_request
         .status = MIGRATION_RUNNING,
         .applied = last->applied,
         .down = slice_is(request->direction, "DOWN"),
-        .progress.rate = request->rate.set ? request->rate.value : MODEL_RATE,
+        .progress.rate = request->rate.value,
         .progress.total = table->stats->items,
         .progress.started_ms = env_now(engine_env(call_engine(call))),
     };
     struct record_write write = {
         .name = migration_record_name(&call->arena, table->name, name),
-        .value = migration_work_encode(&work, &call->arena, &call->error),
+        .value = map_encode(&migration_work_form, &work, &call->arena, &call->error),
     };
     if (write.name.ptr == NULL || write.value.len == 0)
         return error_budget(&call->error);
@@ -267,12 +255,7 @@ static void work_json(struct json_writer *w, const struct migration_work *work)
     json_put_integer(w, "Made", work->made);
     json_put_integer(w, "Removed", work->removed);
     json_put_integer(w, "Failed", work->failed);
-    json_put_integer(w, "Rate", work->progress.rate);
-    json_put_time(w, "StartDateTime", work->progress.started_ms);
-    if (work->progress.ended_ms > 0)
-        json_put_time(w, "EndDateTime", work->progress.ended_ms);
-    if (work->progress.failure.len > 0)
-        json_put_string(w, "Failure", work->progress.failure);
+    model_progress_json(w, &work->progress);
     model_samples_json(w, "FailureSamples", &work->progress.samples);
     json_close_object(w);
 }
@@ -305,7 +288,7 @@ static bool list_one(void *context, struct slice name, struct slice record)
     const struct listing *listing = context;
     struct migration_work work;
     (void)name;
-    migration_work_decode(record, &work);
+    map_decode(&migration_work_form, record, &work);
     if (slice_equal(work.table_id, listing->table->uuid))
         work_json(listing->w, &work);
     return true;

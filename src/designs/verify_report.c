@@ -161,9 +161,7 @@ bool verify_range_write(struct store *store, struct slice from, struct slice to,
 
 static bool work_done(struct slice record)
 {
-    struct model_work work;
-    model_work_decode(record, &work);
-    return work.status == MODEL_ACTIVE;
+    return map_integer(record, "status") == MODEL_ACTIVE;
 }
 
 static tree_id stream_log(struct slice name, struct slice record)

@@ -25,7 +25,6 @@ enum {
 struct bulk_run {
     struct run run; // first
     struct bulk_record record;
-    struct table *table;
     struct intake intake;
     struct sink *report; // NULL until there is something to tell
     int64_t began_ms;
@@ -43,8 +42,8 @@ static bool save(struct run *run, struct slice there, struct run_saving *saving)
     own->record.cancel = map_flag(there, "cancel");
     own->record.processed_bytes = own->intake.bytes;
     own->record.total_bytes = own->intake.total_bytes;
-    saving->writes[0].value = bulk_encode(&own->record, &saving->arena, saving->error);
-    return saving->error->code == ERR_NONE;
+    (void)saving;
+    return true;
 }
 
 // Whether the run may go on; otherwise it was cancelled, or the server ends.
@@ -104,7 +103,7 @@ static bool write_batch(struct bulk_run *own)
 // itself, so that its fault is its own: *bad, in the run's arena.
 static bool add_item(struct bulk_run *own, struct slice item, const char **bad)
 {
-    bool guarded = own->table->guard != NULL;
+    bool guarded = own->run.table->guard != NULL;
     if (put_batch_add(&own->batch, item) &&
         ((!guarded && !put_batch_full(&own->batch)) || write_batch(own)))
         return true;
@@ -172,7 +171,7 @@ static bool take(struct run *run, struct slice file, const struct item_record *r
                       : record->removes   ? "a deletion cannot be put"
                                           : NULL;
     struct slice item = record->item;
-    if (bad == NULL && !put_batch_check(run->shop->engine, own->table, &scratch, &item, &fault))
+    if (bad == NULL && !put_batch_check(run->shop->engine, own->run.table, &scratch, &item, &fault))
         bad = fault.message;
     bool ok = bad != NULL || add_item(own, item, &bad);
     own->record.processed_items++;
@@ -206,10 +205,9 @@ static bool report_close(struct bulk_run *own, bool ok)
 
 // ---- The run -----------------------------------------------------------------------------------
 
-static bool load(struct run *run, struct slice record)
+static bool load(struct run *run)
 {
     struct bulk_run *own = (struct bulk_run *)run;
-    bulk_decode(record, &own->record);
     own->record.processed_items = 0;
     own->record.failed_items = 0;
     own->record.written_bytes = 0;
@@ -217,15 +215,16 @@ static bool load(struct run *run, struct slice record)
         .run = run, .base = &own->record.base, .take = take, .tell = tell, .goes_on = may_go_on};
     own->intake.options.format = intake_format(own->record.format);
     own->intake.options.compression = intake_compression(own->record.compression);
-    own->table = engine_table(run->shop->engine, own->record.base.table);
-    return (own->table != NULL && slice_equal(own->table->uuid, own->record.base.table_id)) ||
+    own->run.table = engine_table(run->shop->engine, own->record.base.table);
+    return (own->run.table != NULL &&
+            slice_equal(own->run.table->uuid, own->record.base.table_id)) ||
            exchange_fail(run, &own->record.base, "TableNotFound", "The table was deleted.");
 }
 
 static bool perform(struct run *run)
 {
     struct bulk_run *own = (struct bulk_run *)run;
-    put_batch_init(&own->batch, run->shop, own->table, false, &run->error);
+    put_batch_init(&own->batch, run->shop, own->run.table, false, &run->error);
     bool ok = intake_read(&own->intake) && write_batch(own);
     put_batch_release(&own->batch);
     return report_close(own, ok);
@@ -233,40 +232,21 @@ static bool perform(struct run *run)
 
 static void finish(struct run *run, bool ok)
 {
-    struct bulk_run *own = (struct bulk_run *)run;
-    struct bulk_record *bulk = &own->record;
-    bulk->base.ended_ms = env_now(engine_env(run->shop->engine));
-    bulk->status = !ok                      ? BULK_FAILED
-                   : bulk->failed_items > 0 ? BULK_COMPLETED_WITH_ERRORS
-                                            : BULK_COMPLETED;
-    if (!ok && bulk->cancel && run->error.code == ERR_NONE) {
-        bulk->status = BULK_CANCELLED;
+    struct bulk_record *bulk = &((struct bulk_run *)run)->record;
+    bool cancelled = !ok && bulk->cancel && run->error.code == ERR_NONE;
+    bulk->base.status = cancelled                ? BULK_CANCELLED
+                        : !ok                    ? BULK_FAILED
+                        : bulk->failed_items > 0 ? BULK_COMPLETED_WITH_ERRORS
+                                                 : BULK_COMPLETED;
+    if (cancelled) {
         bulk->base.failure_code = SLICE_LIT("Cancelled");
         bulk->base.failure_message = SLICE_LIT("The operation was cancelled by a request.");
-    } else if (!ok) {
-        if (bulk->base.failure_code.len == 0)
-            bulk->base.failure_code = run->error.code == ERR_RESOURCE_NOT_FOUND
-                                          ? SLICE_LIT("TableNotFound")
-                                          : SLICE_LIT("InternalServerError");
-        bulk->base.failure_message = slice_str(run->error.message);
-        log_warn("bulk operation %.*s failed: %s", SLICE_FMT(run->id), run->error.message);
     }
-    run_save(run);
+    exchange_end(run, &bulk->base, ok || cancelled,
+                 run->error.code == ERR_RESOURCE_NOT_FOUND ? "TableNotFound"
+                                                           : "InternalServerError");
 }
 
-static void release(struct run *run)
-{
-    table_release(((struct bulk_run *)run)->table);
-}
-
-const struct run_kind bulk_kind = {
-    .name = "bulk",
-    .lane = LANE_BULK,
-    .size = sizeof(struct bulk_run),
-    .unfinished = BULK_IN_PROGRESS,
-    .load = load,
-    .perform = perform,
-    .finish = finish,
-    .release = release,
-    .save = save,
-};
+const struct run_kind bulk_kind =
+    RUN_KIND("bulk", LANE_BULK, bulk_run, record, &bulk_form, BULK_IN_PROGRESS, load, perform,
+             finish, NULL, NULL, save);

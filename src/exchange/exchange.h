@@ -24,7 +24,7 @@ struct exchange {
     struct slice region;
     struct slice token;  // ClientToken, or empty
     struct slice digest; // of everything else in the request, in hex
-    enum exchange_status status;
+    uint32_t status;     // enum exchange_status; of a bulk operation enum bulk_status
     int64_t started_ms;
     int64_t ended_ms;
     struct slice failure_code;
@@ -72,9 +72,7 @@ enum bulk_status {
 };
 
 struct bulk_record {
-    struct exchange
-        base; // as with imports, but for the status; bucket, owner and prefix are the input's
-    enum bulk_status status;
+    struct exchange base; // bucket, owner and prefix are the input's
     bool cancel;
     struct slice format;
     struct slice compression; // as given
@@ -96,17 +94,11 @@ struct bulk_record {
 
 // ---- Records (record.c) -----------------------------------------------------------------------
 
-// The M value of a record, in the arena; empty, with the error set, when memory is out.
-struct slice export_encode(const struct export_record *record, struct arena *arena,
-                           struct error *error);
-struct slice import_encode(const struct import_record *record, struct arena *arena,
-                           struct error *error);
-struct slice bulk_encode(const struct bulk_record *record, struct arena *arena,
-                         struct error *error);
-void export_decode(struct slice record, struct export_record *out);
-void import_decode(struct slice record, struct import_record *out);
-void bulk_decode(struct slice record, struct bulk_record *out);
-void exchange_decode(struct slice record, struct exchange *out);
+// The structs as M values: see value/map.h.
+extern const struct map_form exchange_form;
+extern const struct map_form export_form;
+extern const struct map_form import_form;
+extern const struct map_form bulk_form;
 
 // "<kind>/<id>" in the arena; ptr NULL when memory is out.
 struct slice exchange_name(struct arena *arena, const char *kind, struct slice id);
@@ -139,6 +131,8 @@ void exchange_open(struct workshop *shop, const char *root, const char *data);
 
 // Says how a run has failed: the code that Describe shows, and the text. Always false.
 bool exchange_fail(struct run *run, struct exchange *base, const char *code, const char *message);
+// Notes when a run ended and, if it failed, why: with this code, unless one is known already.
+void exchange_end(struct run *run, struct exchange *base, bool ok, const char *code);
 
 // Reading all data files below a prefix, record by record (intake.c).
 struct intake {

@@ -12,7 +12,6 @@
 struct export_run {
     struct run run; // first
     struct export_record record;
-    struct table *table;
     struct export_target target;
 };
 
@@ -30,7 +29,7 @@ static bool write_item(struct export_run *own, struct slice item)
 static bool write_items(struct export_run *own)
 {
     struct history_limits limits = {own->run.shop->note_bytes, work_stops, own->run.shop};
-    struct history *history = history_open(own->run.shop->engine, own->table, own->record.at_ms,
+    struct history *history = history_open(own->run.shop->engine, own->run.table, own->record.at_ms,
                                            &limits, &own->run.error);
     if (history == NULL)
         return false;
@@ -107,13 +106,13 @@ static bool perform(struct run *run)
     };
     own->record.billed_bytes = 0;
     own->target.filter =
-        export_filter_open(own->record.filter, own->table, &own->run.arena, &own->run.error);
+        export_filter_open(own->record.filter, own->run.table, &own->run.arena, &own->run.error);
     if (own->target.filter == NULL)
         return false;
     own->target.writer = export_open(&options, &own->run.error);
     bool ok = own->target.writer != NULL &&
               (own->record.incremental
-                   ? export_changes(own->run.shop, own->table, &own->record, &own->target,
+                   ? export_changes(own->run.shop, own->run.table, &own->record, &own->target,
                                     &own->record.billed_bytes, &own->run.error)
                    : write_items(own));
     own->record.base.ended_ms = env_now(engine_env(own->run.shop->engine));
@@ -125,55 +124,28 @@ static bool perform(struct run *run)
     return ok;
 }
 
-static bool load(struct run *run, struct slice record)
+static bool load(struct run *run)
 {
-    struct export_run *own = (struct export_run *)run;
-    export_decode(record, &own->record);
-    own->table = engine_table(run->shop->engine, own->record.base.table);
-    return (own->table != NULL && slice_equal(own->table->uuid, own->record.base.table_id)) ||
+    const struct exchange *base = &((struct export_run *)run)->record.base;
+    run->table = engine_table(run->shop->engine, base->table);
+    return (run->table != NULL && slice_equal(run->table->uuid, base->table_id)) ||
            error_set(&run->error, ERR_RESOURCE_NOT_FOUND,
                      "The table was deleted before the export began.");
-}
-
-static bool save(struct run *run, struct slice there, struct run_saving *saving)
-{
-    const struct export_run *own = (struct export_run *)run;
-    (void)there;
-    saving->writes[0].value = export_encode(&own->record, &saving->arena, saving->error);
-    return saving->error->code == ERR_NONE;
 }
 
 static void finish(struct run *run, bool ok)
 {
     struct exchange *base = &((struct export_run *)run)->record.base;
     base->status = ok ? EXCHANGE_COMPLETED : EXCHANGE_FAILED;
-    base->ended_ms = env_now(engine_env(run->shop->engine));
-    if (!ok) {
-        base->failure_code = run->error.code == ERR_RESOURCE_NOT_FOUND ? SLICE_LIT("TableNotFound")
-                             : run->error.code == ERR_DAMAGED ? SLICE_LIT("InternalServerError")
-                                                              : SLICE_LIT("S3Error");
-        base->failure_message = slice_str(run->error.message);
-        log_warn("export %.*s failed: %s", SLICE_FMT(run->id), run->error.message);
-    }
-    run_save(run);
+    exchange_end(run, base, ok,
+                 run->error.code == ERR_RESOURCE_NOT_FOUND ? "TableNotFound"
+                 : run->error.code == ERR_DAMAGED          ? "InternalServerError"
+                                                           : "S3Error");
 }
 
-static void release(struct run *run)
-{
-    table_release(((struct export_run *)run)->table);
-}
-
-const struct run_kind export_kind = {
-    .name = "export",
-    .lane = LANE_EXPORT,
-    .size = sizeof(struct export_run),
-    .unfinished = EXCHANGE_IN_PROGRESS,
-    .load = load,
-    .perform = perform,
-    .finish = finish,
-    .release = release,
-    .save = save,
-};
+const struct run_kind export_kind =
+    RUN_KIND("export", LANE_EXPORT, export_run, record, &export_form, EXCHANGE_IN_PROGRESS, load,
+             perform, finish, NULL, NULL, NULL);
 
 // ---- Buckets, and what was not finished -------------------------------------------------------
 

@@ -15,7 +15,6 @@ enum {
 struct import_run {
     struct run run; // first
     struct import_record record;
-    struct table *table;
     struct intake intake;
     struct put_batch batch;
 };
@@ -55,7 +54,7 @@ static bool take(struct run *run, struct slice file, const struct item_record *r
     arena_init(&scratch, 1 << 20);
     error_init(&fault, &scratch);
     struct slice item = record->item;
-    bool fits = put_batch_check(run->shop->engine, own->table, &scratch, &item, &fault);
+    bool fits = put_batch_check(run->shop->engine, own->run.table, &scratch, &item, &fault);
     if (!fits)
         (void)tell(run, file, record->line, fault.message);
     arena_release(&scratch);
@@ -90,7 +89,7 @@ static bool prepare(struct import_run *own)
     options->format = intake_format(record->format);
     options->compression = intake_compression(record->compression);
     options->delimiter = record->delimiter.len == 1 ? record->delimiter.ptr[0] : 0;
-    const struct table *table = own->table;
+    const struct table *table = own->run.table;
     struct key_part *typed =
         arena_zalloc(arena, (LIMIT_INDEXES + 1) * 2 * (size_t)LIMIT_KEY_PARTS, sizeof(*typed));
     struct slice *header = record->header.len == 0
@@ -120,10 +119,9 @@ static bool goes_on(struct run *run)
     return work_goes_on(run->shop, &run->error);
 }
 
-static bool load(struct run *run, struct slice record)
+static bool load(struct run *run)
 {
     struct import_run *own = (struct import_run *)run;
-    import_decode(record, &own->record);
     own->record.errors = 0;
     own->record.processed_bytes = 0;
     own->record.processed_items = 0;
@@ -140,7 +138,7 @@ static bool load(struct run *run, struct slice record)
         return exchange_fail(run, &own->record.base, "TableNotFound",
                              "The table was deleted during the import.");
     }
-    own->table = table;
+    run->table = table;
     own->record.base.table_id = table->uuid;
     return prepare(own);
 }
@@ -148,69 +146,42 @@ static bool load(struct run *run, struct slice record)
 static bool perform(struct run *run)
 {
     struct import_run *own = (struct import_run *)run;
-    put_batch_init(&own->batch, run->shop, own->table, false, &run->error);
+    put_batch_init(&own->batch, run->shop, own->run.table, false, &run->error);
     bool ok = intake_read(&own->intake) && write_batch(own);
     put_batch_release(&own->batch);
     own->record.processed_bytes = own->intake.bytes;
     return ok;
 }
 
-static bool save(struct run *run, struct slice there, struct run_saving *saving)
-{
-    const struct import_run *own = (struct import_run *)run;
-    (void)there;
-    saving->writes[0].value = import_encode(&own->record, &saving->arena, saving->error);
-    return saving->error->code == ERR_NONE;
-}
-
 // The table can be used from now on, or goes if nothing came into it.
 static void settle_table(struct import_run *own, bool keep)
 {
-    struct table_settling settling = {own->table, keep};
+    struct table_settling settling = {own->run.table, keep};
     struct table_edit edit = {
-        .name = own->table->name, .alter = table_settle, .context = &settling};
+        .name = own->run.table->name, .alter = table_settle, .context = &settling};
     struct error error;
     error_init(&error, &own->run.arena);
     if (!work_edit_table(own->run.shop, &edit, &error) && error.code != ERR_RESOURCE_NOT_FOUND)
         log_error("the imported table %.*s could not be made active: %s",
-                  SLICE_FMT(own->table->name), error.message);
+                  SLICE_FMT(own->run.table->name), error.message);
 }
 
 static void finish(struct run *run, bool ok)
 {
     struct import_run *own = (struct import_run *)run;
     struct exchange *base = &own->record.base;
-    base->ended_ms = env_now(engine_env(run->shop->engine));
     base->status = ok && own->record.errors == 0 ? EXCHANGE_COMPLETED : EXCHANGE_FAILED;
-    if (!ok) {
-        if (base->failure_code.len == 0)
-            base->failure_code = SLICE_LIT("InternalServerError");
-        base->failure_message = slice_str(run->error.message);
-        log_warn("import %.*s failed: %s", SLICE_FMT(run->id), run->error.message);
-    } else if (own->record.errors > 0) {
+    if (ok && own->record.errors > 0) {
         base->failure_code = SLICE_LIT("ItemValidationError");
         base->failure_message =
             SLICE_LIT("Some of the items failed validation checks and were not imported. Please "
                       "check CloudWatch error logs for more details.");
     }
-    if (own->table != NULL)
+    if (run->table != NULL)
         settle_table(own, ok || own->record.imported_items > 0);
-    run_save(run);
+    exchange_end(run, base, ok, "InternalServerError");
 }
 
-static void release(struct run *run)
-{
-    table_release(((struct import_run *)run)->table);
-}
-
-const struct run_kind import_kind = {
-    .name = "import",
-    .lane = LANE_IMPORT,
-    .size = sizeof(struct import_run),
-    .unfinished = EXCHANGE_IN_PROGRESS,
-    .load = load,
-    .perform = perform,
-    .finish = finish,
-    .release = release,
-    .save = save,
-};
+const struct run_kind import_kind =
+    RUN_KIND("import", LANE_IMPORT, import_run, record, &import_form, EXCHANGE_IN_PROGRESS, load,
+             perform, finish, NULL, NULL, NULL);

@@ -1,6 +1,7 @@
 // Reading what imports and bulk operations put: all data files below a prefix of a bucket.
 #include "exchange/exchange.h"
 
+#include "base/log.h"
 #include "transfer/files.h"
 
 #include <unistd.h>
@@ -107,4 +108,16 @@ bool exchange_fail(struct run *run, struct exchange *base, const char *code, con
 {
     base->failure_code = slice_str(code);
     return error_set(&run->error, ERR_INTERNAL, "%s", message);
+}
+
+void exchange_end(struct run *run, struct exchange *base, bool ok, const char *code)
+{
+    base->ended_ms = env_now(engine_env(run->shop->engine));
+    if (!ok) {
+        if (base->failure_code.len == 0)
+            base->failure_code = slice_str(code);
+        base->failure_message = slice_str(run->error.message);
+        log_warn("%s %.*s failed: %s", run->kind->name, SLICE_FMT(run->id), run->error.message);
+    }
+    run_save(run);
 }

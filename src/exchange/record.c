@@ -11,132 +11,63 @@ static const int64_t token_ms = 8LL * 3600 * 1000;
 
 // ---- As M values ------------------------------------------------------------------
 
+#define ROW(kind, field, name) MAP_ROW(exchange, kind, field, name)
+// clang-format off
 static const struct map_row exchange_rows[] = {
-    MAP_SAME(exchange, TEXT, id),
-    MAP_SAME(exchange, TEXT, table),
-    MAP_SAME(exchange, TEXT, table_id),
-    MAP_SAME(exchange, TEXT, region),
-    MAP_SAME(exchange, TEXT, token),
-    MAP_SAME(exchange, TEXT, digest),
-    MAP_SAME(exchange, SMALL, status),
-    MAP_ROW(exchange, INTEGER, started_ms, "started"),
-    MAP_ROW(exchange, INTEGER, ended_ms, "ended"),
-    MAP_SAME(exchange, TEXT, failure_code),
-    MAP_ROW(exchange, TEXT, failure_message, "failure"),
-    MAP_SAME(exchange, TEXT, bucket),
-    MAP_SAME(exchange, TEXT, owner),
-    MAP_SAME(exchange, TEXT, prefix),
+    ROW(TEXT, id, "id"), ROW(TEXT, table, "table"), ROW(TEXT, table_id, "table_id"),
+    ROW(TEXT, region, "region"), ROW(TEXT, token, "token"), ROW(TEXT, digest, "digest"),
+    ROW(SMALL, status, "status"), ROW(INTEGER, started_ms, "started"),
+    ROW(INTEGER, ended_ms, "ended"), ROW(TEXT, failure_code, "failure_code"),
+    ROW(TEXT, failure_message, "failure"), ROW(TEXT, bucket, "bucket"), ROW(TEXT, owner, "owner"),
+    ROW(TEXT, prefix, "prefix"),
 };
+// clang-format on
+#undef ROW
+const struct map_form exchange_form = MAP_FORM(exchange, exchange_rows);
 
-static void exchange_put(struct map_maker *maker, const struct exchange *base)
-{
-    map_put_rows(&maker->b, exchange_rows, COUNT_OF(exchange_rows), base);
-}
-
-void exchange_decode(struct slice record, struct exchange *out)
-{
-    *out = (struct exchange){.started_ms = 0};
-    map_get_rows(record, exchange_rows, COUNT_OF(exchange_rows), out);
-}
-
+#define ROW(kind, field, name) MAP_ROW(export_record, kind, field, name)
+// clang-format off
 static const struct map_row export_rows[] = {
-    MAP_SAME(export_record, FLAG, incremental),
-    MAP_SAME(export_record, FLAG, ion),
-    MAP_SAME(export_record, FLAG, old_images),
-    MAP_ROW(export_record, INTEGER, at_ms, "at"),
-    MAP_ROW(export_record, INTEGER, from_ms, "from"),
-    MAP_ROW(export_record, INTEGER, to_ms, "to"),
-    MAP_SAME(export_record, TEXT, sse_algorithm),
-    MAP_SAME(export_record, TEXT, sse_key),
-    MAP_SAME(export_record, VALUE, filter),
-    MAP_ROW(export_record, INTEGER, billed_bytes, "billed"),
-    MAP_SAME(export_record, INTEGER, items),
+    MAP_PART_ROW(export_record, base, &exchange_form), ROW(FLAG, incremental, "incremental"),
+    ROW(FLAG, ion, "ion"), ROW(FLAG, old_images, "old_images"), ROW(INTEGER, at_ms, "at"),
+    ROW(INTEGER, from_ms, "from"), ROW(INTEGER, to_ms, "to"),
+    ROW(TEXT, sse_algorithm, "sse_algorithm"), ROW(TEXT, sse_key, "sse_key"),
+    ROW(VALUE, filter, "filter"), ROW(INTEGER, billed_bytes, "billed"),
+    ROW(INTEGER, items, "items"),
 };
+// clang-format on
+#undef ROW
+const struct map_form export_form = MAP_FORM(export_record, export_rows);
 
-struct slice export_encode(const struct export_record *record, struct arena *arena,
-                           struct error *error)
-{
-    struct map_maker maker;
-    map_begin(&maker);
-    exchange_put(&maker, &record->base);
-    map_put_rows(&maker.b, export_rows, COUNT_OF(export_rows), record);
-    return map_end(&maker, arena, error);
-}
-
-void export_decode(struct slice record, struct export_record *out)
-{
-    *out = (struct export_record){.at_ms = 0};
-    map_get_rows(record, export_rows, COUNT_OF(export_rows), out);
-    exchange_decode(record, &out->base);
-}
-
+#define ROW(kind, field, name) MAP_ROW(import_record, kind, field, name)
+// clang-format off
 static const struct map_row import_rows[] = {
-    MAP_SAME(import_record, TEXT, format),
-    MAP_SAME(import_record, TEXT, compression),
-    MAP_SAME(import_record, TEXT, delimiter),
-    MAP_SAME(import_record, VALUE, header),
-    MAP_SAME(import_record, TEXT, options),
-    MAP_SAME(import_record, TEXT, creation),
-    MAP_SAME(import_record, INTEGER, errors),
-    MAP_ROW(import_record, INTEGER, processed_bytes, "bytes"),
-    MAP_ROW(import_record, INTEGER, processed_items, "processed"),
-    MAP_ROW(import_record, INTEGER, imported_items, "imported"),
+    MAP_PART_ROW(import_record, base, &exchange_form), ROW(TEXT, format, "format"),
+    ROW(TEXT, compression, "compression"), ROW(TEXT, delimiter, "delimiter"),
+    ROW(VALUE, header, "header"), ROW(TEXT, options, "options"), ROW(TEXT, creation, "creation"),
+    ROW(INTEGER, errors, "errors"), ROW(INTEGER, processed_bytes, "bytes"),
+    ROW(INTEGER, processed_items, "processed"), ROW(INTEGER, imported_items, "imported"),
 };
+// clang-format on
+#undef ROW
+const struct map_form import_form = MAP_FORM(import_record, import_rows);
 
-struct slice import_encode(const struct import_record *record, struct arena *arena,
-                           struct error *error)
-{
-    struct map_maker maker;
-    map_begin(&maker);
-    exchange_put(&maker, &record->base);
-    map_put_rows(&maker.b, import_rows, COUNT_OF(import_rows), record);
-    return map_end(&maker, arena, error);
-}
-
-void import_decode(struct slice record, struct import_record *out)
-{
-    *out = (struct import_record){.errors = 0};
-    map_get_rows(record, import_rows, COUNT_OF(import_rows), out);
-    exchange_decode(record, &out->base);
-}
-
+#define ROW(kind, field, name) MAP_ROW(bulk_record, kind, field, name)
+// clang-format off
 static const struct map_row bulk_rows[] = {
-    MAP_SAME(bulk_record, FLAG, cancel),
-    MAP_SAME(bulk_record, TEXT, format),
-    MAP_SAME(bulk_record, TEXT, compression),
-    MAP_SAME(bulk_record, TEXT, out_bucket),
-    MAP_SAME(bulk_record, TEXT, out_owner),
-    MAP_SAME(bulk_record, TEXT, out_prefix),
-    MAP_SAME(bulk_record, TEXT, sse_algorithm),
-    MAP_SAME(bulk_record, TEXT, sse_key),
-    MAP_SAME(bulk_record, FLAG, report_errors),
-    MAP_SAME(bulk_record, FLAG, report_conditions),
-    MAP_SAME(bulk_record, TEXT, tier),
-    MAP_SAME(bulk_record, INTEGER, max_units),
-    MAP_ROW(bulk_record, INTEGER, processed_items, "processed"),
-    MAP_ROW(bulk_record, INTEGER, failed_items, "failed"),
-    MAP_ROW(bulk_record, INTEGER, processed_bytes, "bytes"),
-    MAP_ROW(bulk_record, INTEGER, total_bytes, "total"),
-    MAP_ROW(bulk_record, INTEGER, written_bytes, "written"),
+    MAP_PART_ROW(bulk_record, base, &exchange_form), ROW(FLAG, cancel, "cancel"),
+    ROW(TEXT, format, "format"), ROW(TEXT, compression, "compression"),
+    ROW(TEXT, out_bucket, "out_bucket"), ROW(TEXT, out_owner, "out_owner"),
+    ROW(TEXT, out_prefix, "out_prefix"), ROW(TEXT, sse_algorithm, "sse_algorithm"),
+    ROW(TEXT, sse_key, "sse_key"), ROW(FLAG, report_errors, "report_errors"),
+    ROW(FLAG, report_conditions, "report_conditions"), ROW(TEXT, tier, "tier"),
+    ROW(INTEGER, max_units, "max_units"), ROW(INTEGER, processed_items, "processed"),
+    ROW(INTEGER, failed_items, "failed"), ROW(INTEGER, processed_bytes, "bytes"),
+    ROW(INTEGER, total_bytes, "total"), ROW(INTEGER, written_bytes, "written"),
 };
-
-struct slice bulk_encode(const struct bulk_record *bulk, struct arena *arena, struct error *error)
-{
-    struct exchange base = bulk->base;
-    struct map_maker maker;
-    base.status = (enum exchange_status)bulk->status; // 0 is "in progress" to both
-    map_begin(&maker);
-    exchange_put(&maker, &base);
-    map_put_rows(&maker.b, bulk_rows, COUNT_OF(bulk_rows), bulk);
-    return map_end(&maker, arena, error);
-}
-
-void bulk_decode(struct slice record, struct bulk_record *out)
-{
-    *out = (struct bulk_record){.status = (enum bulk_status)map_integer(record, "status")};
-    map_get_rows(record, bulk_rows, COUNT_OF(bulk_rows), out);
-    exchange_decode(record, &out->base);
-}
+// clang-format on
+#undef ROW
+const struct map_form bulk_form = MAP_FORM(bulk_record, bulk_rows);
 
 // ---- Names ------------------------------------------------------------------------
 
@@ -163,7 +94,7 @@ static bool match_token(void *context, struct slice name, struct slice record)
     struct token_search *search = context;
     (void)name;
     struct exchange base;
-    exchange_decode(record, &base);
+    map_decode(&exchange_form, record, &base);
     if (base.started_ms < search->since_ms || !slice_equal(base.token, search->token))
         return true;
     search->found = arena_copy(search->arena, record);

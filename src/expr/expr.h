@@ -160,6 +160,11 @@ enum value_type expr_update_type(const struct expr_update *update, struct slice 
 // Whether what it makes may have more levels than an item may, and is to be looked at: it puts a
 // deep value somewhere, or moves one down.
 bool expr_update_deepens(const struct expr_update *update);
+// Whether it only takes away (REMOVE, DELETE): where there is no item, it does nothing at all.
+bool expr_update_removes(const struct expr_update *update);
+// What UpdateItem counts of the update itself, whatever the item has: its new values, and something
+// for each clause, function and name.
+size_t expr_update_size(const struct expr_update *update);
 
 // Applies to `item` (the bare key where there was none) and appends the new item through the
 // builder. The arena is for scratch. False with a ValidationException, or without an error if
@@ -250,6 +255,10 @@ struct expr_change {
 };
 MUST_CHECK struct expr_update *expr_build_update(struct expr_builder *b, size_t count,
                                                  const struct expr_change *changes);
+
+// What the operator means for a key whose attribute stands on its left or, `mirrored`, on its
+// right; KEY_NONE if it is no range over keys.
+enum key_op expr_key_op(enum expr_op op, bool mirrored);
 
 // ---- Legacy parameters ---------------------------------------------------------------
 

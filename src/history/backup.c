@@ -46,7 +46,7 @@ bool call_backup(struct api_call *call, struct slice arn, struct backup *out)
         return false;
     if (record.len == 0)
         return not_found(call, arn);
-    backup_decode(record, out);
+    map_decode(&backup_form, record, out);
     return slice_equal(out->table, table) || not_found(call, arn);
 }
 
@@ -110,7 +110,7 @@ enum step create_backup_start(struct api_call *call, const void *decoded)
     if (creation->backup.id.ptr == NULL || creation->backup.source.ptr == NULL ||
         creation->data_name.ptr == NULL || record->name.ptr == NULL)
         return step_failed(error_budget(&call->error));
-    record->value = backup_encode(&creation->backup, &call->arena, &call->error);
+    record->value = map_encode(&backup_form, &creation->backup, &call->arena, &call->error);
     struct table_change *change = call_table_change(call);
     if (change == NULL || record->value.ptr == NULL)
         return STEP_FAILED;
@@ -300,7 +300,7 @@ static bool list_one(void *context, struct slice name, struct slice record)
     struct listing *listing = context;
     struct backup backup;
     (void)name;
-    backup_decode(record, &backup);
+    map_decode(&backup_form, record, &backup);
     if (!listing_wants(listing, &backup))
         return true;
     if (listing->count == listing->limit) {

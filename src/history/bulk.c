@@ -10,7 +10,8 @@ static const char *status_name(const struct bulk_record *bulk)
 {
     static const char *const names[] = {"IN_PROGRESS", "COMPLETED", "COMPLETED_WITH_ERRORS",
                                         "CANCELLED", "FAILED"};
-    return bulk->status == BULK_IN_PROGRESS && bulk->cancel ? "CANCELLING" : names[bulk->status];
+    return bulk->base.status == BULK_IN_PROGRESS && bulk->cancel ? "CANCELLING"
+                                                                 : names[bulk->base.status];
 }
 
 static void member_places(struct json_writer *w, const struct bulk_record *bulk)
@@ -69,7 +70,7 @@ static void describe(struct json_writer *w, struct arena *arena, const struct bu
     json_put_given_time(w, "EndTime", base->ended_ms);
     json_put_integer(w, "ProcessedItemCount", bulk->processed_items);
     json_put_integer(w, "ProcessedInputBytes", bulk->processed_bytes);
-    if (bulk->total_bytes > 0 || bulk->status != BULK_IN_PROGRESS)
+    if (bulk->total_bytes > 0 || bulk->base.status != BULK_IN_PROGRESS)
         json_put_integer(w, "TotalInputBytes", bulk->total_bytes);
     member_usage(w, bulk);
     json_put_integer(w, "FailedItemCount", bulk->failed_items);
@@ -108,7 +109,7 @@ enum step describe_bulk_operation_start(struct api_call *call, const void *decod
     struct bulk_record bulk;
     if (!find(call, request->bulk_operation_arn, &record))
         return STEP_FAILED;
-    bulk_decode(record, &bulk);
+    map_decode(&bulk_form, record, &bulk);
     respond(call, &bulk);
     return STEP_READY;
 }
@@ -130,7 +131,7 @@ static bool list_one(void *context, struct slice name, struct slice record)
     struct json_writer *w = &listing->w;
     struct bulk_record bulk;
     (void)name;
-    bulk_decode(record, &bulk);
+    map_decode(&bulk_form, record, &bulk);
     if (listing->count == listing->limit) {
         listing->more = true;
         return false;
@@ -196,13 +197,13 @@ static bool cancel_decide(struct record_job *job, struct engine *engine)
     struct bulk_record bulk;
     if (!engine_record(engine, job->writes[0].name, &call->arena, &record, &call->error))
         return false;
-    bulk_decode(record, &bulk);
-    if (record.len == 0 || bulk.status != BULK_IN_PROGRESS)
+    map_decode(&bulk_form, record, &bulk);
+    if (record.len == 0 || bulk.base.status != BULK_IN_PROGRESS)
         return error_validation(&call->error,
                                 "The bulk operation cannot be cancelled: its status is %s",
                                 status_name(&bulk));
     bulk.cancel = true;
-    job->writes[0].value = bulk_encode(&bulk, &call->arena, &call->error);
+    job->writes[0].value = map_encode(&bulk_form, &bulk, &call->arena, &call->error);
     return job->writes[0].value.len > 0;
 }
 
@@ -306,7 +307,7 @@ static bool start_decide(struct record_job *job, struct engine *engine)
         return error_set(&call->error, ERR_IDEMPOTENT_MISMATCH,
                          "The ClientToken was used before with other parameters: %.*s",
                          SLICE_FMT(base->token));
-    bulk_decode(found, &starting->bulk);
+    map_decode(&bulk_form, found, &starting->bulk);
     starting->repeated = true;
     job->count = 0;
     return true;
@@ -337,7 +338,7 @@ enum step start_bulk_put_items_start(struct api_call *call, const void *decoded)
     if (job == NULL)
         return STEP_FAILED;
     job->writes[0].name = exchange_name(&call->arena, "bulk", starting->bulk.base.id);
-    job->writes[0].value = bulk_encode(&starting->bulk, &call->arena, &call->error);
+    job->writes[0].value = map_encode(&bulk_form, &starting->bulk, &call->arena, &call->error);
     if (job->writes[0].name.ptr == NULL || job->writes[0].value.len == 0)
         return step_failed(error_budget(&call->error));
     job->decide = start_decide;

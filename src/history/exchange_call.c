@@ -28,7 +28,7 @@ bool call_exchange(struct api_call *call, const char *kind, struct slice arn, st
         return false;
     if (found.len == 0)
         return true;
-    exchange_decode(found, &base);
+    map_decode(&exchange_form, found, &base);
     struct slice own = exchange_arn(&call->arena, &base, kind);
     if (own.ptr == NULL)
         return error_budget(&call->error);

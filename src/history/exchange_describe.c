@@ -93,7 +93,7 @@ enum step describe_export_start(struct api_call *call, const void *decoded)
     struct export_record export;
     if (!find_record(call, "export", request->export_arn, ERR_EXPORT_NOT_FOUND, &record))
         return STEP_FAILED;
-    export_decode(record, &export);
+    map_decode(&export_form, record, &export);
     export_respond(call, &export);
     return STEP_READY;
 }
@@ -160,7 +160,7 @@ enum step describe_import_start(struct api_call *call, const void *decoded)
     struct import_record import;
     if (!find_record(call, "import", request->import_arn, ERR_IMPORT_NOT_FOUND, &record))
         return STEP_FAILED;
-    import_decode(record, &import);
+    map_decode(&import_form, record, &import);
     import_respond(call, &import);
     return STEP_READY;
 }
@@ -185,12 +185,12 @@ static void summary_write(struct listing *listing, struct slice record)
     struct import_record import;
     json_open_object(w);
     if (!listing->imports) {
-        export_decode(record, &export);
+        map_decode(&export_form, record, &export);
         json_put_string(w, "ExportArn", exchange_arn(listing->arena, &export.base, "export"));
         json_put_text(w, "ExportStatus", status_name(&export.base));
         json_put_text(w, "ExportType", export.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
     } else {
-        import_decode(record, &import);
+        map_decode(&import_form, record, &import);
         json_put_string(w, "ImportArn", exchange_arn(listing->arena, &import.base, "import"));
         json_put_text(w, "ImportStatus", status_name(&import.base));
         json_put_string(w, "TableArn", exchange_arn(listing->arena, &import.base, NULL));

@@ -127,7 +127,7 @@ static bool decide(struct record_job *job, struct engine *engine)
     if (found.len == 0)
         return true;
     struct export_record before;
-    export_decode(found, &before);
+    map_decode(&export_form, found, &before);
     if (!slice_equal(before.base.digest, base->digest))
         return error_set(job->job.error, ERR_EXPORT_CONFLICT,
                          "Export with the same client token but different parameters exists: %.*s",
@@ -188,7 +188,8 @@ enum step export_table_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     exporting->call = call;
     exporting->write.name = exchange_name(&call->arena, "export", exporting->record.base.id);
-    exporting->write.value = export_encode(&exporting->record, &call->arena, &call->error);
+    exporting->write.value =
+        map_encode(&export_form, &exporting->record, &call->arena, &call->error);
     struct record_job *job = call_record_job(call, 1);
     if (job == NULL || exporting->write.name.ptr == NULL || exporting->write.value.len == 0)
         return STEP_FAILED;

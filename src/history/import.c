@@ -109,7 +109,7 @@ static bool check_token(struct api_call *call, struct importing *importing)
     if (found.len == 0)
         return true;
     struct import_record before;
-    import_decode(found, &before);
+    map_decode(&import_form, found, &before);
     if (!slice_equal(before.base.digest, base->digest))
         return error_set(&call->error, ERR_IMPORT_CONFLICT,
                          "Import with the same client token but different parameters exists: %.*s",
@@ -159,7 +159,8 @@ enum step import_table_start(struct api_call *call, const void *decoded)
         return STEP_READY;
     }
     importing->write.name = exchange_name(&call->arena, "import", importing->record.base.id);
-    importing->write.value = import_encode(&importing->record, &call->arena, &call->error);
+    importing->write.value =
+        map_encode(&import_form, &importing->record, &call->arena, &call->error);
     struct table_change *change = call_table_change(call);
     if (change == NULL || importing->write.name.ptr == NULL || importing->write.value.len == 0)
         return STEP_FAILED;

@@ -119,8 +119,22 @@ bool map_set(struct arena *arena, struct slice *map, struct slice name, struct s
 
 // ---- By rows ------------------------------------------------------------------------
 
-static void get_row(const struct map_row *row, struct slice value, void *field)
+static void get_list(const struct map_row *row, struct slice list, void *out)
 {
+    struct value_iter iter;
+    size_t count = 0;
+    char *at = (char *)out + row->offset;
+    if (value_type(list) != VALUE_L)
+        return;
+    value_iter_init(&iter, list);
+    for (; count < row->room && value_iter_next(&iter); count++, at += row->form->size)
+        map_decode(row->form, iter.value, at);
+    *(size_t *)(void *)((char *)out + row->count) = count;
+}
+
+static void get_row(const struct map_row *row, struct slice value, void *out)
+{
+    void *field = (char *)out + row->offset;
     int64_t number;
     switch (row->kind) {
     case MAP_INTEGER:
@@ -140,15 +154,25 @@ static void get_row(const struct map_row *row, struct slice value, void *field)
     case MAP_VALUE:
         *(struct slice *)field = value;
         break;
+    case MAP_LIST:
+        get_list(row, value, out);
+        break;
+    case MAP_PART:
+        break;
     }
 }
 
 void map_get_rows(struct slice map, const struct map_row *rows, size_t count, void *out)
 {
     for (size_t i = 0; i < count; i++) {
+        const struct map_form *form = rows[i].form;
+        if (rows[i].kind == MAP_PART) {
+            map_get_rows(map, form->rows, form->count, (char *)out + rows[i].offset);
+            continue;
+        }
         struct slice value = map_value(map, slice_str(rows[i].name));
         if (value.len > 0)
-            get_row(&rows[i], value, (char *)out + rows[i].offset);
+            get_row(&rows[i], value, out);
     }
 }
 
@@ -163,6 +187,22 @@ static void put_slice(struct value_builder *b, const struct map_row *row, struct
         value_put_binary(b, slice);
     else
         value_put(b, slice);
+}
+
+static void put_list(struct value_builder *b, const struct map_row *row, const void *from)
+{
+    size_t count = *(const size_t *)(const void *)((const char *)from + row->count);
+    const char *at = (const char *)from + row->offset;
+    if (count == 0)
+        return;
+    value_name(b, slice_str(row->name));
+    value_open_list(b);
+    for (size_t i = 0; i < count; i++, at += row->form->size) {
+        value_open_map(b);
+        map_put_rows(b, row->form->rows, row->form->count, at);
+        (void)value_close(b);
+    }
+    (void)value_close(b);
 }
 
 void map_put_rows(struct value_builder *b, const struct map_row *rows, size_t count,
@@ -186,6 +226,27 @@ void map_put_rows(struct value_builder *b, const struct map_row *rows, size_t co
         case MAP_VALUE:
             put_slice(b, row, *(const struct slice *)field);
             break;
+        case MAP_PART:
+            map_put_rows(b, row->form->rows, row->form->count, field);
+            break;
+        case MAP_LIST:
+            put_list(b, row, from);
+            break;
         }
     }
+}
+
+struct slice map_encode(const struct map_form *form, const void *from, struct arena *arena,
+                        struct error *error)
+{
+    struct map_maker maker;
+    map_begin(&maker);
+    map_put_rows(&maker.b, form->rows, form->count, from);
+    return map_end(&maker, arena, error);
+}
+
+void map_decode(const struct map_form *form, struct slice record, void *out)
+{
+    memset(out, 0, form->size);
+    map_get_rows(record, form->rows, form->count, out);
 }

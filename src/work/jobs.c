@@ -1,6 +1,8 @@
 // See jobs.h.
 #include "work/jobs.h"
 
+#include "engine/layout.h"
+
 static bool edit_table(struct workshop *shop, const void *context, struct error *error)
 {
     const struct table_edit *edit = context;
@@ -30,18 +32,34 @@ static bool edit_records(struct workshop *shop, const void *context, struct erro
     return engine_run(shop->engine, &job.job);
 }
 
+struct item_job {
+    struct write_job job; // first
+    const struct item_edit *edit;
+};
+
+static struct record_write record_of(struct write_job *job)
+{
+    const struct item_edit *edit = ((struct item_job *)job)->edit;
+    return edit->record(edit->context, job->at);
+}
+
 static bool edit_items(struct workshop *shop, const void *context, struct error *error)
 {
     const struct item_edit *edit = context;
-    struct write_job job;
-    write_job_init(&job, shop->engine, edit->arena, error);
-    job.count = edit->count;
-    job.actions = edit->actions;
-    job.transaction = edit->transaction;
+    struct item_job own = {.edit = edit};
+    struct write_job *job = &own.job;
+    write_job_init(job, shop->engine, edit->arena, error);
+    job->count = edit->count;
+    job->actions = edit->actions;
+    job->each = edit->each;
+    if (edit->record != NULL)
+        job->record = record_of;
     for (size_t i = 0; i < edit->count; i++)
         edit->actions[i].out.failure = ERR_NONE; // of an earlier try
-    bool ok = engine_run_beside(shop->engine, &job.job);
-    write_job_release(&job);
+    bool ok = engine_run_beside(shop->engine, &job->job);
+    if (edit->settled != NULL)
+        edit->settled(edit->context, ok ? edit->count : job->committed);
+    write_job_release(job);
     return ok;
 }
 
@@ -70,6 +88,16 @@ bool work_edit_records(struct workshop *shop, const struct record_edit *edit, st
 bool work_edit_items(struct workshop *shop, const struct item_edit *edit, struct error *error)
 {
     return patiently(shop, edit_items, edit, error);
+}
+
+struct slice work_item_key(const struct table *table, struct slice item, struct arena *arena)
+{
+    struct buf key;
+    buf_init(&key, STORE_KEY_MAX);
+    layout_item_key(&key, table->tree, &table->keys, item);
+    struct slice copy = key.failed ? slice_of(NULL, 0) : arena_copy(arena, buf_view(&key));
+    buf_release(&key);
+    return copy;
 }
 
 bool table_settle(void *context, struct table *current, struct table **next, struct error *error)

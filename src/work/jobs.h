@@ -34,10 +34,18 @@ struct item_edit {
     struct arena *arena;
     size_t count;
     struct write_action *actions;
-    bool transaction;
+    bool each; // see write_job
+    // NULL, or what to write in the same commit as the first `done` actions: see write_job.record.
+    struct record_write (*record)(void *context, size_t done);
+    // NULL, or told after each try how many of its actions are on disk.
+    void (*settled)(void *context, size_t done);
+    void *context;
 };
 MUST_CHECK bool work_edit_items(struct workshop *shop, const struct item_edit *edit,
                                 struct error *error);
+
+// The key of an item in the table's tree, in the arena; ptr NULL when memory is out.
+struct slice work_item_key(const struct table *table, struct slice item, struct arena *arena);
 
 // An `alter` that ends the filling of a table: `context` is a struct table_settling. The table can
 // be used from now on, or goes. ERR_RESOURCE_NOT_FOUND if somebody has deleted it, and perhaps made

@@ -2,7 +2,6 @@
 #include "work/run.h"
 
 #include "base/log.h"
-#include "value/map.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +30,9 @@ static void perform(struct run *run)
     struct slice record;
     if (work_stopping(run->shop) || !read_record(run, &record))
         return;
-    bool ok = run->kind->load(run, record) && run->kind->perform(run);
+    if (run->kind->form != NULL)
+        map_decode(run->kind->form, record, (char *)run + run->kind->record);
+    bool ok = (run->kind->load == NULL || run->kind->load(run)) && run->kind->perform(run);
     if (ok || !work_stopping(run->shop))
         run->kind->finish(run, ok);
     else if (run->kind->suspend != NULL)
@@ -42,6 +43,7 @@ static void release(struct run *run)
 {
     if (run->kind->release != NULL)
         run->kind->release(run);
+    table_release(run->table);
     arena_release(&run->arena);
     free(run);
 }
@@ -67,7 +69,7 @@ struct run *run_new(const struct run_kind *kind, struct slice id, struct slice s
     ensure(len > 0 && (size_t)len < sizeof(run->name));
     size_t prefix = (size_t)len - id.len;
     run->id = slice_of(run->name + prefix, id.len);
-    run->record_name = kind->save == NULL ? slice_of(NULL, 0) : slice_of(run->name, (size_t)len);
+    run->record_name = kind->form == NULL ? slice_of(NULL, 0) : slice_of(run->name, (size_t)len);
     // A subject is the beginning of the id.
     run->task.subject = slice_of(run->id.ptr, subject.len);
     arena_init(&run->arena, SIZE_MAX);
@@ -131,21 +133,31 @@ struct decision {
     struct run_saving saving;
 };
 
+bool run_saving_fill(struct run *run, struct run_saving *saving)
+{
+    const struct run_kind *kind = run->kind;
+    struct slice there;
+    saving->count = 1;
+    saving->writes[0] = (struct record_write){.name = run->record_name};
+    if (!engine_record(run->shop->engine, run->record_name, &saving->arena, &there,
+                       saving->error) ||
+        (kind->save != NULL && !kind->save(run, there, saving)))
+        return false;
+    if (saving->count > 0)
+        saving->writes[0].value =
+            map_encode(kind->form, (char *)run + kind->record, &saving->arena, saving->error);
+    return saving->error->code == ERR_NONE;
+}
+
 static bool decide(struct record_job *job, struct engine *engine)
 {
     struct decision *decision = job->context;
-    struct run_saving *saving = &decision->saving;
-    struct run *run = decision->run;
-    struct slice there;
-    arena_reset(&saving->arena);
-    saving->error = job->job.error;
-    saving->count = 1;
-    saving->writes[0] = (struct record_write){.name = run->record_name};
-    if (!engine_record(engine, run->record_name, &saving->arena, &there, job->job.error) ||
-        !run->kind->save(run, there, saving))
-        return false;
-    job->count = saving->count;
-    return saving->count == 0 || saving->writes[0].value.len > 0 || error_budget(job->job.error);
+    (void)engine;
+    arena_reset(&decision->saving.arena);
+    decision->saving.error = job->job.error;
+    bool ok = run_saving_fill(decision->run, &decision->saving);
+    job->count = decision->saving.count;
+    return ok;
 }
 
 void run_save(struct run *run)

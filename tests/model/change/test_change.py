@@ -284,6 +284,9 @@ class Crash(Case):
         self.assertEqual(len(stored), 3000)
         for one in stored:
             self.assertEqual((one['GSI1PK'], one['GSI1SK'], one['GSI2SK']), ('MAIL', one['email'], one['userId']), f'seed {seed}')
+        # What was done before a kill is counted once, and not forgotten.
+        progress = self.describe()['Progress']
+        self.assertEqual((progress['Done'], progress['Written']), (3000, 3000), f'seed {seed}')
 
 
 class Abandon(Case):

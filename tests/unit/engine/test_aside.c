@@ -1,6 +1,8 @@
 // Requests that would hold the writer up: planned aside and confirmed, done in parts, or refused.
 #include "support.h"
 
+#include "engine/record.h"
+
 #include <pthread.h>
 
 enum { ELEMENTS = 20000, LONG_TEXT = 390000 };
@@ -182,7 +184,6 @@ static bool run_disturbed(struct world *world, struct write_action *action, unsi
     struct table *table = engine_table(world->engine, SLICE_LIT("music"));
     struct disturbed job = {.world = world};
     action->table = table;
-    action->key = tree_key(world, table, action->item);
     error_init(&world->error, &world->arena);
     write_job_init(&job.write, world->engine, &world->arena, &world->error);
     job.write.count = 1;
@@ -297,16 +298,15 @@ static bool run_actions(struct world *world, struct write_action *actions, size_
 {
     struct table *table = engine_table(world->engine, SLICE_LIT("music"));
     error_init(&world->error, &world->arena);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         actions[i].table = table;
-        actions[i].key = tree_key(world, table, actions[i].item);
-    }
     struct write_job run = *job;
     write_job_init(&run, world->engine, &world->arena, &world->error);
     run.count = count;
     run.actions = actions;
     run.transaction = job->transaction;
     run.each = job->each;
+    run.record = job->record;
     run.token = job->token;
     bool ok = engine_run(world->engine, &run.job);
     job->repeated = run.repeated;
@@ -476,6 +476,83 @@ static void test_each(void **state)
     world_close(&world);
 }
 
+static size_t count_items(struct world *world)
+{
+    struct page_result result;
+    scan_all(world, "music", NULL, &result);
+    buf_release(&result.items);
+    return result.count;
+}
+
+// Joined actions are done together or not at all, also when one of them is put aside.
+static void test_joined(void **state)
+{
+    (void)state;
+    struct world world;
+    open_with_item(&world, ELEMENTS);
+    struct write_action slow = slow_update(&world, true);
+    struct write_action fails = slow_update(&world, false);
+    slow.flags |= WRITE_JOINED;
+    fails.flags |= WRITE_JOINED;
+    struct write_action actions[] = {
+        {.kind = WRITE_PUT, .item = item_of(&world, "pk=b", "sk=1", NULL)},
+        {.kind = WRITE_PUT, .item = item_of(&world, "pk=b", "sk=2", NULL)},
+        slow,
+        {.kind = WRITE_PUT, .item = item_of(&world, "pk=c", "sk=1", NULL)},
+        fails,
+        {.kind = WRITE_PUT, .item = item_of(&world, "pk=d", "sk=1", NULL)},
+    };
+    struct write_job job = {.each = true};
+    assert_true(run_actions(&world, actions, COUNT_OF(actions), &job));
+    for (size_t i = 0; i < COUNT_OF(actions); i++)
+        assert_int_equal(actions[i].out.failure, i == 4 ? ERR_CONDITIONAL_CHECK_FAILED : ERR_NONE);
+    assert_int_equal(number_at(&world, "1"), 1);
+    assert_int_equal(count_items(&world), 4); // all but "c"
+    // One item has one action in a part.
+    actions[1].flags |= WRITE_JOINED;
+    actions[1].item = actions[0].item;
+    assert_false(run_actions(&world, actions, 2, &job));
+    assert_int_equal(world.error.code, ERR_VALIDATION);
+    world_close(&world);
+}
+
+// ---- Records of what was done -----------------------------------------------------------------
+
+static size_t told[64]; // how many actions each record spoke of
+static size_t told_count;
+
+static struct record_write tell(struct write_job *job)
+{
+    told[told_count++] = job->at;
+    return (struct record_write){SLICE_LIT("test/record"),
+                                 job->at == 1 ? VALUE_NONE : job->actions[job->at - 1].item};
+}
+
+// A record is committed with the actions it speaks of, as often as the job commits.
+static void test_record(void **state)
+{
+    (void)state;
+    struct world world;
+    struct slice record;
+    open_with_item(&world, ELEMENTS);
+    struct write_action actions[] = {
+        {.kind = WRITE_PUT, .item = item_of(&world, "pk=b", "sk=1", NULL)},
+        slow_update(&world, true),
+        {.kind = WRITE_PUT, .item = item_of(&world, "pk=b", "sk=2", NULL)},
+    };
+    struct write_job job = {.each = true, .record = tell};
+    told_count = 0;
+    assert_true(run_actions(&world, actions, COUNT_OF(actions), &job));
+    // The second action was put aside, so that the first was committed without it.
+    assert_int_equal(told_count, 2);
+    assert_int_equal(told[0], 1);
+    assert_int_equal(told[1], 3);
+    assert_true(
+        engine_record(world.engine, SLICE_LIT("test/record"), &world.arena, &record, &world.error));
+    assert_true(slice_equal(record, actions[2].item));
+    world_close(&world);
+}
+
 // ---- The end ----------------------------------------------------------------------------------
 
 // When the engine is to stop, what takes long to judge is refused and not done; the rest goes on.
@@ -609,6 +686,8 @@ int main(void)
         cmocka_unit_test(test_large_transaction),
         cmocka_unit_test(test_large_batch),
         cmocka_unit_test(test_each),
+        cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_record),
         cmocka_unit_test(test_hurried),
         cmocka_unit_test(test_hurried_rest),
         cmocka_unit_test(test_slow_filter),

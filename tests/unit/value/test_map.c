@@ -97,6 +97,76 @@ static void test_absent(void **state)
     arena_release(&world.arena);
 }
 
+// ---- Forms ------------------------------------------------------------------------------------
+
+enum { ROOM = 3 };
+
+struct many {
+    bool first;
+    struct thing thing; // its members stand among the others
+    size_t number;
+    struct thing list[ROOM];
+};
+
+static const struct map_form thing_form = MAP_FORM(thing, rows);
+static const struct map_row many_rows[] = {
+    MAP_SAME(many, FLAG, first),
+    MAP_PART_ROW(many, thing, &thing_form),
+    MAP_LIST_ROW(many, list, number, ROOM, "things", &thing_form),
+};
+static const struct map_form many_form = MAP_FORM(many, many_rows);
+static const struct map_row few_rows[] = {
+    MAP_LIST_ROW(many, list, number, 1, "things", &thing_form),
+};
+static const struct map_form few_form = MAP_FORM(many, few_rows);
+
+static void test_form(void **state)
+{
+    (void)state;
+    struct world world;
+    struct many read = {.number = 77};
+    world_open(&world);
+    const struct many many = {.first = true,
+                              .thing = {.count = 5, .name = SLICE_LIT("part")},
+                              .number = 2,
+                              .list = {{.color = GREEN}, {.name = SLICE_LIT("last")}}};
+    struct slice map = map_encode(&many_form, &many, &world.arena, &world.error);
+    assert_true(value_valid(map));
+    assert_int_equal(map_integer(map, "count"), 5);
+    assert_int_equal(value_count(map_value(map, SLICE_LIT("things"))), 2);
+    map_decode(&many_form, map, &read);
+    assert_true(read.first);
+    assert_int_equal(read.thing.count, 5);
+    assert_int_equal(read.number, 2);
+    assert_int_equal(read.list[0].color, GREEN);
+    assert_true(slice_is(read.list[1].name, "last"));
+    // A list that is longer than there is room for is cut; one that is none is not read.
+    map_decode(&few_form, map, &read);
+    assert_int_equal(read.number, 1);
+    assert_true(map_set(&world.arena, &map, SLICE_LIT("things"), value_empty_map(), &world.error));
+    map_decode(&many_form, map, &read);
+    assert_int_equal(read.number, 0);
+    // All that is absent is 0, whatever was there before.
+    map_decode(&many_form, VALUE_NONE, &read);
+    assert_false(read.first);
+    assert_int_equal(read.thing.count, 0);
+    assert_int_equal(value_count(map_encode(&many_form, &read, &world.arena, &world.error)), 0);
+    arena_release(&world.arena);
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct error error;
+    struct thing thing = {.name = SLICE_LIT("stone")};
+    arena_init(&arena, 0);
+    error_init(&error, &arena);
+    assert_int_equal(map_encode(&thing_form, &thing, &arena, &error).len, 0);
+    assert_int_equal(error.code, ERR_BUDGET);
+    arena_release(&arena);
+}
+
 static void test_set(void **state)
 {
     (void)state;
@@ -119,9 +189,8 @@ static void test_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round),
-        cmocka_unit_test(test_absent),
-        cmocka_unit_test(test_set),
+        cmocka_unit_test(test_round), cmocka_unit_test(test_absent),    cmocka_unit_test(test_set),
+        cmocka_unit_test(test_form),  cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

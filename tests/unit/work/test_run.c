@@ -3,27 +3,33 @@
 #include "engine/support.h"
 #include "work/run.h"
 
-#include "value/map.h"
-
 #include <stdatomic.h>
 
 enum status { DONE, OPEN, FAILED };
 
-struct sample {
-    struct run run; // first
+struct record {
     int64_t position;
     enum status status;
 };
+
+struct sample {
+    struct run run; // first
+    struct record record;
+};
+
+static const struct map_row rows[] = {MAP_SAME(record, INTEGER, position),
+                                      MAP_SAME(record, SMALL, status)};
+static const struct map_form form = MAP_FORM(record, rows);
 
 static atomic_int loads, performs, finishes, suspends, releases;
 static atomic_bool fails;  // perform does, for good
 static atomic_bool waits;  // perform waits for the end
 static atomic_int running; // at the same time, of one subject
 
-static bool load(struct run *run, struct slice record)
+static bool load(struct run *run)
 {
     loads++;
-    ((struct sample *)run)->position = map_integer(record, "position");
+    assert_int_equal(((struct sample *)run)->record.status, OPEN);
     return true;
 }
 
@@ -33,8 +39,8 @@ static bool perform(struct run *run)
     performs++;
     assert_int_equal(atomic_fetch_add(&running, 1), 0);
     while (waits && work_pause(run->shop, 1))
-        own->position++;
-    own->position++;
+        own->record.position++;
+    own->record.position++;
     running--;
     if (fails)
         return error_set(&run->error, ERR_DAMAGED, "a bad block");
@@ -44,14 +50,14 @@ static bool perform(struct run *run)
 static void finish(struct run *run, bool ok)
 {
     finishes++;
-    ((struct sample *)run)->status = ok ? DONE : FAILED;
+    ((struct sample *)run)->record.status = ok ? DONE : FAILED;
     run_save(run);
 }
 
 static void suspend(struct run *run)
 {
     suspends++;
-    ((struct sample *)run)->status = OPEN;
+    ((struct sample *)run)->record.status = OPEN;
     run_save(run);
 }
 
@@ -63,28 +69,14 @@ static void release(struct run *run)
 
 static bool save(struct run *run, struct slice there, struct run_saving *saving)
 {
-    const struct sample *own = (struct sample *)run;
-    struct map_maker maker;
+    (void)run;
     assert_true(there.len > 0);
-    map_begin(&maker);
-    map_put_integer(&maker, "status", own->status);
-    map_put_integer(&maker, "position", own->position);
-    saving->writes[0].value = map_end(&maker, &saving->arena, saving->error);
-    return saving->error->code == ERR_NONE;
+    assert_int_equal(saving->count, 1);
+    return true;
 }
 
-static const struct run_kind kind = {
-    .name = "sample",
-    .lane = LANE_MODEL,
-    .size = sizeof(struct sample),
-    .unfinished = OPEN,
-    .load = load,
-    .perform = perform,
-    .finish = finish,
-    .suspend = suspend,
-    .release = release,
-    .save = save,
-};
+static const struct run_kind kind = RUN_KIND("sample", LANE_MODEL, sample, record, &form, OPEN,
+                                             load, perform, finish, suspend, release, save);
 
 // ---- The workshop -----------------------------------------------------------------------------
 
