@@ -79,7 +79,6 @@ bool token_sweep(struct txn *txn)
     be64_put(upper + 5, (uint64_t)env_now(&txn->engine->env));
     struct store_cursor *cursor = store_cursor_open(
         txn->engine->store, NULL, slice_of(lower, sizeof(lower)), slice_of(upper, sizeof(upper)));
-    ensure_memory(cursor);
     size_t count = 0;
     for (store_cursor_first(cursor); store_cursor_valid(cursor) && count < SWEEP;
          store_cursor_next(cursor), count++)

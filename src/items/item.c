@@ -272,7 +272,7 @@ enum step update_item_start(struct api_call *call, const void *decoded)
         !expr_params_finish(&params))
         return STEP_FAILED;
     action.table = call_table(call, request->table_name);
-    if (action.table == NULL || !call_key(call, action.table, action.item, &action.key) ||
+    if (action.table == NULL || !call_action_key(call, &action) ||
         !params_check_keys(&call->error, action.table,
                            (struct expressions){.condition = condition, .update = update}))
         return STEP_FAILED;

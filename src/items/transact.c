@@ -174,21 +174,15 @@ bool transact_fail(struct api_call *call, struct write_action *action)
     return true;
 }
 
-bool transact_check(struct api_call *call, const struct write_job *job)
+bool transact_check(struct api_call *call, struct write_job *job)
 {
-    struct slice *keys = call_alloc(call, job->count, sizeof(*keys));
-    size_t found = 0;
-    if (keys == NULL)
+    if (!write_job_distinct(job))
         return false;
     for (size_t i = 0; i < job->count; i++) {
-        if (job->actions[i].out.failure == ERR_NONE)
-            keys[found++] = job->actions[i].key;
+        if (job->actions[i].out.failure != ERR_NONE)
+            return error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
     }
-    if (call_has_duplicates(keys, found))
-        return error_validation(
-            &call->error, "Transaction request cannot include multiple operations on one item");
-    return found == job->count ||
-           error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+    return true;
 }
 
 bool transact_check_size(struct api_call *call, size_t bytes)

@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-enum { META_HEAD = 5 }; // tree and kind
-
 // ---- Trees that something owns ----------------------------------------------------------------
 
 struct owned {
@@ -236,7 +234,6 @@ static void check_trees(struct census *census, const struct view *view)
     struct tally *tally = census_tally(census, VERIFY_TREES);
     struct store_cursor *cursor =
         store_cursor_open(v->store, view->snapshot, slice_of(NULL, 0), slice_of(NULL, 0));
-    ensure(cursor != NULL);
     store_cursor_first(cursor);
     while (store_cursor_valid(cursor) && !v->stopped) {
         struct slice key = store_cursor_key(cursor);
