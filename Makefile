@@ -4,7 +4,7 @@
 PORT ?= 8000
 DATA ?= dolmen-data
 ARGS ?=
-MODELS ?= $(foreach name,pornspot figureforge asset-creator kinex-fit,models/$(name)/$(name).dolmen)
+MODELS ?= $(foreach name,shop pornspot figureforge asset-creator kinex-fit,models/$(name)/$(name).dolmen)
 PREFIX ?= /usr/local
 DESTDIR ?=
 NINJA = ninja $(if $(CI),--quiet)
@@ -13,7 +13,7 @@ NINJA = ninja $(if $(CI),--quiet)
 .DEFAULT_GOAL := help
 
 help:
-	@echo 'make run      build and serve the four models on port $(PORT), data in $(DATA)/'
+	@echo 'make run      build and serve the example models on port $(PORT), data in $(DATA)/'
 	@echo '              (PORT=, DATA=, ARGS=; MODELS= serves none, or names others)'
 	@echo 'make test     build and run every test, with real clients (SUITES= for some of them)'
 	@echo 'make check    format, lint, layers, headers, unit and golden tests: under a minute'

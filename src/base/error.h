@@ -62,9 +62,9 @@
     X(LIMIT_EXCEEDED, ERROR_DYNAMO, "LimitExceededException", 400, false)                          \
     X(INTERNAL, ERROR_DYNAMO, "InternalServerError", 500, true)                                    \
     X(UNAVAILABLE, ERROR_DYNAMO, "ServiceUnavailable", 503, true)                                  \
-    /* A file is damaged: unlike INTERNAL, trying again cannot help. */                            \
     /* A read that would wait for the disk where it must not; no client ever sees it. */           \
     X(COLD, ERROR_DYNAMO, "InternalServerError", 500, true)                                        \
+    /* The store's files are damaged: unlike INTERNAL, trying again cannot help. */                \
     X(DAMAGED, ERROR_DYNAMO, "InternalServerError", 500, false)                                    \
     X(BUDGET, ERROR_DYNAMO, "InternalServerError", 500, false)
 
@@ -106,6 +106,12 @@ bool error_copy(struct error *error, const struct error *from);
 // There is no memory: ERR_BUDGET if the request wants more than one may have, ERR_THROTTLING if
 // the server has no more at the moment (the account of the error's arena is starved).
 bool error_budget(struct error *error);
+// The same for those that return a pointer: always NULL.
+static inline void *error_no_memory(struct error *error)
+{
+    (void)error_budget(error);
+    return NULL;
+}
 
 // Shorthand for the commonest one.
 #define error_validation(error, ...) error_set((error), ERR_VALIDATION, __VA_ARGS__)

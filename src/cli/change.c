@@ -24,9 +24,7 @@ struct json_writer *change_begin(struct change_request *request, struct cli_inpu
     buf_init(&request->body, LIMIT_BODY);
     *w = json_writer_to(&request->body);
     request->unread = !cli_read(input, path, &text);
-    json_open_object(w);
-    json_put_string(w, member, buf_view(&text));
-    json_put_text(w, "FileName", path);
+    json_form(w, "{%s:%.*s,'FileName':%s", member, SLICE_FMT(buf_view(&text)), path);
     buf_release(&text);
     return w;
 }
@@ -254,7 +252,7 @@ bool change_attached(struct target *target, const char *table, struct slice unus
     arena_init(&arena, ANSWER_MEMORY);
     while (ok && gathering) {
         arena_reset(&arena);
-        ok = target_fine(target, target_call_table(target, "DescribeModel", table));
+        ok = target_fine(target, target_ask(target, "DescribeModel", "{'TableName':%s}", table));
         struct slice answer = buf_view(&target->response);
         struct slice progress = json_member(answer, "Progress", &arena);
         gathering = ok && slice_is(json_member_text(progress, "Phase", &arena), "CLAIMS");
@@ -271,12 +269,8 @@ bool change_attached(struct target *target, const char *table, struct slice unus
 bool change_wait(struct target *target, const char *table, bool quiet)
 {
     struct arena arena;
-    struct buf body;
-    buf_init(&body, 64 << 10);
-    target_table_body(&body, table);
-    int status =
-        target_await(target, "DescribeModel", buf_view(&body), "APPLYING", "backfilling", quiet);
-    buf_release(&body);
+    const struct target_wait wait = {"DescribeModel", "APPLYING", "backfilling", quiet};
+    int status = target_await(target, &wait, "{'TableName':%s}", table);
     if (status != 200)
         return status != 0 && cli_fail(target->input, "table %s has no model any more.", table);
     arena_init(&arena, ANSWER_MEMORY);

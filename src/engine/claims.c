@@ -150,16 +150,12 @@ struct ledger *ledger_new(const struct engine *engine, struct arena *arena,
 // The key of a claim, in txn->key: a long name is represented by its digest.
 static void claim_key(struct txn *txn, tree_id tree, struct slice name)
 {
-    uint8_t head[4];
     uint8_t digest[32];
-    be32_put(head, tree);
-    buf_clear(&txn->key);
-    buf_add(&txn->key, head, sizeof(head));
     if (name.len > CLAIM_NAME_MAX) {
         sha256_of(name, digest);
         name = slice_of(digest, sizeof(digest));
     }
-    buf_slice(&txn->key, name);
+    layout_tree_key(&txn->key, tree, name);
 }
 
 // Who has it, in the arena; empty if nobody has.

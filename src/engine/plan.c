@@ -63,7 +63,9 @@ static bool judge_condition(struct txn *txn, struct write_job *request, struct w
         return false;
     if (holds && matches(action, plan->before.item))
         return true;
-    action->out.cost.table = write_units(plan->before.size);
+    size_t brought = action->kind == WRITE_PUT ? value_item_size(action->item) : 0;
+    size_t larger = brought > plan->before.size ? brought : plan->before.size;
+    action->out.cost.table = write_units(larger);
     if (action->flags & WRITE_INSERT)
         return error_set(error, ERR_DUPLICATE_ITEM, "Duplicate primary key exists in table");
     if ((action->flags & WRITE_OLD_ON_FAILURE) &&
@@ -72,11 +74,25 @@ static bool judge_condition(struct txn *txn, struct write_job *request, struct w
     return error_set(error, ERR_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
 }
 
+// Judges a new image that was made here: its size, and the index keys that it has changed.
+static bool judge_made(struct txn *txn, struct write_job *request, struct plan *plan,
+                       const char *what, struct error *error)
+{
+    plan->after.size = value_item_size(plan->after.item);
+    if (plan->after.size > LIMIT_ITEM_SIZE)
+        return error_validation(error, "Item size%s has exceeded the maximum allowed size", what);
+    return pick_keys(txn, request, plan->table, &plan->after, error) &&
+           index_keys_check(plan->table, image_keys(plan->before), image_keys(plan->after), error);
+}
+
 static bool make_updated(struct txn *txn, struct write_job *request,
                          const struct write_action *action, struct plan *plan, struct error *error)
 {
     struct slice start = plan->before.item.len > 0 ? plan->before.item : action->item;
-    if (action->flags & WRITE_TOUCH) {
+    // What only takes away makes no item where there is none.
+    bool nothing =
+        plan->before.item.len == 0 && action->update != NULL && expr_update_removes(action->update);
+    if (nothing || (action->flags & WRITE_TOUCH)) {
         plan->after = plan->before;
         return true;
     }
@@ -93,11 +109,9 @@ static bool make_updated(struct txn *txn, struct write_job *request,
         if (!image_copy(request->arena, buf_view(&txn->image), &plan->after.item, error))
             return false;
     }
-    plan->after.size = value_item_size(plan->after.item);
-    if (plan->after.size > LIMIT_ITEM_SIZE)
+    if (action->update_size > LIMIT_ITEM_SIZE)
         return error_validation(error, "Item size to update has exceeded the maximum allowed size");
-    return pick_keys(txn, request, plan->table, &plan->after, error) &&
-           index_keys_check(plan->table, image_keys(plan->before), image_keys(plan->after), error);
+    return judge_made(txn, request, plan, " to update", error);
 }
 
 static bool make_after(struct txn *txn, struct write_job *request,
@@ -134,11 +148,7 @@ static bool guard_after(struct txn *txn, struct write_job *request, struct write
         return false;
     if (plan->after.item.ptr == made.ptr && plan->after.item.len == made.len)
         return true;
-    plan->after.size = value_item_size(plan->after.item);
-    if (plan->after.size > LIMIT_ITEM_SIZE)
-        return error_validation(error, "Item size has exceeded the maximum allowed size");
-    return pick_keys(txn, request, plan->table, &plan->after, error) &&
-           index_keys_check(plan->table, image_keys(plan->before), image_keys(plan->after), error);
+    return judge_made(txn, request, plan, "", error);
 }
 
 // ---- Whole plans ---------------------------------------------------------------------------

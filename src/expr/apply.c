@@ -35,19 +35,14 @@ static bool path_error(struct run *run)
         run->error, "The document path provided in the update expression is invalid for update");
 }
 
+// A sum of more than 38 digits is told as an overflow, too.
 static bool number_error(struct run *run, enum number_status status)
 {
-    switch (status) {
-    case NUMBER_OVERFLOW:
-        return error_validation(run->error, "Number overflow. Attempting to store a number with "
-                                            "magnitude larger than supported range");
-    case NUMBER_UNDERFLOW:
-        return error_validation(run->error, "Number underflow. Attempting to store a number with "
-                                            "magnitude smaller than supported range");
-    default:
-        return error_validation(run->error,
-                                "Attempting to store more than 38 significant digits in a Number");
-    }
+    bool under = status == NUMBER_UNDERFLOW;
+    return error_validation(run->error,
+                            "Number %sflow. Attempting to store a number with magnitude %s than "
+                            "supported range",
+                            under ? "under" : "over", under ? "smaller" : "larger");
 }
 
 // ---- New values ------------------------------------------------------------------------
@@ -95,10 +90,8 @@ static struct slice container_finish(uint8_t tag, uint8_t *members, size_t len, 
 static uint8_t *container_room(struct run *run, size_t len)
 {
     uint8_t *room = arena_alloc(run->arena, CONTAINER_HEAD + CONTAINER_COUNT_MAX + len);
-    if (room == NULL) {
-        error_budget(run->error);
-        return NULL;
-    }
+    if (room == NULL)
+        return error_no_memory(run->error);
     return room + CONTAINER_HEAD + CONTAINER_COUNT_MAX;
 }
 

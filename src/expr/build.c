@@ -136,25 +136,41 @@ static bool built(const struct expr_builder *b, const struct expr_node *whole)
     return (!b->failed && whole != NULL) || error_budget(b->error);
 }
 
+// A whole that is one part.
+static bool whole_of(struct whole *whole, struct expr_builder *b, struct expr_node *part,
+                     enum expr_kind kind)
+{
+    if (!built(b, part))
+        return false;
+    whole_init(whole, b, kind);
+    whole_add(whole, part);
+    return true;
+}
+
 struct expr_condition *expr_build_condition(struct expr_builder *b, struct expr_node *condition,
                                             enum expr_kind kind)
 {
     struct whole whole;
-    if (!built(b, condition))
-        return NULL;
-    whole_init(&whole, b, kind);
-    whole_add(&whole, condition);
-    return condition_compile(&whole.parser);
+    return whole_of(&whole, b, condition, kind) ? condition_compile(&whole.parser) : NULL;
+}
+
+struct expr_condition *build_unchecked(struct expr_builder *b, struct expr_node *condition)
+{
+    struct whole whole;
+    if (b->failed)
+        return error_no_memory(b->error);
+    whole_init(&whole, b, EXPR_CONDITION);
+    if (condition != NULL)
+        whole_add(&whole, condition);
+    return condition_build(&whole.parser);
 }
 
 struct expr_key *expr_build_key(struct expr_builder *b, struct expr_node *condition)
 {
     struct whole whole;
-    if (!built(b, condition))
-        return NULL;
-    whole_init(&whole, b, EXPR_KEY_CONDITION);
-    whole_add(&whole, condition);
-    return key_compile(&whole.parser, condition);
+    return whole_of(&whole, b, condition, EXPR_KEY_CONDITION)
+               ? key_compile(&whole.parser, condition)
+               : NULL;
 }
 
 struct expr_projection *expr_build_projection(struct expr_builder *b, size_t count,

@@ -167,17 +167,38 @@ enum value_type node_type(const struct expr_node *node)
     }
 }
 
-static bool is_one_of(enum value_type type, unsigned set)
-{
-    return type == VALUE_TYPES || (set >> type & 1) != 0;
-}
-
 enum {
-    SET_SCALAR = 1 << VALUE_S | 1 << VALUE_N | 1 << VALUE_B,
-    SET_BYTES = 1 << VALUE_S | 1 << VALUE_B,
-    SET_NUMBER = 1 << VALUE_N,
-    SET_LIST = 1 << VALUE_L,
-    SET_NOT_SIZED = 1 << VALUE_N | 1 << VALUE_BOOL | 1 << VALUE_NULL,
+    TYPES_SCALAR = 1 << VALUE_S | 1 << VALUE_N | 1 << VALUE_B,
+    TYPES_BYTES = 1 << VALUE_S | 1 << VALUE_B,
+    TYPES_UNSIZED = 1 << VALUE_N | 1 << VALUE_BOOL | 1 << VALUE_NULL,
+};
+
+// What is asked of the operands of an operator or function.
+struct operand_rule {
+    bool path;      // the first one is a path
+    bool distinct;  // the first one, if it is a path, is none of the others
+    unsigned types; // what each of them may be, as bits; 0 for anything
+};
+
+static const struct operand_rule operand_rules[] = {
+    [OP_EQ] = {false, true, 0},
+    [OP_NE] = {false, true, 0},
+    [OP_LT] = {false, true, TYPES_SCALAR},
+    [OP_LE] = {false, true, TYPES_SCALAR},
+    [OP_GT] = {false, true, TYPES_SCALAR},
+    [OP_GE] = {false, true, TYPES_SCALAR},
+    [OP_BETWEEN] = {false, true, TYPES_SCALAR},
+    [OP_IN] = {false, true, 0},
+    [OP_PLUS] = {false, false, 1 << VALUE_N},
+    [OP_MINUS] = {false, false, 1 << VALUE_N},
+    [OP_EXISTS] = {true, false, 0},
+    [OP_MISSING] = {true, false, 0},
+    [OP_TYPE] = {false, true, 0},
+    [OP_BEGINS] = {false, true, TYPES_BYTES},
+    [OP_CONTAINS] = {false, true, 0},
+    [OP_SIZE] = {false, false, ~(unsigned)TYPES_UNSIZED},
+    [OP_DEFAULT] = {true, true, 0},
+    [OP_APPEND] = {false, false, 1 << VALUE_L},
 };
 
 static bool type_error(struct parser *parser, const struct expr_node *node, const char *type)
@@ -190,9 +211,10 @@ static bool type_error(struct parser *parser, const struct expr_node *node, cons
 
 static bool check_types(struct parser *parser, const struct expr_node *node, unsigned allowed)
 {
-    for (const struct expr_node *arg = node->args; arg != NULL; arg = arg->next) {
-        if (!is_one_of(node_type(arg), allowed))
-            return type_error(parser, node, value_type_name(node_type(arg)));
+    for (const struct expr_node *arg = node->args; allowed != 0 && arg != NULL; arg = arg->next) {
+        enum value_type type = node_type(arg);
+        if (type != VALUE_TYPES && (allowed >> type & 1) == 0)
+            return type_error(parser, node, value_type_name(type));
     }
     return true;
 }
@@ -284,44 +306,18 @@ static bool check_between(struct parser *parser, const struct expr_node *node)
 // The number of operands is right; their kinds and types may not be.
 static bool check_operands(struct parser *parser, const struct expr_node *node)
 {
-    switch (node->op) {
-    case OP_EXISTS:
-    case OP_MISSING:
-        return check_needs_path(parser, node);
-    case OP_DEFAULT:
-        return check_needs_path(parser, node) && check_distinct(parser, node);
-    case OP_PLUS:
-    case OP_MINUS:
-        return check_types(parser, node, SET_NUMBER);
-    case OP_APPEND:
-        return check_types(parser, node, SET_LIST);
-    case OP_SIZE:
-        return check_types(parser, node, ~(unsigned)SET_NOT_SIZED);
-    case OP_AND:
-    case OP_OR:
-    case OP_NOT:
-        return true;
-    default:
-        break;
-    }
-    if (node->op == OP_BETWEEN)
-        return check_types(parser, node, SET_SCALAR) && check_distinct(parser, node) &&
-               check_between(parser, node);
-    if (!check_distinct(parser, node))
+    const struct operand_rule *rule = &operand_rules[node->op];
+    if (rule->path && !check_needs_path(parser, node))
         return false;
-    switch (node->op) {
-    case OP_LT:
-    case OP_LE:
-    case OP_GT:
-    case OP_GE:
-        return check_types(parser, node, SET_SCALAR);
-    case OP_BEGINS:
-        return check_types(parser, node, SET_BYTES);
-    case OP_TYPE:
-        return check_attribute_type(parser, node);
-    default:
-        return true;
-    }
+    // Of a BETWEEN that is wrong in both ways, the service blames the types.
+    bool types_first = node->op == OP_BETWEEN;
+    if ((types_first && !check_types(parser, node, rule->types)) ||
+        (rule->distinct && !check_distinct(parser, node)) ||
+        (!types_first && !check_types(parser, node, rule->types)))
+        return false;
+    return node->op == OP_BETWEEN ? check_between(parser, node)
+           : node->op == OP_TYPE  ? check_attribute_type(parser, node)
+                                  : true;
 }
 
 bool check_node(struct parser *parser, struct expr_node *node)

@@ -51,7 +51,8 @@ static void emit_node(struct emitter *emitter, struct expr_node *node)
     }
 }
 
-bool condition_places(struct arena *arena, struct expr_condition *condition)
+// Makes the places of the operands, when all else is there. False if the arena is used up.
+static bool condition_places(struct arena *arena, struct expr_condition *condition)
 {
     size_t room = condition->operand_count + 1;
     struct path *paths = arena_alloc(arena, room * sizeof *paths);
@@ -73,7 +74,7 @@ bool condition_places(struct arena *arena, struct expr_condition *condition)
     return true;
 }
 
-static struct expr_condition *condition_build(struct parser *parser)
+struct expr_condition *condition_build(struct parser *parser)
 {
     size_t nodes = 0;
     for (const struct expr_node *node = parser->post; node != NULL; node = node->next_post)
@@ -84,18 +85,14 @@ static struct expr_condition *condition_build(struct parser *parser)
         .steps = arena_alloc(arena, nodes * sizeof(struct step)),
         .operands = arena_alloc(arena, nodes * sizeof(struct operand)),
     };
-    if (condition == NULL || emitter.steps == NULL || emitter.operands == NULL) {
-        error_budget(parser->params->error);
-        return NULL;
-    }
+    if (condition == NULL || emitter.steps == NULL || emitter.operands == NULL)
+        return error_no_memory(parser->params->error);
     for (struct expr_node *node = parser->post; node != NULL; node = node->next_post)
         emit_node(&emitter, node);
     *condition = (struct expr_condition){emitter.step_count, emitter.steps, emitter.operand_count,
                                          emitter.operands, NULL};
-    if (!condition_places(arena, condition)) {
-        error_budget(parser->params->error);
-        return NULL;
-    }
+    if (!condition_places(arena, condition))
+        return error_no_memory(parser->params->error);
     return condition;
 }
 

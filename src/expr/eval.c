@@ -112,24 +112,21 @@ static bool contains(struct slice whole, struct slice part, struct steps *steps)
 {
     if (whole.len == 0 || part.len == 0)
         return false;
-    enum value_type type = value_type(part);
+    // What a value of each type may hold a part of.
+    static const enum value_type part_types[VALUE_TYPES] = {
+        [VALUE_S] = VALUE_S,        [VALUE_B] = VALUE_B,        [VALUE_SS] = VALUE_S,
+        [VALUE_NS] = VALUE_N,       [VALUE_BS] = VALUE_B,       [VALUE_N] = VALUE_TYPES,
+        [VALUE_BOOL] = VALUE_TYPES, [VALUE_NULL] = VALUE_TYPES, [VALUE_M] = VALUE_TYPES,
+        [VALUE_L] = VALUE_TYPES,
+    };
+    enum value_type type = value_type(whole);
     count_members(whole, steps);
-    switch (value_type(whole)) {
-    case VALUE_S:
-        return type == VALUE_S && text_contains(whole, part, steps);
-    case VALUE_B:
-        return type == VALUE_B && text_contains(whole, part, steps);
-    case VALUE_SS:
-        return type == VALUE_S && value_set_has(whole, value_bytes(part));
-    case VALUE_NS:
-        return type == VALUE_N && value_set_has(whole, value_bytes(part));
-    case VALUE_BS:
-        return type == VALUE_B && value_set_has(whole, value_bytes(part));
-    case VALUE_L:
+    if (type == VALUE_L)
         return list_contains(whole, part);
-    default:
+    if (value_type(part) != part_types[type])
         return false;
-    }
+    return type == VALUE_S || type == VALUE_B ? text_contains(whole, part, steps)
+                                              : value_set_has(whole, value_bytes(part));
 }
 
 static bool is_in(const struct step *step, struct slice first, struct steps *steps)

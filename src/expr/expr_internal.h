@@ -128,6 +128,11 @@ void node_add(struct expr_node *parent, struct expr_node *arg);
 // What the compilers do when the tree is there, whoever made it: checks, then the program. NULL
 // with an error.
 MUST_CHECK struct expr_condition *condition_compile(struct parser *parser);
+// The same without the checks; and of parts that others have judged by their own rules, of which
+// there may be none.
+MUST_CHECK struct expr_condition *condition_build(struct parser *parser);
+MUST_CHECK struct expr_condition *build_unchecked(struct expr_builder *b,
+                                                  struct expr_node *condition);
 MUST_CHECK struct expr_key *key_compile(struct parser *parser, struct expr_node *root);
 MUST_CHECK struct expr_projection *projection_compile(struct parser *parser);
 
@@ -224,9 +229,6 @@ struct expr_condition {
     struct operand *operands;
     struct place *places; // the root of what they read
 };
-
-// Makes the places of the operands, when all else is there. False if the arena is used up.
-MUST_CHECK bool condition_places(struct arena *arena, struct expr_condition *condition);
 
 struct expr_projection {
     struct place *places; // the root; a place without children takes the whole value

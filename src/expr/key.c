@@ -19,61 +19,52 @@ static bool key_error(struct key_builder *builder, const char *message)
     return error_validation(builder->params->error, "%s", message);
 }
 
-static enum key_op key_op_of(enum expr_op op, bool mirrored)
+enum key_op expr_key_op(enum expr_op op, bool mirrored)
 {
-    switch (op) {
-    case OP_EQ:
-        return KEY_EQ;
-    case OP_LT:
-        return mirrored ? KEY_GT : KEY_LT;
-    case OP_LE:
-        return mirrored ? KEY_GE : KEY_LE;
-    case OP_GT:
-        return mirrored ? KEY_LT : KEY_GT;
-    case OP_GE:
-        return mirrored ? KEY_LE : KEY_GE;
-    case OP_BETWEEN:
-        return KEY_BETWEEN;
-    case OP_BEGINS:
-        return KEY_BEGINS;
-    default:
+    static const struct {
+        enum key_op plain;
+        enum key_op mirrored;
+    } rows[] = {
+        [OP_EQ] = {KEY_EQ, KEY_EQ},
+        [OP_LT] = {KEY_LT, KEY_GT},
+        [OP_LE] = {KEY_LE, KEY_GE},
+        [OP_GT] = {KEY_GT, KEY_LT},
+        [OP_GE] = {KEY_GE, KEY_LE},
+        [OP_BETWEEN] = {KEY_BETWEEN, KEY_BETWEEN},
+        [OP_BEGINS] = {KEY_BEGINS, KEY_BEGINS},
+    };
+    if (op >= COUNT_OF(rows))
         return KEY_NONE;
-    }
+    return mirrored ? rows[op].mirrored : rows[op].plain;
 }
 
-// The one operand that is an attribute; NULL with an error.
-static const struct expr_node *clause_attribute(struct key_builder *builder,
-                                                const struct expr_node *node)
+// The one operand that is an attribute.
+static bool clause_attribute(struct key_builder *builder, const struct expr_node *node,
+                             const struct expr_node **out)
 {
     const struct expr_node *attribute = NULL;
     for (const struct expr_node *arg = node->args; arg != NULL; arg = arg->next) {
-        if (arg->kind == NODE_CALL) {
-            key_error(builder, "KeyConditionExpressions cannot contain nested operations");
-            return NULL;
-        }
+        if (arg->kind == NODE_CALL)
+            return key_error(builder, "KeyConditionExpressions cannot contain nested operations");
         if (arg->kind != NODE_PATH)
             continue;
-        if (attribute != NULL) {
-            key_error(builder, "Invalid condition in KeyConditionExpression: Multiple attribute "
-                               "names used in one condition");
-            return NULL;
-        }
-        if (arg->path.count > 1) {
-            key_error(builder,
-                      "KeyConditionExpressions cannot have conditions on nested attributes");
-            return NULL;
-        }
+        if (attribute != NULL)
+            return key_error(builder, "Invalid condition in KeyConditionExpression: Multiple "
+                                      "attribute names used in one condition");
+        if (arg->path.count > 1)
+            return key_error(builder,
+                             "KeyConditionExpressions cannot have conditions on nested attributes");
         attribute = arg;
     }
-    if (attribute == NULL)
-        key_error(builder,
-                  "Invalid condition in KeyConditionExpression: No key attribute specified");
-    return attribute;
+    *out = attribute;
+    return attribute != NULL ||
+           key_error(builder,
+                     "Invalid condition in KeyConditionExpression: No key attribute specified");
 }
 
 static bool clause_add(struct key_builder *builder, const struct expr_node *node)
 {
-    enum key_op op = key_op_of(node->op, node->args->kind != NODE_PATH);
+    enum key_op op = expr_key_op(node->op, node->args->kind != NODE_PATH);
     if (op == KEY_NONE)
         return error_validation(builder->params->error,
                                 "Invalid operator used in KeyConditionExpression: %s",
@@ -83,8 +74,8 @@ static bool clause_add(struct key_builder *builder, const struct expr_node *node
                                 "Invalid condition in KeyConditionExpression: %s operator must "
                                 "have the key attribute as its first operand",
                                 op_rows[node->op].text);
-    const struct expr_node *attribute = clause_attribute(builder, node);
-    if (attribute == NULL)
+    const struct expr_node *attribute = NULL;
+    if (!clause_attribute(builder, node, &attribute))
         return false;
     struct key_clause clause = {.attribute = attribute->path.steps[0].name, .op = op};
     for (size_t i = 0; i < builder->count; i++) {
@@ -134,10 +125,8 @@ struct expr_key *key_compile(struct parser *parser, struct expr_node *root)
     if (!clauses_collect(&builder, root, nodes))
         return NULL;
     struct expr_key *key = arena_alloc(parser->params->arena, sizeof *key);
-    if (key == NULL) {
-        error_budget(parser->params->error);
-        return NULL;
-    }
+    if (key == NULL)
+        return error_no_memory(parser->params->error);
     *key = (struct expr_key){builder.count, builder.clauses, false};
     return key;
 }
@@ -174,16 +163,12 @@ static bool clause_check_type(const struct key_clause *clause, const struct key_
     if (clause->op == KEY_NONE)
         return error_validation(error,
                                 "Attempted conditional constraint is not an indexable operation");
-    for (size_t i = 0; i < clause_values(clause); i++) {
-        if (value_type(clause->values[i]) != part->type)
-            return error_validation(error, "One or more parameter values were invalid: Condition "
-                                           "parameter type does not match schema type");
-    }
     // A prefix of a number means nothing.
-    if (clause->op == KEY_BEGINS && part->type == VALUE_N)
-        return error_validation(error, "One or more parameter values were invalid: Condition "
-                                       "parameter type does not match schema type");
-    return true;
+    bool fits = clause->op != KEY_BEGINS || part->type != VALUE_N;
+    for (size_t i = 0; i < clause_values(clause); i++)
+        fits = fits && value_type(clause->values[i]) == part->type;
+    return fits || error_validation(error, "One or more parameter values were invalid: Condition "
+                                           "parameter type does not match schema type");
 }
 
 static void range_take(struct key_range *out, const struct key_clause *clause)

@@ -113,108 +113,51 @@ static bool check_expected(struct error *error, const struct legacy_condition *e
 
 // ---- Conditions -----------------------------------------------------------------------------
 
-struct legacy_builder {
-    struct arena *arena;
-    struct error *error;
-    struct step *steps;
-    size_t step_count;
-    struct operand *operands;
-    size_t operand_count;
-};
-
-// One entry: the operator and the values it compares with.
-static bool entry_meaning(struct error *error, enum legacy_use use,
-                          const struct legacy_condition *entry, const struct legacy_op **op,
-                          size_t *count, const struct slice **values)
+// One entry as a test: its attribute, the operator, and the values it compares with. NULL with the
+// error set, or if there is no memory.
+static struct expr_node *entry_test(struct expr_builder *b, enum legacy_use use,
+                                    const struct legacy_condition *entry)
 {
-    if (use == LEGACY_EXPECTED && !check_expected(error, entry))
-        return false;
+    if (use == LEGACY_EXPECTED && !check_expected(b->error, entry))
+        return NULL;
     bool single = !entry->has_list && entry->value.len != 0;
-    *count = single ? 1 : entry->count;
-    *values = single ? &entry->value : entry->values;
-    if (entry->op.ptr == NULL)
-        *op = op_find(single ? SLICE_LIT("EQ") : SLICE_LIT("NULL"));
-    else
-        *op = op_find(entry->op);
+    size_t count = single ? 1 : entry->count;
+    const struct slice *values = single ? &entry->value : entry->values;
+    struct slice name = entry->op.ptr != NULL ? entry->op
+                        : single              ? SLICE_LIT("EQ")
+                                              : SLICE_LIT("NULL");
+    const struct legacy_op *op = op_find(name);
     // The request's shape allows no other operators.
-    ensure(*op != NULL);
-    return check_values(error, *op, *count, *values);
-}
-
-static bool step_add(struct legacy_builder *builder, struct slice attribute,
-                     const struct legacy_op *op, size_t count, const struct slice *values)
-{
-    struct path_step *name = arena_zalloc(builder->arena, 1, sizeof *name);
-    if (name == NULL)
-        return error_budget(builder->error);
-    struct operand *operands = &builder->operands[builder->operand_count];
-    builder->operand_count += count + 1;
-    name->name = attribute;
-    operands[0] = (struct operand){.is_path = true, .path = {name, 1}};
+    ensure(op != NULL);
+    if (!check_values(b->error, op, count, values))
+        return NULL;
+    struct expr_node *test = expr_call(b, op->op);
+    expr_operand(b, test, expr_name(b, entry->attribute));
     for (size_t i = 0; i < count; i++)
-        operands[i + 1].value = values[i];
-    builder->steps[builder->step_count++] = (struct step){.kind = STEP_TEST,
-                                                          .op = op->op,
-                                                          .type = VALUE_TYPES,
-                                                          .operand_count = count + 1,
-                                                          .operands = operands};
-    return true;
+        expr_operand(b, test, expr_value(b, values[i]));
+    return test;
 }
 
 bool legacy_count_check(size_t count, struct error *error)
 {
     return count <= LIMIT_LEGACY_ENTRIES ||
            error_validation(error,
-                            "One or more parameter values were invalid: a request takes at most %d "
-                            "conditions, updates or attribute names",
+                            INVALID "a request takes at most %d conditions, updates or attribute "
+                                    "names",
                             LIMIT_LEGACY_ENTRIES);
-}
-
-// At most as many operands as the entries have attributes and values.
-static size_t operand_room(size_t count, const struct legacy_condition *entries)
-{
-    size_t room = 2 * count + 1;
-    for (size_t i = 0; i < count; i++)
-        room += entries[i].count;
-    return room;
 }
 
 struct expr_condition *expr_legacy_condition(struct arena *arena, struct error *error,
                                              enum legacy_use use, size_t count,
                                              const struct legacy_condition *entries, bool any)
 {
+    struct expr_builder b = {.arena = arena, .error = error};
+    struct expr_node *chain = NULL;
     if (!legacy_count_check(count, error))
         return NULL;
-    struct expr_condition *condition = arena_alloc(arena, sizeof *condition);
-    // An entry is a test, and a jump but for the first.
-    struct legacy_builder builder = {.arena = arena, .error = error};
-    builder.steps = arena_zalloc(arena, 2 * count + 1, sizeof *builder.steps);
-    builder.operands = arena_zalloc(arena, operand_room(count, entries), sizeof *builder.operands);
-    if (condition == NULL || builder.steps == NULL || builder.operands == NULL) {
-        error_budget(error);
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct legacy_op *op;
-        size_t value_count;
-        const struct slice *values;
-        if (!entry_meaning(error, use, &entries[i], &op, &value_count, &values))
-            return NULL;
-        if (i > 0)
-            builder.steps[builder.step_count++].kind = any ? STEP_JUMP_TRUE : STEP_JUMP_FALSE;
-        if (!step_add(&builder, entries[i].attribute, op, value_count, values))
-            return NULL;
-    }
-    // The first entry that decides ends it.
-    for (size_t i = 0; i < builder.step_count; i++)
-        builder.steps[i].target = builder.step_count;
-    *condition = (struct expr_condition){builder.step_count, builder.steps, builder.operand_count,
-                                         builder.operands, NULL};
-    if (!condition_places(arena, condition)) {
-        error_budget(error);
-        return NULL;
-    }
-    return condition;
+    for (size_t i = 0; i < count && (i == 0 || chain != NULL); i++)
+        chain = expr_join(&b, any ? OP_OR : OP_AND, chain, entry_test(&b, use, &entries[i]));
+    return build_unchecked(&b, chain);
 }
 
 struct expr_key *expr_legacy_key(struct arena *arena, struct error *error, size_t count,
@@ -222,10 +165,8 @@ struct expr_key *expr_legacy_key(struct arena *arena, struct error *error, size_
 {
     struct expr_key *key = arena_alloc(arena, sizeof *key);
     struct key_clause *clauses = arena_zalloc(arena, count + 1, sizeof *clauses);
-    if (key == NULL || clauses == NULL) {
-        error_budget(error);
-        return NULL;
-    }
+    if (key == NULL || clauses == NULL)
+        return error_no_memory(error);
     for (size_t i = 0; i < count; i++) {
         const struct legacy_op *op = op_find(entries[i].op);
         ensure(op != NULL);
@@ -282,10 +223,8 @@ struct expr_update *expr_legacy_update(struct arena *arena, struct error *error,
     struct action *actions = arena_zalloc(arena, count + 1, sizeof *actions);
     struct legacy_action *parts = arena_zalloc(arena, count + 1, sizeof *parts);
     const struct path **paths = arena_alloc(arena, (count + 1) * sizeof(*paths));
-    if (update == NULL || actions == NULL || parts == NULL || paths == NULL) {
-        error_budget(error);
-        return NULL;
-    }
+    if (update == NULL || actions == NULL || parts == NULL || paths == NULL)
+        return error_no_memory(error);
     for (size_t i = 0; i < count; i++) {
         const struct legacy_update *entry = &entries[i];
         if (!update_kind(error, entry, &actions[i].kind))
@@ -303,9 +242,7 @@ struct expr_update *expr_legacy_update(struct arena *arena, struct error *error,
     *update = (struct expr_update){.legacy = true, .action_count = count, .actions = actions};
     // Names of one map differ, and siblings need no order, so the paths need no sorting.
     update->touched = projection_build(arena, count, paths);
-    if (update->touched == NULL || !update_places(arena, update)) {
-        error_budget(error);
-        return NULL;
-    }
+    if (update->touched == NULL || !update_places(arena, update))
+        return error_no_memory(error);
     return update;
 }

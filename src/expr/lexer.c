@@ -66,35 +66,12 @@ static size_t character_length(struct slice text, size_t at)
     return end - at;
 }
 
-static enum token_kind punctuation(uint8_t c)
-{
-    switch (c) {
-    case '(':
-        return TOKEN_LPAREN;
-    case ')':
-        return TOKEN_RPAREN;
-    case '[':
-        return TOKEN_LBRACKET;
-    case ']':
-        return TOKEN_RBRACKET;
-    case ',':
-        return TOKEN_COMMA;
-    case '.':
-        return TOKEN_DOT;
-    case '+':
-        return TOKEN_PLUS;
-    case '-':
-        return TOKEN_MINUS;
-    case '=':
-        return TOKEN_EQ;
-    case '<':
-        return TOKEN_LT;
-    case '>':
-        return TOKEN_GT;
-    default:
-        return TOKEN_UNKNOWN;
-    }
-}
+// Every other byte is TOKEN_END, which none of them is.
+static const uint8_t punctuation[256] = {
+    ['('] = TOKEN_LPAREN, [')'] = TOKEN_RPAREN, ['['] = TOKEN_LBRACKET, [']'] = TOKEN_RBRACKET,
+    [','] = TOKEN_COMMA,  ['.'] = TOKEN_DOT,    ['+'] = TOKEN_PLUS,     ['-'] = TOKEN_MINUS,
+    ['='] = TOKEN_EQ,     ['<'] = TOKEN_LT,     ['>'] = TOKEN_GT,
+};
 
 // A placeholder, or a lone sigil, which is no token.
 static size_t placeholder(struct slice text, size_t at, enum token_kind *kind)
@@ -134,9 +111,11 @@ static size_t token_read(struct slice text, size_t at, enum token_kind *kind)
         *kind = TOKEN_INDEX;
         return index_length(text, at);
     }
-    *kind = punctuation(c);
-    if (*kind == TOKEN_UNKNOWN)
+    *kind = (enum token_kind)punctuation[c];
+    if (*kind == TOKEN_END) {
+        *kind = TOKEN_UNKNOWN;
         return character_length(text, at);
+    }
     if (c == '<' && (next == '>' || next == '=')) {
         *kind = next == '>' ? TOKEN_NE : TOKEN_LE;
         return 2;

@@ -2,6 +2,7 @@
 // the rule that every one of them must be used by some expression of the request.
 #include "expr/expr_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 bool expr_params_init(struct expr_params *params, struct arena *arena, struct error *error)
@@ -133,18 +134,10 @@ static char *key_list(struct arena *arena, const struct slice *keys, size_t coun
     for (size_t i = 0; i < count; i++)
         len += keys[i].len + 2;
     char *list = arena_alloc(arena, len);
-    if (list == NULL)
-        return NULL;
-    size_t at = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0) {
-            memcpy(list + at, ", ", 2);
-            at += 2;
-        }
-        memcpy(list + at, keys[i].ptr, keys[i].len);
-        at += keys[i].len;
-    }
-    list[at] = '\0';
+    char *at = list;
+    for (size_t i = 0; list != NULL && i < count; i++)
+        at += snprintf(at, len - (size_t)(at - list), "%s%.*s", i > 0 ? ", " : "",
+                       SLICE_FMT(keys[i]));
     return list;
 }
 
@@ -160,51 +153,35 @@ static bool unused_error(const struct expr_params *params, const char *parameter
                             parameter, list);
 }
 
-static size_t count_unused(const bool *used, size_t count)
+// `names` are the placeholders of names; without, those of values are meant.
+static bool all_used(const struct expr_params *params, const char *parameter, const bool *used,
+                     size_t count, const struct slice *names)
 {
     size_t unused = 0;
     for (size_t i = 0; i < count; i++)
         unused += !used[i];
-    return unused;
-}
-
-static bool finish_names(const struct expr_params *params)
-{
-    size_t unused = count_unused(params->names_used, params->name_count);
     if (unused == 0)
         return true;
     struct slice *keys = arena_alloc(params->arena, unused * sizeof *keys);
     if (keys == NULL)
         return error_budget(params->error);
-    size_t n = 0;
-    for (size_t i = 0; i < params->name_count; i++) {
-        if (!params->names_used[i])
-            keys[n++] = params->names[i];
-    }
-    return unused_error(params, "ExpressionAttributeNames", keys, n);
-}
-
-static bool finish_values(const struct expr_params *params)
-{
-    size_t unused = count_unused(params->values_used, value_count(params->values));
-    if (unused == 0)
-        return true;
-    struct slice *keys = arena_alloc(params->arena, unused * sizeof *keys);
-    if (keys == NULL)
-        return error_budget(params->error);
-    size_t n = 0;
     struct value_iter iter;
-    value_iter_init(&iter, params->values);
-    for (size_t i = 0; value_iter_next(&iter); i++) {
-        if (!params->values_used[i])
-            keys[n++] = iter.name;
+    if (names == NULL)
+        value_iter_init(&iter, params->values);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        ensure(names != NULL || value_iter_next(&iter));
+        if (!used[i])
+            keys[n++] = names != NULL ? names[i] : iter.name;
     }
-    return unused_error(params, "ExpressionAttributeValues", keys, n);
+    return unused_error(params, parameter, keys, n);
 }
 
 bool expr_params_finish(const struct expr_params *params)
 {
-    if (params->has_names && !finish_names(params))
+    if (params->has_names && !all_used(params, "ExpressionAttributeNames", params->names_used,
+                                       params->name_count, params->names))
         return false;
-    return !params->has_values || finish_values(params);
+    return !params->has_values || all_used(params, "ExpressionAttributeValues", params->values_used,
+                                           value_count(params->values), NULL);
 }

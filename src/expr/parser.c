@@ -31,13 +31,9 @@ struct node_frame {
     struct expr_node *node; // what the frame completes; NULL for parentheses
 };
 
-static const char *const kind_names[] = {
-    [EXPR_CONDITION] = "ConditionExpression",
-    [EXPR_FILTER] = "FilterExpression",
-    [EXPR_KEY_CONDITION] = "KeyConditionExpression",
-    [EXPR_PROJECTION] = "ProjectionExpression",
-    [EXPR_UPDATE] = "UpdateExpression",
-};
+// In the order of enum expr_kind.
+static const char *const kind_names[] = {"Condition", "Filter", "KeyCondition", "Projection",
+                                         "Update"};
 
 const struct op_row op_rows[] = {
 #define X(op, text, operands, place) {text, operands, place},
@@ -78,8 +74,8 @@ bool parser_error(struct parser *parser, const char *format, ...)
         return error_budget(parser->params->error);
     if (parser->plain)
         return error_validation(parser->params->error, "%s", text);
-    return error_validation(parser->params->error, "Invalid %s: %s", kind_names[parser->kind],
-                            text);
+    return error_validation(parser->params->error, "Invalid %sExpression: %s",
+                            kind_names[parser->kind], text);
 }
 
 // "near" runs from the token before to the token behind, or to the ends of the text.
@@ -132,10 +128,8 @@ bool parser_init(struct parser *parser, struct expr_params *params, struct slice
 static struct expr_node *node_new(struct parser *parser, enum node_kind kind, enum expr_op op)
 {
     struct expr_node *node = arena_zalloc(parser->params->arena, 1, sizeof *node);
-    if (node == NULL) {
-        error_budget(parser->params->error);
-        return NULL;
-    }
+    if (node == NULL)
+        return error_no_memory(parser->params->error);
     node->kind = kind;
     node->op = op;
     node->token = (uint32_t)parser->at;
@@ -187,18 +181,23 @@ static bool token_is_name(enum token_kind kind)
     return kind == TOKEN_NAME || kind == TOKEN_NAME_REF;
 }
 
-// Only finds where the path ends; check_path() reads it.
-struct expr_node *parser_path(struct parser *parser)
+// Takes the first token of a leaf, if that is what stands there.
+static struct expr_node *leaf_begin(struct parser *parser, enum node_kind kind, bool there)
 {
-    if (!token_is_name(parser_peek(parser))) {
+    if (!there) {
         parser_syntax(parser, parser->at);
         return NULL;
     }
-    struct expr_node *node = node_new(parser, NODE_PATH, OP_UNKNOWN);
-    if (node == NULL)
-        return NULL;
+    struct expr_node *node = node_new(parser, kind, OP_UNKNOWN);
     parser->at++;
-    for (;;) {
+    return node;
+}
+
+// Only finds where the path ends; check_path() reads it.
+struct expr_node *parser_path(struct parser *parser)
+{
+    struct expr_node *node = leaf_begin(parser, NODE_PATH, token_is_name(parser_peek(parser)));
+    while (node != NULL) {
         if (parser_peek(parser) == TOKEN_DOT) {
             parser->at++;
             if (!token_is_name(parser_peek(parser)))
@@ -218,21 +217,16 @@ struct expr_node *parser_path(struct parser *parser)
             return node;
         }
     }
-    parser_syntax(parser, parser->at);
+    if (node != NULL)
+        parser_syntax(parser, parser->at);
     return NULL;
 }
 
 struct expr_node *parser_value(struct parser *parser)
 {
-    if (parser_peek(parser) != TOKEN_VALUE_REF) {
-        parser_syntax(parser, parser->at);
-        return NULL;
-    }
-    struct expr_node *node = node_new(parser, NODE_VALUE, OP_UNKNOWN);
-    if (node == NULL)
-        return NULL;
-    parser->at++;
-    node_post(parser, node);
+    struct expr_node *node = leaf_begin(parser, NODE_VALUE, parser_peek(parser) == TOKEN_VALUE_REF);
+    if (node != NULL)
+        node_post(parser, node);
     return node;
 }
 
@@ -271,32 +265,14 @@ static struct expr_node *operand_start(struct parser *parser, bool condition)
     }
 }
 
+// Sums are for updates, everything else for conditions.
 static enum expr_op operator_of(enum token_kind kind, bool condition)
 {
-    switch (kind) {
-    case TOKEN_EQ:
-        return condition ? OP_EQ : OP_UNKNOWN;
-    case TOKEN_NE:
-        return condition ? OP_NE : OP_UNKNOWN;
-    case TOKEN_LT:
-        return condition ? OP_LT : OP_UNKNOWN;
-    case TOKEN_LE:
-        return condition ? OP_LE : OP_UNKNOWN;
-    case TOKEN_GT:
-        return condition ? OP_GT : OP_UNKNOWN;
-    case TOKEN_GE:
-        return condition ? OP_GE : OP_UNKNOWN;
-    case TOKEN_BETWEEN:
-        return condition ? OP_BETWEEN : OP_UNKNOWN;
-    case TOKEN_IN:
-        return condition ? OP_IN : OP_UNKNOWN;
-    case TOKEN_PLUS:
-        return condition ? OP_UNKNOWN : OP_PLUS;
-    case TOKEN_MINUS:
-        return condition ? OP_UNKNOWN : OP_MINUS;
-    default:
-        return OP_UNKNOWN;
-    }
+    if (!condition)
+        return kind == TOKEN_PLUS ? OP_PLUS : kind == TOKEN_MINUS ? OP_MINUS : OP_UNKNOWN;
+    if (kind >= TOKEN_EQ && kind <= TOKEN_GE)
+        return (enum expr_op)(OP_EQ + (kind - TOKEN_EQ)); // both lists have them in this order
+    return kind == TOKEN_BETWEEN ? OP_BETWEEN : kind == TOKEN_IN ? OP_IN : OP_UNKNOWN;
 }
 
 // What a move of operand_finish() leads to.

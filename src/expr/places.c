@@ -26,10 +26,7 @@ static struct place *place_add(struct arena *arena, struct place *place, struct 
                 return NULL;
             child->step = path.steps[i];
             child->parent = place;
-            if (place->last_child == NULL)
-                place->child = child;
-            else
-                place->last_child->next = child;
+            *(place->child == NULL ? &place->child : &place->last_child->next) = child;
             place->last_child = child;
         }
         place = child;

@@ -41,10 +41,8 @@ struct expr_projection *projection_compile(struct parser *parser)
     for (struct expr_node *node = parser->post; node != NULL; node = node->next_post)
         count++;
     struct path *paths = arena_alloc(params->arena, count * sizeof *paths);
-    if (paths == NULL) {
-        error_budget(params->error);
-        return NULL;
-    }
+    if (paths == NULL)
+        return error_no_memory(params->error);
     count = 0;
     for (struct expr_node *node = parser->post; node != NULL; node = node->next_post) {
         if (!check_path(parser, node))
@@ -75,10 +73,8 @@ struct expr_projection *expr_projection_of_names(struct arena *arena, struct err
         return NULL;
     struct path_step *steps = arena_zalloc(arena, count + 1, sizeof *steps);
     struct path *paths = arena_alloc(arena, (count + 1) * sizeof *paths);
-    if (steps == NULL || paths == NULL) {
-        error_budget(error);
-        return NULL;
-    }
+    if (steps == NULL || paths == NULL)
+        return error_no_memory(error);
     for (size_t i = 0; i < count; i++) {
         steps[i].name = names[i];
         paths[i] = (struct path){&steps[i], 1};
@@ -86,10 +82,8 @@ struct expr_projection *expr_projection_of_names(struct arena *arena, struct err
     const struct path **sorted = paths_sort(arena, paths, count);
     struct expr_projection *projection =
         sorted == NULL ? NULL : projection_build(arena, count, sorted);
-    if (projection == NULL) {
-        error_budget(error);
-        return NULL;
-    }
+    if (projection == NULL)
+        return error_no_memory(error);
     for (size_t i = 1; i < count; i++) {
         if (path_equal(*sorted[i - 1], *sorted[i])) {
             error_validation(error,

@@ -84,25 +84,11 @@ static bool update_parse(struct update_builder *builder)
 
 // ---- Checks -------------------------------------------------------------------------
 
-static const char *long_type_name(enum value_type type)
-{
-    switch (type) {
-    case VALUE_S:
-        return "STRING";
-    case VALUE_N:
-        return "NUMBER";
-    case VALUE_B:
-        return "BINARY";
-    case VALUE_BOOL:
-        return "BOOLEAN";
-    case VALUE_NULL:
-        return "NULL";
-    case VALUE_L:
-        return "LIST";
-    default:
-        return "MAP";
-    }
-}
+// Of the types that are no operands of ADD or DELETE, as their message calls them.
+static const char *const long_type_names[VALUE_TYPES] = {
+    [VALUE_S] = "STRING",  [VALUE_N] = "NUMBER", [VALUE_B] = "BINARY", [VALUE_BOOL] = "BOOLEAN",
+    [VALUE_NULL] = "NULL", [VALUE_L] = "LIST",   [VALUE_M] = "MAP",
+};
 
 // ADD takes numbers and sets, DELETE takes sets.
 static bool check_operand(struct update_builder *builder, const struct clause *clause)
@@ -114,15 +100,15 @@ static bool check_operand(struct update_builder *builder, const struct clause *c
     return parser_error(builder->parser,
                         "Incorrect operand type for operator or function; operator: %s, operand "
                         "type: %s, typeSet: ALLOWED_FOR_%s_OPERAND",
-                        section_names[clause->kind], long_type_name(type),
+                        section_names[clause->kind], long_type_names[type],
                         section_names[clause->kind]);
 }
 
-static bool check_placeholders(struct update_builder *builder, enum node_kind kind)
+// All nodes of these kinds, given as bits.
+static bool check_nodes(struct parser *parser, unsigned kinds)
 {
-    struct parser *parser = builder->parser;
     for (struct expr_node *node = parser->post; node != NULL; node = node->next_post) {
-        if (node->kind == kind && !check_node(parser, node))
+        if ((kinds >> node->kind & 1) != 0 && !check_node(parser, node))
             return false;
     }
     return true;
@@ -130,16 +116,11 @@ static bool check_placeholders(struct update_builder *builder, enum node_kind ki
 
 static bool check_clauses(struct update_builder *builder)
 {
-    struct parser *parser = builder->parser;
     for (size_t i = 0; i < builder->count; i++) {
         if (builder->clauses[i].value != NULL && !check_operand(builder, &builder->clauses[i]))
             return false;
     }
-    for (struct expr_node *node = parser->post; node != NULL; node = node->next_post) {
-        if ((node->kind == NODE_CALL || node->kind == NODE_OPERATOR) && !check_node(parser, node))
-            return false;
-    }
-    return true;
+    return check_nodes(builder->parser, 1u << NODE_CALL | 1u << NODE_OPERATOR);
 }
 
 // ---- Program -------------------------------------------------------------------------
@@ -272,10 +253,8 @@ static struct expr_update *update_build(struct update_builder *builder,
     size_t nodes = mark_arguments(builder->parser);
     builder->terms = arena_alloc(params->arena, nodes * sizeof *builder->terms);
     struct expr_projection *touched = projection_build(params->arena, builder->count, sorted);
-    if (update == NULL || actions == NULL || builder->terms == NULL || touched == NULL) {
-        error_budget(params->error);
-        return NULL;
-    }
+    if (update == NULL || actions == NULL || builder->terms == NULL || touched == NULL)
+        return error_no_memory(params->error);
     for (size_t i = 0; i < builder->count; i++) {
         const struct clause *clause = &builder->clauses[i];
         actions[i].kind = clause->kind;
@@ -287,10 +266,8 @@ static struct expr_update *update_build(struct update_builder *builder,
     }
     *update = (struct expr_update){.action_count = builder->count, .actions = actions};
     update->touched = touched;
-    if (!update_places(params->arena, update)) {
-        error_budget(params->error);
-        return NULL;
-    }
+    if (!update_places(params->arena, update))
+        return error_no_memory(params->error);
     return update;
 }
 
@@ -304,18 +281,16 @@ static struct expr_update *update_check(struct update_builder *builder)
                      builder->repeated);
         return NULL;
     }
-    if (!check_placeholders(builder, NODE_PATH))
+    if (!check_nodes(parser, 1u << NODE_PATH))
         return NULL;
     struct path *paths = arena_alloc(parser->params->arena, builder->count * sizeof *paths);
-    if (paths == NULL) {
-        error_budget(parser->params->error);
-        return NULL;
-    }
+    if (paths == NULL)
+        return error_no_memory(parser->params->error);
     for (size_t i = 0; i < builder->count; i++)
         paths[i] = builder->clauses[i].path->path;
     const struct path **sorted;
     if (!check_overlap(parser, paths, builder->count, &sorted) ||
-        !check_placeholders(builder, NODE_VALUE) || !check_clauses(builder))
+        !check_nodes(parser, 1u << NODE_VALUE) || !check_clauses(builder))
         return NULL;
     return update_build(builder, sorted);
 }
@@ -364,6 +339,60 @@ bool expr_update_nests(const struct expr_update *update, struct slice attribute)
         }
     }
     return false;
+}
+
+bool expr_update_removes(const struct expr_update *update)
+{
+    for (size_t i = 0; i < update->action_count; i++) {
+        enum expr_action kind = update->actions[i].kind;
+        if (kind != ACTION_REMOVE && kind != ACTION_DELETE)
+            return false;
+    }
+    return true;
+}
+
+// The names and indexes of a path, each after the first (or, of an operand, each) with as much more
+// as `each` says.
+static size_t path_size(struct path path, size_t each, bool operand)
+{
+    size_t size = operand ? 1 + each : 0;
+    for (size_t i = 0; i < path.count; i++) {
+        size_t index = path.steps[i].index;
+        size += i > 0 ? each : 0;
+        size += path.steps[i].name.len;
+        for (bool digit = path.steps[i].name.ptr == NULL; digit; digit = (index /= 10) > 0)
+            size++;
+    }
+    return size;
+}
+
+static size_t term_size(const struct term *term)
+{
+    enum { EACH_STEP = 14 };
+    static const size_t own[] = {
+        [TERM_PATH] = 0,    [TERM_VALUE] = 0, [TERM_DEFAULT] = 39,
+        [TERM_APPEND] = 37, [TERM_PLUS] = 34, [TERM_MINUS] = 37,
+    };
+    size_t size = own[term->kind];
+    if (term->kind == TERM_VALUE)
+        size += value_size(term->value);
+    return size + (term_reads(term) ? path_size(term->path, EACH_STEP, true) : 0);
+}
+
+size_t expr_update_size(const struct expr_update *update)
+{
+    enum { WHOLE = 3, CLAUSE = 19, REMOVAL = 1, EACH_STEP = 4 };
+    size_t size = WHOLE;
+    for (size_t i = 0; i < update->action_count; i++) {
+        const struct action *action = &update->actions[i];
+        bool removal = action->kind == ACTION_REMOVE || action->kind == ACTION_DELETE;
+        size += (removal ? REMOVAL : CLAUSE) + path_size(action->path, EACH_STEP, false);
+        if (action->kind == ACTION_ADD)
+            size += value_size(action->value);
+        for (size_t j = 0; j < action->term_count; j++)
+            size += term_size(&action->terms[j]);
+    }
+    return size;
 }
 
 static enum value_type action_type(const struct action *action)

@@ -7,6 +7,7 @@
 #include "guard/attach.h"
 #include "guard/eval.h"
 #include "items/page.h"
+#include "items/transact.h"
 #include "requests/shapes.h"
 
 #include <stddef.h>
@@ -331,36 +332,18 @@ static bool make_action(struct api_call *call, const struct entity_write *write,
 static bool make_actions(struct api_call *call, struct table *table, size_t count,
                          const struct entity_write *writes, struct write_job *job)
 {
-    struct slice *keys = call_alloc(call, count, sizeof(*keys));
-    bool canceled = false;
-    size_t found = 0;
     size_t total = 0;
-    if (keys == NULL)
-        return false;
     for (size_t i = 0; i < count; i++)
         total += writes[i].kind == ENTITY_PUT ? value_item_size(writes[i].item) : 0;
-    if (count > 1 && total > LIMIT_TRANSACT_BYTES)
-        return error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
+    if (count > 1 && !transact_check_size(call, total))
+        return false;
     for (size_t i = 0; i < count; i++) {
         struct write_action *action = &job->actions[i];
         action->table = table;
-        if (make_action(call, &writes[i], action)) {
-            keys[found++] = action->key;
-            continue;
-        }
-        action->out.failure = call->error.code;
-        action->out.failure_text = call->error.message;
-        action->out.failure_details = call->error.details;
-        if (count == 1 || call->error.code != ERR_VALIDATION)
+        if (!make_action(call, &writes[i], action) && (count == 1 || !transact_fail(call, action)))
             return false;
-        error_init(&call->error, &call->arena);
-        canceled = true;
     }
-    if (call_has_duplicates(keys, found))
-        return error_validation(&call->error,
-                                "Transaction request cannot include multiple operations on one "
-                                "item");
-    return !canceled || error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+    return transact_check(call, job);
 }
 
 static void take_results(struct api_call *call)

@@ -29,40 +29,45 @@ static enum step submit_write(struct api_call *call, const struct write_action *
     return call_submit(call);
 }
 
-static void write_attributes(struct json_writer *w, struct slice item)
+bool call_touched(struct api_call *call, const struct expr_update *update, struct slice image,
+                  struct slice *out)
 {
-    json_name(w, "Attributes");
-    json_item(w, item);
-}
-
-// UPDATED_OLD and UPDATED_NEW: the touched paths only, and nothing if none of them is there.
-static void write_touched(struct json_writer *w, const struct expr_update *update,
-                          struct slice item)
-{
-    if (update == NULL || item.len == 0)
-        return;
     struct buf projected;
     struct value_builder builder;
+    *out = VALUE_NONE;
+    if (update == NULL || image.len == 0)
+        return true;
     buf_init(&projected, LIMIT_RESPONSE);
     value_builder_init(&builder, &projected);
-    expr_project(expr_update_touched(update), item, &builder, &(struct steps){0});
-    if (!projected.failed && value_count(buf_view(&projected)) > 0)
-        write_attributes(w, buf_view(&projected));
+    expr_project(expr_update_touched(update), image, &builder, &(struct steps){0});
+    bool ok = !projected.failed;
+    if (ok && value_count(buf_view(&projected)) > 0) {
+        *out = arena_copy(&call->arena, buf_view(&projected));
+        ok = out->ptr != NULL;
+    }
     value_builder_release(&builder);
     buf_release(&projected);
+    return ok || error_budget(&call->error);
 }
 
-static void write_returned(struct json_writer *w, const struct write_answer *answer,
-                           const struct write_action *action)
+static bool write_returned(struct api_call *call, struct json_writer *w,
+                           const struct write_answer *answer, const struct write_action *action)
 {
-    if (slice_is(answer->return_values, "ALL_OLD") && action->out.old_item.len > 0)
-        write_attributes(w, action->out.old_item);
+    struct slice returned = VALUE_NONE;
+    bool ok = true;
+    if (slice_is(answer->return_values, "ALL_OLD"))
+        returned = action->out.old_item;
     else if (slice_is(answer->return_values, "ALL_NEW"))
-        write_attributes(w, action->out.new_item);
+        returned = action->out.new_item;
     else if (slice_is(answer->return_values, "UPDATED_OLD"))
-        write_touched(w, answer->update, action->out.old_item);
+        ok = call_touched(call, answer->update, action->out.old_item, &returned);
     else if (slice_is(answer->return_values, "UPDATED_NEW"))
-        write_touched(w, answer->update, action->out.new_item);
+        ok = call_touched(call, answer->update, action->out.new_item, &returned);
+    if (returned.len > 0) {
+        json_name(w, "Attributes");
+        json_item(w, returned);
+    }
+    return ok;
 }
 
 static void finish_write(struct api_call *call)
@@ -71,7 +76,8 @@ static void finish_write(struct api_call *call)
     const struct write_action *action = &call->state->write->actions[0];
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    write_returned(&w, answer, action);
+    if (!write_returned(call, &w, answer, action))
+        return;
     enum capacity_detail detail = capacity_detail(answer->return_capacity);
     if (detail != CAPACITY_NONE) {
         struct capacity capacity = {.table = action->table};
@@ -266,11 +272,12 @@ enum step update_item_start(struct api_call *call, const void *decoded)
         !expr_params_finish(&params))
         return STEP_FAILED;
     action.table = call_table(call, request->table_name);
-    if (action.table == NULL || !call_key(call, action.table, action.item, &action.key) ||
+    if (action.table == NULL || !call_action_key(call, &action) ||
         !params_check_keys(&call->error, action.table,
                            (struct expressions){.condition = condition, .update = update}))
         return STEP_FAILED;
     action.update = update;
+    action.update_size = update == NULL ? 0 : expr_update_size(update);
     action.condition = condition;
     struct slice wanted = request->return_values;
     struct slice on_failure = request->return_values_on_condition_check_failure;
@@ -291,8 +298,8 @@ void update_item_finish(struct api_call *call, const void *request)
 
 // ---- GetItem ------------------------------------------------------------------------
 
-static void project_item(const void *projection, struct slice item, struct value_builder *builder,
-                         struct steps *steps)
+void project_item(const void *projection, struct slice item, struct value_builder *builder,
+                  struct steps *steps)
 {
     expr_project(projection, item, builder, steps);
 }
@@ -312,6 +319,10 @@ void call_write_projected(struct api_call *call, struct json_writer *w, project_
 {
     struct buf projected;
     struct value_builder builder;
+    if (project == NULL) {
+        json_item(w, item);
+        return;
+    }
     buf_init(&projected, LIMIT_RESPONSE);
     value_builder_init(&builder, &projected);
     project(projection, item, &builder, steps);

@@ -362,10 +362,8 @@ static void drop_page(struct api_call *call)
 struct page_call *page_call_new(struct api_call *call, size_t size)
 {
     struct page_call *p = arena_alloc(&call->arena, size);
-    if (p == NULL) {
-        (void)error_budget(&call->error);
-        return NULL;
-    }
+    if (p == NULL)
+        return error_no_memory(&call->error);
     p->page.walk = NULL;
     call->state->own = p;
     call->state->drop = drop_page;
@@ -424,6 +422,19 @@ static enum step read_json(struct page_call *p)
         json_put_array(&p->w, "Items");
     return page_read(p);
 }
+
+// What Query and Scan call by the same names.
+#define PAGE_CALL(of, request)                                                                     \
+    ((struct page_call){                                                                           \
+        .call = (of),                                                                              \
+        .page = {.consistent = (request)->consistent_read.value,                                   \
+                 .limit = (request)->limit.set ? (uint64_t)(request)->limit.value : 0},            \
+        .select = (request)->select,                                                               \
+        .capacity = (request)->return_consumed_capacity,                                           \
+        .projection_expression = (request)->projection_expression,                                 \
+        .attributes_to_get = &(request)->attributes_to_get,                                        \
+        .start_key = &(request)->exclusive_start_key,                                              \
+    })
 
 // ---- Query --------------------------------------------------------------------------------------
 
@@ -516,18 +527,9 @@ enum step query_start(struct api_call *call, const void *decoded)
     struct page_call *p = page_call_new(call, sizeof(*p));
     if (p == NULL)
         return STEP_FAILED;
-    *p = (struct page_call){
-        .call = call,
-        .page = {.query = true,
-                 .consistent = request->consistent_read.value,
-                 .reverse = request->scan_index_forward.set && !request->scan_index_forward.value,
-                 .limit = request->limit.set ? (uint64_t)request->limit.value : 0},
-        .select = request->select,
-        .capacity = request->return_consumed_capacity,
-        .projection_expression = request->projection_expression,
-        .attributes_to_get = &request->attributes_to_get,
-        .start_key = &request->exclusive_start_key,
-    };
+    *p = PAGE_CALL(call, request);
+    p->page.query = true;
+    p->page.reverse = request->scan_index_forward.set && !request->scan_index_forward.value;
     struct expr_key *key = check_query(p, request);
     if (key == NULL || !page_open_query(p, key, request->table_name, request->index_name))
         return STEP_FAILED;
@@ -593,16 +595,7 @@ enum step scan_start(struct api_call *call, const void *decoded)
     struct page_call *p = page_call_new(call, sizeof(*p));
     if (p == NULL)
         return STEP_FAILED;
-    *p = (struct page_call){
-        .call = call,
-        .page = {.consistent = request->consistent_read.value,
-                 .limit = request->limit.set ? (uint64_t)request->limit.value : 0},
-        .select = request->select,
-        .capacity = request->return_consumed_capacity,
-        .projection_expression = request->projection_expression,
-        .attributes_to_get = &request->attributes_to_get,
-        .start_key = &request->exclusive_start_key,
-    };
+    *p = PAGE_CALL(call, request);
     if (!check_scan(p, request) || !page_find_target(p, request->table_name, request->index_name) ||
         !check_start(p) || !set_start(p) || !check_all_attributes(p) || !page_check_keys(p) ||
         !check_select(p, request->index_name) || !page_check_projected(p))

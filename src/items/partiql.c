@@ -22,11 +22,25 @@ bool statement_parse(struct api_call *call, struct call_statement *statement)
            error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
 }
 
+bool statement_target(struct page_call *p, const struct partiql_statement *parsed)
+{
+    struct error *error = &p->call->error;
+    if (!page_find_target(p, parsed->table, (struct slice){NULL, 0}) || parsed->index.ptr == NULL)
+        return error->code == ERR_NONE;
+    const struct index *index = table_index(p->page.table, parsed->index);
+    if (index == NULL || index->status == INDEX_DELETING)
+        return error_validation(error, "The table does not have the specified index");
+    if (index->global && p->page.consistent)
+        return error_validation(error, "Strongly consistent read is not supported on Global "
+                                       "Secondary Indexes");
+    return page_find_target(p, parsed->table, parsed->index);
+}
+
 bool statement_plan_item(struct api_call *call, struct call_statement *statement)
 {
     struct page_call p = {.call = call};
     const struct partiql_statement *parsed = statement->parsed;
-    if (!page_find_target(&p, parsed->table, parsed->index))
+    if (!statement_target(&p, parsed))
         return false;
     statement->table = p.page.table;
     return partiql_plan(&call->arena, parsed, p.page.table, p.page.index, &statement->plan,
@@ -66,7 +80,8 @@ bool statement_make_action(struct api_call *call, struct call_statement *stateme
     // An INSERT's condition is not the user's.
     if (plan->kind == PARTIQL_INSERT)
         action->flags |= WRITE_INSERT;
-    else if (slice_is(statement->request->return_values_on_condition_check_failure, "ALL_OLD"))
+    else if (statement->shows_failed &&
+             slice_is(statement->request->return_values_on_condition_check_failure, "ALL_OLD"))
         action->flags |= WRITE_OLD_ON_FAILURE;
     bool put = action->kind == WRITE_PUT;
     if (put && value_item_size(action->item) > LIMIT_ITEM_SIZE)
@@ -90,8 +105,8 @@ void statement_fail(struct api_call *call, struct call_statement *statement)
 
 // ---- Answers ------------------------------------------------------------------------------------
 
-static void project_outputs(const void *plan, struct slice item, struct value_builder *builder,
-                            struct steps *steps)
+void statement_project(const void *plan, struct slice item, struct value_builder *builder,
+                       struct steps *steps)
 {
     partiql_project(plan, item, builder, steps);
 }
@@ -99,31 +114,8 @@ static void project_outputs(const void *plan, struct slice item, struct value_bu
 void statement_write_item(struct api_call *call, struct json_writer *w,
                           const struct partiql_plan *plan, struct slice item, struct steps *steps)
 {
-    if (plan->output_count == 0)
-        json_item(w, item);
-    else
-        call_write_projected(call, w, project_outputs, plan, item, steps);
-}
-
-// The paths that the update touched, of an image of the item.
-static bool project_touched(struct api_call *call, const struct expr_update *update,
-                            struct slice item, struct slice *out)
-{
-    struct buf projected;
-    struct value_builder builder;
-    if (item.len == 0)
-        return true;
-    buf_init(&projected, LIMIT_RESPONSE);
-    value_builder_init(&builder, &projected);
-    expr_project(expr_update_touched(update), item, &builder, &(struct steps){0});
-    bool ok = !projected.failed;
-    if (ok && value_count(buf_view(&projected)) > 0) {
-        *out = arena_copy(&call->arena, buf_view(&projected));
-        ok = out->ptr != NULL;
-    }
-    value_builder_release(&builder);
-    buf_release(&projected);
-    return ok || error_budget(&call->error);
+    call_write_projected(call, w, plan->output_count == 0 ? NULL : statement_project, plan, item,
+                         steps);
 }
 
 bool statement_returned(struct api_call *call, const struct call_statement *statement,
@@ -139,9 +131,9 @@ bool statement_returned(struct api_call *call, const struct call_statement *stat
         *out = action->out.new_item;
         return true;
     case RETURNING_MODIFIED_OLD:
-        return project_touched(call, action->update, action->out.old_item, out);
+        return call_touched(call, action->update, action->out.old_item, out);
     case RETURNING_MODIFIED_NEW:
-        return project_touched(call, action->update, action->out.new_item, out);
+        return call_touched(call, action->update, action->out.new_item, out);
     case RETURNING_NOTHING:
         break;
     }
@@ -157,6 +149,7 @@ enum step execute_statement_start(struct api_call *call, const void *decoded)
     if (statement == NULL)
         return STEP_FAILED;
     statement->request = &request->own;
+    statement->shows_failed = true;
     call->state->own = statement;
     if (!statement_parse(call, statement))
         return STEP_FAILED;

@@ -9,6 +9,7 @@
 #include "base/encode.h"
 #include "base/limits.h"
 #include "call/insights.h"
+#include "items/transact.h"
 
 enum {
     TOKEN_VERSION = 1,
@@ -29,14 +30,6 @@ struct select_call {
 
 // ---- Tokens -------------------------------------------------------------------------------------
 
-static void add_counted(struct buf *out, struct slice bytes)
-{
-    uint8_t len[8];
-    be64_put(len, bytes.len);
-    buf_add(out, len, sizeof(len));
-    buf_slice(out, bytes);
-}
-
 // What the token belongs to: the statement and its parameters.
 static bool digest_statement(struct select_call *s, uint8_t out[32])
 {
@@ -44,9 +37,9 @@ static bool digest_statement(struct select_call *s, uint8_t out[32])
     const struct field_value *parameters = own->parameters.items;
     struct buf text;
     buf_init(&text, LIMIT_BODY * 2);
-    add_counted(&text, own->statement);
+    transact_digest(&text, own->statement);
     for (size_t i = 0; i < own->parameters.count; i++)
-        add_counted(&text, parameters[i].value);
+        transact_digest(&text, parameters[i].value);
     bool ok = !text.failed;
     if (ok)
         sha256_of(buf_view(&text), out);
@@ -210,7 +203,7 @@ enum step statement_select(struct api_call *call, const struct execute_statement
     const struct partiql_statement *parsed = statement->parsed;
     struct page_request *page = &s->p.page;
     s->p.start_key = &s->start;
-    if (!page_find_target(&s->p, parsed->table, parsed->index) ||
+    if (!statement_target(&s->p, parsed) ||
         !partiql_plan(&call->arena, parsed, page->table, page->index, &statement->plan,
                       &call->error))
         return STEP_FAILED;

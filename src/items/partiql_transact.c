@@ -3,7 +3,7 @@
 #include "items/partiql.h"
 
 #include "base/encode.h"
-#include "call/insights.h"
+#include "items/transact.h"
 #include "requests/shapes.h"
 
 struct transaction {
@@ -12,12 +12,6 @@ struct transaction {
     size_t count;
     struct call_statement *statements;
     struct write_job *job; // also of reads: it carries the reasons of a cancellation
-    // Of reads.
-    struct store_snapshot *snapshot;
-    size_t done;
-    size_t total; // bytes
-    size_t written;
-    struct json_writer w;
 };
 
 // ---- Checks -------------------------------------------------------------------------------------
@@ -36,17 +30,14 @@ static bool refuse(struct transaction *t, size_t at, const char *reason)
 static bool parse_all(struct transaction *t)
 {
     const struct request_statement *requests = t->request->transact_statements.items;
-    static const char count_wrong[] = "Number of parameters";
     bool reads = false;
     bool writes = false;
     for (size_t i = 0; i < t->count; i++) {
         struct call_statement *statement = &t->statements[i];
         statement->request = &requests[i];
-        if (!statement_parse(t->call, statement)) {
-            bool place = t->call->error.code == ERR_VALIDATION &&
-                         strncmp(t->call->error.message, count_wrong, strlen(count_wrong)) == 0;
-            return place && refuse(t, i, NULL);
-        }
+        statement->shows_failed = true;
+        if (!statement_parse(t->call, statement))
+            return t->call->error.code == ERR_VALIDATION && refuse(t, i, NULL);
         reads = reads || statement_reads(statement);
         writes = writes || !statement_reads(statement);
     }
@@ -94,172 +85,40 @@ static bool plan_one(struct transaction *t, size_t at)
     ok = ok && (statement_reads(statement) ? statement_make_read(call, statement)
                                            : statement_make_action(call, statement, action));
     action->table = statement->table;
-    if (ok)
-        return true;
-    if (call->error.code != ERR_VALIDATION)
-        return false;
-    action->out.failure = call->error.code;
-    action->out.failure_text = call->error.message;
-    error_init(&call->error, &call->arena);
-    return true;
+    action->key = statement->key;
+    return ok || transact_fail(call, action);
 }
 
 static bool plan_all(struct transaction *t)
 {
-    struct api_call *call = t->call;
-    struct slice *keys = call_alloc(call, t->count, sizeof(*keys));
-    bool canceled = false;
-    size_t found = 0;
     size_t total = 0;
-    if (keys == NULL)
-        return false;
     for (size_t i = 0; i < t->count; i++) {
         if (!check_form(t, i) || !plan_one(t, i))
             return false;
-        const struct write_action *action = &t->job->actions[i];
-        canceled = canceled || action->out.failure != ERR_NONE;
-        if (action->out.failure == ERR_NONE)
-            keys[found++] = t->statements[i].key;
-        if (action->item.len > 0)
-            total += value_item_size(action->item);
+        struct slice item = t->job->actions[i].item;
+        total += item.len > 0 ? value_item_size(item) : 0;
     }
-    if (total > LIMIT_TRANSACT_BYTES)
-        return error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
-    if (call_has_duplicates(keys, found))
-        return error_validation(
-            &call->error, "Transaction request cannot include multiple operations on one item");
-    return !canceled || error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+    return transact_check_size(t->call, total) && transact_check(t->call, t->job);
 }
 
-// ---- Reading ------------------------------------------------------------------------------------
-
-static double read_units(const struct call_statement *statement)
-{
-    return 2 * capacity_read_units(statement->read.size, true);
-}
-
-static void write_read_capacity(struct transaction *t, struct json_writer *w)
-{
-    enum capacity_detail detail = capacity_detail(t->request->return_consumed_capacity);
-    if (detail == CAPACITY_NONE)
-        return;
-    json_put_array(w, "ConsumedCapacity");
-    for (size_t i = 0; i < t->count; i++) {
-        struct capacity capacity = {.table = t->statements[i].table, .transaction = true};
-        bool seen = false;
-        for (size_t k = 0; k < t->count; k++) {
-            if (t->statements[k].table->tree != capacity.table->tree)
-                continue;
-            seen = seen || k < i;
-            capacity.read += read_units(&t->statements[k]);
-        }
-        if (!seen)
-            capacity_write_json(w, &capacity, detail);
-    }
-    json_close_array(w);
-}
-
-static void drop_items(struct api_call *call)
-{
-    struct transaction *t = call->state->own;
-    for (size_t i = 0; i < t->count; i++)
-        item_read_release(call_engine(call), &t->statements[i].read);
-    engine_snapshot_release(call_engine(call), t->snapshot);
-    t->snapshot = NULL;
-}
-
-// Writes on until all are written or the slice is over.
-static enum step write_items(struct api_call *call)
-{
-    struct transaction *t = call->state->own;
-    while (t->written < t->count) {
-        const struct call_statement *statement = &t->statements[t->written++];
-        size_t before = call->response.len;
-        json_open_object(&t->w);
-        if (statement->read.item.len > 0) {
-            json_name(&t->w, "Item");
-            statement_write_item(call, &t->w, &statement->plan, statement->read.item,
-                                 &(struct steps){0});
-        }
-        json_close_object(&t->w);
-        if (!work_spend(&call->state->work, call->response.len - before)) {
-            call->state->resume = write_items;
-            return STEP_LATER;
-        }
-    }
-    json_close_array(&t->w);
-    write_read_capacity(t, &t->w);
-    json_close_object(&t->w);
-    drop_items(call);
-    return STEP_READY;
-}
-
-// All are read. What is large finds its room at once, not half of it.
-static enum step begin_response(struct api_call *call)
-{
-    struct transaction *t = call->state->own;
-    size_t room = 0;
-    for (size_t i = 0; i < t->count; i++) {
-        if (t->statements[i].plan.output_count == 0)
-            room += json_item_room(t->statements[i].read.item);
-    }
-    if (room > LIMIT_INLINE_WORK && !call_reserve(call, room, &call->error))
-        return STEP_FAILED;
-    t->w = call_writer(call);
-    json_open_object(&t->w);
-    json_put_array(&t->w, "Responses");
-    return write_items(call);
-}
-
-// Reads on until all are there or the slice is over.
-static enum step read_items(struct api_call *call)
-{
-    struct transaction *t = call->state->own;
-    while (t->done < t->count) {
-        struct call_statement *statement = &t->statements[t->done];
-        if (!engine_get(call_engine(call), t->snapshot, statement->key, &statement->read,
-                        &call->error))
-            return STEP_FAILED;
-        t->done++;
-        t->total += statement->read.size;
-        usage_read(call, statement->table, NULL, read_units(statement),
-                   statement->read.item.len > 0);
-        insights_read(call, statement->table, NULL, statement->plan.key);
-        if (t->total > LIMIT_TRANSACT_BYTES) {
-            (void)error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
-            return STEP_FAILED;
-        }
-        if (!work_spend(&call->state->work, statement->read.item.len)) {
-            call->state->resume = read_items;
-            return STEP_LATER;
-        }
-    }
-    return call_go_on(call, t->total, begin_response);
-}
+// ---- Reading and writing ------------------------------------------------------------------------
 
 static enum step read_all(struct transaction *t)
 {
+    struct transact_read *reads = call_alloc(t->call, t->count, sizeof(*reads));
+    if (reads == NULL)
+        return STEP_FAILED;
     for (size_t i = 0; i < t->count; i++) {
-        t->call->state->subject = t->statements[i].plan.key;
-        if (!throttle_admit_read(t->call, t->statements[i].table, NULL)) {
-            throttle_cancel(t->call, &t->job->actions[i]);
-            return STEP_FAILED;
-        }
+        const struct call_statement *statement = &t->statements[i];
+        reads[i] = (struct transact_read){
+            .table = statement->table,
+            .key = statement->key,
+            .subject = statement->plan.key,
+            .project = statement->plan.output_count == 0 ? NULL : statement_project,
+            .projection = &statement->plan,
+        };
     }
-    t->call->state->own = t;
-    t->call->state->drop = drop_items;
-    t->snapshot = engine_snapshot(call_engine(t->call));
-    return read_items(t->call);
-}
-
-// ---- Writing ------------------------------------------------------------------------------------
-
-static void add_counted(struct buf *out, struct slice bytes)
-{
-    uint8_t len[8];
-    be64_put(len, bytes.len);
-    buf_add(out, len, sizeof(len));
-    buf_slice(out, bytes);
+    return transact_read_all(t->call, t->count, reads, t->request->return_consumed_capacity);
 }
 
 // The request is the same if its statements and their parameters are.
@@ -274,9 +133,9 @@ static bool set_token(struct transaction *t)
     for (size_t i = 0; i < t->count; i++) {
         const struct request_statement *own = t->statements[i].request;
         const struct field_value *parameters = own->parameters.items;
-        add_counted(&text, own->statement);
+        transact_digest(&text, own->statement);
         for (size_t k = 0; k < own->parameters.count; k++)
-            add_counted(&text, parameters[k].value);
+            transact_digest(&text, parameters[k].value);
     }
     bool ok = !text.failed || error_budget(&t->call->error);
     if (ok)

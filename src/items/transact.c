@@ -1,7 +1,7 @@
 // TransactGetItems and TransactWriteItems. A write transaction is one job of the writer, which runs
 // jobs one after the other: it is serialisable. Only one that takes long to judge, and whose items
 // keep changing meanwhile, meets a conflict.
-#include "call/insights.h"
+#include "items/transact.h"
 
 #include "base/encode.h"
 
@@ -161,17 +161,12 @@ static bool compile_entries(struct api_call *call, const struct field_list *list
     return true;
 }
 
-// The key of one action in its table. What is wrong with it, or with an index key, is a reason to
-// cancel; what is wrong with an expression is an error of the request.
-static bool find_key(struct api_call *call, struct write_action *action)
+// ---- What is wrong with one of many -----------------------------------------------------------
+
+bool transact_fail(struct api_call *call, struct write_action *action)
 {
-    struct expressions expressions = {.condition = action->condition, .update = action->update};
-    if (!params_check_nesting(&call->error, action->table, expressions))
+    if (call->error.code != ERR_VALIDATION)
         return false;
-    bool ok = call_action_key(call, action) &&
-              params_check_update(&call->error, action->table, action->update);
-    if (ok || call->error.code != ERR_VALIDATION)
-        return ok;
     action->out.failure = call->error.code;
     action->out.failure_text = call->error.message;
     action->out.failure_details = call->error.details;
@@ -179,30 +174,64 @@ static bool find_key(struct api_call *call, struct write_action *action)
     return true;
 }
 
+bool transact_check(struct api_call *call, struct write_job *job)
+{
+    if (!write_job_distinct(job))
+        return false;
+    for (size_t i = 0; i < job->count; i++) {
+        if (job->actions[i].out.failure != ERR_NONE)
+            return error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+    }
+    return true;
+}
+
+bool transact_check_size(struct api_call *call, size_t bytes)
+{
+    return bytes <= LIMIT_TRANSACT_BYTES ||
+           error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
+}
+
+// ---- TransactWriteItems, in its tables ----------------------------------------------------------
+
+// The key of one action in its table. What is wrong with it, or with an index key, is a reason to
+// cancel; what is wrong with an expression is an error of the request.
+static bool find_key(struct api_call *call, struct write_action *action)
+{
+    struct expressions expressions = {.condition = action->condition, .update = action->update};
+    return params_check_nesting(&call->error, action->table, expressions) &&
+           ((call_action_key(call, action) &&
+             params_check_update(&call->error, action->table, action->update)) ||
+            transact_fail(call, action));
+}
+
+// Of several actions that are wrong in themselves, the service blames the first alone. What a model
+// says of an item is all told.
+static void blame_first(struct write_job *job)
+{
+    bool blamed = false;
+    for (size_t i = 0; i < job->count; i++) {
+        struct write_result *out = &job->actions[i].out;
+        if (out->failure == ERR_NONE || out->failure_details != NULL)
+            continue;
+        if (blamed)
+            out->failure = ERR_NONE;
+        blamed = true;
+    }
+}
+
 static bool find_keys(struct api_call *call, const struct field_list *list, struct write_job *job)
 {
     const struct transact_write_item *entries = list->items;
-    struct slice *keys = call_alloc(call, job->count, sizeof(*keys));
-    bool canceled = false;
-    size_t found = 0;
-    if (keys == NULL)
-        return false;
     for (size_t i = 0; i < job->count; i++) {
         struct write_action *action = &job->actions[i];
         enum write_kind kind;
         action->table = call_table(call, only_action(&entries[i], &kind)->table_name);
         if (action->table == NULL || !find_key(call, action))
             return false;
-        canceled = canceled || action->out.failure != ERR_NONE;
-        if (action->out.failure == ERR_NONE)
-            keys[found++] = action->key;
     }
-    if (call_has_duplicates(keys, found))
-        return error_validation(
-            &call->error, "Transaction request cannot include multiple operations on one item");
-    if (canceled)
-        return error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
-    return true;
+    bool ok = transact_check(call, job);
+    blame_first(job);
+    return ok;
 }
 
 static bool check_total_size(struct api_call *call, const struct write_job *job)
@@ -210,16 +239,15 @@ static bool check_total_size(struct api_call *call, const struct write_job *job)
     size_t total = 0;
     for (size_t i = 0; i < job->count; i++)
         total += value_item_size(job->actions[i].item);
-    return total <= LIMIT_TRANSACT_BYTES ||
-           error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
+    return transact_check_size(call, total);
 }
 
-static void digest_slice(struct buf *out, struct slice bytes)
+void transact_digest(struct buf *out, struct slice part)
 {
     uint8_t len[8];
-    be64_put(len, bytes.len);
+    be64_put(len, part.len);
     buf_add(out, len, sizeof(len));
-    buf_slice(out, bytes);
+    buf_slice(out, part);
 }
 
 // Names come in the order of the client's map; adding up their digests makes it not matter.
@@ -245,16 +273,19 @@ static bool digest_request(struct api_call *call,
 {
     const struct transact_write_item *entries = request->transact_items.items;
     struct buf text;
+    uint8_t tree[4];
     buf_init(&text, LIMIT_RESPONSE);
     for (size_t i = 0; i < job->count; i++) {
         enum write_kind kind = WRITE_CHECK;
         const struct transact_action *from = only_action(&entries[i], &kind);
         buf_byte(&text, (uint8_t)kind);
-        digest_slice(&text, job->actions[i].key);
-        digest_slice(&text, job->actions[i].item);
-        digest_slice(&text, from->update_expression);
-        digest_slice(&text, from->condition_expression);
-        digest_slice(&text, from->expression_attribute_values.value);
+        // As it came: what a guard makes of an item may be different each time.
+        be32_put(tree, job->actions[i].table->tree);
+        buf_add(&text, tree, sizeof(tree));
+        transact_digest(&text, kind == WRITE_PUT ? from->item.value : from->key.value);
+        transact_digest(&text, from->update_expression);
+        transact_digest(&text, from->condition_expression);
+        transact_digest(&text, from->expression_attribute_values.value);
         digest_names(&text, &from->expression_attribute_names);
     }
     bool ok = !text.failed || error_budget(&call->error);
@@ -294,17 +325,8 @@ void transact_write_items_finish(struct api_call *call, const void *decoded)
 
 // ---- TransactGetItems ---------------------------------------------------------------
 
-struct get_entry {
-    struct table *table;
-    struct slice key;
-    struct slice item; // the key, as an item
-    struct expr_projection *projection;
-    struct item_read read;
-    const char *failure; // NULL, or why the key does not fit
-};
-
 static bool compile_get(struct api_call *call, const struct transact_get *get,
-                        struct get_entry *entry)
+                        struct transact_read *read)
 {
     if (get == NULL)
         return error_validation(&call->error, "TransactItems can only contain one of Get");
@@ -315,200 +337,51 @@ static bool compile_get(struct api_call *call, const struct transact_get *get,
         .names = &get->expression_attribute_names,
     };
     struct expr_params params;
-    return params_check_styles(call, &set) && field_value_check(&get->key, &call->error) &&
-           params_open(call, &set, &params) &&
-           params_projection(call, &params, get->projection_expression, &no_names,
-                             &entry->projection) &&
-           expr_params_finish(&params);
-}
-
-static bool find_get(struct api_call *call, const struct transact_get *get, struct get_entry *entry)
-{
-    entry->table = call_table(call, get->table_name);
-    entry->item = get->key.value;
-    if (entry->table == NULL ||
-        !params_check_nesting(&call->error, entry->table,
-                              (struct expressions){.projection = entry->projection}))
+    struct expr_projection *projection;
+    if (!params_check_styles(call, &set) || !field_value_check(&get->key, &call->error) ||
+        !params_open(call, &set, &params) ||
+        !params_projection(call, &params, get->projection_expression, &no_names, &projection) ||
+        !expr_params_finish(&params))
         return false;
-    if (call_key(call, entry->table, get->key.value, &entry->key))
-        return true;
-    if (call->error.code != ERR_VALIDATION)
-        return false;
-    entry->failure = call->error.message;
-    error_init(&call->error, &call->arena);
+    read->projection = projection;
+    read->project = projection == NULL ? NULL : project_item;
     return true;
 }
 
-// Keys that do not fit cancel the transaction with a reason each.
-static bool check_failures(struct api_call *call, struct get_entry *entries, size_t count)
+// A key that does not fit is a reason to cancel.
+static bool find_get(struct api_call *call, const struct transact_get *get,
+                     struct transact_read *read, struct write_action *action)
 {
-    bool canceled = false;
-    struct write_job *job = call_write_job(call, count);
-    if (job == NULL)
+    read->table = call_table(call, get->table_name);
+    read->subject = get->key.value;
+    if (read->table == NULL ||
+        !params_check_nesting(&call->error, read->table,
+                              (struct expressions){.projection = read->projection}))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        if (entries[i].failure == NULL)
-            continue;
-        job->actions[i].out.failure = ERR_VALIDATION;
-        job->actions[i].out.failure_text = entries[i].failure;
-        canceled = true;
-    }
-    return !canceled || error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
-}
-
-static bool prepare_gets(struct api_call *call, const struct field_list *list,
-                         struct get_entry *entries)
-{
-    const struct transact_get_item *items = list->items;
-    struct slice *keys = call_alloc(call, list->count, sizeof(*keys));
-    if (keys == NULL)
-        return false;
-    for (size_t i = 0; i < list->count; i++) {
-        if (!compile_get(call, items[i].get, &entries[i]))
-            return false;
-    }
-    size_t found = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        if (!find_get(call, items[i].get, &entries[i]))
-            return false;
-        if (entries[i].failure == NULL)
-            keys[found++] = entries[i].key;
-    }
-    if (call_has_duplicates(keys, found))
-        return error_validation(
-            &call->error, "Transaction request cannot include multiple operations on one item");
-    return check_failures(call, entries, list->count);
-}
-
-// The items of a transaction, until they are written.
-struct get_transaction {
-    const struct transact_get_items_request *request;
-    struct get_entry *entries;
-    struct store_snapshot *snapshot; // while they are read
-    size_t done;
-    size_t total; // bytes
-    size_t written;
-    struct json_writer w;
-};
-
-static void drop_gets(struct api_call *call)
-{
-    struct get_transaction *gets = call->state->own;
-    for (size_t i = 0; i < gets->request->transact_items.count; i++)
-        item_read_release(call_engine(call), &gets->entries[i].read);
-    engine_snapshot_release(call_engine(call), gets->snapshot);
-    gets->snapshot = NULL;
-}
-
-static void write_get_capacity(const struct get_transaction *gets, struct json_writer *w)
-{
-    enum capacity_detail detail = capacity_detail(gets->request->return_consumed_capacity);
-    const struct get_entry *entries = gets->entries;
-    size_t count = gets->request->transact_items.count;
-    if (detail == CAPACITY_NONE)
-        return;
-    json_put_array(w, "ConsumedCapacity");
-    for (size_t i = 0; i < count; i++) {
-        struct capacity capacity = {.table = entries[i].table, .transaction = true};
-        bool seen = false;
-        for (size_t k = 0; k < count; k++) {
-            if (entries[k].table->tree != capacity.table->tree)
-                continue;
-            seen = seen || k < i;
-            capacity.read += 2 * capacity_read_units(entries[k].read.size, true);
-        }
-        if (!seen)
-            capacity_write_json(w, &capacity, detail);
-    }
-    json_close_array(w);
-}
-
-// Writes on until all are written or the slice is over.
-static enum step write_gets(struct api_call *call)
-{
-    struct get_transaction *gets = call->state->own;
-    struct json_writer *w = &gets->w;
-    while (gets->written < gets->request->transact_items.count) {
-        const struct get_entry *entry = &gets->entries[gets->written++];
-        size_t before = call->response.len;
-        json_open_object(w);
-        if (entry->read.item.len > 0) {
-            json_name(w, "Item");
-            call_write_item(call, w, entry->projection, entry->read.item, &(struct steps){0});
-        }
-        json_close_object(w);
-        if (!work_spend(&call->state->work, call->response.len - before)) {
-            call->state->resume = write_gets;
-            return STEP_LATER;
-        }
-    }
-    json_close_array(w);
-    json_close_object(w);
-    drop_gets(call);
-    return STEP_READY;
-}
-
-// All are read. What is large finds its room at once, not half of it.
-static enum step begin_response(struct api_call *call)
-{
-    struct get_transaction *gets = call->state->own;
-    size_t room = 0;
-    for (size_t i = 0; i < gets->request->transact_items.count; i++) {
-        if (gets->entries[i].projection == NULL)
-            room += json_item_room(gets->entries[i].read.item);
-    }
-    if (room > LIMIT_INLINE_WORK && !call_reserve(call, room, &call->error))
-        return STEP_FAILED;
-    gets->w = call_writer(call);
-    json_open_object(&gets->w);
-    write_get_capacity(gets, &gets->w);
-    json_put_array(&gets->w, "Responses");
-    return write_gets(call);
-}
-
-// Reads on until all are there or the slice is over.
-static enum step read_gets(struct api_call *call)
-{
-    struct get_transaction *gets = call->state->own;
-    while (gets->done < gets->request->transact_items.count) {
-        struct get_entry *entry = &gets->entries[gets->done];
-        if (!engine_get(call_engine(call), gets->snapshot, entry->key, &entry->read, &call->error))
-            return STEP_FAILED;
-        gets->done++;
-        gets->total += entry->read.size;
-        usage_read(call, entry->table, NULL, 2 * capacity_read_units(entry->read.size, true),
-                   entry->read.item.len > 0);
-        insights_read(call, entry->table, NULL, entry->item);
-        if (gets->total > LIMIT_TRANSACT_BYTES) {
-            (void)error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
-            return STEP_FAILED;
-        }
-        if (!work_spend(&call->state->work, entry->read.item.len)) {
-            call->state->resume = read_gets;
-            return STEP_LATER;
-        }
-    }
-    return call_go_on(call, gets->total, begin_response);
+    if (!call_key(call, read->table, get->key.value, &read->key))
+        return transact_fail(call, action);
+    action->key = read->key;
+    return true;
 }
 
 enum step transact_get_items_start(struct api_call *call, const void *decoded)
 {
     const struct transact_get_items_request *request = decoded;
+    const struct transact_get_item *items = request->transact_items.items;
     size_t count = request->transact_items.count;
-    struct get_transaction *gets = call_alloc(call, 1, sizeof(*gets));
-    struct get_entry *entries = call_alloc(call, count, sizeof(*entries));
-    if (gets == NULL || entries == NULL || !prepare_gets(call, &request->transact_items, entries))
+    struct transact_read *reads = call_alloc(call, count, sizeof(*reads));
+    struct write_job *job = call_write_job(call, count);
+    if (reads == NULL || job == NULL)
         return STEP_FAILED;
     for (size_t i = 0; i < count; i++) {
-        call->state->subject = entries[i].item;
-        if (!throttle_admit_read(call, entries[i].table, NULL)) {
-            throttle_cancel(call, &call->state->write->actions[i]);
+        if (!compile_get(call, items[i].get, &reads[i]))
             return STEP_FAILED;
-        }
     }
-    *gets = (struct get_transaction){.request = request, .entries = entries};
-    call->state->own = gets;
-    call->state->drop = drop_gets;
-    gets->snapshot = engine_snapshot(call_engine(call));
-    return read_gets(call);
+    for (size_t i = 0; i < count; i++) {
+        if (!find_get(call, items[i].get, &reads[i], &job->actions[i]))
+            return STEP_FAILED;
+    }
+    return transact_check(call, job)
+               ? transact_read_all(call, count, reads, request->return_consumed_capacity)
+               : STEP_FAILED;
 }

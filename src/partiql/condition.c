@@ -2,6 +2,9 @@
 // a condition means, down to the messages.
 #include "partiql/partiql_internal.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 // ---- Sizes --------------------------------------------------------------------------------------
 
 static size_t digits_of(size_t number)
@@ -73,23 +76,49 @@ enum expr_op pql_function(struct slice name)
     return OP_UNKNOWN;
 }
 
-struct expr_node *pql_unknown_function(struct expr_builder *b, struct slice name)
+struct expr_node *pql_refused(struct expr_builder *b, bool refusal)
+{
+    ensure(!refusal);
+    b->failed = true;
+    return NULL;
+}
+
+struct expr_node *pql_refuse(struct expr_builder *b, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    return pql_refused(b, error_validation(b->error, "%s", text));
+}
+
+struct expr_node *pql_unknown_function(struct expr_builder *b, const struct pql_node *call)
 {
     char lower[64];
+    struct slice name = call->name;
     size_t len = name.len < sizeof(lower) ? name.len : sizeof(lower);
     for (size_t i = 0; i < len; i++)
         lower[i] =
             (char)(name.ptr[i] >= 'A' && name.ptr[i] <= 'Z' ? name.ptr[i] + 32 : name.ptr[i]);
-    return pql_refused(b,
-                       error_validation(b->error, "Unrecognized function: %.*s", (int)len, lower));
+    return pql_refused(
+        b, pql_error_at(b->error, call->token, "Unrecognized function: %.*s", (int)len, lower));
 }
 
 struct expr_node *pql_refuse_count(struct expr_builder *b, const char *function, size_t count)
 {
-    return pql_refused(b, error_validation(b->error,
-                                           "Incorrect number of operands for operator or function; "
-                                           "operator or function: %s, number of operands: %zu",
-                                           function, count));
+    return pql_refuse(b,
+                      "Incorrect number of operands for operator or function; operator or "
+                      "function: %s, number of operands: %zu",
+                      function, count);
+}
+
+struct expr_node *pql_refuse_type(struct expr_builder *b, struct slice function, const char *type)
+{
+    return pql_refuse(b,
+                      "Incorrect operand type for operator or function; operator or function: "
+                      "%.*s, operand type: %s",
+                      SLICE_FMT(function), type);
 }
 
 struct expr_node *pql_leaf(struct expr_builder *b, const struct pql_node *node)
@@ -107,23 +136,13 @@ struct expr_node *pql_leaf(struct expr_builder *b, const struct pql_node *node)
 
 static struct expr_node *refuse_operand(struct expr_builder *b, const struct pql_node *node)
 {
-    switch (node->kind) {
-    case NODE_MISSING:
-        return pql_refused(
-            b, error_validation(b->error, "MISSING must be compared using IS operator"));
-    case NODE_CALL:
-        if (pql_function(node->name) == OP_UNKNOWN)
-            return pql_unknown_function(b, node->name);
-        return pql_refused(b, error_validation(b->error,
-                                               "Incorrect operand type for operator or function; "
-                                               "operator or function: %.*s, operand type: BOOL",
-                                               SLICE_FMT(node->name)));
-    default:
-        return pql_refused(
-            b,
-            error_validation(b->error, "Unsupported operator in Condition Expression. Operator: %s",
-                             pql_node_name(node->kind)));
-    }
+    if (node->kind == NODE_MISSING)
+        return pql_refuse(b, "MISSING must be compared using IS operator");
+    if (node->kind != NODE_CALL)
+        return pql_refuse(b, "Unsupported operator in Condition Expression. Operator: %s",
+                          pql_node_name(node->kind));
+    return pql_function(node->name) == OP_UNKNOWN ? pql_unknown_function(b, node)
+                                                  : pql_refuse_type(b, node->name, "BOOL");
 }
 
 static struct expr_node *make_operand(struct expr_builder *b, const struct pql_node *node);
@@ -157,27 +176,46 @@ static struct expr_node *make_operand(struct expr_builder *b, const struct pql_n
 
 static struct expr_node *refuse_condition(struct expr_builder *b)
 {
-    return pql_refused(
-        b, error_validation(b->error,
-                            "WHERE clause must contain an expression that resolves to a boolean"));
+    return pql_refuse(b, "WHERE clause must contain an expression that resolves to a boolean");
 }
 
-// IS MISSING and IS NULL are functions in expressions.
+static struct expr_node *is_of_type(struct expr_builder *b, const struct pql_node *path,
+                                    enum value_type type)
+{
+    const char *name = value_type_name(type);
+    uint8_t *encoded = arena_alloc(b->arena, 2 + strlen(name));
+    b->failed = b->failed || encoded == NULL;
+    if (encoded == NULL)
+        return NULL;
+    encoded[0] = VALUE_TAG_S;
+    encoded[1] = (uint8_t)strlen(name);
+    memcpy(encoded + 2, name, strlen(name));
+    pql_count(b, strlen(expr_op_text(OP_TYPE)) + 2);
+    pql_count(b, 2 + 1 + digits_of(((struct pql_builder *)b)->value_count++));
+    return expr_test(b, OP_TYPE, pql_leaf(b, path),
+                     expr_value(b, slice_of(encoded, 2 + strlen(name))));
+}
+
+// IS and the name of a type: functions in expressions, several for a type that has several.
 static struct expr_node *make_is(struct expr_builder *b, const struct pql_node *node)
 {
-    // The type's name, NULL, as an encoded string.
-    static const uint8_t null_name[] = {VALUE_TAG_S, 4, 'N', 'U', 'L', 'L'};
     if (node->first->kind != NODE_PATH)
-        return pql_refused(b, error_validation(b->error, "The left hand side argument to IS must "
-                                                         "be a Variable Reference, Literal, or "
-                                                         "Path"));
-    struct expr_node *path = pql_leaf(b, node->first);
-    enum expr_op op = node->kind == NODE_IS_MISSING ? OP_MISSING : OP_TYPE;
-    pql_count(b, strlen(expr_op_text(op)) + 2);
-    if (op == OP_MISSING)
-        return expr_test(b, OP_MISSING, path, NULL);
-    pql_count(b, 2 + 1 + digits_of(((struct pql_builder *)b)->value_count++));
-    return expr_test(b, OP_TYPE, path, expr_value(b, slice_of(null_name, sizeof(null_name))));
+        return pql_refuse(b, "The left hand side argument to IS must be a Variable Reference, "
+                             "Literal, or Path");
+    if (node->types == 0)
+        return pql_refuse(b, "Unsupported operation: IsType");
+    if (node->types == PQL_MISSING) {
+        pql_count(b, strlen(expr_op_text(OP_MISSING)) + 2);
+        return expr_test(b, OP_MISSING, pql_leaf(b, node->first), NULL);
+    }
+    struct expr_node *any = NULL;
+    for (enum value_type type = 0; type < VALUE_TYPES; type++) {
+        if ((node->types >> type & 1) == 0)
+            continue;
+        pql_count(b, any == NULL ? 0 : strlen(expr_op_text(OP_OR)) + 2);
+        any = expr_join(b, OP_OR, any, is_of_type(b, node->first, type));
+    }
+    return any;
 }
 
 static struct expr_node *make_chain(struct expr_builder *b, enum expr_op op,
@@ -199,8 +237,7 @@ static struct expr_node *make_not(struct expr_builder *b, const struct pql_node 
     if (part->kind == NODE_NOT)
         return pql_condition(b, part->first);
     if (part->kind == NODE_PATH || part->kind == NODE_VALUE)
-        return pql_refused(
-            b, error_validation(b->error, "The argument to NOT must be a Type or Expression"));
+        return pql_refuse(b, "The argument to NOT must be a Type or Expression");
     pql_count(b, 4 + (part->kind == NODE_AND || part->kind == NODE_OR ? 2 : 0));
     return expr_test(b, OP_NOT, pql_condition(b, part), NULL);
 }
@@ -209,7 +246,7 @@ static struct expr_node *make_function(struct expr_builder *b, const struct pql_
 {
     enum expr_op op = pql_function(node->name);
     if (op == OP_UNKNOWN)
-        return pql_unknown_function(b, node->name);
+        return pql_unknown_function(b, node);
     if (op == OP_SIZE)
         return refuse_condition(b);
     return node->count == 0 ? pql_refuse_count(b, expr_op_text(op), 0) : make_call(b, op, node);
@@ -245,41 +282,29 @@ static struct expr_node *make_comparison(struct expr_builder *b, enum expr_op op
 
 struct expr_node *pql_condition(struct expr_builder *b, const struct pql_node *node)
 {
+    enum expr_op op = pql_node_op(node->kind);
     switch (node->kind) {
     case NODE_AND:
-        return make_chain(b, OP_AND, node);
     case NODE_OR:
-        return make_chain(b, OP_OR, node);
+        return make_chain(b, op, node);
     case NODE_NOT:
         return make_not(b, node);
     case NODE_CALL:
         return make_function(b, node);
     case NODE_EQ:
-        return make_comparison(b, OP_EQ, node);
     case NODE_NE:
-        return make_comparison(b, OP_NE, node);
+        return make_comparison(b, op, node);
     case NODE_LT:
-        return make_call(b, OP_LT, node);
     case NODE_LE:
-        return make_call(b, OP_LE, node);
     case NODE_GT:
-        return make_call(b, OP_GT, node);
     case NODE_GE:
-        return make_call(b, OP_GE, node);
     case NODE_BETWEEN:
-        return make_call(b, OP_BETWEEN, node);
     case NODE_IN:
-        return make_call(b, OP_IN, node);
-    case NODE_IS_MISSING:
-    case NODE_IS_NULL:
+        return make_call(b, op, node);
+    case NODE_IS:
         return make_is(b, node);
-    case NODE_VALUE:
-    case NODE_LIST:
-    case NODE_BAG:
-    case NODE_MAP:
-    case NODE_PATH:
-        return refuse_condition(b);
     default:
-        return refuse_operand(b, node);
+        return node->kind == NODE_PATH || pql_is_constant(node) ? refuse_condition(b)
+                                                                : refuse_operand(b, node);
     }
 }

@@ -31,32 +31,27 @@ static struct expr_node *refuse_sum(struct expr_builder *b, const char *function
                                     const struct pql_node *node)
 {
     if (is_sum(node->first) && strcmp(function, "if_not_exists") == 0)
-        return pql_refused(b, error_validation(b->error,
-                                               "Operator or function requires a document path; "
-                                               "operator or function: %s",
-                                               function));
-    return pql_refused(b, error_validation(b->error,
-                                           "Incorrect operand type for operator or function; "
-                                           "operator or function: %s, operand type: N",
-                                           function));
+        return pql_refuse(b,
+                          "Operator or function requires a document path; operator or function: "
+                          "%s",
+                          function);
+    return pql_refuse_type(b, slice_str(function), "N");
 }
 
-static struct expr_node *refuse_function(struct expr_builder *b, struct slice name)
+static struct expr_node *refuse_function(struct expr_builder *b, const struct pql_node *call)
 {
-    enum expr_op op = pql_function(name);
-    if (op == OP_UNKNOWN)
-        return pql_unknown_function(b, name);
-    return pql_refused(
-        b, error_validation(b->error,
-                            "The function is not allowed in an update expression; function: %s",
-                            expr_op_text(op)));
+    enum expr_op op = pql_function(call->name);
+    return op == OP_UNKNOWN
+               ? pql_unknown_function(b, call)
+               : pql_refuse(b, "The function is not allowed in an update expression; function: %s",
+                            expr_op_text(op));
 }
 
 static struct expr_node *make_call(struct expr_builder *b, const struct pql_node *node)
 {
     bool append = pql_word_is(node->name, "list_append");
     if (!append && !pql_word_is(node->name, "if_not_exists"))
-        return refuse_function(b, node->name);
+        return refuse_function(b, node);
     const char *name = append ? "list_append" : "if_not_exists";
     if (node->count != 2)
         return pql_refuse_count(b, name, node->count);
@@ -85,12 +80,10 @@ static struct expr_node *make_operand(struct expr_builder *b, const struct pql_n
     case NODE_NEGATE:
         return pql_refuse_count(b, pql_node_name(node->kind), 1);
     case NODE_MISSING:
-        return pql_refused(
-            b, error_validation(b->error, "MISSING must be compared using IS operator"));
+        return pql_refuse(b, "MISSING must be compared using IS operator");
     default:
-        return pql_refused(
-            b, error_validation(b->error, "Unsupported operator in Update Expression. Operator: %s",
-                                pql_node_name(node->kind)));
+        return pql_refuse(b, "Unsupported operator in Update Expression. Operator: %s",
+                          pql_node_name(node->kind));
     }
 }
 
@@ -116,21 +109,23 @@ static struct expr_node *make_set(struct expr_builder *b, const struct pql_chang
 {
     const struct pql_node *call = change->value;
     if (call->count != 2)
-        return pql_refuse_count(b, function, call->count);
+        return pql_refused(
+            b, pql_error_at(b->error, call->token, "%s must have exactly two arguments", function));
     if (call->first->kind != NODE_PATH || !path_same(call->first->path, change->target->path))
         return pql_refused(
-            b, error_validation(
-                   b->error, "The first argument to %s must equal the assignment value", function));
+            b, pql_error_at(b->error, call->token,
+                            "The first argument to %s must equal the assignment value", function));
     bool constant = pql_is_constant(call->last);
     struct slice value;
     if (constant && !pql_value(b->arena, call->last, &value, b->error))
         return pql_refused(b, false);
-    if (!constant || (value_type(value) != VALUE_SS && value_type(value) != VALUE_NS &&
-                      value_type(value) != VALUE_BS))
-        return pql_refused(
-            b, pql_error_at(b->error, call->last->token,
-                            "The second argument to %s must be a value with type SET", function));
-    return pql_leaf(b, call->last);
+    if (constant && (value_type(value) == VALUE_SS || value_type(value) == VALUE_NS ||
+                     value_type(value) == VALUE_BS))
+        return pql_leaf(b, call->last);
+    // The service points at the first one.
+    return pql_refused(b, pql_error_at(b->error, call->first->token,
+                                       "The second argument to %s must be a value with type SET",
+                                       function));
 }
 
 // ---- Changes ------------------------------------------------------------------------------------
@@ -171,10 +166,8 @@ struct expr_update *pql_compile_changes(struct arena *arena, const struct pql_ch
     for (const struct pql_change *change = changes; change != NULL; change = change->next)
         count++;
     struct expr_change *made = arena_zalloc(arena, count, sizeof(*made));
-    if (made == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
+    if (made == NULL)
+        return error_no_memory(error);
     size_t at = 0;
     for (enum expr_action action = ACTION_SET; action <= ACTION_DELETE; action++) {
         size_t first = at;

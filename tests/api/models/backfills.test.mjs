@@ -17,8 +17,8 @@ function aged(entity, item, indexes) {
     return { ...item, ...Object.fromEntries(kept) };
 }
 
-const albums = data('Album').map((item) => aged('Album', without(item, 'isPublic', 'viewCount', 'type'), ['GSI1']));
-const media = data('Media').map((item) => aged('Media', without(item, 'isPublic', 'type'), ['GSI1', 'GSI2']));
+const albums = data('Album').map((item) => aged('Album', without(item, 'isPublic', 'viewCount', 'type', 'GSI6SK'), ['GSI1']));
+const media = data('Media').map((item) => aged('Media', without(item, 'isPublic', 'type', 'GSI6SK'), ['GSI1', 'GSI2']));
 const users = data('User').map((item) =>
     aged('User', without(item, 'pscTotalEarned', 'emailPreferences'), ['GSI1', 'GSI2', 'GSI3']));
 // A few who have earned something before the leaderboard came.

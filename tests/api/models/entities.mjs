@@ -15,13 +15,13 @@ const pornspot = {
             GSI3PK: 'ALBUM_BY_USER_{isPublic}', GSI3SK: '{createdBy}#{createdAt}#{albumId}',
             GSI4PK: 'ALBUM_BY_CREATOR', GSI4SK: '{createdBy}#{createdAt}#{albumId}',
             GSI5PK: 'ALBUM', GSI5SK: '{isPublic}',
-            GSI6PK: 'POPULARITY', GSI6SK: '0',
+            GSI6PK: 'POPULARITY', GSI6SK: '{GSI6SK}',
             GSI7PK: 'CONTENT', GSI7SK: '{createdAt}',
             GSI8PK: 'VISIBILITY_UPDATED', GSI8SK: '{isPublic}#{updatedAt}#{albumId}',
         },
         attributes: words`id title tags coverImageUrl thumbnailUrls coverImageMediaId createdAt updatedAt
             mediaCount isPublic likeCount bookmarkCount viewCount commentCount metadata type optimizedVideoUrl
-            createdBy createdByType`,
+            createdBy createdByType GSI6SK`,
     },
     Media: {
         keys: {
@@ -31,13 +31,13 @@ const pornspot = {
             GSI3PK: 'MEDIA_BY_USER_{isPublic}', GSI3SK: '{createdBy}#{createdAt}#{mediaId}',
             GSI4PK: 'MEDIA', GSI4SK: '{createdAt}#{mediaId}',
             GSI5PK: 'MEDIA', GSI5SK: '{isPublic}',
-            GSI6PK: 'POPULARITY', GSI6SK: '0',
+            GSI6PK: 'POPULARITY', GSI6SK: '{GSI6SK}',
             GSI7PK: 'CONTENT', GSI7SK: '{createdAt}',
             GSI8PK: 'MEDIA_BY_TYPE_AND_CREATOR', GSI8SK: '{type}#{createdBy}#{createdAt}#{mediaId}',
         },
         attributes: words`id filename originalFilename mimeType size width height url thumbnailUrl
             thumbnailUrls status createdAt updatedAt isPublic likeCount bookmarkCount viewCount commentCount
-            metadata createdBy createdByType`,
+            metadata createdBy createdByType GSI6SK`,
     },
     AlbumMedia: {
         keys: {
@@ -297,6 +297,8 @@ export const documented = { pornspot, figureforge, 'asset-creator': assetCreator
 
 // A documented key filled with an item's attributes; undefined if one is missing.
 function fill(template, item, { names = {}, padded = {}, otherwise = {} }) {
+    const native = /^\{(\w+)\}$/.exec(template)?.[1];
+    if (typeof item[native] === 'number' && !padded[native]) return item[native];
     let missing = false;
     const text = template.replace(/\{(\w+)[^}]*\}/g, (_, word) => {
         const name = names[word] ?? word;

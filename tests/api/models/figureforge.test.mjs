@@ -23,7 +23,7 @@ const via = (title, index, pk, named, rest) =>
     pattern(title, { table, index, keys: `${index}_pk = :pk`, values: { ':pk': pk }, named, ...rest });
 
 const [user] = users;
-via('byEmail', 'byEmail', `EMAIL#${user.email}`, ['userByEmail', { email: user.email }], {
+via('byEmail', 'byEmail', `EMAIL#${user.email}`, ['usersByEmail', { email: user.email }], {
     found: () => [user],
     ...single,
 });

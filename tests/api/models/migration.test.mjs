@@ -11,7 +11,7 @@ const without = (item, ...names) => Object.fromEntries(Object.entries(item).filt
 // ---- Old data ---------------------------------------------------------------------------------
 
 const albums = data('Album').slice(0, 12).map((album) => ({
-    ...without(album, 'isPublic', 'viewCount'), PK: `ALBUM#${album.id}`, SK: 'METADATA',
+    ...without(album, 'isPublic', 'viewCount', 'GSI6SK'), PK: `ALBUM#${album.id}`, SK: 'METADATA',
     GSI1PK: 'ALBUM', GSI1SK: `${album.createdAt}#${album.id}`,
 }));
 
@@ -19,7 +19,7 @@ const albums = data('Album').slice(0, 12).map((album) => ({
 const media = data('Media').map((item, i) => {
     const albumId = albums[i % albums.length].id;
     return {
-        ...without(item, 'isPublic', 'type', 'viewCount'),
+        ...without(item, 'isPublic', 'type', 'viewCount', 'GSI6SK'),
         PK: `ALBUM#${albumId}`,
         SK: `MEDIA#${item.id}`,
         GSI1PK: `MEDIA#${albumId}`,

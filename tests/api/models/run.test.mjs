@@ -1,4 +1,4 @@
-// `make run`: serves the four models with their data, and what it says one should try works.
+// `make run`: serves the models with their data, and what it says one should try works.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { binary, modelFile, root } from './lib.mjs';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'dolmen-run.'));
 after(() => rmSync(directory, { recursive: true, force: true }));
-const models = ['pornspot', 'figureforge', 'asset-creator', 'kinex-fit'].map(modelFile).join(' ');
+const models = ['shop', 'pornspot', 'figureforge', 'asset-creator', 'kinex-fit'].map(modelFile).join(' ');
 
 async function freePort() {
     const listener = net.createServer().listen(0, '127.0.0.1');
@@ -46,11 +46,13 @@ const shell = (command) => execFileSync('sh', ['-c', command], { encoding: 'utf8
 test('make run serves the models, and the commands it prints work', async () => {
     const { lines, stop } = await run('new', models);
     const commands = lines.filter((line) => line.startsWith('  '));
-    assert.equal(commands.length, 3);
-    const [user, version, images] = commands.map(shell);
-    assert.equal(JSON.parse(user).email, 'ada@example.com');
-    assert.match(version, /assetVersions/);
-    assert.equal(JSON.parse(images).items.length, 3);
+    assert.equal(commands.length, 5);
+    const [patterns, customer, plan, orders, refused] = commands.map(shell);
+    assert.match(patterns, /customerByEmail\(email email\)/);
+    assert.equal(JSON.parse(customer).email, 'ada@example.com');
+    assert.match(plan, /ORDERS#open#2026-06/);
+    assert.equal(JSON.parse(orders).items.length, 2);
+    assert.match(JSON.parse(refused).detail, /\/email: .*\/name: .*\/level: /);
     await stop();
 });
 
