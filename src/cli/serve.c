@@ -170,7 +170,8 @@ static bool models_apply(struct cli_input *input, struct api *api)
     for (size_t i = 0; ok && (path = cli_repeated(input, "--model", i)) != NULL; i++) {
         struct change_request request;
         (void)change_begin(&request, input, "Model", path);
-        ok = change_send(&request, &target, "ApplyModel");
+        ok = change_send(&request, &target, "ApplyModel") &&
+             change_each_table(&target, change_attached);
     }
     buf_release(&target.response);
     return ok;
