@@ -8,6 +8,7 @@
 #include "guard/eval.h"
 #include "guard/plain.h"
 #include "items/entity.h"
+#include "model/parse.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -73,7 +74,9 @@ static bool find_table(struct query *query, const char *name)
     query->table = model_table(query->model, slice_str(name));
     if (query->table != NULL)
         return true;
-    (void)cli_fail(query->input, "the model has no table '%s'. It has:", name);
+    struct model_guess guess = cli_table_guess(query->model, name);
+    (void)cli_fail(query->input, "the model has no table '%s'%s It has:", name,
+                   cli_meant(query->input, &guess));
     for (size_t i = 0; i < query->model->table_count; i++)
         (void)fprintf(stderr, "  %.*s\n", SLICE_FMT(query->model->tables[i].name));
     return false;
@@ -203,7 +206,11 @@ static bool find_pattern(struct query *query)
     query->access = model_table_access(query->table, slice_str(name));
     if (query->access != NULL)
         return bind(query) && read_options(query);
-    (void)cli_misused(query->input, "there is no access pattern '%s'.", name);
+    struct model_guess guess = model_guess_for(slice_str(name));
+    for (size_t i = 0; i < query->table->access_count; i++)
+        model_guess_candidate(&guess, query->table->accesses[i].name);
+    (void)cli_misused(query->input, "there is no access pattern '%s'%s", name,
+                      cli_meant(query->input, &guess));
     (void)list_patterns(query, stderr);
     return false;
 }
