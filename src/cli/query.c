@@ -7,6 +7,7 @@
 #include "guard/entity.h"
 #include "guard/eval.h"
 #include "guard/plain.h"
+#include "guard/projected.h"
 #include "items/entity.h"
 #include "model/parse.h"
 
@@ -376,6 +377,28 @@ static bool print_table(const struct model_entity *entity, const struct api_page
 
 // ---- Running ----------------------------------------------------------------------------------
 
+static const struct model_entity *entity_of(const struct query *query, struct slice item)
+{
+    const struct model_access *access = query->access;
+    return access->entity_count == 1 ? access->entities[0]
+                                     : model_recognise(query->table, item).entity;
+}
+
+// Adds what keys tell to items of which an index has only a part.
+static bool read_keys(struct query *query, struct api_page *page)
+{
+    struct slice *items = arena_zalloc(&query->arena, page->count + 1, sizeof(*items));
+    bool fine = items != NULL;
+    for (size_t i = 0; fine && i < page->count; i++) {
+        const struct model_entity *entity = entity_of(query, page->items[i]);
+        items[i] = entity == NULL ? page->items[i]
+                                  : model_projected_item(entity, page->items[i], &query->arena);
+        fine = items[i].len > 0;
+    }
+    page->items = items;
+    return fine || error_budget(&query->error);
+}
+
 static bool run_page(struct query *query, struct api_page *page)
 {
     struct buf body;
@@ -393,22 +416,21 @@ static bool run_page(struct query *query, struct api_page *page)
         target_error(&query->target, error, sizeof(error));
     if (status != 200)
         return error_set(&query->error, ERR_INTERNAL, "%s", error);
-    return api_page_decode(buf_view(&query->target.response), &query->arena, page, &query->error);
+    if (!api_page_decode(buf_view(&query->target.response), &query->arena, page, &query->error))
+        return false;
+    return !model_access_partial(query->access) || read_keys(query, page);
 }
 
 static void print_lines(const struct query *query, const struct api_page *page)
 {
     struct buf text;
     buf_init(&text, TEXT_MAX);
-    const struct model_access *access = query->access;
     for (size_t i = 0; i < page->count; i++) {
         struct model_plain_view view = {
             .table = query->table,
-            .entity = access->entity_count == 1
-                          ? access->entities[0]
-                          : model_recognise(query->table, page->items[i]).entity,
+            .entity = entity_of(query, page->items[i]),
             .keys = cli_given(query->input, "--keys"),
-            .name = access->entity_count > 1,
+            .name = query->access->entity_count > 1,
         };
         struct json_writer w = json_writer_to(&text);
         buf_clear(&text);

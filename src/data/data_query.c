@@ -3,6 +3,7 @@
 
 #include "guard/check.h"
 #include "guard/entity.h"
+#include "guard/projected.h"
 
 enum { LIMIT_MAX = 10000 };
 
@@ -204,10 +205,13 @@ static bool emit_item(struct entity_read *read, struct slice item, struct steps 
     const struct model_access *access = pattern->plan->access;
     if (!wanted(access, item))
         return true;
-    struct model_plain_layout *layout = layout_of(data, entity_of(access, item, steps));
-    if (layout != NULL)
+    const struct model_entity *entity = entity_of(access, item, steps);
+    struct model_plain_layout *layout = layout_of(data, entity);
+    if (entity != NULL && model_access_partial(access))
+        item = model_projected_item(entity, item, &data->arena);
+    if (layout != NULL && item.len > 0)
         model_plain_item(&pattern->w, layout, item);
-    if (layout != NULL && !data->body.failed)
+    if (layout != NULL && item.len > 0 && !data->body.failed)
         return true;
     // The account that ran out is this request's, not the call's.
     (void)error_budget(&data->error);

@@ -5,6 +5,7 @@
 #include "data/openapi_internal.h"
 
 #include "guard/plain.h"
+#include "guard/projected.h"
 #include "value/number.h"
 
 enum { NAME_MAX = 4096 };
@@ -93,13 +94,16 @@ static bool is_required(const struct model_attribute *attribute, enum form form)
     return form == FORM_READ || (attribute->otherwise == NULL && !attribute->version);
 }
 
-// "required":[…], unless nothing is.
+// "required":[…], unless nothing is. Of an entity that a pattern shows in part only what it shows.
 static void write_required(struct openapi *o, const struct model_attribute *fields, size_t count,
-                           enum form form)
+                           enum form form, const struct model_access *access,
+                           const struct model_entity *entity)
 {
     bool any = false;
     for (size_t i = 0; i < count; i++) {
-        if (!is_required(&fields[i], form))
+        if (!is_required(&fields[i], form) ||
+            (access != NULL &&
+             model_projected_has(entity, access->index, &fields[i]) != MODEL_PROJECTED_ALWAYS))
             continue;
         if (!any)
             json_put_array(&o->w, "required");
@@ -122,7 +126,7 @@ static void write_object(struct openapi *o, const struct model_table *table,
         openapi_type(o, table, type->fields[i].type, &type->fields[i]);
     }
     json_close_object(&o->w);
-    write_required(o, type->fields, type->field_count, FORM_INPUT);
+    write_required(o, type->fields, type->field_count, FORM_INPUT, NULL, NULL);
 }
 
 static void write_union(struct openapi *o, const struct model_table *table,
@@ -265,9 +269,27 @@ static void write_entity(struct openapi *o, const struct model_entity *entity, e
     for (size_t i = 0; i < entity->attribute_count; i++)
         write_property(o, entity, &entity->attributes[i], form);
     json_close_object(&o->w);
-    write_required(o, entity->attributes, entity->attribute_count, form);
+    write_required(o, entity->attributes, entity->attribute_count, form, NULL, NULL);
     if (form != FORM_READ && entity->unknown == MODEL_REJECT)
         json_put_flag(&o->w, "additionalProperties", false);
+    json_close_object(&o->w);
+}
+
+void openapi_access_entity(struct openapi *o, const struct model_access *access,
+                           const struct model_entity *entity)
+{
+    if (!model_access_partial(access)) {
+        openapi_entity_ref(o, entity, "");
+        return;
+    }
+    json_form(&o->w, "{'type':'object','properties':{");
+    for (size_t i = 0; i < entity->attribute_count; i++) {
+        if (model_projected_has(entity, access->index, &entity->attributes[i]) !=
+            MODEL_PROJECTED_NOT)
+            write_property(o, entity, &entity->attributes[i], FORM_READ);
+    }
+    json_close_object(&o->w);
+    write_required(o, entity->attributes, entity->attribute_count, FORM_READ, access, entity);
     json_close_object(&o->w);
 }
 
