@@ -466,6 +466,8 @@ static bool run_pages(struct query *query)
         struct api_page page;
         if (!run_page(query, &page))
             return query->error.message[0] != 0 && fail(query);
+        if (query->access->one && page.count > 1)
+            page.count = 1;
         print_page(query, &page);
         // A page may be empty and have a next one: what a filter leaves out has been read.
         bool ended = page.last.len == 0 || (query->access->one && page.count > 0);

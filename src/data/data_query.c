@@ -129,6 +129,7 @@ struct data_pattern {
     struct slice scope;
     bool keys;
     bool waits; // for the call
+    bool found; // an item has been shown
     struct entity_read read;
     struct json_writer w;
     struct model_plain_layout **layouts; // by the entity's place in the table; the last: of none
@@ -186,6 +187,7 @@ static bool begin_page(struct entity_read *read, struct arena *arena, struct err
     struct expr_condition *filter;
     buf_clear(&data->body);
     pattern->w = json_writer_to(&data->body);
+    pattern->found = false;
     json_form(&pattern->w, "{'items':[");
     if (pattern->plan->access->get)
         return true;
@@ -203,8 +205,10 @@ static bool emit_item(struct entity_read *read, struct slice item, struct steps 
     struct data *data = read->context;
     struct data_pattern *pattern = data->pattern;
     const struct model_access *access = pattern->plan->access;
-    if (!wanted(access, item))
+    // Of `one` it is one, however many a page looks at.
+    if (!wanted(access, item) || (access->one && pattern->found))
         return true;
+    pattern->found = true;
     const struct model_entity *entity = entity_of(access, item, steps);
     struct model_plain_layout *layout = layout_of(data, entity);
     if (entity != NULL && model_access_partial(access))

@@ -25,6 +25,15 @@ class Patterns(Case):
         self.assertEqual(self.get(200, '/shop/userById', userId=made['userId']).json['items'], [made])
         self.assertEqual(self.get(200, '/shop/userByEmail', email='nobody').json, {'items': [], 'cursor': None})
 
+    def test_one_is_one(self):
+        """However many items a page looks at."""
+        user = self.orders(5)
+        for query in ({}, {'limit': 1}, {'limit': 3}):
+            page = self.get(200, '/shop/anyOrder', userId=user, **query).json
+            self.assertEqual(([item['orderId'] for item in page['items']], page['cursor']), ([1], None))
+        shown = cli('query', 'shop', 'anyOrder', 'userId=' + user, '--limit', '3', '--endpoint', self.endpoint, '--json')
+        self.assertEqual([json.loads(line)['orderId'] for line in shown.splitlines()], [1])
+
     def test_part_of_an_entity(self):
         """An index that has only keys still tells the attributes that its keys are made of."""
         made = self.user(plan='pro').json
@@ -188,7 +197,8 @@ class OpenApi(Case):
         self.assertEqual(set(user['required']), {'email', 'name', 'nick'})
         self.assertEqual(user['properties']['plan']['enum'], ['free', 'pro'])
         self.assertEqual(user['properties']['name']['maxLength'], 100)
-        self.assertEqual(user['properties']['tags']['uniqueItems'], True)
+        self.assertEqual(user['properties']['tags']['anyOf'][0]['uniqueItems'], True)
+        self.assertEqual(user['properties']['tags']['anyOf'][1], {'type': 'null'})
 
     def test_patterns_that_show_a_part(self):
         paths = self.get(200, '/openapi.json').json['paths']
