@@ -49,32 +49,6 @@ static inline size_t varint_len(uint64_t value)
     return n;
 }
 
-static inline void be32_put(uint8_t *to, uint32_t value)
-{
-    value = __builtin_bswap32(value);
-    memcpy(to, &value, 4);
-}
-
-static inline uint32_t be32_get(const uint8_t *from)
-{
-    uint32_t value;
-    memcpy(&value, from, 4);
-    return __builtin_bswap32(value);
-}
-
-static inline void be64_put(uint8_t *to, uint64_t value)
-{
-    value = __builtin_bswap64(value);
-    memcpy(to, &value, 8);
-}
-
-static inline uint64_t be64_get(const uint8_t *from)
-{
-    uint64_t value;
-    memcpy(&value, from, 8);
-    return __builtin_bswap64(value);
-}
-
 // The bytes of a file of ours, on the machines that we run on.
 static inline uint32_t le32_get(const uint8_t *from)
 {
@@ -88,6 +62,28 @@ static inline uint64_t le64_get(const uint8_t *from)
     uint64_t value;
     memcpy(&value, from, 8);
     return value;
+}
+
+static inline void be32_put(uint8_t *to, uint32_t value)
+{
+    value = __builtin_bswap32(value);
+    memcpy(to, &value, 4);
+}
+
+static inline uint32_t be32_get(const uint8_t *from)
+{
+    return __builtin_bswap32(le32_get(from));
+}
+
+static inline void be64_put(uint8_t *to, uint64_t value)
+{
+    value = __builtin_bswap64(value);
+    memcpy(to, &value, 8);
+}
+
+static inline uint64_t be64_get(const uint8_t *from)
+{
+    return __builtin_bswap64(le64_get(from));
 }
 
 // The CRC-32 of bytes, and of bytes behind others whose CRC is known.
