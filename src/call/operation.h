@@ -166,11 +166,8 @@ struct table *call_any_table(struct api_call *call, struct slice name_or_arn);
 // A Key: exactly the table's key attributes, of the right types. Makes the tree key.
 MUST_CHECK bool call_key(struct api_call *call, const struct table *table, struct slice key,
                          struct slice *tree_key);
-// An Item of a put: has the table's key attributes, and fits its indexes. Makes the tree key.
-MUST_CHECK bool call_item_key(struct api_call *call, const struct table *table, struct slice item,
-                              struct slice *tree_key);
-// The same for what an action writes, item or key, into action->key. The item of a put is completed
-// by the table's guard first, so that it has its key.
+// The same for an action: see write_action_address(). The item of a put is completed by the table's
+// guard first, so that it has its key.
 MUST_CHECK bool call_action_key(struct api_call *call, struct write_action *action);
 // The steps of guards for the call: bounded for all items of a request together, and less on a
 // loop.
@@ -293,6 +290,7 @@ struct capacity {
     bool transaction; // reports ReadCapacityUnits and WriteCapacityUnits, too
 };
 
+// What the action has cost. The factor is 2 in a transaction, which costs its indexes nothing more.
 void capacity_add_write(struct capacity *capacity, const struct write_action *action,
                         double factor);
 // The units of reading that many bytes: half a unit for each begun 4 KB, one if consistent.

@@ -134,10 +134,9 @@ static bool add_action(struct backfill *run, struct slice item)
 {
     struct write_action action = {.kind = WRITE_UPDATE,
                                   .table = run->walk.run.table,
-                                  .key = work_item_key(run->walk.run.table, item, &run->walk.page),
                                   .item = model_key_of(run->walk.run.table, item, &run->walk.page),
                                   .flags = WRITE_TOUCH};
-    if (action.key.ptr == NULL || action.item.ptr == NULL)
+    if (action.item.ptr == NULL)
         return error_budget(&run->walk.run.error);
     run->actions[run->count++] = action;
     return true;

@@ -7,9 +7,8 @@ static bool send_model(struct cli_input *input, struct target *target, const cha
 {
     struct change_request request;
     struct json_writer *w = change_begin(&request, input, "Model", path);
-    json_put_flag(w, "Force", cli_given(input, "--force"));
-    json_put_flag(w, "Prune", cli_given(input, "--prune"));
-    json_put_flag(w, "CheckOnly", cli_given(input, "--check"));
+    json_form(w, "'Force':%hhd,'Prune':%hhd,'CheckOnly':%hhd", cli_given(input, "--force"),
+              cli_given(input, "--prune"), cli_given(input, "--check"));
     return change_numbers(w, input) && change_send(&request, target, "ApplyModel");
 }
 

@@ -23,9 +23,7 @@ struct json_writer *change_begin(struct change_request *request, struct cli_inpu
     buf_init(&request->body, LIMIT_BODY);
     *w = json_writer_to(&request->body);
     request->unread = !cli_read(input, path, &text);
-    json_open_object(w);
-    json_put_string(w, member, buf_view(&text));
-    json_put_text(w, "FileName", path);
+    json_form(w, "{%s:%.*s,'FileName':%s", member, SLICE_FMT(buf_view(&text)), path);
     buf_release(&text);
     return w;
 }
@@ -227,12 +225,8 @@ static void tell_done(const char *table, struct slice progress)
 bool change_wait(struct target *target, const char *table, bool quiet)
 {
     struct arena arena;
-    struct buf body;
-    buf_init(&body, 64 << 10);
-    target_table_body(&body, table);
-    int status =
-        target_await(target, "DescribeModel", buf_view(&body), "APPLYING", "backfilling", quiet);
-    buf_release(&body);
+    const struct target_wait wait = {"DescribeModel", "APPLYING", "backfilling", quiet};
+    int status = target_await(target, &wait, "{'TableName':%s}", table);
     if (status != 200)
         return status != 0 && cli_fail(target->input, "table %s has no model any more.", table);
     arena_init(&arena, ANSWER_MEMORY);

@@ -127,16 +127,12 @@ struct ledger *ledger_new(const struct engine *engine, struct arena *arena,
 // The key of a claim, in txn->key: a long name is represented by its digest.
 static void claim_key(struct txn *txn, const struct table *table, struct slice name)
 {
-    uint8_t tree[4];
     uint8_t digest[32];
-    be32_put(tree, table->claims);
-    buf_clear(&txn->key);
-    buf_add(&txn->key, tree, sizeof(tree));
     if (name.len > CLAIM_NAME_MAX) {
         sha256_of(name, digest);
         name = slice_of(digest, sizeof(digest));
     }
-    buf_slice(&txn->key, name);
+    layout_tree_key(&txn->key, table->claims, name);
 }
 
 // Who has it, in the arena; empty if nobody has.

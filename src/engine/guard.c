@@ -28,7 +28,7 @@ bool guard_judge(struct txn *txn, struct write_job *request, struct write_action
     struct guard_write write = {
         .is_put = action->kind == WRITE_PUT,
         .prepared = prepared,
-        .settled = prepared ? action->settled : VALUE_NONE,
+        .settled = prepared ? action->settled : (struct guard_settled){.item = VALUE_NONE},
         .batch = action->flags & WRITE_BATCH,
         .touch = action->flags & WRITE_TOUCH,
         .before = before,

@@ -151,6 +151,12 @@ bool expr_update_nests(const struct expr_update *update, struct slice attribute)
 // its constant, and DELETE as its set, although both may leave something else, or nothing.
 enum value_type expr_update_type(const struct expr_update *update, struct slice attribute);
 
+// Whether it only takes away (REMOVE, DELETE): where there is no item, it does nothing at all.
+bool expr_update_removes(const struct expr_update *update);
+// What UpdateItem counts of the update itself, whatever the item has: its new values, and something
+// for each clause, function and name.
+size_t expr_update_size(const struct expr_update *update);
+
 // Applies to `item` (the bare key where there was none) and appends the new item through the
 // builder. The arena is for scratch. False with a ValidationException, or without an error if
 // steps_over(): then it was not worked out. New values that cannot fit an item end it early.

@@ -322,8 +322,8 @@ static bool make_action(struct api_call *call, const struct entity_write *write,
     if (write->kind == ENTITY_PUT)
         action->flags |= WRITE_NEW;
     action->if_match = write->if_match;
-    if (write->kind == ENTITY_PUT && value_item_size(write->item) > LIMIT_ITEM_SIZE)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    if (write->kind == ENTITY_PUT && !item_size_check(write->item, &call->error))
+        return false;
     return address_item(call, write, action) && call_action_key(call, action) &&
            check_key(call, write, action) && make_condition(call, write, action);
 }

@@ -139,8 +139,8 @@ static bool compile_write(struct api_call *call, const struct conditional_write 
     if (!params_check_styles(call, &set) || !field_value_check(write->subject, &call->error) ||
         !check_return_values(call, write->answer.return_values))
         return false;
-    if (write->kind == WRITE_PUT && value_item_size(write->subject->value) > LIMIT_ITEM_SIZE)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    if (write->kind == WRITE_PUT && !item_size_check(write->subject->value, &call->error))
+        return false;
     return params_open(call, &set, &params) &&
            params_condition(call, &params, write->condition_expression, write->expected,
                             write->conditional_operator, condition) &&
@@ -272,11 +272,12 @@ enum step update_item_start(struct api_call *call, const void *decoded)
         !expr_params_finish(&params))
         return STEP_FAILED;
     action.table = call_table(call, request->table_name);
-    if (action.table == NULL || !call_key(call, action.table, action.item, &action.key) ||
+    if (action.table == NULL || !call_action_key(call, &action) ||
         !params_check_keys(&call->error, action.table,
                            (struct expressions){.condition = condition, .update = update}))
         return STEP_FAILED;
     action.update = update;
+    action.update_size = update == NULL ? 0 : expr_update_size(update);
     action.condition = condition;
     struct slice wanted = request->return_values;
     struct slice on_failure = request->return_values_on_condition_check_failure;

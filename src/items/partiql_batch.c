@@ -37,7 +37,9 @@ static bool prepare(struct batch_call *batch, struct call_statement *statement)
     if (reads)
         return statement->plan.exact
                    ? statement_make_read(call, statement)
-                   : error_validation(&call->error, "Only single item select is supported");
+                   : error_validation(&call->error,
+                                      "Select statements within BatchExecuteStatement must specify "
+                                      "the primary key in the where clause.");
     struct write_action *action = call_alloc(call, 1, sizeof(*action));
     return action != NULL && statement_make_action(call, statement, action);
 }
@@ -87,15 +89,10 @@ static const char *const error_names[ERR_COUNT] = {
 
 static void write_error(struct json_writer *w, const struct call_statement *statement)
 {
-    const struct write_action *action = statement->action;
     json_put_object(w, "Error");
     const char *name = error_names[statement->failure];
     json_put_text(w, "Code", name != NULL ? name : "InternalServerError");
     json_put_text(w, "Message", statement->failure_text);
-    if (statement->failure == ERR_CONDITIONAL_CHECK_FAILED && action->out.old_item.len > 0) {
-        json_name(w, "Item");
-        json_item(w, action->out.old_item);
-    }
     json_close_object(w);
 }
 
@@ -135,31 +132,37 @@ static double read_units(const struct call_statement *statement)
     return capacity_read_units(statement->read.size, statement->request->consistent_read.value);
 }
 
-// One entry for each table, in the order of the statements.
+// One entry for each table, in the order of the statements that succeeded: what failed on the way
+// is charged to a table where something else did not, and otherwise goes untold.
 static void write_capacities(struct batch_call *batch, struct json_writer *w)
 {
     enum capacity_detail detail = capacity_detail(batch->request->return_consumed_capacity);
+    bool open = false;
     if (detail == CAPACITY_NONE)
         return;
-    json_put_array(w, "ConsumedCapacity");
     for (size_t i = 0; i < batch->count; i++) {
         const struct call_statement *first = &batch->statements[i];
         struct capacity capacity = {.table = first->table};
-        bool seen = !was_tried(first);
+        bool seen = first->failure != ERR_NONE;
         for (size_t k = 0; !seen && k < batch->count; k++) {
             const struct call_statement *statement = &batch->statements[k];
             if (!was_tried(statement) || statement->table->tree != first->table->tree)
                 continue;
-            seen = k < i;
+            seen = k < i && statement->failure == ERR_NONE;
             if (statement->action != NULL)
                 capacity_add_write(&capacity, statement->action, 1);
             else
                 capacity.read += read_units(statement);
         }
-        if (!seen)
-            capacity_write_json(w, &capacity, detail);
+        if (seen)
+            continue;
+        if (!open)
+            json_put_array(w, "ConsumedCapacity");
+        open = true;
+        capacity_write_json(w, &capacity, detail);
     }
-    json_close_array(w);
+    if (open)
+        json_close_array(w);
 }
 
 static void begin_answer(struct batch_call *batch)

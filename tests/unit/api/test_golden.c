@@ -179,6 +179,27 @@ static void directive(struct scenario *s, struct slice line)
         fail_msg("%s:%d: unknown directive %.*s", s->path, s->line, SLICE_FMT(line));
 }
 
+// "@{ab*3}" stands for "ababab", so that what is large can be written down.
+static struct slice expand(struct buf *out, struct slice line)
+{
+    const char *at = (const char *)line.ptr;
+    const char *end = at + line.len;
+    buf_init(out, FILE_MAX * 4);
+    while (at < end) {
+        const char *open = memmem(at, (size_t)(end - at), "@{", 2);
+        const char *star = open == NULL ? NULL : memchr(open, '*', (size_t)(end - open));
+        if (star == NULL)
+            break;
+        buf_add(out, at, (size_t)(open - at));
+        char *close;
+        for (unsigned long left = strtoul(star + 1, &close, 10); left > 0; left--)
+            buf_add(out, open + 2, (size_t)(star - open - 2));
+        at = close + 1;
+    }
+    buf_add(out, at, (size_t)(end - at));
+    return buf_view(out);
+}
+
 static void run_case(struct scenario *s, struct slice operation)
 {
     int line = s->line;
@@ -188,6 +209,9 @@ static void run_case(struct scenario *s, struct slice operation)
         fail_msg("%s:%d: a case is three lines", s->path, line);
         return;
     }
+    struct buf large[2];
+    body = expand(&large[0], body);
+    expected = expand(&large[1], expected);
     call_run(&s->call, operation, body);
     bool ok =
         expected.ptr[0] == '{' ? answer_is(&s->call, expected) : failure_is(&s->call, expected);
@@ -196,6 +220,8 @@ static void run_case(struct scenario *s, struct slice operation)
                       SLICE_FMT(operation), ok ? "is right" : "is WRONG", SLICE_FMT(expected),
                       SLICE_FMT(buf_view(&s->call.response)));
     s->failures += !ok;
+    buf_release(&large[0]);
+    buf_release(&large[1]);
 }
 
 static char *file_text(const char *path)

@@ -185,10 +185,8 @@ static bool run_two(struct world *w, struct write_action actions[2], bool transa
     job.count = 2;
     job.actions = actions;
     job.transaction = transaction;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++)
         actions[i].table = table;
-        actions[i].key = tree_key(w, table, actions[i].item);
-    }
     bool ok = engine_run(w->engine, &job.job);
     write_job_release(&job);
     table_release(table);
@@ -267,10 +265,8 @@ static bool run_disturbed(struct world *w, struct write_action *actions, size_t 
     job.write.job.plan = plan_watched;
     job.write.job.done = wake_watched;
     assert_int_equal(sem_init(&job.end, 0, 0), 0);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         actions[i].table = table;
-        actions[i].key = tree_key(w, table, actions[i].item);
-    }
     assert_true(engine_submit(w->engine, &job.write.job));
     assert_int_equal(sem_wait(&job.end), 0);
     assert_int_equal(sem_destroy(&job.end), 0);
