@@ -106,6 +106,7 @@ static void index_forget_tree(struct index *index)
 void table_forget_trees(struct table *table)
 {
     table->uuid = slice_of(NULL, 0);
+    table->created_ms = 0;
     table->tree = 0;
     table->collections = 0;
     table->log = 0;
