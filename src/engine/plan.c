@@ -59,8 +59,7 @@ static bool note_old(struct write_job *request, struct write_action *action,
                      const struct plan *plan, struct error *error)
 {
     size_t brought = action->kind == WRITE_PUT ? value_item_size(action->item) : 0;
-    action->out.cost.table =
-        write_units(brought > plan->before.size ? brought : plan->before.size);
+    action->out.cost.table = write_units(brought > plan->before.size ? brought : plan->before.size);
     return !(action->flags & WRITE_OLD_ON_FAILURE) || (action->flags & WRITE_INSERT) ||
            image_copy(request->arena, plan->before.item, &action->out.old_item, error);
 }
@@ -115,6 +114,10 @@ static bool make_updated(struct txn *txn, struct write_job *request,
             return error_budget(error);
         if (!image_copy(request->arena, buf_view(&txn->image), &plan->after.item, error))
             return false;
+        if (expr_update_deepens(action->update) && value_depth(plan->after.item) > LIMIT_NESTING)
+            return error_validation(error, "Nesting Levels have exceeded supported limits: "
+                                           "Attributes in the item have nested levels beyond "
+                                           "supported limit");
     }
     if (action->update_size > LIMIT_ITEM_SIZE)
         return error_validation(error, "Item size to update has exceeded the maximum allowed size");
@@ -126,7 +129,7 @@ static bool make_after(struct txn *txn, struct write_job *request,
 {
     switch (action->kind) {
     case WRITE_PUT:
-        plan->after = (struct image){.item = action->item, .size = value_item_size(action->item)};
+        plan->after = (struct image){.item = action->item, .size = action->size};
         return pick_keys(txn, request, plan->table, &plan->after, error) &&
                ((action->flags & WRITE_TRUSTED) || action->judged == plan->table ||
                 table_check_item(plan->table, image_keys(plan->after), error));
@@ -192,7 +195,8 @@ void plan_open(struct txn *txn, struct write_job *request, struct write_action *
     action->out.failure = ERR_NONE; // a request that the store did not take may come again
     action->out.old_item = VALUE_NONE;
     store_wait_for_disk(txn->aside); // while the writer waits, so does everybody
-    bool ok = find_table(txn, action, plan) && plan_read(txn, request, action, plan, &plan->error);
+    bool ok = (action->key.len > 0 || write_action_address(action, request->arena, &plan->error)) &&
+              find_table(txn, action, plan) && plan_read(txn, request, action, plan, &plan->error);
     store_wait_for_disk(true);
     plan->made = !ok; // what fails here needs nothing more
 }
