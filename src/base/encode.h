@@ -99,6 +99,9 @@ void sha256_of(struct slice bytes, uint8_t out[32]);
 bool utf8_valid(struct slice bytes);
 // Writes a character, of 1 to 4 bytes; how many.
 size_t utf8_put(uint8_t *to, uint32_t c);
+// Two digits for each byte, in small letters; `out` has room for them.
+void hex_text(struct slice bytes, char *out);
+
 // The value of a hexadecimal digit of either case; -1 if it is none.
 int hex_digit(uint8_t c);
 

@@ -6,21 +6,16 @@
 // the task is done again, on what is there then.
 #include "data/data_internal.h"
 
+#include "base/encode.h"
 #include "guard/eval.h"
 
 // ---- Entity tags --------------------------------------------------------------------------------
 
 void data_etag_text(const uint8_t digest[DIGEST_BYTES], char out[DATA_ETAG + 1])
 {
-    static const char digits[] = "0123456789abcdef";
-    size_t at = 0;
-    out[at++] = '"';
-    for (size_t i = 0; i < DIGEST_BYTES; i++) {
-        out[at++] = digits[digest[i] >> 4];
-        out[at++] = digits[digest[i] & 15];
-    }
-    out[at++] = '"';
-    out[at] = 0;
+    out[0] = out[DATA_ETAG - 1] = '"';
+    out[DATA_ETAG] = 0;
+    hex_text(slice_of(digest, DIGEST_BYTES), out + 1);
 }
 
 // Whether a list of tags, as If-Match and If-None-Match have it, names the digest. `weak`: also as
@@ -30,15 +25,7 @@ static bool tag_listed(struct slice list, const uint8_t digest[DIGEST_BYTES], bo
     char tag[DATA_ETAG + 1];
     data_etag_text(digest, tag);
     while (list.len > 0) {
-        const uint8_t *comma = memchr(list.ptr, ',', list.len);
-        struct slice word =
-            slice_of(list.ptr, comma == NULL ? list.len : (size_t)(comma - list.ptr));
-        size_t skip = word.len + (comma == NULL ? 0 : 1);
-        list = slice_of(list.ptr + skip, list.len - skip);
-        while (word.len > 0 && (*word.ptr == ' ' || *word.ptr == '\t'))
-            word = slice_of(word.ptr + 1, word.len - 1);
-        while (word.len > 0 && (word.ptr[word.len - 1] == ' ' || word.ptr[word.len - 1] == '\t'))
-            word.len--;
+        struct slice word = slice_trim(slice_cut(&list, ','));
         if (weak && slice_begins(word, SLICE_LIT("W/")))
             word = slice_of(word.ptr + 2, word.len - 2);
         // In JSON the quotes may be left out.
@@ -257,10 +244,12 @@ static void finish_change(struct data_change *change, const struct entity_write 
         item_digest(write->after, change->digest);
 }
 
-// Whether the write failed because somebody else was faster.
+// Whether the write failed because somebody else was faster. A version that is not the stored one
+// is the client's own, and stays wrong.
 static bool overtaken(const struct entity_write *write)
 {
-    return write->failure == ERR_CONDITIONAL_CHECK_FAILED && write->if_match.len > 0;
+    return write->failure == ERR_CONDITIONAL_CHECK_FAILED && write->failure_details == NULL &&
+           write->if_match.len > 0;
 }
 
 static void fail_write(struct data *data, struct data_change *change,
@@ -268,7 +257,7 @@ static void fail_write(struct data *data, struct data_change *change,
 {
     if (overtaken(write)) {
         (void)fail_with(data, change, DATA_CONFLICT, "Others change this %.*s all the time");
-    } else if (write->failure != ERR_CONDITIONAL_CHECK_FAILED) {
+    } else if (write->failure != ERR_CONDITIONAL_CHECK_FAILED || write->failure_details != NULL) {
         (void)data_change_fail(
             change, data_problem_of(write->failure, write->failure_text, write->failure_details));
     } else if (change->action == DATA_CREATE) {

@@ -18,6 +18,8 @@ int data_problem_status(const struct data_problem *problem)
     return rows[problem->kind].status;
 }
 
+// Violations come with what the guard has refused: a value, or a version that is not the stored
+// one.
 static enum data_problem_kind kind_of(enum error_code code,
                                       const struct model_violations *violations)
 {
@@ -31,7 +33,7 @@ static enum data_problem_kind kind_of(enum error_code code,
     case ERR_TABLE_NOT_FOUND:
         return DATA_NOT_FOUND;
     case ERR_CONDITIONAL_CHECK_FAILED:
-        return DATA_PRECONDITION;
+        return violations != NULL ? DATA_CONFLICT : DATA_PRECONDITION;
     case ERR_TRANSACTION_CANCELED:
         return DATA_CANCELED;
     case ERR_TRANSACTION_CONFLICT:
@@ -53,10 +55,11 @@ static enum data_problem_kind kind_of(enum error_code code,
 
 struct data_problem data_problem_of(enum error_code code, const char *message, const void *details)
 {
+    bool guarded = code == ERR_VALIDATION || code == ERR_CONDITIONAL_CHECK_FAILED;
     return (struct data_problem){
-        .kind = kind_of(code, code == ERR_VALIDATION ? details : NULL),
+        .kind = kind_of(code, guarded ? details : NULL),
         .detail = message,
-        .violations = code == ERR_VALIDATION ? details : NULL,
+        .violations = guarded ? details : NULL,
         .code = code,
     };
 }
@@ -92,19 +95,13 @@ static void write_violations(struct json_writer *w, const struct model_violation
         const struct model_violation *one = &violations->list[i];
         struct buf text;
         buf_init(&text, 64 << 10);
-        json_open_object(w);
-        json_name(w, "pointer");
-        buf_text(&text, where);
-        buf_slice(&text, one->pointer);
-        json_string(w, buf_view(&text));
-        json_put_string(w, "expected", one->expected);
-        json_put_string(w, "actual", one->actual);
-        json_name(w, "detail");
+        buf_printf(&text, "%s%.*s", where, SLICE_FMT(one->pointer));
+        json_form(w, "{'pointer':%.*s,'expected':%.*s,'actual':%.*s", SLICE_FMT(buf_view(&text)),
+                  SLICE_FMT(one->expected), SLICE_FMT(one->actual));
         buf_clear(&text);
         buf_printf(&text, "expected %.*s, got %.*s", SLICE_FMT(one->expected),
                    SLICE_FMT(one->actual));
-        json_string(w, buf_view(&text));
-        json_close_object(w);
+        json_form(w, "'detail':%.*s}", SLICE_FMT(buf_view(&text)));
         buf_release(&text);
     }
     json_close_array(w);
@@ -115,8 +112,7 @@ void data_problem_members(struct json_writer *w, const struct data_problem *prob
 {
     const struct problem_row *row = &rows[problem->kind];
     write_type(w, row);
-    json_put_text(w, "title", row->title);
-    json_put_integer(w, "status", row->status);
+    json_form(w, "'title':%s,'status':%d", row->title, row->status);
     if (problem->detail != NULL && problem->detail[0] != 0)
         json_put_text(w, "detail", problem->detail);
     if (problem->code != ERR_NONE)

@@ -158,6 +158,7 @@ enum write_flag {
     WRITE_TOUCH = 1 << 6,   // UPDATE, without an update: the guard completes an item that is there
     WRITE_BATCH = 1 << 7,  // PUT: one of many, which may bring items from elsewhere (for the guard)
     WRITE_JOINED = 1 << 8, // of the same part as the action before: see write_job.each
+    WRITE_CLAIM = 1 << 9,  // a touch for the table's next guard alone: see guard.h
 };
 
 static inline unsigned write_flag_if(bool is, enum write_flag flag)
@@ -188,8 +189,9 @@ struct write_action {
     struct slice item;                      // PUT: the item. Otherwise: the bare key as an item
     const struct expr_condition *condition; // or NULL
     const struct expr_update *update;       // UPDATE; may be NULL (creates the bare key)
+    size_t update_size;                     // UPDATE: that counts as much as the item; or 0
     const struct guard *prepared;           // PUT: the guard that has completed the item, or NULL
-    struct slice settled;  // PUT: and what the item will probably come to then, or VALUE_NONE
+    struct guard_settled settled;           // PUT: and what the item will probably come to then
     struct slice if_match; // empty, or the digest that the item there must have (value/digest.h)
     size_t room;           // the owner's: bytes of its answer that this action is part of
 

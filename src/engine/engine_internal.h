@@ -357,6 +357,9 @@ struct claims {
     struct guard_claim *list;
     size_t release_count;
     struct guard_claim *releases;
+    size_t next_count;        // of the claims, the last ones: of the table's next guard
+    size_t next_releases;     // and of the releases
+    bool clashed;             // another item has one of the next guard's
     struct claim_row **rows;  // by position in list, once they are in a ledger
     struct claim_row **given; // by position in releases; NULL for what is claimed again
 };
@@ -439,6 +442,7 @@ uint64_t vector_apply(struct txn *txn, const struct table *table, const struct v
 // ---- Idempotency tokens (token.c) -----------------------------------------------------------
 
 enum token_state { TOKEN_NEW, TOKEN_SAME, TOKEN_OTHER };
+// Of a token that is the same, the actions have the cost of reading their items (in units of 4 KB).
 MUST_CHECK bool token_look_up(struct txn *txn, struct write_job *request, enum token_state *state);
 void token_remember(struct txn *txn, const struct write_job *request);
 // Forgets tokens older than ten minutes, a bounded number at a time; true if there may be more.

@@ -170,6 +170,13 @@ static bool repeats(const struct write_action *actions, size_t at)
     return false;
 }
 
+// The most values that an action on the table takes and gives back.
+static size_t claims_most(const struct table *table)
+{
+    return 2 * ((table->guard == NULL ? 0 : table->guard->claims) +
+                (table->next == NULL ? 0 : table->next->claims));
+}
+
 static size_t joined_count(const struct write_action *actions, size_t left)
 {
     size_t count = 1;
@@ -190,9 +197,8 @@ static size_t part_count(const struct write_job *request)
     size_t claims = 0;
     size_t count = 0;
     while (count < left && count < PART_ACTIONS) {
-        const struct guard *guard = actions[count].table->guard;
         bytes += actions[count].item.len * (1 + actions[count].table->index_count);
-        claims += guard == NULL ? 0 : 2 * guard->claims; // taken and given back
+        claims += claims_most(actions[count].table);
         if (count > 0 && (bytes > PART_BYTES || claims > PART_CLAIMS || repeats(actions, count)))
             break;
         count++;
@@ -542,21 +548,13 @@ static bool run_part(struct txn *txn, struct write_job *request)
     return ok || request->each;
 }
 
-// A token that was executed before: nothing is written, but the items are read for the bill.
-static bool repeat(struct txn *txn, struct write_job *request)
+// A token that was executed before: nothing is written, and the bill is for reading the items as
+// they were then, which token_look_up() has noted.
+static bool repeat(struct write_job *request)
 {
     request->repeated = true;
-    for (size_t i = 0; i < request->count; i++) {
-        struct write_action *action = &request->actions[i];
-        struct plan plan = {.table = NULL};
-        if (!plan_read(txn, request, action, &plan, request->job.error))
-            return false;
-        action->out.cost.table = (uint32_t)((plan.before.size + 4095) / 4096);
-        if (action->out.cost.table == 0)
-            action->out.cost.table = 1;
-        action->out.collection_bytes = -1;
-        store_value_release(txn->engine->store, &plan.pin);
-    }
+    for (size_t i = 0; i < request->count; i++)
+        request->actions[i].out.collection_bytes = -1;
     return true;
 }
 
@@ -568,7 +566,7 @@ static bool token_admits(struct txn *txn, struct write_job *request, bool *ok)
     if (!*ok || state == TOKEN_NEW)
         return *ok;
     if (state == TOKEN_SAME)
-        *ok = repeat(txn, request);
+        *ok = repeat(request);
     else
         *ok = error_set(request->job.error, ERR_IDEMPOTENT_MISMATCH,
                         "The request uses the same client token as a previous, but non-identical "
