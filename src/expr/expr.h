@@ -242,6 +242,8 @@ struct expr_node *expr_join(struct expr_builder *b, enum expr_op op, struct expr
 
 MUST_CHECK struct expr_condition *
 expr_build_condition(struct expr_builder *b, struct expr_node *whole, enum expr_kind kind);
+// Only judges a condition, by the rules that it would be compiled by.
+MUST_CHECK bool expr_check_condition(struct expr_builder *b, struct expr_node *whole);
 MUST_CHECK struct expr_key *expr_build_key(struct expr_builder *b, struct expr_node *whole);
 MUST_CHECK struct expr_projection *expr_build_projection(struct expr_builder *b, size_t count,
                                                          const struct path *paths);

@@ -100,13 +100,24 @@ test('an update of nothing that is there creates the item', async () => {
     for (const [expression, values, expected] of [
         ['SET a = :v', { ':v': N(1) }, { a: N(1) }],
         ['ADD a :v', { ':v': N(1) }, { a: N(1) }],
-        ['REMOVE a', undefined, {}],
-        ['DELETE a :v', { ':v': SS('x') }, {}],
+        ['REMOVE a SET b = :v', { ':v': N(1) }, { b: N(1) }],
         [undefined, undefined, {}],
     ]) {
         const key = freshKey();
         await update(key, expression, values);
         same(await get(table, key), { ...key, ...expected });
+    }
+});
+
+test('what only removes creates nothing', REAL, async () => {
+    for (const [expression, values] of [
+        ['REMOVE a'],
+        ['REMOVE a.b, c[0]'],
+        ['DELETE a :v', { ':v': SS('x') }],
+    ]) {
+        const key = freshKey();
+        await update(key, expression, values);
+        assert.equal(await get(table, key), undefined);
     }
 });
 
