@@ -751,6 +751,39 @@ static bool guard_taken(const struct guard *base, const struct guard_claim *clai
     return false;
 }
 
+static struct guard_outsiders guard_outsiders(const struct guard *base, struct slice index)
+{
+    const struct model_guard *guard = guard_of(base);
+    const struct model_index *found = model_table_index(guard->table, index);
+    return found == NULL || guard->outsiders == NULL
+               ? (struct guard_outsiders){.count = 0}
+               : guard->outsiders[found - guard->table->indexes];
+}
+
+// An index leaves out the entities that have its attributes, and are not in it. That an item is of
+// one of these is told by the table's type attribute alone: so an entry stays a function of its
+// item and its index (engine/index.c).
+static bool fill_outsiders(struct model_guard *guard)
+{
+    const struct model_table *table = guard->table;
+    if (table->type_attribute.len == 0)
+        return true;
+    guard->outsiders =
+        arena_zalloc(&guard->arena, table->index_count + 1, sizeof(*guard->outsiders));
+    for (size_t i = 0; guard->outsiders != NULL && i < table->index_count; i++) {
+        struct slice *values =
+            arena_zalloc(&guard->arena, table->entity_count + 1, sizeof(*values));
+        struct guard_outsiders *out = &guard->outsiders[i];
+        if (values == NULL)
+            return false;
+        *out = (struct guard_outsiders){.attribute = table->type_attribute, .values = values};
+        for (size_t k = 0; k < table->entity_count; k++)
+            if (table->entities[k].entries[i].outside && table->entities[k].guard == MODEL_ENFORCE)
+                values[out->count++] = table->entities[k].type_value;
+    }
+    return guard->outsiders != NULL;
+}
+
 static void guard_free(struct guard *base)
 {
     struct model_guard *guard = (struct model_guard *)base;
@@ -760,7 +793,11 @@ static void guard_free(struct guard *base)
 }
 
 static const struct guard_ops model_guard_ops = {
-    .write = guard_write, .taken = guard_taken, .free = guard_free};
+    .write = guard_write,
+    .taken = guard_taken,
+    .outsiders = guard_outsiders,
+    .free = guard_free,
+};
 
 struct guard *model_guard_new(struct model *model, const struct model_table *table)
 {
@@ -775,7 +812,7 @@ struct guard *model_guard_new(struct model *model, const struct model_table *tab
     arena_init_counted(&guard->arena, GUARD_MEMORY, &guard->account, BUDGET_MODELS);
     struct guard_entity *entities =
         arena_zalloc(&guard->arena, table->entity_count + 1, sizeof(*entities));
-    bool made = entities != NULL;
+    bool made = entities != NULL && fill_outsiders(guard);
     for (size_t i = 0; made && i < table->entity_count; i++) {
         made = guard_compile(&guard->arena, &table->entities[i], &entities[i]);
         if (entities[i].unique_count > guard->guard.claims)

@@ -31,6 +31,7 @@ struct guard_part {
 };
 
 struct guard_entry {
+    const struct model_index *index;
     size_t part_count;
     struct guard_part parts[2 * LIMIT_KEY_PARTS];
 };
@@ -55,6 +56,8 @@ struct guard_entity {
     struct guard_part keys[2];
     size_t entry_count; // only those with something to derive
     const struct guard_entry *entries;
+    size_t barred_count; // indexes whose whole key its items must not have
+    const struct guard_entry *barred;
     struct guard_list derived; // slots of index keys that are derived
     struct guard_list attributes;
     struct guard_list normal;
@@ -74,6 +77,11 @@ struct guard_entity {
     bool deferred;           // some slots are
 };
 
+static inline bool is_primary(const struct guard_entity *plan, uint16_t slot)
+{
+    return slot == plan->keys[0].slot || (plan->key_count > 1 && slot == plan->keys[1].slot);
+}
+
 struct model_guard {
     struct guard guard; // first
     struct model *model;
@@ -81,6 +89,7 @@ struct model_guard {
     struct budget_account account; // of the arena, in the model's budget
     struct arena arena;
     const struct guard_entity *entities; // as table->entities
+    struct guard_outsiders *outsiders;   // as table->indexes; NULL if there are none
 };
 
 // Compiles an entity; false when memory is out.
