@@ -141,6 +141,15 @@ bool utf8_valid(struct slice bytes)
     return true;
 }
 
+void hex_text(struct slice bytes, char *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < bytes.len; i++) {
+        *out++ = digits[bytes.ptr[i] >> 4];
+        *out++ = digits[bytes.ptr[i] & 15];
+    }
+}
+
 int hex_digit(uint8_t c)
 {
     if (c >= '0' && c <= '9')

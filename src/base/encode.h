@@ -49,32 +49,6 @@ static inline size_t varint_len(uint64_t value)
     return n;
 }
 
-static inline void be32_put(uint8_t *to, uint32_t value)
-{
-    value = __builtin_bswap32(value);
-    memcpy(to, &value, 4);
-}
-
-static inline uint32_t be32_get(const uint8_t *from)
-{
-    uint32_t value;
-    memcpy(&value, from, 4);
-    return __builtin_bswap32(value);
-}
-
-static inline void be64_put(uint8_t *to, uint64_t value)
-{
-    value = __builtin_bswap64(value);
-    memcpy(to, &value, 8);
-}
-
-static inline uint64_t be64_get(const uint8_t *from)
-{
-    uint64_t value;
-    memcpy(&value, from, 8);
-    return __builtin_bswap64(value);
-}
-
 // The bytes of a file of ours, on the machines that we run on.
 static inline uint32_t le32_get(const uint8_t *from)
 {
@@ -90,6 +64,28 @@ static inline uint64_t le64_get(const uint8_t *from)
     return value;
 }
 
+static inline void be32_put(uint8_t *to, uint32_t value)
+{
+    value = __builtin_bswap32(value);
+    memcpy(to, &value, 4);
+}
+
+static inline uint32_t be32_get(const uint8_t *from)
+{
+    return __builtin_bswap32(le32_get(from));
+}
+
+static inline void be64_put(uint8_t *to, uint64_t value)
+{
+    value = __builtin_bswap64(value);
+    memcpy(to, &value, 8);
+}
+
+static inline uint64_t be64_get(const uint8_t *from)
+{
+    return __builtin_bswap64(le64_get(from));
+}
+
 // The CRC-32 of bytes, and of bytes behind others whose CRC is known.
 uint32_t crc32_more(uint32_t before, struct slice bytes);
 static inline uint32_t crc32_of(struct slice bytes)
@@ -103,6 +99,9 @@ void sha256_of(struct slice bytes, uint8_t out[32]);
 bool utf8_valid(struct slice bytes);
 // Writes a character, of 1 to 4 bytes; how many.
 size_t utf8_put(uint8_t *to, uint32_t c);
+// Two digits for each byte, in small letters; `out` has room for them.
+void hex_text(struct slice bytes, char *out);
+
 // The value of a hexadecimal digit of either case; -1 if it is none.
 int hex_digit(uint8_t c);
 

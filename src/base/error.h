@@ -62,9 +62,9 @@
     X(LIMIT_EXCEEDED, ERROR_DYNAMO, "LimitExceededException", 400, false)                          \
     X(INTERNAL, ERROR_DYNAMO, "InternalServerError", 500, true)                                    \
     X(UNAVAILABLE, ERROR_DYNAMO, "ServiceUnavailable", 503, true)                                  \
-    /* A file is damaged: unlike INTERNAL, trying again cannot help. */                            \
     /* A read that would wait for the disk where it must not; no client ever sees it. */           \
     X(COLD, ERROR_DYNAMO, "InternalServerError", 500, true)                                        \
+    /* The store's files are damaged: unlike INTERNAL, trying again cannot help. */                \
     X(DAMAGED, ERROR_DYNAMO, "InternalServerError", 500, false)                                    \
     X(BUDGET, ERROR_DYNAMO, "InternalServerError", 500, false)
 

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 1 << 20 };
+enum { READ_BYTES = 64 << 10 };
 
 bool file_write(int fd, struct slice bytes)
 {

@@ -39,12 +39,9 @@ struct pool *pool_new(size_t threads)
 // The lock is held.
 static void task_append(struct pool *pool, struct pool_task *task)
 {
+    struct pool_task **place = pool->first == NULL ? &pool->first : &pool->last->next;
     task->next = NULL;
-    if (pool->first == NULL)
-        pool->first = task;
-    else
-        pool->last->next = task;
-    pool->last = task;
+    *place = pool->last = task;
     pool->stats.waiting++;
 }
 
@@ -59,8 +56,6 @@ static struct pool_task *task_take(struct pool *pool)
     if (task == NULL)
         return NULL;
     pool->first = task->next;
-    if (pool->first == NULL)
-        pool->last = NULL;
     pool->stats.waiting--;
     pool->stats.slices++;
     return task;

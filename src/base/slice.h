@@ -71,4 +71,14 @@ static inline struct slice slice_cut(struct slice *rest, uint8_t separator)
     return part;
 }
 
+// Without the blanks and tabs at its ends.
+static inline struct slice slice_trim(struct slice text)
+{
+    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
+        text = slice_of(text.ptr + 1, text.len - 1);
+    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
+        text.len--;
+    return text;
+}
+
 #endif

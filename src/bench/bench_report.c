@@ -1,6 +1,8 @@
 // See bench_report.h. What could not be measured is left out of the JSON and is a dash in the text.
 #include "bench/bench_report.h"
 
+#include "json/writer.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -68,20 +70,14 @@ static void text_result(const struct bench_result *result)
 
 // ---- JSON ----------------------------------------------------------------------------------
 
-// Bytes beyond ASCII become question marks: an error's text may have been cut within one.
-static void json_string(const char *text)
+static void print_string(const char *text)
 {
-    putchar('"');
-    for (; *text != 0; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c < ' ')
-            printf("\\u%04x", c);
-        else
-            putchar(c < 127 ? c : '?');
-    }
-    putchar('"');
+    struct buf quoted;
+    struct json_writer w = json_writer_to(&quoted);
+    buf_init(&quoted, 1 << 20);
+    json_text(&w, text); // an error's may have been cut within a character
+    printf("%.*s", SLICE_FMT(buf_view(&quoted)));
+    buf_release(&quoted);
 }
 
 static void json_cost(const struct bench_result *result)
@@ -104,7 +100,7 @@ static void json_result(const struct bench_result *result, bool first)
            latency_us(result, 0.999), result->errors, result->written);
     if (result->errors > 0) {
         printf(",\"first_error\":");
-        json_string(result->sample);
+        print_string(result->sample);
     }
     if (result->has_usage)
         json_cost(result);
@@ -118,7 +114,7 @@ void bench_report_begin(struct bench_report *report, const struct bench_plan *pl
 {
     if (report->json) {
         printf("{\"endpoint\":");
-        json_string(endpoint);
+        print_string(endpoint);
         printf(",\"items\":%" PRIu64 ",\"gsis\":%u,\"size\":%u,\"connections\":%u,\"results\":[",
                data->items, data->gsis, data->size, plan->connections);
         return;

@@ -18,15 +18,14 @@ void capacity_add_write(struct capacity *capacity, const struct write_action *ac
         const struct index *index =
             table_index(capacity->table, action->out.cost_table->indexes[i].name);
         if (index != NULL)
-            capacity->index_write[index - capacity->table->indexes] +=
-                factor * action->out.cost.indexes[i];
+            capacity->index_write[index - capacity->table->indexes] += action->out.cost.indexes[i];
     }
     for (size_t i = 0; i < action->out.cost_table->vector_count; i++) {
         const struct vector_index *vector =
             table_vector(capacity->table, action->out.cost_table->vectors[i].base.name);
         if (vector != NULL && action->out.cost.vectors[i] > 0)
             capacity->vector_write[vector - capacity->table->vectors] +=
-                factor * capacity_vector_bytes(action->out.cost.vectors[i]);
+                capacity_vector_bytes(action->out.cost.vectors[i]);
     }
 }
 
@@ -59,7 +58,7 @@ static double action_written(struct api_call *call, const struct write_action *a
     if (action->out.cost_table == NULL)
         return total;
     for (size_t i = 0; i < action->out.cost_table->index_count; i++) {
-        double units = factor * action->out.cost.indexes[i];
+        double units = action->out.cost.indexes[i];
         throttle_charge(call, action->out.cost_table, &action->out.cost_table->indexes[i], true,
                         units);
         total += units;

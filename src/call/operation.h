@@ -46,6 +46,7 @@ struct api {
     _Atomic int64_t clock_offset; // milliseconds that the engine's clock is ahead of it
     struct pool *pool;            // threads for long calls
     _Atomic uint64_t canceled;    // calls
+    bool texts_2026_05;           // all operations answer in the words of May 2026
     struct insights *insights;
     struct sweeper *sweeper;
     struct janitor *janitor;
@@ -77,6 +78,7 @@ struct operation {
     bool of_streams; // belongs to DynamoDB Streams, whose requests have a target of their own
     bool wide;       // looks at many tables or records: not on the thread of a loop
     const struct shape *shape;
+    enum service_layer layer;
     enum step (*start)(struct api_call *call, const void *request); // NULL: see below
     void (*finish)(struct api_call *call, const void *request);
 };
@@ -88,11 +90,12 @@ static inline bool operation_silent(const struct operation *operation)
     return operation->start == NULL;
 }
 
-// Declares the functions of an operation: those of X(name, function, shape) in operation_list.h.
-#define OPERATION_DECLARE(name, function, shape)                                                   \
+// Declares the functions of an operation: those of X(name, function, shape, layer) in
+// operation_list.h.
+#define OPERATION_DECLARE(name, function, shape, layer)                                            \
     enum step function##_start(struct api_call *call, const void *request);                        \
     void function##_finish(struct api_call *call, const void *request);
-#define OPERATION_DECLARE_START(name, function, shape)                                             \
+#define OPERATION_DECLARE_START(name, function, shape, layer)                                      \
     enum step function##_start(struct api_call *call, const void *request);
 OPERATION_LIST(OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE,
                OPERATION_DECLARE_START)
@@ -135,6 +138,12 @@ static inline struct workshop *call_shop(const struct api_call *call)
     return &call->api->shop;
 }
 
+// Which of the service's validation layers judges the call.
+static inline enum service_layer call_layer(const struct api_call *call)
+{
+    return call->api->texts_2026_05 ? LAYER_2026_05 : call->state->operation->layer;
+}
+
 // Zeroed memory of the call, or NULL with the error set.
 void *call_alloc(struct api_call *call, size_t count, size_t size);
 
@@ -166,11 +175,8 @@ struct table *call_any_table(struct api_call *call, struct slice name_or_arn);
 // A Key: exactly the table's key attributes, of the right types. Makes the tree key.
 MUST_CHECK bool call_key(struct api_call *call, const struct table *table, struct slice key,
                          struct slice *tree_key);
-// An Item of a put: has the table's key attributes, and fits its indexes. Makes the tree key.
-MUST_CHECK bool call_item_key(struct api_call *call, const struct table *table, struct slice item,
-                              struct slice *tree_key);
-// The same for what an action writes, item or key, into action->key. The item of a put is completed
-// by the table's guard first, so that it has its key.
+// The same for an action: see write_action_address(). The item of a put is completed by the table's
+// guard first, so that it has its key.
 MUST_CHECK bool call_action_key(struct api_call *call, struct write_action *action);
 // The steps of guards for the call: bounded for all items of a request together, and less on a
 // loop.
@@ -198,6 +204,10 @@ struct param_set {
     const char *values_need;          // "ConditionExpression is null", for the message
 };
 
+// What a request says by itself has been judged, before its table is looked at: if it was refused,
+// puts the message into the layer's envelope.
+MUST_CHECK bool call_judged(struct api_call *call, bool good);
+
 // The two styles are not mixed, and placeholders come with expressions only.
 MUST_CHECK bool params_check_styles(struct api_call *call, const struct param_set *set);
 // The placeholders themselves; after the values of Item or Key have been judged.
@@ -208,6 +218,8 @@ MUST_CHECK bool params_open(struct api_call *call, const struct param_set *set,
 MUST_CHECK bool params_condition(struct api_call *call, struct expr_params *params,
                                  struct slice expression, const struct field_map *expected,
                                  struct slice conditional_operator, struct expr_condition **out);
+// An attribute that a legacy parameter names.
+MUST_CHECK bool params_check_name(struct api_call *call, struct slice name);
 // A list of AttributeValues as a plain array.
 MUST_CHECK bool params_list(struct api_call *call, const struct field_list *list,
                             const struct slice **out);
@@ -293,6 +305,7 @@ struct capacity {
     bool transaction; // reports ReadCapacityUnits and WriteCapacityUnits, too
 };
 
+// What the action has cost. The factor is 2 in a transaction, which costs its indexes nothing more.
 void capacity_add_write(struct capacity *capacity, const struct write_action *action,
                         double factor);
 // The units of reading that many bytes: half a unit for each begun 4 KB, one if consistent.

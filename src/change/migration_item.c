@@ -54,16 +54,19 @@ static bool has_key(const struct migration_plan *plan, struct slice key)
 }
 
 // Another action on an item that was read: it goes, or must stay as it is.
-static bool add_read(const struct migrator *m, struct migration_plan *plan, struct slice key,
-                     struct slice item, bool removed, struct error *error)
+static bool add_read(const struct migrator *m, struct migration_plan *plan, struct slice item,
+                     bool removed, struct error *error)
 {
     struct write_action *action = &plan->actions[plan->count++];
     *action = (struct write_action){
-        .kind = removed ? WRITE_DELETE : WRITE_CHECK, .table = m->table, .key = key};
-    action->item = model_key_of(m->table, item, m->arena);
+        .kind = removed ? WRITE_DELETE : WRITE_CHECK,
+        .table = m->table,
+        .item = model_key_of(m->table, item, m->arena),
+    };
     plan->changes |= removed;
     plan->removed += removed;
-    return match(m, action, item, error) && (action->item.ptr != NULL || error_budget(error));
+    return (action->item.ptr != NULL || error_budget(error)) && match(m, action, item, error) &&
+           write_action_address(action, m->arena, error);
 }
 
 // A made item. *covered: it takes the place of the item that it is made of.
@@ -76,7 +79,7 @@ static bool add_made(const struct migrator *m, struct migration_plan *plan,
         return false;
     action.prepared = m->table->guard;
     made->item = action.item;
-    if (!tree_key(m, action.item, &action.key, error))
+    if (!write_action_address(&action, m->arena, error))
         return false;
     if (has_key(plan, action.key))
         return error_validation(error, "two items with the same key are made of one");
@@ -88,7 +91,7 @@ static bool add_made(const struct migrator *m, struct migration_plan *plan,
     // An item that is there is left alone, unless it is to be replaced by another one.
     bool keeps = there.len > 0 && !is_source && !made->replace;
     if (keeps || slice_equal(there, action.item))
-        return !is_source || add_read(m, plan, source_key, source, false, error);
+        return !is_source || add_read(m, plan, source, false, error);
     action.condition = there.len == 0 ? m->absent : NULL;
     if (there.len > 0 && !match(m, &action, there, error))
         return false;
@@ -107,7 +110,7 @@ static bool add_others(const struct migrator *m, struct migration_plan *plan, st
             continue;
         if (!tree_key(m, other->key, &key, error))
             return false;
-        if (!has_key(plan, key) && !add_read(m, plan, key, other->item, other->removed, error))
+        if (!has_key(plan, key) && !add_read(m, plan, other->item, other->removed, error))
             return false;
     }
     return true;
@@ -141,7 +144,7 @@ bool migration_plan(const struct migrator *m, struct slice item, struct migratio
         if (!add_made(m, plan, &plan->result.made[i], item, source_key, &covered, error))
             return false;
     }
-    if (!covered && !add_read(m, plan, source_key, item, !plan->result.keep, error))
+    if (!covered && !add_read(m, plan, item, !plan->result.keep, error))
         return false;
     return add_others(m, plan, error);
 }

@@ -19,7 +19,7 @@ static void show(struct slice answer)
 
 static bool abandon_table(struct cli_input *input, struct target *target, const char *table)
 {
-    if (!target_fine(target, target_call_table(target, "AbandonModel", table)))
+    if (!target_fine(target, target_ask(target, "AbandonModel", "{'TableName':%s}", table)))
         return false;
     (void)change_print(target, show);
     bool wait = !has_none(buf_view(&target->response)) &&

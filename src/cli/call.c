@@ -44,7 +44,7 @@ bool cli_call(struct cli_input *input)
     const char *json = cli_argument(input, 1, "{}");
     struct target target;
     struct buf body;
-    buf_init(&body, LIMIT_BODY + (1 << 20)); // file_read asks for that much room
+    buf_init(&body, LIMIT_BODY + (1 << 20)); // more than is taken, so that the server says it
     if (strcmp(json, "-") != 0)
         buf_text(&body, json);
     else if (!file_read(STDIN_FILENO, &body)) {

@@ -63,16 +63,12 @@ static void say_json(struct check *check, struct slice name, const struct model 
     struct counts counts = count_all(model);
     buf_text(&check->out, check->files == 0 ? "[" : ",\n ");
     struct json_writer w = json_writer_to(&check->out);
-    json_open_object(&w);
-    json_put_string(&w, "file", name);
-    json_put_flag(&w, "ok", model != NULL);
-    json_put_integer(&w, "tables", (int64_t)counts.tables);
-    json_put_integer(&w, "entities", (int64_t)counts.entities);
-    json_put_integer(&w, "accessPatterns", (int64_t)counts.accesses);
-    json_put_integer(&w, "errors", (int64_t)found->errors);
-    json_name(&w, "diagnostics");
+    json_form(&w,
+              "{'file':%.*s,'ok':%hhd,'tables':%zu,'entities':%zu,'accessPatterns':%zu,"
+              "'errors':%zu,'diagnostics':",
+              SLICE_FMT(name), model != NULL, counts.tables, counts.entities, counts.accesses,
+              found->errors);
     diagnostics_json(found, name, &check->out);
-    w.comma = true;
     json_close_object(&w);
 }
 

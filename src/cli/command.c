@@ -241,9 +241,10 @@ bool cli_read(struct cli_input *input, const char *path, struct buf *out)
     if (fd < 0)
         return cli_fail(input, "cannot read '%s': %s.", path, strerror(errno));
     bool ok = file_read(fd, out);
+    const char *why = out->failed ? "it is too large" : strerror(errno);
     if (!standard)
         (void)close(fd);
-    return ok || cli_fail(input, "cannot read '%s', or it is too large.", path);
+    return ok || cli_fail(input, "cannot read '%s': %s.", standard ? "standard input" : path, why);
 }
 
 bool cli_print(struct buf *text, FILE *to)
@@ -260,9 +261,10 @@ bool cli_is_directory(const char *path)
     return (len > 0 && path[len - 1] == '/') || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
 }
 
+enum { MEMORY = 16 << 20, SHOWN_MAX = 64 << 20 };
+
 struct model *cli_model(struct slice name, struct slice text)
 {
-    enum { MEMORY = 16 << 20, SHOWN_MAX = 64 << 20 };
     struct arena arena;
     struct diagnostics found;
     arena_init(&arena, MEMORY);
@@ -275,5 +277,17 @@ struct model *cli_model(struct slice name, struct slice text)
         (void)cli_print(&shown, stderr);
     }
     arena_release(&arena);
+    return model;
+}
+
+struct model *cli_model_file(struct cli_input *input, const char *path)
+{
+    struct buf text;
+    struct model *model = NULL;
+    buf_init(&text, SHOWN_MAX); // more than a model may have, so that the parser says it
+    if (cli_read(input, path, &text))
+        model =
+            cli_model(slice_str(strcmp(path, "-") == 0 ? "model.dolmen" : path), buf_view(&text));
+    buf_release(&text);
     return model;
 }

@@ -102,7 +102,9 @@ bool cli_print(struct buf *text, FILE *to);
 bool cli_is_directory(const char *path); // or ends with a slash
 
 struct model;
-// Parses a model. NULL after showing what is wrong with it.
+// Parses a model; or the file of one, or standard input if the path is "-". NULL after showing what
+// is wrong with it.
 MUST_CHECK struct model *cli_model(struct slice name, struct slice text);
+MUST_CHECK struct model *cli_model_file(struct cli_input *input, const char *path);
 
 #endif

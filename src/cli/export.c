@@ -102,25 +102,16 @@ static bool state_write(struct exporter *exporter, const struct out_state *state
     const struct csv_columns *columns = &exporter->out.items.columns;
     buf_init(&text, STATE_MAX);
     struct json_writer w = json_writer_to(&text);
-    json_open_object(&w);
-    json_put_text(&w, "table", exporter->table);
-    json_put_text(&w, "format", transfer_format_name(exporter->out.items.format));
-    json_put_string(&w, "key", buf_view(&exporter->scan.key));
-    json_put_string(&w, "manifest", state->manifest);
-    json_put_string(&w, "id", state->id);
-    json_put_integer(&w, "size", (int64_t)state->size);
-    json_put_integer(&w, "part", (int64_t)state->part);
-    json_put_integer(&w, "count", (int64_t)state->count);
-    json_put_integer(&w, "started", state->started_ms);
-    json_put_array(&w, "columns");
-    for (size_t i = 0; i < columns->count; i++) {
-        json_open_object(&w);
-        json_put_string(&w, "name", columns->names[i]);
-        json_close_object(&w);
-    }
-    json_close_array(&w);
-    json_close_object(&w);
-    buf_byte(&text, '\n');
+    json_form(&w, "{'table':%s,'format':%s,'key':%.*s,'manifest':%.*s,'id':%.*s", exporter->table,
+              transfer_format_name(exporter->out.items.format),
+              SLICE_FMT(buf_view(&exporter->scan.key)), SLICE_FMT(state->manifest),
+              SLICE_FMT(state->id));
+    json_form(&w, "'size':%zu,'part':%zu,'count':%zu,'started':%lld,'columns':[",
+              (size_t)state->size, (size_t)state->part, (size_t)state->count,
+              (long long)state->started_ms);
+    for (size_t i = 0; i < columns->count; i++)
+        json_form(&w, "{'name':%.*s}", SLICE_FMT(columns->names[i]));
+    json_form(&w, "]}\n");
     bool ok = !text.failed && files_write(exporter->state_path, buf_view(&text), exporter->error);
     buf_release(&text);
     return ok;
@@ -292,12 +283,11 @@ bool cli_export(struct cli_input *input)
         return cli_misused(input, "name a table.");
     struct exporter *exporter = calloc(1, sizeof(*exporter));
     ensure_memory(exporter);
-    exporter->input = input;
-    exporter->table = input->arguments[0];
-    exporter->env = env_system();
-    exporter->error = &exporter->scan.error;
-    exporter->out.env = &exporter->env;
-    exporter->out.arena = &exporter->arena;
+    *exporter = (struct exporter){.input = input,
+                                  .table = input->arguments[0],
+                                  .env = env_system(),
+                                  .error = &exporter->scan.error,
+                                  .out = {.env = &exporter->env, .arena = &exporter->arena}};
     exporter->out.items.table = slice_str(exporter->table);
     arena_init(&exporter->arena, SIZE_MAX);
     scan_init(&exporter->scan, &exporter->target, exporter->table, take_item, exporter);

@@ -3,13 +3,10 @@
 #include "cli/command.h"
 
 #include "base/error.h"
-#include "base/files.h"
 #include "generate/generate.h"
 #include "transfer/files.h"
 
-#include <unistd.h>
-
-enum { MODEL_BYTES_MAX = 16 << 20, OUTPUT_BYTES_MAX = 64 << 20 };
+enum { OUTPUT_BYTES_MAX = 64 << 20 };
 
 struct making {
     struct cli_input *input;
@@ -19,31 +16,6 @@ struct making {
     struct error error;
     struct model *model;
 };
-
-static bool read_text(struct making *making, const char *path, struct buf *text)
-{
-    bool there = false;
-    if (strcmp(path, "-") == 0)
-        return file_read(STDIN_FILENO, text) ||
-               error_set(&making->error, ERR_INTERNAL, "cannot read the model from standard input");
-    if (!files_read(path, text, &there, &making->error))
-        return false;
-    return there ||
-           error_set(&making->error, ERR_RESOURCE_NOT_FOUND, "there is no file '%s'", path);
-}
-
-static bool read_model(struct making *making, const char *path)
-{
-    struct buf text;
-    buf_init(&text, MODEL_BYTES_MAX);
-    if (read_text(making, path, &text))
-        making->model =
-            cli_model(slice_str(strcmp(path, "-") == 0 ? "model.dolmen" : path), buf_view(&text));
-    else
-        (void)cli_fail(making->input, "%s.", making->error.message);
-    buf_release(&text);
-    return making->model != NULL;
-}
 
 static bool write_file(struct making *making, const char *out, const struct generator_file *file,
                        struct slice text)
@@ -79,7 +51,8 @@ static bool write_all(struct making *making)
 static bool make_all(struct making *making, const char *path)
 {
     const char *table = cli_value(making->input, "--table", NULL);
-    if (!read_model(making, path))
+    making->model = cli_model_file(making->input, path);
+    if (making->model == NULL)
         return false;
     if (table != NULL)
         making->options.table = model_table(making->model, slice_str(table));

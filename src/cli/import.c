@@ -62,15 +62,11 @@ static bool state_write(struct importer *importer, uint64_t records)
     struct buf text;
     buf_init(&text, 1 << 20);
     struct json_writer w = json_writer_to(&text);
-    json_open_object(&w);
-    json_put_text(&w, "table", importer->table);
-    json_put_string(&w, "file", importer->file);
-    json_put_integer(&w, "records", (int64_t)records);
-    json_put_integer(&w, "imported", (int64_t)importer->imported);
-    json_put_integer(&w, "deleted", (int64_t)importer->deleted);
-    json_put_integer(&w, "errors", (int64_t)importer->errors);
-    json_close_object(&w);
-    buf_byte(&text, '\n');
+    json_form(&w,
+              "{'table':%s,'file':%.*s,'records':%zu,'imported':%zu,'deleted':%zu,"
+              "'errors':%zu}\n",
+              importer->table, SLICE_FMT(importer->file), (size_t)records,
+              (size_t)importer->imported, (size_t)importer->deleted, (size_t)importer->errors);
     bool ok = files_write(importer->state_path, buf_view(&text), &importer->error);
     buf_release(&text);
     return ok;
@@ -131,15 +127,12 @@ static int write_requests(struct importer *importer, struct slice requests)
             break;
         struct slice left = unprocessed(importer, &arena);
         requests = left.ptr == NULL ? left : arena_copy(&arena, left);
-        if (requests.ptr != NULL) {
+        if (requests.ptr != NULL)
             sleep_ms(20L << (try < 5 ? try : 5));
-        }
     }
     buf_release(&body);
     arena_release(&arena);
-    if (status == 200 && requests.ptr != NULL)
-        return 503;
-    return status;
+    return status == 200 && requests.ptr != NULL ? 503 : status;
 }
 
 static int write_range(struct importer *importer, size_t from, size_t count)
@@ -343,14 +336,12 @@ static bool create(struct target *target, const char *table, struct slice schema
     struct buf body;
     buf_init(&body, 1 << 24);
     struct json_writer w = json_writer_to(&body);
-    json_open_object(&w);
-    json_put_text(&w, "TableName", table);
+    json_form(&w, "{'TableName':%s", table);
     copy_member(&w, schema, "AttributeDefinitions", arena);
     copy_member(&w, schema, "KeySchema", arena);
     copy_indexes(&w, schema, "GlobalSecondaryIndexes", arena);
     copy_indexes(&w, schema, "LocalSecondaryIndexes", arena);
-    json_put_text(&w, "BillingMode", "PAY_PER_REQUEST");
-    json_close_object(&w);
+    json_form(&w, "'BillingMode':'PAY_PER_REQUEST'}");
     int status = target_call(target, "CreateTable", buf_view(&body));
     buf_release(&body);
     return slice_contains(buf_view(&target->response), SLICE_LIT("ResourceInUseException")) ||

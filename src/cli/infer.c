@@ -9,6 +9,7 @@
 #include "transfer/files.h"
 #include "transfer/item_reader.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 
 enum { FILE_MAX = 64 << 20, OUTPUT_MAX = 64 << 20, NOTES_SHOWN = 40 };
@@ -67,16 +68,11 @@ static void put_json(const struct draft *draft, struct slice text, struct buf *o
 {
     struct totals totals = count_all(draft);
     struct json_writer w = json_writer_to(out);
-    json_open_object(&w);
-    json_put_integer(&w, "entities", (int64_t)totals.entities);
-    json_put_integer(&w, "accessPatterns", (int64_t)totals.patterns);
-    json_put_array(&w, "notes");
+    json_form(&w, "{'entities':%zu,'accessPatterns':%zu,'notes':[", totals.entities,
+              totals.patterns);
     for (const struct draft_note *note = draft->notes; note != NULL; note = note->next)
         json_string(&w, note->text);
-    json_close_array(&w);
-    json_put_string(&w, "model", text);
-    json_close_object(&w);
-    buf_byte(out, '\n');
+    json_form(&w, "],'model':%.*s}\n", SLICE_FMT(text));
 }
 
 static bool write_out(struct inference *run, const struct draft *draft, struct slice text)
@@ -130,7 +126,7 @@ static bool visit_item(void *context, struct slice item)
 
 static void ask_ttl(struct inference *run, struct target *target, const char *table)
 {
-    if (target_call_table(target, "DescribeTimeToLive", table) != 200)
+    if (target_ask(target, "DescribeTimeToLive", "{'TableName':%s}", table) != 200)
         return;
     struct slice answer = buf_view(&target->response);
     struct slice described = json_member(answer, "TimeToLiveDescription", &run->arena);
@@ -235,7 +231,7 @@ static bool infer_from_export(struct inference *run, const char *path)
                    slice_str(comma == NULL ? "" : comma + 1));
     }
     if (stat(path, &info) != 0)
-        return cli_fail(run->input, "there is no '%s'.", path);
+        return cli_fail(run->input, "cannot read '%s': %s.", path, strerror(errno));
     if (S_ISDIR(info.st_mode) ? !read_directory(run, path) : !read_items(run, path))
         return cli_fail(run->input, "%s.", run->error.message);
     return finish_inference(run);
@@ -262,7 +258,6 @@ static bool infer_from_schema(struct inference *run, const char *name)
 {
     const struct import_format *format = import_format_find(slice_str(name));
     struct buf text;
-    bool there = false;
     bool ok = false;
     if (format == NULL)
         return cli_misused(run->input,
@@ -272,9 +267,7 @@ static bool infer_from_schema(struct inference *run, const char *name)
         return cli_misused(run->input, "name the file to read.");
     const char *path = run->input->arguments[0];
     buf_init(&text, FILE_MAX);
-    if (!files_read(path, &text, &there, &run->error) || !there) {
-        (void)cli_fail(run->input, "there is no '%s'.", path);
-    } else {
+    if (cli_read(run->input, path, &text)) {
         struct tree_error fault = {.message = NULL};
         const struct tree *tree = tree_read(buf_view(&text), &run->arena, &fault);
         ok = tree == NULL ? cli_fail(run->input, "%s:%zu:%zu: %s.", path, fault.line, fault.column,

@@ -5,10 +5,8 @@
 #include "lint/cost.h"
 #include "lint/evidence.h"
 #include "lint/lint.h"
-#include "transfer/files.h"
 
 enum {
-    TEXT_MAX = 16 << 20,
     OUTPUT_MAX = 256 << 20,
     MEMORY = 256 << 20,
     SAMPLE = 100000,
@@ -28,24 +26,6 @@ struct linter {
 };
 
 // ---- One file ------------------------------------------------------------------------------
-
-static struct model *read_model(struct linter *linter, const char *path, struct arena *arena)
-{
-    struct buf text;
-    struct error error;
-    bool there = false;
-    struct model *model = NULL;
-    buf_init(&text, TEXT_MAX);
-    error_init(&error, arena);
-    if (!files_read(path, &text, &there, &error))
-        (void)cli_fail(linter->input, "%s.", error.message);
-    else if (!there)
-        (void)cli_fail(linter->input, "there is no '%s'.", path);
-    else
-        model = cli_model(slice_str(path), buf_view(&text));
-    buf_release(&text);
-    return model;
-}
 
 static bool visit_item(void *context, struct slice item)
 {
@@ -136,7 +116,7 @@ static bool lint_file(struct linter *linter, const char *path)
 {
     struct arena arena;
     arena_init(&arena, MEMORY);
-    struct model *model = read_model(linter, path, &arena);
+    struct model *model = cli_model_file(linter->input, path);
     bool ok = model != NULL && lint_model(linter, model, &arena);
     model_release(model);
     arena_release(&arena);

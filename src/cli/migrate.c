@@ -7,9 +7,9 @@ static bool send_migration(struct cli_input *input, struct target *target, const
 {
     struct change_request request;
     struct json_writer *w = change_begin(&request, input, "Migration", path);
-    json_put_text(w, "Direction", cli_given(input, "--down") ? "DOWN" : "UP");
-    json_put_flag(w, "DryRun", cli_given(input, "--dry-run"));
-    json_put_flag(w, "Again", cli_given(input, "--again"));
+    json_form(w, "'Direction':%s,'DryRun':%hhd,'Again':%hhd",
+              cli_given(input, "--down") ? "DOWN" : "UP", cli_given(input, "--dry-run"),
+              cli_given(input, "--again"));
     return change_numbers(w, input) && change_send(&request, target, "ApplyMigration");
 }
 
@@ -55,17 +55,13 @@ static void show_begun(struct slice answer)
 // Asks again and again until it is done.
 static bool wait_for_end(struct cli_input *input, struct target *target, struct arena *arena)
 {
-    struct buf body;
     struct slice begun = buf_view(&target->response);
-    buf_init(&body, 64 << 10);
-    struct json_writer w = json_writer_to(&body);
-    json_open_object(&w);
-    json_put_string(&w, "TableName", json_member_text(begun, "TableName", arena));
-    json_put_string(&w, "MigrationName", json_member_text(begun, "MigrationName", arena));
-    json_close_object(&w);
-    int status = target_await(target, "DescribeMigration", buf_view(&body), "RUNNING", "migrating",
-                              cli_given(input, "--json"));
-    buf_release(&body);
+    struct slice table = json_member_text(begun, "TableName", arena);
+    struct slice name = json_member_text(begun, "MigrationName", arena);
+    const struct target_wait wait = {"DescribeMigration", "RUNNING", "migrating",
+                                     cli_given(input, "--json")};
+    int status = target_await(target, &wait, "{'TableName':%.*s,'MigrationName':%.*s}",
+                              SLICE_FMT(table), SLICE_FMT(name));
     struct slice answer = buf_view(&target->response);
     if (status != 200)
         return false;

@@ -42,11 +42,7 @@ static bool connect_target(struct query *query)
 
 static bool parse_file(struct query *query, const char *path)
 {
-    struct buf text;
-    buf_init(&text, TEXT_MAX);
-    if (cli_read(query->input, path, &text))
-        query->model = cli_model(slice_str(path), buf_view(&text));
-    buf_release(&text);
+    query->model = cli_model_file(query->input, path);
     return query->model != NULL;
 }
 
@@ -54,7 +50,8 @@ static bool parse_file(struct query *query, const char *path)
 static bool parse_attached(struct query *query, const char *table)
 {
     if (!connect_target(query) ||
-        !target_fine(&query->target, target_call_table(&query->target, "DescribeModel", table)))
+        !target_fine(&query->target,
+                     target_ask(&query->target, "DescribeModel", "{'TableName':%s}", table)))
         return false;
     struct slice answer = arena_copy(&query->arena, buf_view(&query->target.response));
     struct slice text = json_member_text(answer, "Model", &query->arena);
@@ -88,25 +85,16 @@ static void write_pattern(struct json_writer *w, const struct model_access *acce
 {
     struct buf text;
     buf_init(&text, TEXT_MAX);
-    json_open_object(w);
-    json_put_string(w, "name", access->name);
-    json_put_array(w, "parameters");
+    json_form(w, "{'name':%.*s,'parameters':[", SLICE_FMT(access->name));
     for (size_t i = 0; i < access->param_count; i++) {
-        json_open_object(w);
-        json_put_string(w, "name", access->params[i].name);
-        json_name(w, "type");
         buf_clear(&text);
         model_type_text(access->params[i].type, &text);
-        json_string(w, buf_view(&text));
-        json_close_object(w);
+        json_form(w, "{'name':%.*s,'type':%.*s}", SLICE_FMT(access->params[i].name),
+                  SLICE_FMT(buf_view(&text)));
     }
-    json_close_array(w);
-    json_name(w, "query");
     buf_clear(&text);
     access_describe(access, &text);
-    json_string(w, buf_view(&text));
-    json_put_string(w, "doc", access->doc);
-    json_close_object(w);
+    json_form(w, "],'query':%.*s,'doc':%.*s}", SLICE_FMT(buf_view(&text)), SLICE_FMT(access->doc));
     buf_release(&text);
 }
 
@@ -390,16 +378,14 @@ static bool run_page(struct query *query, struct api_page *page)
         return false;
     buf_init(&body, TEXT_MAX);
     struct json_writer w = json_writer_to(&body);
+    char error[512] = "";
     access_request(plan, &w);
     int status = target_call(&query->target, plan->operation, buf_view(&body));
     buf_release(&body);
-    if (status == 0)
-        return error_set(&query->error, ERR_INTERNAL, "%s", "");
-    if (status != 200) {
-        char error[512];
+    if (status != 0 && status != 200)
         target_error(&query->target, error, sizeof(error));
+    if (status != 200)
         return error_set(&query->error, ERR_INTERNAL, "%s", error);
-    }
     return api_page_decode(buf_view(&query->target.response), &query->arena, page, &query->error);
 }
 

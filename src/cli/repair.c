@@ -61,10 +61,7 @@ static void note_cut(void *context, const struct verify_cut *cut)
     struct json_writer *w = &((struct repair *)context)->cuts_writer;
     char since[TIME_TEXT];
     time_text(cut->since_ms, since);
-    json_open_object(w);
-    json_put_string(w, "Table", cut->table);
-    json_put_text(w, "Since", since);
-    json_close_object(w);
+    json_form(w, "{'Table':%.*s,'Since':%s}", SLICE_FMT(cut->table), since);
 }
 
 // Which keys were lost is known of ranges; of a record of the log, or of a table file that is not
@@ -111,14 +108,9 @@ static bool fill(struct repair *repair, struct store_error *error)
 static void write_files(struct json_writer *w, const struct salvage *salvage)
 {
     json_put_array(w, "DamagedFiles");
-    for (size_t i = 0; i < salvage->file_count && i < SALVAGE_FILES; i++) {
-        json_open_object(w);
-        json_put_text(w, "File", salvage->files[i].name);
-        json_put_text(w, "What", salvage->files[i].fault);
-        json_close_object(w);
-    }
-    json_close_array(w);
-    json_put_integer(w, "DamagedFileCount", (int64_t)salvage->file_count);
+    for (size_t i = 0; i < salvage->file_count && i < SALVAGE_FILES; i++)
+        json_form(w, "{'File':%s,'What':%s}", salvage->files[i].name, salvage->files[i].fault);
+    json_form(w, "],'DamagedFileCount':%zu", (size_t)salvage->file_count);
 }
 
 static void write_log(struct json_writer *w, const struct salvage *salvage)
@@ -126,25 +118,16 @@ static void write_log(struct json_writer *w, const struct salvage *salvage)
     const struct wal_report *log = &salvage->log;
     json_put_array(w, "LogDamages");
     for (size_t i = 0; i < log->damage_count && i < WAL_DAMAGES; i++) {
-        json_open_object(w);
-        json_put_text(w, "File", log->damages[i].file);
-        json_put_integer(w, "Byte", (int64_t)log->damages[i].at);
-        json_put_integer(w, "Sequence", (int64_t)log->damages[i].sequence);
-        json_put_text(w, "What", log->damages[i].what);
-        json_close_object(w);
+        const struct wal_damage *damage = &log->damages[i];
+        json_form(w, "{'File':%s,'Byte':%zu,'Sequence':%zu,'What':%s}", damage->file,
+                  (size_t)damage->at, (size_t)damage->sequence, damage->what);
     }
-    json_close_array(w);
-    json_put_array(w, "MissingRecords");
-    for (size_t i = 0; i < salvage->gap_count && i < SALVAGE_GAPS; i++) {
-        json_open_object(w);
-        json_put_integer(w, "From", (int64_t)salvage->gaps[i].from);
-        json_put_integer(w, "To", (int64_t)salvage->gaps[i].to);
-        json_close_object(w);
-    }
-    json_close_array(w);
-    json_put_integer(w, "MissingRecordCount", (int64_t)salvage->missing);
-    json_put_integer(w, "AppliedRecords", (int64_t)salvage->records);
-    json_put_integer(w, "LastRecord", (int64_t)salvage->last);
+    json_form(w, "],'MissingRecords':[");
+    for (size_t i = 0; i < salvage->gap_count && i < SALVAGE_GAPS; i++)
+        json_form(w, "{'From':%zu,'To':%zu}", (size_t)salvage->gaps[i].from,
+                  (size_t)salvage->gaps[i].to);
+    json_form(w, "],'MissingRecordCount':%zu,'AppliedRecords':%zu,'LastRecord':%zu",
+              (size_t)salvage->missing, (size_t)salvage->records, (size_t)salvage->last);
 }
 
 // The tables and indexes of the new directory that a lost range lies in, with the keys at its ends.
@@ -156,11 +139,9 @@ static void write_ranges(struct json_writer *w, struct repair *repair)
         const struct salvage_range *range = &salvage->ranges[i];
         json_open_object(w);
         repair->lost_keys |= verify_range_write(repair->to, range->from, range->to, w);
-        json_put_integer(w, "KeysFromOtherFiles", (int64_t)range->others);
-        json_close_object(w);
+        json_form(w, "'KeysFromOtherFiles':%zu}", (size_t)range->others);
     }
-    json_close_array(w);
-    json_put_integer(w, "LostRangeCount", (int64_t)salvage->range_count);
+    json_form(w, "],'LostRangeCount':%zu", (size_t)salvage->range_count);
 }
 
 static bool lost_something(const struct repair *repair)
@@ -181,12 +162,10 @@ static void write_report(struct repair *repair, struct buf *out)
     write_log(&w, salvage);
     json_put_array(&w, "ChangeLogsCut");
     buf_slice(w.out, buf_view(&repair->cuts));
-    json_close_array(&w);
-    json_put_integer(&w, "Keys", (int64_t)salvage->keys);
-    json_put_integer(&w, "KeysThatMayBeOld", (int64_t)salvage->older);
+    json_form(&w, "],'Keys':%zu,'KeysThatMayBeOld':%zu", (size_t)salvage->keys,
+              (size_t)salvage->older);
     verify_report_write(&repair->mended.report, &w);
-    json_put_flag(&w, "Lost", lost_something(repair));
-    json_close_object(&w);
+    json_form(&w, "'Lost':%hhd}", lost_something(repair));
 }
 
 static void show_file(struct slice file)

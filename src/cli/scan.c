@@ -25,12 +25,10 @@ static bool ask(struct scan *scan)
     struct buf body;
     buf_init(&body, 1 << 20);
     struct json_writer w = json_writer_to(&body);
-    json_open_object(&w);
-    json_put_text(&w, "TableName", scan->table);
+    json_form(&w, "{'TableName':%s", scan->table);
     if (scan->key.len > 0) {
-        json_name(&w, "ExclusiveStartKey");
+        json_form(&w, "'ExclusiveStartKey':");
         buf_slice(&body, buf_view(&scan->key));
-        w.comma = true;
     }
     json_close_object(&w);
     int status = target_call(scan->target, "Scan", buf_view(&body));

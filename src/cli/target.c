@@ -140,19 +140,22 @@ int target_call(struct target *target, const char *operation, struct slice body)
     return status;
 }
 
-void target_table_body(struct buf *body, const char *table)
-{
-    struct json_writer w = json_writer_to(body);
-    json_open_object(&w);
-    json_put_text(&w, "TableName", table);
-    json_close_object(&w);
-}
-
-int target_call_table(struct target *target, const char *operation, const char *table)
+// A request of a form.
+static struct buf form_body(const char *form, va_list args)
 {
     struct buf body;
-    buf_init(&body, 64 << 10);
-    target_table_body(&body, table);
+    struct json_writer w = json_writer_to(&body);
+    buf_init(&body, LIMIT_BODY);
+    json_form_list(&w, form, args);
+    return body;
+}
+
+int target_ask(struct target *target, const char *operation, const char *form, ...)
+{
+    va_list args;
+    va_start(args, form);
+    struct buf body = form_body(form, args);
+    va_end(args);
     int status = target_call(target, operation, buf_view(&body));
     buf_release(&body);
     return status;
@@ -183,33 +186,39 @@ bool target_fine(struct target *target, int status)
     return cli_fail(target->input, "%s", error);
 }
 
-int target_await(struct target *target, const char *operation, struct slice body, const char *busy,
-                 const char *what, bool quiet)
+int target_await(struct target *target, const struct target_wait *wait, const char *form, ...)
 {
+    va_list args;
     struct progress bar;
     struct arena arena;
     int status;
     bool again;
+    va_start(args, form);
+    struct buf body = form_body(form, args);
+    va_end(args);
     arena_init(&arena, MEMBER_MEMORY);
-    progress_begin(&bar, what, 0, 0, false, quiet);
+    progress_begin(&bar, wait->what, 0, 0, false, wait->quiet);
     do {
         arena_reset(&arena);
-        status = target_call(target, operation, body);
+        status = target_call(target, wait->operation, buf_view(&body));
         struct slice answer = buf_view(&target->response);
         struct slice progress = json_member(answer, "Progress", &arena);
         progress = progress.len > 0 ? progress : answer;
-        again = status == 200 && slice_is(json_member_text(answer, "Status", &arena), busy);
+        again = status == 200 && slice_is(json_member_text(answer, "Status", &arena), wait->busy);
         if (!again)
             break;
         // Indexes come before items, and have no count of their own.
-        bool indexes = slice_is(json_member_text(progress, "Phase", &arena), "INDEXES");
-        bar.what = indexes ? "creating indexes" : what;
+        struct slice phase = json_member_text(progress, "Phase", &arena);
+        bar.what = slice_is(phase, "INDEXES")  ? "creating indexes"
+                   : slice_is(phase, "CLAIMS") ? "gathering unique values"
+                                               : wait->what;
         bar.total = (uint64_t)json_member_number(progress, "Total");
         uint64_t done = (uint64_t)json_member_number(progress, "Done");
         progress_show(&bar, done, done);
         sleep_ms(POLL_MS);
     } while (again);
     progress_end(&bar);
+    buf_release(&body);
     arena_release(&arena);
     return status;
 }
@@ -354,7 +363,7 @@ bool target_describe(struct target *target, const char *table, struct arena *are
                      struct target_table *out)
 {
     *out = (struct target_table){.items = 0};
-    if (!target_fine(target, target_call_table(target, "DescribeTable", table)))
+    if (!target_fine(target, target_ask(target, "DescribeTable", "{'TableName':%s}", table)))
         return false;
     struct slice answer = arena_copy(arena, buf_view(&target->response));
     out->description = json_member(answer, "Table", arena);

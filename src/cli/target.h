@@ -40,19 +40,25 @@ MUST_CHECK int target_call(struct target *target, const char *operation, struct 
 // The same once. 0 with a sentence in `error`.
 MUST_CHECK int target_call_once(struct target *target, const char *operation, struct slice body,
                                 char *error, size_t error_size);
-// Appends {"TableName":…}; target_call of that.
-void target_table_body(struct buf *body, const char *table);
-MUST_CHECK int target_call_table(struct target *target, const char *operation, const char *table);
+// target_call of a request that is written as it looks (json_form).
+MUST_CHECK int target_ask(struct target *target, const char *operation, const char *form, ...)
+    PRINTF_LIKE(3, 4);
 // Whether a status is 200; if not, the error has been told to the user.
 MUST_CHECK bool target_fine(struct target *target, int status);
 
 // "ValidationException: …" of the last answer, an error; into `out`.
 void target_error(const struct target *target, char *out, size_t size);
 
+struct target_wait {
+    const char *operation;
+    const char *busy;
+    const char *what; // it does, for the bar
+    bool quiet;       // no bar
+};
 // Asks again and again while the answer's Status is `busy`, with a bar. The last status. How far it
-// is stands in the answer's Progress, or in the answer itself: Done, Total.
-MUST_CHECK int target_await(struct target *target, const char *operation, struct slice body,
-                            const char *busy, const char *what, bool quiet);
+// is stands in the answer's Progress, or in the answer itself: Done, Total. The request is a form.
+MUST_CHECK int target_await(struct target *target, const struct target_wait *wait, const char *form,
+                            ...) PRINTF_LIKE(3, 4);
 
 // What a command needs to know of its table.
 struct target_table {

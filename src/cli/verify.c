@@ -189,8 +189,7 @@ static bool verify_in(struct cli_input *input, const char *path, unsigned limit,
     struct buf text;
     buf_init(&text, 2 * (size_t)LIMIT_RESPONSE);
     struct json_writer w = json_writer_to(&text);
-    json_open_object(&w);
-    json_put_text(&w, "Status", looking.whole ? "COMPLETE" : "STOPPED");
+    json_form(&w, "{'Status':%s", looking.whole ? "COMPLETE" : "STOPPED");
     verify_report_write(&looking.found.report, &w);
     json_close_object(&w);
     bool ok = looking.no_table ? cli_fail(input, "'%s' has no table '%s'.", path, looking.table)
@@ -215,36 +214,23 @@ static bool verify_directory(struct cli_input *input, const char *path, unsigned
 
 // ---- A server -----------------------------------------------------------------------------------
 
-// {"TableName":…,"Limit":…} begins a run, {"RunId":…} asks for it.
-static void write_request(struct buf *body, const char *member, struct slice value, unsigned limit)
-{
-    buf_clear(body);
-    struct json_writer w = json_writer_to(body);
-    json_open_object(&w);
-    if (value.len > 0)
-        json_put_string(&w, member, value);
-    if (limit > 0)
-        json_put_integer(&w, "Limit", limit);
-    json_close_object(&w);
-}
-
+// One call begins a run, others ask for it.
 static bool verify_server(struct cli_input *input, struct target *target, unsigned limit)
 {
-    static const char operation[] = "VerifyDatabase";
     struct arena arena;
-    struct buf body;
+    const char *table = cli_value(input, "--table", NULL);
+    const struct target_wait wait = {"VerifyDatabase", "RUNNING", "verifying",
+                                     cli_given(input, "--json")};
     arena_init(&arena, ANSWER_MEMORY);
-    buf_init(&body, 1 << 16);
-    write_request(&body, "TableName", slice_str(cli_value(input, "--table", "")), limit);
-    bool ok = target_fine(target, target_call(target, operation, buf_view(&body)));
+    int status = table == NULL ? target_ask(target, wait.operation, "{'Limit':%d}", (int)limit)
+                               : target_ask(target, wait.operation, "{'TableName':%s,'Limit':%d}",
+                                            table, (int)limit);
+    bool ok = target_fine(target, status);
     if (ok) {
         struct slice id = json_member_text(buf_view(&target->response), "RunId", &arena);
-        write_request(&body, "RunId", id, 0);
-        ok = target_fine(target, target_await(target, operation, buf_view(&body), "RUNNING",
-                                              "verifying", cli_given(input, "--json")));
+        ok = target_fine(target, target_await(target, &wait, "{'RunId':%.*s}", SLICE_FMT(id)));
     }
     ok = ok && show(input, buf_view(&target->response));
-    buf_release(&body);
     arena_release(&arena);
     return ok;
 }

@@ -75,10 +75,10 @@ void data_answer(struct data *data, struct data_answer *out)
     if (data->body.failed) {
         bool starved = data->account.starved;
         buf_release(&data->body);
-        data_answer_problem(
-            data, &(struct data_problem){.kind = starved ? DATA_THROTTLED : DATA_INTERNAL,
-                                         .detail = starved ? "The server is short of memory"
-                                                           : "The answer is too large"});
+        (void)data_answer_problem(
+            data, (struct data_problem){.kind = starved ? DATA_THROTTLED : DATA_INTERNAL,
+                                        .detail = starved ? "The server is short of memory"
+                                                          : "The answer is too large"});
     }
     *out = (struct data_answer){
         .status = data->status,
@@ -90,40 +90,42 @@ void data_answer(struct data *data, struct data_answer *out)
     };
 }
 
-void data_answer_json(struct data *data, int status)
+enum data_step data_answer_json(struct data *data, int status)
 {
     data->status = status;
     data->type = SLICE_LIT(TYPE_JSON);
+    return DATA_READY;
 }
 
-void data_answer_problem(struct data *data, const struct data_problem *problem)
+enum data_step data_answer_problem(struct data *data, struct data_problem problem)
 {
     buf_clear(&data->body);
     struct json_writer w = json_writer_to(&data->body);
     json_open_object(&w);
-    data_problem_members(&w, problem, "");
+    data_problem_members(&w, &problem, "");
     json_close_object(&w);
-    data->status = data_problem_status(problem);
+    data->status = data_problem_status(&problem);
     data->type = SLICE_LIT(TYPE_PROBLEM);
-    data->error_code = problem->code;
-    if (problem->kind == DATA_THROTTLED || problem->kind == DATA_UNAVAILABLE)
+    data->error_code = problem.code;
+    if (problem.kind == DATA_THROTTLED || problem.kind == DATA_UNAVAILABLE)
         buf_text(&data->headers, "Retry-After: 1\r\n");
+    return DATA_READY;
 }
 
-void data_answer_not_found(struct data *data, const char *format, ...)
+enum data_step data_answer_not_found(struct data *data, const char *format, ...)
 {
     char detail[DETAIL_MAX];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(detail, sizeof(detail), format, args);
     va_end(args);
-    data_answer_problem(data, &(struct data_problem){.kind = DATA_NOT_FOUND, .detail = detail});
+    return data_answer_problem(data,
+                               (struct data_problem){.kind = DATA_NOT_FOUND, .detail = detail});
 }
 
-static void answer_error(struct data *data)
+enum data_step data_answer_error(struct data *data)
 {
-    struct data_problem problem = data_problem_error(&data->error);
-    data_answer_problem(data, &problem);
+    return data_answer_problem(data, data_problem_error(&data->error));
 }
 
 void data_refuse(struct data *data, int status, const char *reason)
@@ -135,7 +137,7 @@ void data_refuse(struct data *data, int status, const char *reason)
                                            : status == 415 ? DATA_MEDIA_TYPE
                                                            : DATA_MALFORMED,
                                    .detail = reason};
-    data_answer_problem(data, &problem);
+    (void)data_answer_problem(data, problem);
     data->status = status;
 }
 
@@ -169,12 +171,6 @@ const struct data_count *data_counts(const struct data *data)
 
 // ---- What requests must be like -----------------------------------------------------------------
 
-bool data_is_get(const struct data *data)
-{
-    struct slice method = data->exchange->request.method;
-    return slice_is(method, "GET") || slice_is(method, "HEAD");
-}
-
 bool data_method_in(struct data *data, const char *allowed)
 {
     struct slice method = data->exchange->request.method;
@@ -189,7 +185,7 @@ bool data_method_in(struct data *data, const char *allowed)
     char detail[DETAIL_MAX];
     (void)snprintf(detail, sizeof(detail), "%.*s is not among %s", SLICE_FMT(method), allowed);
     buf_printf(&data->headers, "Allow: %s\r\n", allowed);
-    data_answer_problem(data, &(struct data_problem){.kind = DATA_METHOD, .detail = detail});
+    (void)data_answer_problem(data, (struct data_problem){.kind = DATA_METHOD, .detail = detail});
     return false;
 }
 
@@ -198,25 +194,17 @@ bool data_body_is_json(struct data *data)
 {
     const struct http_request *request = &data->exchange->request;
     const struct slice *sent = http_header(request, HTTP_CONTENT_TYPE);
-    struct slice type = sent == NULL ? slice_of("", 0) : *sent;
-    const uint8_t *semicolon = memchr(type.ptr, ';', type.len);
-    if (semicolon != NULL)
-        type.len = (size_t)(semicolon - type.ptr);
-    while (type.len > 0 && (type.ptr[type.len - 1] == ' ' || type.ptr[type.len - 1] == '\t'))
-        type.len--;
+    struct slice parameters = sent == NULL ? slice_of(NULL, 0) : *sent;
+    struct slice type = slice_trim(slice_cut(&parameters, ';'));
     bool patch = slice_is(request->method, "PATCH");
-    char lower[64] = "";
-    for (size_t i = 0; i < type.len && i + 1 < sizeof(lower); i++)
-        lower[i] =
-            (char)(type.ptr[i] >= 'A' && type.ptr[i] <= 'Z' ? type.ptr[i] | 0x20 : type.ptr[i]);
-    if (strcmp(lower, TYPE_JSON) == 0 ||
-        (patch && strcmp(lower, "application/merge-patch+json") == 0))
+    if (http_same(type, SLICE_LIT(TYPE_JSON)) ||
+        (patch && http_same(type, SLICE_LIT("application/merge-patch+json"))))
         return true;
     buf_text(&data->headers, patch ? "Accept-Patch: application/merge-patch+json, " TYPE_JSON "\r\n"
                                    : "Accept-Post: " TYPE_JSON "\r\n");
-    data_answer_problem(data,
-                        &(struct data_problem){.kind = DATA_MEDIA_TYPE,
-                                               .detail = "The Content-Type must be " TYPE_JSON});
+    (void)data_answer_problem(
+        data, (struct data_problem){.kind = DATA_MEDIA_TYPE,
+                                    .detail = "The Content-Type must be " TYPE_JSON});
     return false;
 }
 
@@ -226,7 +214,7 @@ bool data_tasks_new(struct data *data, size_t count)
 {
     data->tasks = calloc(count, sizeof(*data->tasks));
     if (data->tasks == NULL) {
-        data_answer_problem(data, &(struct data_problem){.kind = DATA_INTERNAL});
+        (void)data_answer_problem(data, (struct data_problem){.kind = DATA_INTERNAL});
         return false;
     }
     data->task_count = count;
@@ -324,11 +312,7 @@ static struct slice segment_next(struct data *data, struct slice *path)
 {
     while (path->len > 0 && *path->ptr == '/')
         *path = slice_of(path->ptr + 1, path->len - 1);
-    const uint8_t *slash = path->len == 0 ? NULL : memchr(path->ptr, '/', path->len);
-    size_t len = slash == NULL ? path->len : (size_t)(slash - path->ptr);
-    struct slice segment = data_decode(&data->arena, slice_of(path->ptr, len), false);
-    *path = slice_of(path->ptr + len, path->len - len);
-    return segment;
+    return data_decode(&data->arena, slice_cut(path, '/'), false);
 }
 
 static bool guess_table(void *context, struct slice name)
@@ -337,16 +321,16 @@ static bool guess_table(void *context, struct slice name)
     return true;
 }
 
-static void answer_no_table(struct data *data)
+static enum data_step answer_no_table(struct data *data)
 {
     struct model_guess guess = model_guess_for(data->table_name);
     api_tables(data->service->api, guess_table, &guess);
-    data_answer_not_found(
+    return data_answer_not_found(
         data, "There is no table %.*s that has a model%s; GET /v1 lists those there are",
         SLICE_FMT(data->table_name), model_guess_say(&guess, &data->arena));
 }
 
-static void answer_no_name(struct data *data)
+static enum data_step answer_no_name(struct data *data)
 {
     const struct model_table *table = data->table;
     struct model_guess guess = model_guess_for(data->name);
@@ -360,11 +344,12 @@ static void answer_no_name(struct data *data)
         buf_printf(&names, ", %.*s", SLICE_FMT(table->accesses[i].name));
         model_guess_candidate(&guess, table->accesses[i].name);
     }
-    data_answer_not_found(data, "Table %.*s has no entity and no pattern %.*s%s; there are%.*s%s",
-                          SLICE_FMT(data->table_name), SLICE_FMT(data->name),
-                          model_guess_say(&guess, &data->arena), SLICE_FMT(buf_view(&names)),
-                          names.failed ? ", and more" : "");
+    (void)data_answer_not_found(
+        data, "Table %.*s has no entity and no pattern %.*s%s; there are%.*s%s",
+        SLICE_FMT(data->table_name), SLICE_FMT(data->name), model_guess_say(&guess, &data->arena),
+        SLICE_FMT(buf_view(&names)), names.failed ? ", and more" : "");
     buf_release(&names);
+    return DATA_READY;
 }
 
 static enum data_step route_name(struct data *data)
@@ -377,18 +362,7 @@ static enum data_step route_name(struct data *data)
         return data_list(data, slice_is(data->name, "$transaction"));
     if (access != NULL)
         return data_pattern(data, access);
-    answer_no_name(data);
-    return DATA_READY;
-}
-
-// What there is, of all tables.
-static enum data_step answer_pages(struct data *data)
-{
-    if (data->table_name.len == 0)
-        data_tables_page(data);
-    else
-        data_openapi_page(data);
-    return DATA_READY;
+    return answer_no_name(data);
 }
 
 static enum data_step route(struct data *data)
@@ -401,28 +375,20 @@ static enum data_step route(struct data *data)
     struct slice more = segment_next(data, &path);
     if (data->table_name.ptr == NULL || data->name.ptr == NULL || more.ptr == NULL)
         (void)error_budget(&data->error);
-    if (data->error.code != ERR_NONE || !data_params_read(data, query)) {
-        answer_error(data);
-        return DATA_READY;
-    }
-    if (more.len > 0) {
-        data_answer_not_found(data, "Paths are /v1/{table}/{entity or pattern}");
-        return DATA_READY;
-    }
+    if (data->error.code != ERR_NONE || !data_params_read(data, query))
+        return data_answer_error(data);
+    if (more.len > 0)
+        return data_answer_not_found(data, "Paths are /v1/{table}/{entity or pattern}");
     if (data->name.len == 0 && !data_method_in(data, "GET, HEAD"))
         return DATA_READY;
-    if (data->table_name.len == 0 ||
-        (data->name.len == 0 && slice_is(data->table_name, "openapi.json")))
-        return data_move(data, answer_pages);
+    if (data->table_name.len == 0)
+        return data_move(data, data_tables_page);
+    if (data->name.len == 0 && slice_is(data->table_name, "openapi.json"))
+        return data_move(data, data_openapi_page);
     data->model = api_table_model(data->service->api, data->table_name, &data->table);
-    if (data->model == NULL) {
-        answer_no_table(data);
-        return DATA_READY;
-    }
-    if (data->name.len > 0)
-        return route_name(data);
-    data_table_page(data);
-    return DATA_READY;
+    if (data->model == NULL)
+        return answer_no_table(data);
+    return data->name.len > 0 ? route_name(data) : data_table_page(data);
 }
 
 enum data_step data_start(struct data *data)

@@ -6,21 +6,16 @@
 // the task is done again, on what is there then.
 #include "data/data_internal.h"
 
+#include "base/encode.h"
 #include "guard/eval.h"
 
 // ---- Entity tags --------------------------------------------------------------------------------
 
 void data_etag_text(const uint8_t digest[DIGEST_BYTES], char out[DATA_ETAG + 1])
 {
-    static const char digits[] = "0123456789abcdef";
-    size_t at = 0;
-    out[at++] = '"';
-    for (size_t i = 0; i < DIGEST_BYTES; i++) {
-        out[at++] = digits[digest[i] >> 4];
-        out[at++] = digits[digest[i] & 15];
-    }
-    out[at++] = '"';
-    out[at] = 0;
+    out[0] = out[DATA_ETAG - 1] = '"';
+    out[DATA_ETAG] = 0;
+    hex_text(slice_of(digest, DIGEST_BYTES), out + 1);
 }
 
 // Whether a list of tags, as If-Match and If-None-Match have it, names the digest. `weak`: also as
@@ -30,15 +25,7 @@ static bool tag_listed(struct slice list, const uint8_t digest[DIGEST_BYTES], bo
     char tag[DATA_ETAG + 1];
     data_etag_text(digest, tag);
     while (list.len > 0) {
-        const uint8_t *comma = memchr(list.ptr, ',', list.len);
-        struct slice word =
-            slice_of(list.ptr, comma == NULL ? list.len : (size_t)(comma - list.ptr));
-        size_t skip = word.len + (comma == NULL ? 0 : 1);
-        list = slice_of(list.ptr + skip, list.len - skip);
-        while (word.len > 0 && (*word.ptr == ' ' || *word.ptr == '\t'))
-            word = slice_of(word.ptr + 1, word.len - 1);
-        while (word.len > 0 && (word.ptr[word.len - 1] == ' ' || word.ptr[word.len - 1] == '\t'))
-            word.len--;
+        struct slice word = slice_trim(slice_cut(&list, ','));
         if (weak && slice_begins(word, SLICE_LIT("W/")))
             word = slice_of(word.ptr + 2, word.len - 2);
         // In JSON the quotes may be left out.

@@ -86,7 +86,7 @@ static void complete(struct data *data)
 {
     const struct data_change *change = &data->tasks[0].changes[0];
     if (change->failed) {
-        data_answer_problem(data, &change->problem);
+        (void)data_answer_problem(data, change->problem);
         return;
     }
     data_header_warnings(data, change->warnings);
@@ -104,7 +104,7 @@ static void complete(struct data *data)
         struct json_writer w = json_writer_to(&data->body);
         data_change_write(change, &w);
     }
-    data_answer_json(data, change->status);
+    (void)data_answer_json(data, change->status);
 }
 
 enum data_step data_entity(struct data *data, const struct model_entity *entity)
@@ -119,11 +119,8 @@ enum data_step data_entity(struct data *data, const struct model_entity *entity)
     struct data_task *task = &data->tasks[0];
     struct data_change *change = arena_zalloc(&data->arena, 1, sizeof(*change));
     struct entity_write *write = arena_zalloc(&data->arena, 1, sizeof(*write));
-    if (change == NULL || write == NULL) {
-        struct data_problem problem = data_problem_memory(data);
-        data_answer_problem(data, &problem);
-        return DATA_READY;
-    }
+    if (change == NULL || write == NULL)
+        return data_answer_problem(data, data_problem_memory(data));
     *change = (struct data_change){
         .action = action,
         .entity = entity,

@@ -178,9 +178,9 @@ MUST_CHECK enum data_step data_entity(struct data *data, const struct model_enti
 MUST_CHECK enum data_step data_list(struct data *data, bool transaction);
 MUST_CHECK enum data_step data_pattern(struct data *data, const struct model_access *access);
 MUST_CHECK enum data_step data_pattern_resume(struct data *data);
-void data_tables_page(struct data *data);
-void data_table_page(struct data *data);
-void data_openapi_page(struct data *data);
+enum data_step data_tables_page(struct data *data);
+enum data_step data_table_page(struct data *data);
+enum data_step data_openapi_page(struct data *data);
 
 // Makes `count` tasks; false with the problem answered if memory is out.
 MUST_CHECK bool data_tasks_new(struct data *data, size_t count);
@@ -189,19 +189,19 @@ MUST_CHECK enum data_step data_tasks_run(struct data *data, void (*complete)(str
 // Goes on with `later`: DATA_LATER, unless this is the pool already.
 MUST_CHECK enum data_step data_move(struct data *data, enum data_step (*later)(struct data *data));
 
-// Answers.
-void data_answer_problem(struct data *data, const struct data_problem *problem);
+// Answers. Those that return a step are at the end with it: DATA_READY.
+enum data_step data_answer_problem(struct data *data, struct data_problem problem);
+// The problem that is in data->error.
+enum data_step data_answer_error(struct data *data);
 // 200 with the JSON in data->body.
-void data_answer_json(struct data *data, int status);
-void data_answer_not_found(struct data *data, const char *format, ...) PRINTF_LIKE(2, 3);
+enum data_step data_answer_json(struct data *data, int status);
+enum data_step data_answer_not_found(struct data *data, const char *format, ...) PRINTF_LIKE(2, 3);
 // 405 unless the method is one of the list, "GET, HEAD"; then true.
 MUST_CHECK bool data_method_in(struct data *data, const char *allowed);
 // 415 unless the body is JSON, or there is none.
 MUST_CHECK bool data_body_is_json(struct data *data);
 void data_count_call(struct data *data, const struct api_call *call);
 void data_header_warnings(struct data *data, struct slice warnings);
-
-bool data_is_get(const struct data *data); // GET or HEAD
 
 // ---- URLs and cursors (data_url.c) -------------------------------------------------------------
 

@@ -217,17 +217,15 @@ static void write_result(struct json_writer *w, const struct data_change *change
 static void complete_batch(struct data *data)
 {
     struct json_writer w = json_writer_to(&data->body);
-    json_open_object(&w);
-    json_put_array(&w, "results");
+    json_form(&w, "{'results':[");
     for (size_t i = 0; i < data->task_count; i++) {
         struct data_change *change = &data->tasks[i].changes[0];
         data_header_warnings(data, change->warnings);
         find_room(data, change);
         write_result(&w, change, i);
     }
-    json_close_array(&w);
-    json_close_object(&w);
-    data_answer_json(data, 200);
+    json_form(&w, "]}");
+    (void)data_answer_json(data, 200);
 }
 
 // The status of a transaction that failed for one reason is that of the reason.
@@ -264,19 +262,16 @@ static void complete_transaction(struct data *data)
     for (size_t i = 0; i < task->count; i++) {
         const struct data_change *change = &task->changes[i];
         data_header_warnings(data, change->warnings);
-        if (!failed || change->failed) {
+        if (!failed || change->failed)
             write_result(&w, change, i);
-        } else {
-            json_open_object(&w);
-            json_close_object(&w);
-        }
+        else
+            json_form(&w, "{}");
     }
-    json_close_array(&w);
-    json_close_object(&w);
+    json_form(&w, "]}");
     if (failed)
         data->type = SLICE_LIT("application/problem+json");
     else
-        data_answer_json(data, 200);
+        (void)data_answer_json(data, 200);
 }
 
 // ---- The routes ---------------------------------------------------------------------------------
@@ -285,12 +280,9 @@ static bool make_tasks(struct data *data, size_t count, bool transaction,
                        struct data_change *changes)
 {
     struct entity_write *writes = arena_zalloc(&data->arena, count, sizeof(*writes));
-    if (writes == NULL) {
-        struct data_problem problem = data_problem_memory(data);
-        data_answer_problem(data, &problem);
-        return false;
-    }
-    if (!data_tasks_new(data, transaction ? 1 : count))
+    if (writes == NULL)
+        (void)data_answer_problem(data, data_problem_memory(data));
+    if (writes == NULL || !data_tasks_new(data, transaction ? 1 : count))
         return false;
     for (size_t i = 0; i < data->task_count; i++) {
         data->tasks[i].count = transaction ? count : 1;
@@ -311,11 +303,8 @@ enum data_step data_list(struct data *data, bool transaction)
                                                    : error_budget(&data->error);
     for (size_t i = 0; fine && i < count; i++)
         fine = entry_change(data, &entries[i], i, transaction, &changes[i]);
-    if (!fine) {
-        struct data_problem problem = data_problem_error(&data->error);
-        data_answer_problem(data, &problem);
-        return DATA_READY;
-    }
+    if (!fine)
+        return data_answer_error(data);
     if (!make_tasks(data, count, transaction, changes))
         return DATA_READY;
     return data_tasks_run(data, transaction ? complete_transaction : complete_batch);

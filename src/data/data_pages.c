@@ -5,7 +5,8 @@
 
 enum { TABLES_MAX = 1000, TEXT_MAX = 64 << 10 };
 
-static void write_href(struct json_writer *w, struct slice table, struct slice name)
+// Ends an object with where it is found.
+static void close_with_href(struct json_writer *w, struct slice table, struct slice name)
 {
     struct buf text;
     buf_init(&text, TEXT_MAX);
@@ -15,16 +16,25 @@ static void write_href(struct json_writer *w, struct slice table, struct slice n
         buf_byte(&text, '/');
         data_encode(&text, name);
     }
-    json_put_given(w, "href", buf_view(&text));
+    json_form(w, "'href':%.*s", SLICE_FMT(buf_view(&text)));
+    json_close_object(w);
     buf_release(&text);
 }
 
-static void write_type(struct json_writer *w, const struct model_type *type)
+static void open_named(struct json_writer *w, struct slice name, struct slice doc)
+{
+    json_form(w, "{'name':%.*s", SLICE_FMT(name));
+    json_put_given(w, "doc", doc);
+}
+
+static void open_typed(struct json_writer *w, struct slice name, struct slice doc,
+                       const struct model_type *type)
 {
     struct buf text;
     buf_init(&text, TEXT_MAX);
+    open_named(w, name, doc);
     model_type_text(type, &text);
-    json_put_given(w, "type", buf_view(&text));
+    json_put_string(w, "type", buf_view(&text));
     buf_release(&text);
 }
 
@@ -64,42 +74,32 @@ static size_t collect(struct data *data, struct model **models, const struct mod
 
 static void write_table(struct json_writer *w, const struct model_table *table)
 {
-    json_open_object(w);
-    json_put_given(w, "name", table->name);
-    json_put_given(w, "doc", table->doc);
+    open_named(w, table->name, table->doc);
     json_put_array(w, "entities");
     for (size_t i = 0; i < table->entity_count; i++)
         json_string(w, table->entities[i].name);
-    json_close_array(w);
-    json_put_array(w, "patterns");
+    json_form(w, "],'patterns':[");
     for (size_t i = 0; i < table->access_count; i++)
         json_string(w, table->accesses[i].name);
     json_close_array(w);
-    write_href(w, table->name, slice_of(NULL, 0));
-    json_close_object(w);
+    close_with_href(w, table->name, slice_of(NULL, 0));
 }
 
 static void write_tables(struct json_writer *w, size_t count,
                          const struct model_table *const *tables)
 {
-    json_open_object(w);
-    json_put_array(w, "tables");
+    json_form(w, "{'tables':[");
     for (size_t i = 0; i < count; i++)
         write_table(w, tables[i]);
-    json_close_array(w);
-    json_put_text(w, "openapi", "/v1/openapi.json");
-    json_close_object(w);
+    json_form(w, "],'openapi':'/v1/openapi.json'}");
 }
 
-static void answer_all(struct data *data, bool openapi)
+static enum data_step answer_all(struct data *data, bool openapi)
 {
     struct model **models = arena_zalloc(&data->arena, TABLES_MAX, sizeof(*models));
     const struct model_table **tables = arena_zalloc(&data->arena, TABLES_MAX, sizeof(*tables));
-    if (models == NULL || tables == NULL) {
-        struct data_problem problem = data_problem_memory(data);
-        data_answer_problem(data, &problem);
-        return;
-    }
+    if (models == NULL || tables == NULL)
+        return data_answer_problem(data, data_problem_memory(data));
     size_t count = collect(data, models, tables);
     struct json_writer w = json_writer_to(&data->body);
     if (openapi)
@@ -108,96 +108,71 @@ static void answer_all(struct data *data, bool openapi)
         write_tables(&w, count, tables);
     for (size_t i = 0; i < count; i++)
         model_release(models[i]);
-    data_answer_json(data, 200);
+    return data_answer_json(data, 200);
 }
 
-void data_tables_page(struct data *data)
+enum data_step data_tables_page(struct data *data)
 {
-    answer_all(data, false);
+    return answer_all(data, false);
 }
 
-void data_openapi_page(struct data *data)
+enum data_step data_openapi_page(struct data *data)
 {
-    answer_all(data, true);
+    return answer_all(data, true);
 }
 
 // ---- One table ----------------------------------------------------------------------------------
-
-static void write_attribute(struct json_writer *w, const struct model_attribute *attribute)
-{
-    json_open_object(w);
-    json_put_given(w, "name", attribute->name);
-    json_put_given(w, "doc", attribute->doc);
-    write_type(w, attribute->type);
-    json_put_flag(w, "required",
-                  !attribute->optional && attribute->otherwise == NULL && !attribute->version);
-    json_close_object(w);
-}
 
 static void write_entity(struct json_writer *w, const struct model_entity *entity)
 {
     struct model_address address;
     model_address(entity, &address);
-    json_open_object(w);
-    json_put_given(w, "name", entity->name);
-    json_put_given(w, "doc", entity->doc);
+    open_named(w, entity->name, entity->doc);
     json_put_array(w, "key");
     for (size_t i = 0; i < address.count; i++)
         json_string(w, address.parts[i].name);
+    json_form(w, "],'attributes':[");
+    for (size_t i = 0; i < entity->attribute_count; i++) {
+        const struct model_attribute *one = &entity->attributes[i];
+        open_typed(w, one->name, one->doc, one->type);
+        json_form(w, "'required':%hhd}", !one->optional && one->otherwise == NULL && !one->version);
+    }
     json_close_array(w);
-    json_put_array(w, "attributes");
-    for (size_t i = 0; i < entity->attribute_count; i++)
-        write_attribute(w, &entity->attributes[i]);
-    json_close_array(w);
-    write_href(w, entity->table->name, entity->name);
-    json_close_object(w);
+    close_with_href(w, entity->table->name, entity->name);
 }
 
 static void write_pattern(struct json_writer *w, const struct model_access *access)
 {
     struct buf text;
     buf_init(&text, TEXT_MAX);
-    json_open_object(w);
-    json_put_given(w, "name", access->name);
-    json_put_given(w, "doc", access->doc);
+    open_named(w, access->name, access->doc);
     json_put_array(w, "parameters");
     for (size_t i = 0; i < access->param_count; i++) {
-        json_open_object(w);
-        json_put_given(w, "name", access->params[i].name);
-        write_type(w, access->params[i].type);
+        open_typed(w, access->params[i].name, slice_of(NULL, 0), access->params[i].type);
         json_close_object(w);
     }
-    json_close_array(w);
-    json_put_array(w, "entities");
+    json_form(w, "],'entities':[");
     for (size_t i = 0; i < access->entity_count; i++)
         json_string(w, access->entities[i]->name);
-    json_close_array(w);
-    json_put_flag(w, "one", access->one);
     access_describe(access, &text);
-    json_put_given(w, "query", buf_view(&text));
-    write_href(w, access->table->name, access->name);
-    json_close_object(w);
+    json_form(w, "],'one':%hhd,'query':%.*s", access->one, SLICE_FMT(buf_view(&text)));
+    close_with_href(w, access->table->name, access->name);
     buf_release(&text);
 }
 
-void data_table_page(struct data *data)
+enum data_step data_table_page(struct data *data)
 {
     const struct model_table *table = data->table;
     static const char *const modes[] = {
         [MODEL_OFF] = "off", [MODEL_WARN] = "warn", [MODEL_ENFORCE] = "enforce"};
     struct json_writer w = json_writer_to(&data->body);
-    json_open_object(&w);
-    json_put_given(&w, "name", table->name);
-    json_put_given(&w, "doc", table->doc);
-    json_put_text(&w, "guard", modes[table->guard]);
-    json_put_array(&w, "entities");
+    open_named(&w, table->name, table->doc);
+    json_form(&w, "'guard':%s,'entities':[", modes[table->guard]);
     for (size_t i = 0; i < table->entity_count; i++)
         write_entity(&w, &table->entities[i]);
-    json_close_array(&w);
-    json_put_array(&w, "patterns");
+    json_form(&w, "],'patterns':[");
     for (size_t i = 0; i < table->access_count; i++)
         write_pattern(&w, &table->accesses[i]);
-    json_close_array(&w);
-    json_close_object(&w);
-    data_answer_json(data, 200);
+    json_form(&w, "]}");
+    return data_answer_json(data, 200);
 }

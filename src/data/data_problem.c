@@ -95,19 +95,13 @@ static void write_violations(struct json_writer *w, const struct model_violation
         const struct model_violation *one = &violations->list[i];
         struct buf text;
         buf_init(&text, 64 << 10);
-        json_open_object(w);
-        json_name(w, "pointer");
-        buf_text(&text, where);
-        buf_slice(&text, one->pointer);
-        json_string(w, buf_view(&text));
-        json_put_string(w, "expected", one->expected);
-        json_put_string(w, "actual", one->actual);
-        json_name(w, "detail");
+        buf_printf(&text, "%s%.*s", where, SLICE_FMT(one->pointer));
+        json_form(w, "{'pointer':%.*s,'expected':%.*s,'actual':%.*s", SLICE_FMT(buf_view(&text)),
+                  SLICE_FMT(one->expected), SLICE_FMT(one->actual));
         buf_clear(&text);
         buf_printf(&text, "expected %.*s, got %.*s", SLICE_FMT(one->expected),
                    SLICE_FMT(one->actual));
-        json_string(w, buf_view(&text));
-        json_close_object(w);
+        json_form(w, "'detail':%.*s}", SLICE_FMT(buf_view(&text)));
         buf_release(&text);
     }
     json_close_array(w);
@@ -118,8 +112,7 @@ void data_problem_members(struct json_writer *w, const struct data_problem *prob
 {
     const struct problem_row *row = &rows[problem->kind];
     write_type(w, row);
-    json_put_text(w, "title", row->title);
-    json_put_integer(w, "status", row->status);
+    json_form(w, "'title':%s,'status':%d", row->title, row->status);
     if (problem->detail != NULL && problem->detail[0] != 0)
         json_put_text(w, "detail", problem->detail);
     if (problem->code != ERR_NONE)

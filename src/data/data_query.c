@@ -185,8 +185,7 @@ static bool begin_page(struct entity_read *read, struct arena *arena, struct err
     struct expr_condition *filter;
     buf_clear(&data->body);
     pattern->w = json_writer_to(&data->body);
-    json_open_object(&pattern->w);
-    json_put_array(&pattern->w, "items");
+    json_form(&pattern->w, "{'items':[");
     if (pattern->plan->access->get)
         return true;
     bool fine = access_compile(pattern->plan, arena, &range, &filter, error);
@@ -215,7 +214,7 @@ static bool emit_item(struct entity_read *read, struct slice item, struct steps 
     return error_copy(error, &data->error);
 }
 
-static void finish_page(struct data *data)
+static enum data_step finish_page(struct data *data)
 {
     struct data_pattern *pattern = data->pattern;
     const struct entity_read *read = &pattern->read;
@@ -231,13 +230,7 @@ static void finish_page(struct data *data)
     }
     w->comma = true;
     json_close_object(w);
-    data_answer_json(data, 200);
-}
-
-static void answer_error(struct data *data)
-{
-    struct data_problem problem = data_problem_error(&data->error);
-    data_answer_problem(data, &problem);
+    return data_answer_json(data, 200);
 }
 
 // The call is done.
@@ -245,13 +238,10 @@ static enum data_step answer_call(struct data *data)
 {
     const struct api_call *call = &data->tasks[0].call;
     data_count_call(data, call);
-    if (call->error_code == ERR_NONE) {
-        finish_page(data);
-    } else {
-        (void)error_copy(&data->error, &call->error);
-        answer_error(data);
-    }
-    return DATA_READY;
+    if (call->error_code == ERR_NONE)
+        return finish_page(data);
+    (void)error_copy(&data->error, &call->error);
+    return data_answer_error(data);
 }
 
 static void on_pattern_done(struct api_call *call)
@@ -306,7 +296,7 @@ static void explain(struct data *data, const struct access_plan *plan)
 {
     struct json_writer w = json_writer_to(&data->body);
     access_explain_json(plan, &(struct access_sizes){0}, &w);
-    data_answer_json(data, 200);
+    (void)data_answer_json(data, 200);
 }
 
 // Understands the question. False: the answer is there, or the error is set.
@@ -323,10 +313,10 @@ static bool open_pattern(struct data *data, const struct model_access *access,
         return error_budget(&data->error);
     if (options.cursor != NULL &&
         !data_cursor_read(data, pattern->scope, *options.cursor, &options.access.after)) {
-        data_answer_problem(
-            data, &(struct data_problem){.kind = DATA_CURSOR,
-                                         .detail = "It is not one that this server gave out for "
-                                                   "this pattern and these arguments"});
+        (void)data_answer_problem(
+            data, (struct data_problem){.kind = DATA_CURSOR,
+                                        .detail = "It is not one that this server gave out for "
+                                                  "this pattern and these arguments"});
         return false;
     }
     pattern->plan = access_plan(access, values, &options.access, &data->arena, &data->error);
@@ -345,10 +335,8 @@ enum data_step data_pattern(struct data *data, const struct model_access *access
             arena_zalloc(&data->arena, access->table->entity_count + 1, sizeof(*pattern->layouts));
     bool open = pattern != NULL && pattern->layouts != NULL ? open_pattern(data, access, pattern)
                                                             : error_budget(&data->error);
-    if (!open && data->error.code != ERR_NONE)
-        answer_error(data);
     if (!open)
-        return DATA_READY;
+        return data->error.code != ERR_NONE ? data_answer_error(data) : DATA_READY;
     data->pattern = pattern;
     return run_plan(data);
 }

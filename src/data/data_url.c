@@ -12,14 +12,6 @@ enum { TAG_BYTES = 16, BLOCK_BYTES = 64, CURSOR_MAX = 16 << 10 };
 
 // ---- Percent encoding -------------------------------------------------------------------------
 
-static int hex_value(uint8_t c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 struct slice data_decode(struct arena *arena, struct slice text, bool plus)
 {
     uint8_t *out = arena_alloc(arena, text.len + 1);
@@ -28,8 +20,8 @@ struct slice data_decode(struct arena *arena, struct slice text, bool plus)
         return slice_of(NULL, 0);
     for (size_t i = 0; i < text.len; i++) {
         uint8_t c = text.ptr[i];
-        int high = c == '%' && i + 2 < text.len ? hex_value(text.ptr[i + 1]) : -1;
-        int low = high >= 0 ? hex_value(text.ptr[i + 2]) : -1;
+        int high = c == '%' && i + 2 < text.len ? hex_digit(text.ptr[i + 1]) : -1;
+        int low = high >= 0 ? hex_digit(text.ptr[i + 2]) : -1;
         if (low >= 0) {
             c = (uint8_t)(high << 4 | low);
             i += 2;
@@ -43,17 +35,13 @@ struct slice data_decode(struct arena *arena, struct slice text, bool plus)
 
 void data_encode(struct buf *out, struct slice text)
 {
-    static const char digits[] = "0123456789ABCDEF";
     for (size_t i = 0; i < text.len; i++) {
         uint8_t c = text.ptr[i];
         if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-            c == '-' || c == '.' || c == '_' || c == '~') {
+            c == '-' || c == '.' || c == '_' || c == '~')
             buf_byte(out, c);
-        } else {
-            buf_byte(out, '%');
-            buf_byte(out, (uint8_t)digits[c >> 4]);
-            buf_byte(out, (uint8_t)digits[c & 15]);
-        }
+        else
+            buf_printf(out, "%%%02X", c);
     }
 }
 
@@ -68,19 +56,13 @@ bool data_params_read(struct data *data, struct slice query)
     if (data->params == NULL)
         return error_budget(&data->error);
     while (query.len > 0) {
-        const uint8_t *amp = memchr(query.ptr, '&', query.len);
-        struct slice word =
-            slice_of(query.ptr, amp == NULL ? query.len : (size_t)(amp - query.ptr));
-        size_t skip = word.len + (amp == NULL ? 0 : 1);
-        query = slice_of(query.ptr + skip, query.len - skip);
-        if (word.len == 0)
+        struct slice value = slice_cut(&query, '&');
+        if (value.len == 0)
             continue;
-        const uint8_t *equal = memchr(word.ptr, '=', word.len);
-        size_t name_len = equal == NULL ? word.len : (size_t)(equal - word.ptr);
-        size_t at = equal == NULL ? word.len : name_len + 1;
+        struct slice name = slice_cut(&value, '=');
         struct data_param *param = &data->params[data->param_count++];
-        param->name = data_decode(&data->arena, slice_of(word.ptr, name_len), true);
-        param->value = data_decode(&data->arena, slice_of(word.ptr + at, word.len - at), true);
+        param->name = data_decode(&data->arena, name, true);
+        param->value = data_decode(&data->arena, value, true);
         if (param->name.ptr == NULL || param->value.ptr == NULL)
             return error_budget(&data->error);
         if (!utf8_valid(param->name) || !utf8_valid(param->value))

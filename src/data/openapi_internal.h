@@ -10,14 +10,7 @@ struct openapi {
     const struct model_table *const *tables;
 };
 
-// Members of an object: a text, or nothing if it is empty.
-void openapi_text(struct openapi *o, const char *name, struct slice text);
-void openapi_string(struct openapi *o, const char *name, const char *text);
-
-// The name of an entity's schema: its table (if it needs one), its name, and a suffix.
-void openapi_schema_name(const struct openapi *o, const struct model_entity *entity,
-                         const char *suffix, struct buf *out);
-// {"$ref":"#/components/schemas/User"}
+// {"$ref":"#/components/schemas/User"}: the entity's table (if it needs one), its name, a suffix.
 void openapi_entity_ref(struct openapi *o, const struct model_entity *entity, const char *suffix);
 // The schema of a type. The attribute, if it is not NULL, adds what it says of itself.
 void openapi_type(struct openapi *o, const struct model_table *table, const struct model_type *type,

@@ -17,6 +17,34 @@ void meta_key(struct buf *out, char kind, struct slice name)
     buf_slice(out, name);
 }
 
+void meta_tree_key(struct buf *out, char kind, tree_id tree)
+{
+    uint8_t name[4];
+    be32_put(name, tree);
+    meta_key(out, kind, slice_of(name, sizeof(name)));
+}
+
+enum store_result meta_get(struct store *store, struct store_snapshot *snapshot, char kind,
+                           struct slice name, struct store_value *out, struct store_error *error)
+{
+    struct buf key;
+    buf_init(&key, STORE_KEY_MAX);
+    meta_key(&key, kind, name);
+    enum store_result result = store_get(store, snapshot, buf_view(&key), out, error);
+    buf_release(&key);
+    return result;
+}
+
+struct store_cursor *meta_cursor(struct store *store, char kind)
+{
+    const uint8_t lower[META_HEAD] = {0, 0, 0, TREE_META, (uint8_t)kind};
+    const uint8_t upper[META_HEAD] = {0, 0, 0, TREE_META, (uint8_t)(kind + 1)};
+    struct store_cursor *cursor = store_cursor_open(store, NULL, slice_of(lower, sizeof(lower)),
+                                                    slice_of(upper, sizeof(upper)));
+    store_cursor_first(cursor);
+    return cursor;
+}
+
 // The position of the name, or where it would stand.
 static size_t position_of(const struct catalog *catalog, struct slice name, bool *found)
 {
@@ -144,42 +172,31 @@ tree_id catalog_new_tree(struct txn *txn)
     return tree;
 }
 
-static void drop_key(struct txn *txn, tree_id tree)
-{
-    uint8_t name[4];
-    be32_put(name, tree);
-    meta_key(&txn->key, META_DROP, slice_of(name, sizeof(name)));
-}
-
 void catalog_drop_tree(struct txn *txn, tree_id tree)
 {
-    drop_key(txn, tree);
+    meta_tree_key(&txn->key, META_DROP, tree);
     store_batch_put(txn->batch, buf_view(&txn->key), slice_of(NULL, 0));
     store_batch_frees(txn->batch);
 }
 
 void catalog_forget_drop(struct txn *txn, tree_id tree)
 {
-    drop_key(txn, tree);
-    store_batch_delete(txn->batch, buf_view(&txn->key));
-    uint8_t name[4];
-    be32_put(name, tree);
-    meta_key(&txn->key, META_STATS, slice_of(name, sizeof(name)));
-    store_batch_delete(txn->batch, buf_view(&txn->key));
+    const char kinds[] = {META_DROP, META_STATS};
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        meta_tree_key(&txn->key, kinds[i], tree);
+        store_batch_delete(txn->batch, buf_view(&txn->key));
+    }
 }
 
 // ---- Loading ------------------------------------------------------------------------
 
 static struct tree_stats *load_stats(struct engine *engine, tree_id tree, struct store_error *error)
 {
-    struct buf key;
-    buf_init(&key, 64);
     uint8_t name[4];
     be32_put(name, tree);
-    meta_key(&key, META_STATS, slice_of(name, sizeof(name)));
     struct store_value value;
-    enum store_result result = store_get(engine->store, NULL, buf_view(&key), &value, error);
-    buf_release(&key);
+    enum store_result result =
+        meta_get(engine->store, NULL, META_STATS, slice_of(name, sizeof(name)), &value, error);
     if (result == STORE_FAILED)
         return NULL;
     int64_t items = 0;
@@ -225,13 +242,9 @@ static bool load_table(struct engine *engine, struct slice record, struct store_
 
 static bool load_tables(struct engine *engine, struct store_error *error)
 {
-    const uint8_t lower[5] = {0, 0, 0, TREE_META, META_TABLE};
-    const uint8_t upper[5] = {0, 0, 0, TREE_META, META_TABLE + 1};
-    struct store_cursor *cursor =
-        store_cursor_open(engine->store, NULL, slice_of(lower, 5), slice_of(upper, 5));
-    ensure_memory(cursor);
+    struct store_cursor *cursor = meta_cursor(engine->store, META_TABLE);
     bool ok = true;
-    for (store_cursor_first(cursor); ok && store_cursor_valid(cursor); store_cursor_next(cursor))
+    for (; ok && store_cursor_valid(cursor); store_cursor_next(cursor))
         ok = load_table(engine, store_cursor_value(cursor), error);
     ok = ok && store_cursor_ok(cursor, error);
     store_cursor_close(cursor);
@@ -240,12 +253,9 @@ static bool load_tables(struct engine *engine, struct store_error *error)
 
 bool catalog_load(struct engine *engine, struct store_error *error)
 {
-    struct buf key;
-    buf_init(&key, 64);
-    meta_key(&key, META_NEXT, slice_of(NULL, 0));
     struct store_value value;
-    enum store_result result = store_get(engine->store, NULL, buf_view(&key), &value, error);
-    buf_release(&key);
+    enum store_result result =
+        meta_get(engine->store, NULL, META_NEXT, slice_of(NULL, 0), &value, error);
     if (result == STORE_FAILED)
         return false;
     engine->catalog.next_tree = TREE_FIRST;

@@ -10,7 +10,8 @@ static bool give_trees(struct txn *txn, struct table *table)
     if (is_new) {
         table->tree = catalog_new_tree(txn);
         table->stats = tree_stats_new(0, 0);
-        table->created_ms = env_now(&txn->engine->env);
+        if (table->created_ms == 0)
+            table->created_ms = env_now(&txn->engine->env);
         char uuid[37];
         env_uuid(&txn->engine->env, uuid);
         table->uuid = arena_copy(&table->arena, slice_str(uuid));
@@ -37,6 +38,8 @@ static bool give_trees(struct txn *txn, struct table *table)
         table->log = catalog_new_tree(txn);
     if (table->guard != NULL && table->guard->claims && table->claims == 0)
         table->claims = catalog_new_tree(txn);
+    if (table->next != NULL && table->next_claims == 0)
+        table->next_claims = catalog_new_tree(txn);
     if (table->ttl.attribute.len > 0 && table->ttl.tree == 0) {
         table->ttl.tree = catalog_new_tree(txn);
         table->ttl.filled = is_new;
@@ -108,6 +111,7 @@ static struct trees trees_of(const struct table *table)
     trees_add(&trees, table->collections);
     trees_add(&trees, table->ttl.tree);
     trees_add(&trees, table->claims);
+    trees_add(&trees, table->next_claims);
     for (size_t i = 0; i < table->index_count; i++)
         trees_add(&trees, table->indexes[i].tree);
     for (size_t i = 0; i < table->vector_count; i++)

@@ -77,6 +77,20 @@ bool engine_store_failed(struct error *error, const struct store_error *cause)
     return error_set(error, ERR_INTERNAL, "The request could not be completed: the store failed.");
 }
 
+bool engine_cursor_ok(const struct store_cursor *cursor, struct error *error)
+{
+    struct store_error cause;
+    return store_cursor_valid(cursor) || store_cursor_ok(cursor, &cause) ||
+           engine_store_failed(error, &cause);
+}
+
+bool engine_cursor_end(struct store_cursor *cursor, struct error *error)
+{
+    bool ok = engine_cursor_ok(cursor, error);
+    store_cursor_close(cursor);
+    return ok;
+}
+
 struct store_snapshot *engine_snapshot(struct engine *engine)
 {
     return store_snapshot_take(engine->store);

@@ -95,6 +95,9 @@ enum job_turn {
 // A piece of work for the writer. The owner keeps it alive until `done`.
 struct job {
     struct job *next;
+    // On the thread that submits it, first of all; may be NULL. False, with the error set, if it
+    // cannot be submitted.
+    bool (*ready)(struct job *job);
     // On the writer's thread. Either succeeds, with all its writes in the transaction, or
     // returns false, with `error` set and nothing written. It must not take long.
     bool (*run)(struct job *job, struct txn *txn);
@@ -119,8 +122,9 @@ struct job {
     struct waiter *waiter; // the engine's own: who sleeps in engine_run(), instead of `done`
 };
 
-// Hands a job to the writer. False (ERR_THROTTLING) if too many are waiting; then `done` is
-// never called. Of a patient job `done` may have been called, on this thread, when this returns.
+// Hands a job to the writer. False if it is not ready, or (ERR_THROTTLING) too many are waiting;
+// then `done` is never called. Of a patient job `done` may have been called, on this thread, when
+// this returns.
 MUST_CHECK bool engine_submit(struct engine *engine, struct job *job);
 
 // Submits and waits. False if the job failed: then nothing of its last commit was done, and
@@ -154,6 +158,7 @@ enum write_flag {
     WRITE_TOUCH = 1 << 6,   // UPDATE, without an update: the guard completes an item that is there
     WRITE_BATCH = 1 << 7,  // PUT: one of many, which may bring items from elsewhere (for the guard)
     WRITE_JOINED = 1 << 8, // of the same part as the action before: see write_job.each
+    WRITE_CLAIM = 1 << 9,  // a touch for the table's next guard alone: see guard.h
 };
 
 static inline unsigned write_flag_if(bool is, enum write_flag flag)
@@ -176,20 +181,25 @@ struct write_result {
     struct slice warnings;       // of the guard, lines of text; or empty
 };
 
-// Everything but `out` is borrowed until the job is done, and the engine leaves it alone.
+// What is not the engine's own is borrowed until the job is done, and left alone.
 struct write_action {
     enum write_kind kind;
     unsigned flags;                         // of enum write_flag
     struct table *table;                    // a reference the owner holds
-    struct slice key;                       // tree key: see layout.h
     struct slice item;                      // PUT: the item. Otherwise: the bare key as an item
     const struct expr_condition *condition; // or NULL
     const struct expr_update *update;       // UPDATE; may be NULL (creates the bare key)
-    const struct table *judged;             // PUT: see table_check_item(); or NULL
+    size_t update_size;                     // UPDATE: that counts as much as the item; or 0
     const struct guard *prepared;           // PUT: the guard that has completed the item, or NULL
     struct guard_settled settled;           // PUT: and what the item will probably come to then
     struct slice if_match; // empty, or the digest that the item there must have (value/digest.h)
     size_t room;           // the owner's: bytes of its answer that this action is part of
+
+    // The engine's own: see write_action_address().
+    struct slice key;           // tree key
+    struct slice keyed;         // the item that it was made of
+    size_t size;                // PUT: of the item, by AWS's formula
+    const struct table *judged; // PUT: the version whose index keys the item fits, or NULL
     struct write_result out;
 };
 
@@ -222,6 +232,7 @@ struct write_job {
     struct record_write (*record)(struct write_job *request);
 
     // The engine's own.
+    bool distinct;              // no two actions are on one item
     size_t at;                  // actions that are done
     size_t committed;           // actions that are on disk
     struct plan *plans;         // of the part that follows, once it is begun
@@ -232,15 +243,25 @@ struct write_job {
     bool refused; // nothing more of it is done, because the engine is to stop
 };
 
-// Judges the index keys of an item to be put: types, emptiness, sizes. Whoever puts that very item
-// says by which version of the table it was judged (write_action.judged): the writer judges it
-// unless that is still the current one.
+// Judges what an action is about, and makes its key: of the item of a PUT, which must fit the
+// table's indexes as well, else of the bare key. Whoever submits an action without having asked for
+// that hears of mistakes then. What changes the item comes before.
+MUST_CHECK bool write_action_address(struct write_action *action, struct arena *arena,
+                                     struct error *error);
+// The tree key that an item of this bare key is read by.
+MUST_CHECK bool table_tree_key(const struct table *table, struct slice key, struct arena *arena,
+                               struct slice *tree_key, struct error *error);
+// A transaction has one action for an item: judges that of the actions that have not failed. They
+// have their keys by now. Who does not ask hears of it when submitting.
+MUST_CHECK bool write_job_distinct(struct write_job *request);
+
+// Judges the index keys of an item to be put: types, emptiness, sizes.
 MUST_CHECK bool table_check_item(const struct table *table, struct slice item, struct error *error);
 // Judges what can be known of an update's index keys before the item is: their types.
 MUST_CHECK bool table_check_update(const struct table *table, const struct expr_update *update,
                                    struct error *error);
 
-// Prepares `job` (run, error) for engine_submit. The caller sets job.done.
+// Prepares `job` (ready, run, error) for engine_submit. The caller sets job.done.
 void write_job_init(struct write_job *request, struct engine *engine, struct arena *arena,
                     struct error *error);
 // Releases what the results hold (cost_table references). Call once after done, or if never

@@ -28,12 +28,9 @@ struct job_list {
 
 static inline void jobs_add(struct job_list *list, struct job *job)
 {
+    struct job **place = list->first == NULL ? &list->first : &list->last->next;
     job->next = NULL;
-    if (list->first == NULL)
-        list->first = job;
-    else
-        list->last->next = job;
-    list->last = job;
+    *place = list->last = job;
 }
 
 static inline struct job *jobs_take(struct job_list *list)
@@ -138,6 +135,32 @@ struct engine {
     pthread_t writer_thread;
 };
 
+// ---- Images of an item ---------------------------------------------------------------------
+
+// One state of an item: its bytes (VALUE_NONE if there is none) and AWS's size of it. Of a wide one
+// the attributes that make keys stand apart: see layout_key_image().
+struct image {
+    struct slice item;
+    size_t size;
+    struct slice keys;
+};
+
+// What becomes of one item. All that is derived from items (entries, expiry, the change log) is a
+// function of it.
+struct change {
+    struct slice key; // the item's tree key
+    struct image before;
+    struct image after;
+    bool same;           // both images are equal
+    struct slice record; // of the image after, if it was put: in the batch, for others to share
+};
+
+// Where to look for an attribute that makes a key.
+static inline struct slice image_keys(struct image image)
+{
+    return image.keys.len > 0 ? image.keys : image.item;
+}
+
 // ---- The writer's transaction (writer.c) ----------------------------------------------
 
 // The change of one tree's counters in the batch that is being gathered.
@@ -181,12 +204,24 @@ static inline void txn_put(struct txn *txn, struct slice key, const struct buf *
         store_batch_put(txn->batch, key, buf_view(record));
 }
 
-// Puts the record of an item, made where it will stay until the commit; returns it. Empty if memory
-// ran out: then the batch fails.
-struct slice txn_put_item(struct txn *txn, struct slice key, struct slice item, size_t size);
-
-void txn_count(struct txn *txn, tree_id tree, struct tree_stats *stats, int64_t items,
-               int64_t bytes);
+// What becomes of one entry of a tree that is counted: a table's, or an index's. Each of the
+// functions below counts it with what it does, so that counters cannot differ from entries.
+struct entry_change {
+    tree_id tree;
+    struct tree_stats *stats;
+    struct slice key;
+    struct image before; // what counts for the entry; VALUE_NONE if there is none
+    struct image after;
+};
+// Puts the record of the item after, made where it will stay until the commit; returns it. Empty if
+// memory ran out: then the batch fails.
+struct slice txn_put_item(struct txn *txn, const struct entry_change *entry);
+// Puts a record that the batch has already under another key.
+void txn_put_shared(struct txn *txn, const struct entry_change *entry, struct slice record);
+void txn_put_entry(struct txn *txn, const struct entry_change *entry, const struct buf *record);
+void txn_remove(struct txn *txn, const struct entry_change *entry);
+// The entry itself stays as it is.
+void txn_recount(struct txn *txn, const struct entry_change *entry);
 
 // The record under a key as the transaction sees it. `pin` must be released with
 // store_value_release; bytes taken from the batch are copied into the arena.
@@ -209,6 +244,10 @@ void judge_returned(struct engine *engine);
 
 // Turns a failed store call into the client's error; the text is in the log.
 bool engine_store_failed(struct error *error, const struct store_error *cause);
+// Whether the cursor stands on a key or has come to its end: it has not failed. The other one
+// closes it as well.
+MUST_CHECK bool engine_cursor_ok(const struct store_cursor *cursor, struct error *error);
+MUST_CHECK bool engine_cursor_end(struct store_cursor *cursor, struct error *error);
 
 // ---- Health (health.c) -------------------------------------------------------------------
 
@@ -235,8 +274,14 @@ tree_id catalog_new_tree(struct txn *txn);
 // Notes in the batch that a tree is to be emptied; the keeper does it.
 void catalog_drop_tree(struct txn *txn, tree_id tree);
 void catalog_forget_drop(struct txn *txn, tree_id tree);
-// The key of a record in the meta tree.
+// The key of a record in the meta tree; the record; a cursor at the first record of a kind.
+enum { META_HEAD = 5 }; // tree and kind
 void meta_key(struct buf *out, char kind, struct slice name);
+void meta_tree_key(struct buf *out, char kind, tree_id tree);
+MUST_CHECK enum store_result meta_get(struct store *store, struct store_snapshot *snapshot,
+                                      char kind, struct slice name, struct store_value *out,
+                                      struct store_error *error);
+struct store_cursor *meta_cursor(struct store *store, char kind);
 
 enum {
     META_TABLE = 'T',    // + name -> table record
@@ -255,32 +300,6 @@ enum {
 struct record_write;
 void txn_record(struct txn *txn, const struct record_write *write);
 
-// ---- Images of an item ---------------------------------------------------------------------
-
-// One state of an item: its bytes (VALUE_NONE if there is none) and AWS's size of it. Of a wide one
-// the attributes that make keys stand apart: see layout_key_image().
-struct image {
-    struct slice item;
-    size_t size;
-    struct slice keys;
-};
-
-// What becomes of one item. All that is derived from items (entries, expiry, the change log) is a
-// function of it.
-struct change {
-    struct slice key; // the item's tree key
-    struct image before;
-    struct image after;
-    bool same;           // both images are equal
-    struct slice record; // of the image after, if it was put: in the batch, for others to share
-};
-
-// Where to look for an attribute that makes a key.
-static inline struct slice image_keys(struct image image)
-{
-    return image.keys.len > 0 ? image.keys : image.item;
-}
-
 // ---- Change log (log.c) ------------------------------------------------------------------
 
 MUST_CHECK bool log_load(struct engine *engine, struct store_error *error);
@@ -298,6 +317,11 @@ void ttl_apply(struct txn *txn, const struct table *table, const struct change *
 
 // ---- Indexes (index.c) ------------------------------------------------------------------
 
+// Judge one key of an index: its type; for an item that is put also emptiness and size.
+MUST_CHECK bool index_check_type(const struct index *index, const struct key_part *key,
+                                 enum value_type actual, struct error *error);
+MUST_CHECK bool index_check_key(const struct index *index, size_t part, struct slice value,
+                                struct error *error);
 // Judges the index keys (type, emptiness, size) that an update has changed.
 MUST_CHECK bool index_keys_check(const struct table *table, struct slice before, struct slice after,
                                  struct error *error);
@@ -318,6 +342,13 @@ struct index_cost {
 struct index_cost index_apply(struct txn *txn, const struct table *table, const struct index *index,
                               const struct change *change);
 
+// ---- Applying (write.c) --------------------------------------------------------------------
+
+// Brings all that is derived from an item and counted or looked up by it (expiry, indexes, vector
+// indexes) from the old image to the new one. Returns how much its collection grows.
+int64_t apply_derived(struct txn *txn, const struct table *table, const struct change *change,
+                      struct write_cost *out);
+
 // ---- Plans (plan.c) ----------------------------------------------------------------------
 
 // What the guard said of one action: the values its item claims and gives back.
@@ -326,6 +357,9 @@ struct claims {
     struct guard_claim *list;
     size_t release_count;
     struct guard_claim *releases;
+    size_t next_count;        // of the claims, the last ones: of the table's next guard
+    size_t next_releases;     // and of the releases
+    bool clashed;             // another item has one of the next guard's
     struct claim_row **rows;  // by position in list, once they are in a ledger
     struct claim_row **given; // by position in releases; NULL for what is claimed again
 };
@@ -408,6 +442,7 @@ uint64_t vector_apply(struct txn *txn, const struct table *table, const struct v
 // ---- Idempotency tokens (token.c) -----------------------------------------------------------
 
 enum token_state { TOKEN_NEW, TOKEN_SAME, TOKEN_OTHER };
+// Of a token that is the same, the actions have the cost of reading their items (in units of 4 KB).
 MUST_CHECK bool token_look_up(struct txn *txn, struct write_job *request, enum token_state *state);
 void token_remember(struct txn *txn, const struct write_job *request);
 // Forgets tokens older than ten minutes, a bounded number at a time; true if there may be more.

@@ -61,10 +61,8 @@ static bool read_sequence(struct history *history, struct error *error)
 {
     struct store_value value;
     struct store_error cause;
-    buf_clear(&history->image);
-    meta_key(&history->image, META_SEQUENCE, slice_of(NULL, 0));
-    switch (store_get(history->engine->store, history->snapshot, buf_view(&history->image), &value,
-                      &cause)) {
+    switch (meta_get(history->engine->store, history->snapshot, META_SEQUENCE, slice_of(NULL, 0),
+                     &value, &cause)) {
     case STORE_FAILED:
         return engine_store_failed(error, &cause);
     case STORE_ABSENT:
@@ -93,12 +91,7 @@ struct history *history_open(struct engine *engine, struct table *table, int64_t
     buf_init(&history->image, 64 << 20);
     history->snapshot = store_snapshot_take(engine->store);
     ensure_memory(history->snapshot);
-    uint8_t lower[4];
-    uint8_t upper[4];
-    layout_tree_bounds(table->tree, lower, upper);
-    history->cursor =
-        store_cursor_open(engine->store, history->snapshot, slice_of(lower, 4), slice_of(upper, 4));
-    ensure_memory(history->cursor);
+    history->cursor = layout_tree_cursor(engine->store, history->snapshot, table->tree);
     if (!read_sequence(history, error)) {
         history_close(history);
         return NULL;
@@ -183,7 +176,5 @@ bool history_ok(const struct history *history, struct error *error)
 {
     if (history->error.code != ERR_NONE)
         return error_set(error, history->error.code, "%s", history->error.message);
-    struct store_error cause;
-    return store_cursor_valid(history->cursor) || store_cursor_ok(history->cursor, &cause) ||
-           engine_store_failed(error, &cause);
+    return engine_cursor_ok(history->cursor, error);
 }

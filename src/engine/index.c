@@ -12,24 +12,23 @@
 #include "engine/engine_internal.h"
 #include "engine/vector.h"
 
-static bool refuse_type(const struct index *index, const struct key_part *key,
-                        enum value_type actual, struct error *error)
+bool index_check_type(const struct index *index, const struct key_part *key, enum value_type actual,
+                      struct error *error)
 {
-    return error_validation(error,
+    return actual == key->type ||
+           error_validation(error,
                             "One or more parameter values were invalid: Type mismatch for Index "
                             "Key %.*s Expected: %s Actual: %s IndexName: %.*s",
                             SLICE_FMT(key->name), value_type_name(key->type),
                             value_type_name(actual), SLICE_FMT(index->name));
 }
 
-// One index key of an item that is put.
-static bool check_put(const struct index *index, size_t part, struct slice value,
-                      struct error *error)
+bool index_check_key(const struct index *index, size_t part, struct slice value,
+                     struct error *error)
 {
     const struct key_part *key = &index->keys.parts[part];
-    bool hash = part < index->keys.hash_count;
-    if (value_type(value) != key->type)
-        return refuse_type(index, key, value_type(value), error);
+    if (!index_check_type(index, key, value_type(value), error))
+        return false;
     size_t len = value_bytes(value).len;
     if (len == 0)
         return error_set(
@@ -39,7 +38,7 @@ static bool check_put(const struct index *index, size_t part, struct slice value
             "%s value. IndexName: %.*s, IndexKey: %.*s",
             key->type == VALUE_S ? "string" : "binary", SLICE_FMT(index->name),
             SLICE_FMT(key->name));
-    return key_size_check(hash, len, error);
+    return key_size_check(part < index->keys.hash_count, len, error);
 }
 
 // One index key that an update has given a new value.
@@ -89,7 +88,7 @@ static bool check_item_part(const struct index *index, size_t part, const void *
 {
     const struct slice *item = context;
     struct slice value = value_get(*item, index->keys.parts[part].name);
-    return value.len == 0 || check_put(index, part, value, error);
+    return value.len == 0 || index_check_key(index, part, value, error);
 }
 
 static bool check_keys(const struct table *table, struct slice keys, struct error *error)
@@ -118,7 +117,7 @@ static bool check_update_part(const struct index *index, size_t part, const void
 {
     const struct key_part *key = &index->keys.parts[part];
     enum value_type type = expr_update_type(context, key->name);
-    return type == VALUE_TYPES || type == key->type || refuse_type(index, key, type, error);
+    return type == VALUE_TYPES || index_check_type(index, key, type, error);
 }
 
 bool table_check_update(const struct table *table, const struct expr_update *update,
@@ -190,17 +189,17 @@ static bool is_reference(const struct txn *txn, struct image item, struct image 
 }
 
 // An index that projects everything has the very bytes of the item's record.
-static void put_entry(struct txn *txn, struct slice key, const struct change *change,
-                      struct image view, bool reference)
+static void put_entry(struct txn *txn, const struct change *change,
+                      const struct entry_change *entry, bool reference)
 {
     if (reference) {
         buf_clear(&txn->record);
-        record_refer(&txn->record, change->key, view.size);
-        txn_put(txn, key, &txn->record);
-    } else if (change->record.len > 0 && view.item.ptr == change->after.item.ptr) {
-        store_batch_put_shared(txn->batch, key, change->record);
+        record_refer(&txn->record, change->key, entry->after.size);
+        txn_put_entry(txn, entry, &txn->record);
+    } else if (change->record.len > 0 && entry->after.item.ptr == change->after.item.ptr) {
+        txn_put_shared(txn, entry, change->record);
     } else {
-        (void)txn_put_item(txn, key, view.item, view.size);
+        (void)txn_put_item(txn, entry);
     }
 }
 
@@ -215,18 +214,22 @@ static struct slice entry_key(struct txn *txn, const struct index *index,
 }
 
 // The entry stays where it is: it is rewritten if it says something else now, or says it in the
-// other way.
+// other way. Returns the units.
 static uint32_t rewrite_entry(struct txn *txn, const struct index *index,
                               const struct change *change, const struct slice *values,
-                              struct image old_view, struct image new_view)
+                              struct entry_change *entry)
 {
-    bool same = change->same ||
-                (index->projection != PROJECT_ALL && slice_equal(old_view.item, new_view.item));
-    bool reference = is_reference(txn, change->after, new_view);
-    if (!same || is_reference(txn, change->before, old_view) != reference)
-        put_entry(txn, entry_key(txn, index, values, change->key), change, new_view, reference);
+    struct image before = entry->before;
+    struct image after = entry->after;
+    bool same =
+        change->same || (index->projection != PROJECT_ALL && slice_equal(before.item, after.item));
+    bool reference = is_reference(txn, change->after, after);
+    if (!same || is_reference(txn, change->before, before) != reference) {
+        entry->key = entry_key(txn, index, values, change->key);
+        put_entry(txn, change, entry, reference);
+    }
     // If it is the same, the client has changed nothing here.
-    return same ? 0 : write_units(new_view.size > old_view.size ? new_view.size : old_view.size);
+    return same ? 0 : write_units(after.size > before.size ? after.size : before.size);
 }
 
 struct index_cost index_apply(struct txn *txn, const struct table *table, const struct index *index,
@@ -243,26 +246,28 @@ struct index_cost index_apply(struct txn *txn, const struct table *table, const 
     bool is = after.item.len > 0 && layout_index_values(index, image_keys(after), new_values);
     if (!was && !is)
         return cost;
-    struct image old_view = {.size = 0};
-    struct image new_view = {.size = 0};
+    struct entry_change entry = {.tree = index->tree, .stats = index->stats};
     if (was)
-        old_view = index_view(txn, table, index, before, &txn->old_record);
+        entry.before = index_view(txn, table, index, before, &txn->old_record);
     if (is)
-        new_view = index_view(txn, table, index, after, NULL);
+        entry.after = index_view(txn, table, index, after, NULL);
+    cost.bytes = (int64_t)entry.after.size - (int64_t)entry.before.size;
     if (was && is && same_values(index, old_values, new_values)) {
-        cost.units = rewrite_entry(txn, index, change, new_values, old_view, new_view);
-    } else {
-        if (was) {
-            store_batch_delete(txn->batch, entry_key(txn, index, old_values, change->key));
-            cost.units += write_units(old_view.size);
-        }
-        if (is) {
-            put_entry(txn, entry_key(txn, index, new_values, change->key), change, new_view,
-                      is_reference(txn, after, new_view));
-            cost.units += write_units(new_view.size);
-        }
+        cost.units = rewrite_entry(txn, index, change, new_values, &entry);
+        return cost;
     }
-    cost.bytes = (int64_t)new_view.size - (int64_t)old_view.size;
-    txn_count(txn, index->tree, index->stats, (int64_t)is - (int64_t)was, cost.bytes);
+    // It moves: two entries, one of which goes.
+    struct entry_change old = entry;
+    old.after = entry.before = (struct image){.size = 0};
+    if (was) {
+        old.key = entry_key(txn, index, old_values, change->key);
+        txn_remove(txn, &old);
+        cost.units += write_units(old.before.size);
+    }
+    if (is) {
+        entry.key = entry_key(txn, index, new_values, change->key);
+        put_entry(txn, change, &entry, is_reference(txn, after, entry.after));
+        cost.units += write_units(entry.after.size);
+    }
     return cost;
 }

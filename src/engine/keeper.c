@@ -133,18 +133,11 @@ static void fill_item(struct txn *txn, const struct filling *filling, struct sli
 static bool fill(struct piece *piece, struct txn *txn, const struct filling *filling,
                  struct slice mark, struct buf *last)
 {
-    uint8_t lower[4];
-    uint8_t upper[4];
-    layout_tree_bounds(filling->table->tree, lower, upper);
     struct store_cursor *cursor =
-        store_cursor_open(txn->engine->store, NULL, slice_of(lower, 4), slice_of(upper, 4));
-    ensure_memory(cursor);
+        layout_tree_cursor(txn->engine->store, NULL, filling->table->tree);
     size_t items = 0;
     size_t bytes = 0;
-    if (mark.len > 0)
-        store_cursor_seek(cursor, mark);
-    else
-        store_cursor_first(cursor);
+    store_cursor_seek(cursor, mark);
     while (store_cursor_valid(cursor) && items < PIECE_ITEMS && bytes < PIECE_BYTES) {
         struct slice record = store_cursor_value(cursor);
         struct image image = {.item = record_item(record), .size = record_size(record)};
@@ -156,10 +149,7 @@ static bool fill(struct piece *piece, struct txn *txn, const struct filling *fil
         store_cursor_next(cursor);
     }
     piece->more = store_cursor_valid(cursor);
-    struct store_error cause;
-    bool ok = store_cursor_ok(cursor, &cause) || engine_store_failed(&piece->error, &cause);
-    store_cursor_close(cursor);
-    return ok;
+    return engine_cursor_end(cursor, &piece->error);
 }
 
 // The current version of the piece's table, or NULL if that one is gone.
@@ -276,12 +266,7 @@ static bool remove_index(struct job *job, struct txn *txn)
 static bool empty_tree(struct job *job, struct txn *txn)
 {
     struct piece *piece = (struct piece *)job;
-    uint8_t lower[4];
-    uint8_t upper[4];
-    layout_tree_bounds(piece->tree, lower, upper);
-    struct store_cursor *cursor =
-        store_cursor_open(txn->engine->store, NULL, slice_of(lower, 4), slice_of(upper, 4));
-    ensure_memory(cursor);
+    struct store_cursor *cursor = layout_tree_cursor(txn->engine->store, NULL, piece->tree);
     size_t count = 0;
     size_t bytes = 0;
     for (store_cursor_first(cursor);
@@ -300,6 +285,9 @@ static bool empty_tree(struct job *job, struct txn *txn)
     store_cursor_close(cursor);
     if (piece->error.code != ERR_NONE)
         return false;
+    uint8_t lower[4];
+    uint8_t upper[4];
+    layout_tree_bounds(piece->tree, lower, upper);
     if (large)
         store_batch_delete_range(txn->batch, slice_of(lower, 4), slice_of(upper, 4));
     catalog_forget_drop(txn, piece->tree);
@@ -400,13 +388,9 @@ static bool work_on_index(struct engine *engine, struct table *table, struct sli
 // The first tree that waits to be emptied, or 0.
 static tree_id tree_to_empty(struct engine *engine)
 {
-    const uint8_t lower[5] = {0, 0, 0, TREE_META, META_DROP};
-    const uint8_t upper[5] = {0, 0, 0, TREE_META, META_DROP + 1};
-    struct store_cursor *cursor =
-        store_cursor_open(engine->store, NULL, slice_of(lower, 5), slice_of(upper, 5));
-    ensure_memory(cursor);
-    store_cursor_first(cursor);
-    tree_id tree = store_cursor_valid(cursor) ? be32_get(store_cursor_key(cursor).ptr + 5) : 0;
+    struct store_cursor *cursor = meta_cursor(engine->store, META_DROP);
+    tree_id tree =
+        store_cursor_valid(cursor) ? be32_get(store_cursor_key(cursor).ptr + META_HEAD) : 0;
     store_cursor_close(cursor);
     return tree;
 }

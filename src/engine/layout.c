@@ -12,6 +12,13 @@ static void put_tree(struct buf *out, tree_id tree)
     buf_add(out, bytes, sizeof(bytes));
 }
 
+void layout_tree_key(struct buf *out, tree_id tree, struct slice rest)
+{
+    buf_clear(out);
+    put_tree(out, tree);
+    buf_slice(out, rest);
+}
+
 // The digest is over the raw bytes of the partition key, as AWS takes it; several parts are
 // taken one after the other.
 static uint64_t hash_values(const struct slice *values, size_t count)
@@ -293,6 +300,15 @@ void layout_tree_bounds(tree_id tree, uint8_t lower[4], uint8_t upper[4])
 {
     be32_put(lower, tree);
     be32_put(upper, tree + 1);
+}
+
+struct store_cursor *layout_tree_cursor(struct store *store, struct store_snapshot *snapshot,
+                                        tree_id tree)
+{
+    uint8_t lower[4];
+    uint8_t upper[4];
+    layout_tree_bounds(tree, lower, upper);
+    return store_cursor_open(store, snapshot, slice_of(lower, 4), slice_of(upper, 4));
 }
 
 // AWS cuts the hash space in 4096 slots and gives each segment a run of them; finer cuts are

@@ -11,11 +11,15 @@
 #define ENGINE_LAYOUT_H
 
 #include "engine/table.h"
+#include "store/store.h"
 
 enum {
     LAYOUT_TREE = 4,
     LAYOUT_PREFIX = 12, // tree and hash
 };
+
+// Makes `out` the key that has these bytes behind the tree.
+void layout_tree_key(struct buf *out, tree_id tree, struct slice rest);
 
 // Appends tree, hash and the encoded partition key parts, given as encoded values.
 void layout_partition(struct buf *out, tree_id tree, const struct slice *values, size_t count);
@@ -65,6 +69,9 @@ void layout_referred_key(struct buf *out, const struct table *table, const struc
 
 // The first and the end (exclusive) key of a tree.
 void layout_tree_bounds(tree_id tree, uint8_t lower[4], uint8_t upper[4]);
+// A cursor over a tree, which stands nowhere yet.
+MUST_CHECK struct store_cursor *layout_tree_cursor(struct store *store,
+                                                   struct store_snapshot *snapshot, tree_id tree);
 
 // The hash from which segment `segment` of `total` begins; segment == total has no bound and
 // must not be asked for.

@@ -110,12 +110,9 @@ void log_after_commit(struct engine *engine, bool committed)
 
 bool log_load(struct engine *engine, struct store_error *error)
 {
-    struct buf key;
-    buf_init(&key, 64);
-    meta_key(&key, META_SEQUENCE, slice_of(NULL, 0));
     struct store_value value;
-    enum store_result result = store_get(engine->store, NULL, buf_view(&key), &value, error);
-    buf_release(&key);
+    enum store_result result =
+        meta_get(engine->store, NULL, META_SEQUENCE, slice_of(NULL, 0), &value, error);
     if (result == STORE_FAILED)
         return false;
     struct change_log *log = &engine->log;
@@ -205,7 +202,6 @@ static struct store_cursor *open_range(struct engine *engine, struct store_snaps
     }
     struct store_cursor *cursor = store_cursor_open(
         engine->store, snapshot, slice_of(lower, sizeof(lower)), slice_of(upper, upper_len));
-    ensure_memory(cursor);
     store_cursor_first(cursor);
     return cursor;
 }
@@ -225,10 +221,7 @@ bool engine_log_read(struct engine *engine, struct store_snapshot *snapshot, tre
         if (!stopped)
             store_cursor_next(cursor);
     }
-    struct store_error cause;
-    bool ok = stopped || store_cursor_ok(cursor, &cause) || engine_store_failed(error, &cause);
-    store_cursor_close(cursor);
-    return ok;
+    return engine_cursor_end(cursor, error);
 }
 
 // The times are in order, so it is found by halving.
@@ -258,11 +251,7 @@ bool engine_log_after(struct engine *engine, struct store_snapshot *snapshot, tr
             low = entry.sequence + 1;
     }
     *first = low;
-    struct store_error cause;
-    bool ok = store_cursor_valid(cursor) || store_cursor_ok(cursor, &cause) ||
-              engine_store_failed(error, &cause);
-    store_cursor_close(cursor);
-    return ok;
+    return engine_cursor_end(cursor, error);
 }
 
 struct window_read {
@@ -329,11 +318,7 @@ static bool run_trim(struct job *job, struct txn *txn)
         store_batch_delete(txn->batch, key);
         store_cursor_next(cursor);
     }
-    struct store_error cause;
-    bool ok = store_cursor_valid(cursor) || store_cursor_ok(cursor, &cause) ||
-              engine_store_failed(job->error, &cause);
-    store_cursor_close(cursor);
-    return ok;
+    return engine_cursor_end(cursor, job->error);
 }
 
 bool engine_log_trim(struct engine *engine, tree_id log, int64_t before_ms, bool *more,

@@ -58,7 +58,8 @@ static bool matches(const struct write_action *action, struct slice before)
 static bool note_old(struct write_job *request, struct write_action *action,
                      const struct plan *plan, struct error *error)
 {
-    action->out.cost.table = write_units(plan->before.size);
+    size_t brought = action->kind == WRITE_PUT ? value_item_size(action->item) : 0;
+    action->out.cost.table = write_units(brought > plan->before.size ? brought : plan->before.size);
     return !(action->flags & WRITE_OLD_ON_FAILURE) || (action->flags & WRITE_INSERT) ||
            image_copy(request->arena, plan->before.item, &action->out.old_item, error);
 }
@@ -79,11 +80,25 @@ static bool judge_condition(struct txn *txn, struct write_job *request, struct w
     return error_set(error, ERR_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
 }
 
+// Judges a new image that was made here: its size, and the index keys that it has changed.
+static bool judge_made(struct txn *txn, struct write_job *request, struct plan *plan,
+                       const char *what, struct error *error)
+{
+    plan->after.size = value_item_size(plan->after.item);
+    if (plan->after.size > LIMIT_ITEM_SIZE)
+        return error_validation(error, "Item size%s has exceeded the maximum allowed size", what);
+    return pick_keys(txn, request, plan->table, &plan->after, error) &&
+           index_keys_check(plan->table, image_keys(plan->before), image_keys(plan->after), error);
+}
+
 static bool make_updated(struct txn *txn, struct write_job *request,
                          const struct write_action *action, struct plan *plan, struct error *error)
 {
     struct slice start = plan->before.item.len > 0 ? plan->before.item : action->item;
-    if (action->flags & WRITE_TOUCH) {
+    // What only takes away makes no item where there is none.
+    bool nothing =
+        plan->before.item.len == 0 && action->update != NULL && expr_update_removes(action->update);
+    if (nothing || (action->flags & WRITE_TOUCH)) {
         plan->after = plan->before;
         return true;
     }
@@ -99,12 +114,14 @@ static bool make_updated(struct txn *txn, struct write_job *request,
             return error_budget(error);
         if (!image_copy(request->arena, buf_view(&txn->image), &plan->after.item, error))
             return false;
+        if (expr_update_deepens(action->update) && value_depth(plan->after.item) > LIMIT_NESTING)
+            return error_validation(error, "Nesting Levels have exceeded supported limits: "
+                                           "Attributes in the item have nested levels beyond "
+                                           "supported limit");
     }
-    plan->after.size = value_item_size(plan->after.item);
-    if (plan->after.size > LIMIT_ITEM_SIZE)
+    if (action->update_size > LIMIT_ITEM_SIZE)
         return error_validation(error, "Item size to update has exceeded the maximum allowed size");
-    return pick_keys(txn, request, plan->table, &plan->after, error) &&
-           index_keys_check(plan->table, image_keys(plan->before), image_keys(plan->after), error);
+    return judge_made(txn, request, plan, " to update", error);
 }
 
 static bool make_after(struct txn *txn, struct write_job *request,
@@ -112,7 +129,7 @@ static bool make_after(struct txn *txn, struct write_job *request,
 {
     switch (action->kind) {
     case WRITE_PUT:
-        plan->after = (struct image){.item = action->item, .size = value_item_size(action->item)};
+        plan->after = (struct image){.item = action->item, .size = action->size};
         return pick_keys(txn, request, plan->table, &plan->after, error) &&
                ((action->flags & WRITE_TRUSTED) || action->judged == plan->table ||
                 table_check_item(plan->table, image_keys(plan->after), error));
@@ -145,11 +162,7 @@ static bool guard_after(struct txn *txn, struct write_job *request, struct write
     }
     if (plan->after.item.ptr == made.ptr && plan->after.item.len == made.len)
         return true;
-    plan->after.size = value_item_size(plan->after.item);
-    if (plan->after.size > LIMIT_ITEM_SIZE)
-        return error_validation(error, "Item size has exceeded the maximum allowed size");
-    return pick_keys(txn, request, plan->table, &plan->after, error) &&
-           index_keys_check(plan->table, image_keys(plan->before), image_keys(plan->after), error);
+    return judge_made(txn, request, plan, "", error);
 }
 
 // ---- Whole plans ---------------------------------------------------------------------------
@@ -182,7 +195,8 @@ void plan_open(struct txn *txn, struct write_job *request, struct write_action *
     action->out.failure = ERR_NONE; // a request that the store did not take may come again
     action->out.old_item = VALUE_NONE;
     store_wait_for_disk(txn->aside); // while the writer waits, so does everybody
-    bool ok = find_table(txn, action, plan) && plan_read(txn, request, action, plan, &plan->error);
+    bool ok = (action->key.len > 0 || write_action_address(action, request->arena, &plan->error)) &&
+              find_table(txn, action, plan) && plan_read(txn, request, action, plan, &plan->error);
     store_wait_for_disk(true);
     plan->made = !ok; // what fails here needs nothing more
 }

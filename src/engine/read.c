@@ -58,38 +58,20 @@ static void query_bounds(const struct page_request *page, tree_id tree,
     for (size_t i = 0; i < range->range_equal; i++)
         key_encode(lower, range->range[i]);
     copy_buf(upper, lower);
-    switch (range->op) {
-    case KEY_NONE:
-    case KEY_EQ:
-        successor(upper);
-        break;
-    case KEY_LT:
-        key_encode(upper, range->bounds[0]);
-        break;
-    case KEY_LE:
-        key_encode(upper, range->bounds[0]);
-        successor(upper);
-        break;
-    case KEY_GT:
+    enum key_op op = range->op;
+    if (op == KEY_GT || op == KEY_GE || op == KEY_BETWEEN)
         key_encode(lower, range->bounds[0]);
-        successor(lower);
-        successor(upper);
-        break;
-    case KEY_GE:
-        key_encode(lower, range->bounds[0]);
-        successor(upper);
-        break;
-    case KEY_BETWEEN:
-        key_encode(lower, range->bounds[0]);
-        key_encode(upper, range->bounds[1]);
-        successor(upper);
-        break;
-    case KEY_BEGINS:
+    if (op == KEY_LT || op == KEY_LE || op == KEY_BETWEEN)
+        key_encode(upper, range->bounds[op == KEY_BETWEEN]);
+    if (op == KEY_BEGINS) {
         key_encode_prefix(lower, range->bounds[0]);
         copy_buf(upper, lower);
-        successor(upper);
-        break;
     }
+    if (op == KEY_GT)
+        successor(lower);
+    // Below what is less; else behind all keys that begin with the upper one.
+    if (op != KEY_LT)
+        successor(upper);
 }
 
 static void put_scan_bound(struct buf *out, tree_id tree, uint64_t hash)
@@ -133,23 +115,16 @@ struct walk {
 static void start_walk(const struct page_request *page, struct store_cursor *cursor)
 {
     struct slice after = page->after;
-    if (after.len == 0) {
-        if (page->reverse)
-            store_cursor_last(cursor);
-        else
-            store_cursor_first(cursor);
+    if (!page->reverse) {
+        store_cursor_behind(cursor, after);
         return;
     }
-    if (page->reverse)
-        store_cursor_seek_before(cursor, after);
+    if (after.len == 0)
+        store_cursor_last(cursor);
     else
-        store_cursor_seek(cursor, after);
-    if (store_cursor_valid(cursor) && slice_equal(store_cursor_key(cursor), after)) {
-        if (page->reverse)
-            store_cursor_prev(cursor);
-        else
-            store_cursor_next(cursor);
-    }
+        store_cursor_seek_before(cursor, after);
+    if (after.len > 0 && store_cursor_valid(cursor) && slice_equal(store_cursor_key(cursor), after))
+        store_cursor_prev(cursor);
 }
 
 // The key attributes of table and index, as an item in the page's arena.
@@ -300,11 +275,7 @@ static enum read_step walk_slice(struct walk *walk)
         else
             store_cursor_next(cursor);
     }
-    struct store_error cause;
-    if (store_cursor_ok(cursor, &cause))
-        return READ_DONE;
-    (void)engine_store_failed(walk->error, &cause);
-    return READ_FAILED;
+    return engine_cursor_ok(cursor, walk->error) ? READ_DONE : READ_FAILED;
 }
 
 static void make_bounds(const struct page_request *page, struct bounds *bounds)
@@ -365,7 +336,6 @@ static bool open_walk(struct engine *engine, struct page_request *page, struct e
             walk->snapshot = store_snapshot_take(engine->store);
         walk->cursor = store_cursor_open(engine->store, walk->snapshot, buf_view(&bounds.lower),
                                          buf_view(&bounds.upper));
-        ensure_memory(walk->cursor);
         store_cursor_may_pause(walk->cursor);
         buf_init(&walk->key, 1 << 20);
         buf_init(&walk->view, LIMIT_ITEM_BYTES);

@@ -7,13 +7,9 @@
 bool engine_record(struct engine *engine, struct slice name, struct arena *arena, struct slice *out,
                    struct error *error)
 {
-    struct buf key;
-    buf_init(&key, STORE_KEY_MAX);
-    meta_key(&key, META_RECORD, name);
     struct store_value value;
     struct store_error cause;
-    enum store_result result = store_get(engine->store, NULL, buf_view(&key), &value, &cause);
-    buf_release(&key);
+    enum store_result result = meta_get(engine->store, NULL, META_RECORD, name, &value, &cause);
     *out = VALUE_NONE;
     if (result == STORE_FAILED)
         return engine_store_failed(error, &cause);
@@ -35,15 +31,9 @@ bool engine_records(struct engine *engine, struct slice prefix, struct slice aft
     const uint8_t upper[5] = {0, 0, 0, TREE_META, META_RECORD + 1};
     struct store_cursor *cursor =
         store_cursor_open(engine->store, NULL, buf_view(&lower), slice_of(upper, sizeof(upper)));
-    ensure_memory(cursor);
-    if (after.len > 0) {
+    if (after.len > 0)
         meta_key(&lower, META_RECORD, after);
-        store_cursor_seek(cursor, buf_view(&lower));
-        if (store_cursor_valid(cursor) && slice_equal(store_cursor_key(cursor), buf_view(&lower)))
-            store_cursor_next(cursor);
-    } else {
-        store_cursor_first(cursor);
-    }
+    store_cursor_behind(cursor, after.len > 0 ? buf_view(&lower) : after);
     while (store_cursor_valid(cursor)) {
         struct slice key = store_cursor_key(cursor);
         struct slice name = slice_of(key.ptr + head, key.len - head);
@@ -51,12 +41,8 @@ bool engine_records(struct engine *engine, struct slice prefix, struct slice aft
             break;
         store_cursor_next(cursor);
     }
-    struct store_error cause;
-    bool ok = store_cursor_valid(cursor) || store_cursor_ok(cursor, &cause) ||
-              engine_store_failed(error, &cause);
-    store_cursor_close(cursor);
     buf_release(&lower);
-    return ok;
+    return engine_cursor_end(cursor, error);
 }
 
 void txn_record(struct txn *txn, const struct record_write *write)

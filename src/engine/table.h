@@ -109,6 +109,10 @@ struct table {
     struct slice model;
     struct guard *guard;
     tree_id claims; // values that one item alone may have; 0 as long as no guard claims any
+    // The guard that is to follow (see guard.h), with a reference, or NULL; and its claims. The
+    // tree is kept, but not the guard: whoever goes on has to set it before the first write.
+    struct guard *next;
+    tree_id next_claims;
 };
 
 // Tables whose name begins with this byte are the API's own (backups): no listing shows them, and
@@ -130,6 +134,11 @@ struct table *table_hold(struct table *table);
 // Sets or removes (empty, NULL) what guards a table that is not published yet. The name is copied,
 // the guard held.
 MUST_CHECK bool table_set_guard(struct table *table, struct slice model, struct guard *guard);
+// Sets or removes (NULL) the one that is to follow, which is held; with the claims that are there,
+// or without any yet.
+void table_set_next(struct table *table, struct guard *next, bool keep_claims);
+// Makes that one's claims the table's. The caller sets the guard.
+void table_take_claims(struct table *table);
 void table_release(struct table *table);
 
 MUST_CHECK struct tree_stats *tree_stats_new(int64_t items, int64_t bytes);
@@ -152,6 +161,8 @@ static inline bool table_has_local_index(const struct table *table)
 // Whether an attribute is part of the schema's key.
 bool key_schema_has(const struct key_schema *schema, struct slice name);
 
+// Whether an item is not too large.
+MUST_CHECK bool item_size_check(struct slice item, struct error *error);
 // Whether a key value of that many bytes is not too long.
 MUST_CHECK bool key_size_check(bool hash, size_t len, struct error *error);
 // Emptiness and size of one key value; `hash` tells which limit.

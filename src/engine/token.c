@@ -2,13 +2,14 @@
 // not executed. Tokens are written in the same batch as the transaction, so they are as durable as
 // it is.
 //
-// A token has two records: one under its name (when, and a digest of the request) and one under
-// its time of expiry, so that forgetting is a range scan and not a search.
+// A token has two records: one under its name (when, a digest of the request, and how much reading
+// its items would take) and one under its time of expiry, so that forgetting is a range scan and
+// not a search.
 #include "engine/engine_internal.h"
 
 #include "base/encode.h"
 
-enum { RECORD = 8 + 32, SWEEP = 256 };
+enum { RECORD = 8 + 32, SWEEP = 256 }; // and a byte for each action, which older versions lack
 
 bool token_look_up(struct txn *txn, struct write_job *request, enum token_state *state)
 {
@@ -19,11 +20,14 @@ bool token_look_up(struct txn *txn, struct write_job *request, enum token_state 
         return false;
     *state = TOKEN_NEW;
     if (found) {
-        ensure(value.bytes.len == RECORD);
+        ensure(value.bytes.len >= RECORD);
         int64_t expires = (int64_t)be64_get(value.bytes.ptr);
         if (expires > env_now(&txn->engine->env))
             *state =
                 memcmp(value.bytes.ptr + 8, request->digest, 32) == 0 ? TOKEN_SAME : TOKEN_OTHER;
+        for (size_t i = 0; *state == TOKEN_SAME && i < request->count; i++)
+            request->actions[i].out.cost.table =
+                RECORD + i < value.bytes.len ? value.bytes.ptr[RECORD + i] : 1;
     }
     store_value_release(txn->engine->store, &value);
     return true;
@@ -39,12 +43,16 @@ static void expiry_key(struct txn *txn, int64_t expires, struct slice token)
 
 void token_remember(struct txn *txn, const struct write_job *request)
 {
-    uint8_t record[RECORD];
+    uint8_t record[RECORD + LIMIT_TRANSACT];
     int64_t expires = env_now(&txn->engine->env) + LIMIT_IDEMPOTENCY_MS;
+    ensure(request->count <= LIMIT_TRANSACT);
     be64_put(record, (uint64_t)expires);
     memcpy(record + 8, request->digest, 32);
+    // An item was written in units of 1 KB, and is at most 400 of them.
+    for (size_t i = 0; i < request->count; i++)
+        record[RECORD + i] = (uint8_t)((request->actions[i].out.cost.table + 3) / 4);
     meta_key(&txn->key, META_TOKEN, request->token);
-    store_batch_put(txn->batch, buf_view(&txn->key), slice_of(record, sizeof(record)));
+    store_batch_put(txn->batch, buf_view(&txn->key), slice_of(record, RECORD + request->count));
     expiry_key(txn, expires, request->token);
     store_batch_put(txn->batch, buf_view(&txn->key), slice_of(NULL, 0));
 }
@@ -71,7 +79,6 @@ bool token_sweep(struct txn *txn)
     be64_put(upper + 5, (uint64_t)env_now(&txn->engine->env));
     struct store_cursor *cursor = store_cursor_open(
         txn->engine->store, NULL, slice_of(lower, sizeof(lower)), slice_of(upper, sizeof(upper)));
-    ensure_memory(cursor);
     size_t count = 0;
     for (store_cursor_first(cursor); store_cursor_valid(cursor) && count < SWEEP;
          store_cursor_next(cursor), count++)

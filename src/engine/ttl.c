@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+enum { ENTRY_HEAD = 12 }; // tree and expiry
+
 static const int64_t five_years_s = (int64_t)5 * 365 * 24 * 3600; // AWS: older ones are left alone
 
 // The whole seconds of the item's expiry; false if it has none.
@@ -39,7 +41,7 @@ bool ttl_expired(const struct table *table, struct slice item, int64_t now_s)
 static void entry_key(struct buf *out, const struct table *table, int64_t expiry,
                       struct slice tree_key)
 {
-    uint8_t head[12];
+    uint8_t head[ENTRY_HEAD];
     be32_put(head, table->ttl.tree);
     be64_put(head + 4, (uint64_t)expiry);
     buf_clear(out);
@@ -68,11 +70,27 @@ void ttl_apply(struct txn *txn, const struct table *table, const struct change *
     }
 }
 
-bool engine_ttl_due(struct engine *engine, const struct table *table, int64_t now_s,
-                    struct slice after,
-                    bool (*visit)(void *context, struct slice place, struct slice tree_key),
-                    void *context, struct error *error)
+// An item that is due, by its place in the index. All that is known of it is its key.
+static bool add_due(struct table *table, struct slice place, struct arena *arena,
+                    struct write_action *action, struct error *error)
 {
+    *action = (struct write_action){
+        .kind = WRITE_DELETE,
+        .flags = WRITE_EXPIRED,
+        .table = table,
+        .item = value_empty_map(),
+        .key = arena_copy(arena, slice_of(place.ptr + ENTRY_HEAD, place.len - ENTRY_HEAD)),
+        .keyed = value_empty_map(),
+    };
+    return action->key.ptr != NULL || error_budget(error);
+}
+
+bool engine_ttl_due(struct engine *engine, struct table *table, int64_t now_s, struct buf *place,
+                    struct arena *arena, struct write_action *actions, size_t *count,
+                    struct error *error)
+{
+    size_t most = *count;
+    *count = 0;
     if (table->ttl.tree == 0)
         return true;
     struct buf lower;
@@ -84,24 +102,15 @@ bool engine_ttl_due(struct engine *engine, const struct table *table, int64_t no
     entry_key(&upper, table, now_s + 1, slice_of(NULL, 0));
     struct store_cursor *cursor =
         store_cursor_open(engine->store, NULL, buf_view(&lower), buf_view(&upper));
-    ensure_memory(cursor);
-    if (after.len > 0)
-        store_cursor_seek(cursor, after);
-    else
-        store_cursor_first(cursor);
-    if (store_cursor_valid(cursor) && slice_equal(store_cursor_key(cursor), after))
-        store_cursor_next(cursor);
-    while (store_cursor_valid(cursor)) {
+    store_cursor_behind(cursor, buf_view(place));
+    bool ok = true;
+    for (; ok && *count < most && store_cursor_valid(cursor); store_cursor_next(cursor)) {
         struct slice key = store_cursor_key(cursor);
-        if (!visit(context, key, slice_of(key.ptr + 12, key.len - 12)))
-            break;
-        store_cursor_next(cursor);
+        ok = add_due(table, key, arena, &actions[(*count)++], error);
+        buf_clear(place);
+        buf_slice(place, key);
     }
-    struct store_error cause;
-    bool ok = store_cursor_valid(cursor) || store_cursor_ok(cursor, &cause) ||
-              engine_store_failed(error, &cause);
-    store_cursor_close(cursor);
     buf_release(&lower);
     buf_release(&upper);
-    return ok;
+    return engine_cursor_end(cursor, error) && ok;
 }

@@ -1,5 +1,5 @@
 // Time to live: an index of expiry times for each table that has it on. Whoever sweeps asks for the
-// keys that are due and deletes them by write jobs with `expired` set, which judge again.
+// actions that delete what is due; these judge again whether it is.
 #ifndef ENGINE_TTL_H
 #define ENGINE_TTL_H
 
@@ -9,13 +9,11 @@
 // `now_s`, and not more than five years before it.
 bool ttl_expired(const struct table *table, struct slice item, int64_t now_s);
 
-// Calls back with the items that are due at `now_s`, the oldest first, until `visit` returns
-// false: with the place of each in the index, and with its tree key. `after` is the place to
-// continue behind, or empty: what was deleted before it need not be passed again. The slices are
-// valid during the call.
-MUST_CHECK bool
-engine_ttl_due(struct engine *engine, const struct table *table, int64_t now_s, struct slice after,
-               bool (*visit)(void *context, struct slice place, struct slice tree_key),
-               void *context, struct error *error);
+// Makes the actions that delete the items that are due at `now_s`, the oldest first: at most
+// *count, which becomes how many there are. `place` is where to continue, or empty, and moves on:
+// what was deleted before need not be passed again.
+MUST_CHECK bool engine_ttl_due(struct engine *engine, struct table *table, int64_t now_s,
+                               struct buf *place, struct arena *arena, struct write_action *actions,
+                               size_t *count, struct error *error);
 
 #endif

@@ -108,36 +108,6 @@ static bool check_vector(const struct vector_index *index, struct slice value, s
     return refuse_vector(index, value, vector_read(value, index->dimensions, numbers), error);
 }
 
-static bool check_element(const struct vector_index *index, const struct key_part *part,
-                          struct slice value, struct error *error)
-{
-    if (value_type(value) != part->type)
-        return error_validation(error,
-                                INVALID "Type mismatch for Index Key %.*s Expected: %s Actual: %s "
-                                        "IndexName: %.*s",
-                                SLICE_FMT(part->name), value_type_name(part->type),
-                                value_type_name(value_type(value)), SLICE_FMT(index->base.name));
-    return true;
-}
-
-static bool check_partition(const struct vector_index *index, struct slice value,
-                            struct error *error)
-{
-    const struct key_part *part = &index->base.keys.parts[0];
-    if (!check_element(index, part, value, error))
-        return false;
-    size_t len = value_bytes(value).len;
-    if (len == 0)
-        return error_set(
-            error, ERR_EMPTY_KEY,
-            "One or more parameter values are not valid. A value specified for a secondary index "
-            "key is not supported. The AttributeValue for a key attribute cannot contain an empty "
-            "%s value. IndexName: %.*s, IndexKey: %.*s",
-            part->type == VALUE_S ? "string" : "binary", SLICE_FMT(index->base.name),
-            SLICE_FMT(part->name));
-    return key_size_check(true, len, error);
-}
-
 // The attribute in the new image, or VALUE_NONE if it is not there or is as it was.
 static struct slice changed(struct slice before, struct slice after, struct slice name)
 {
@@ -154,12 +124,13 @@ static bool check_index(const struct vector_index *index, struct slice before, s
         return false;
     if (index->base.keys.hash_count > 0) {
         value = changed(before, after, index->base.keys.parts[0].name);
-        if (value.len > 0 && !check_partition(index, value, error))
+        if (value.len > 0 && !index_check_key(&index->base, 0, value, error))
             return false;
     }
     for (size_t i = 0; i < index->filter_count; i++) {
         value = changed(before, after, index->filters[i].name);
-        if (value.len > 0 && !check_element(index, &index->filters[i], value, error))
+        if (value.len > 0 &&
+            !index_check_type(&index->base, &index->filters[i], value_type(value), error))
             return false;
     }
     return true;
@@ -199,19 +170,20 @@ bool vector_projects(const struct table *table, const struct vector_index *index
            slice_equal(attribute, index->attribute) || filter_of(index, attribute) != NULL;
 }
 
-static size_t projected_size(const struct table *table, const struct vector_index *index,
-                             struct image image)
+// The image with the size of what the index projects of it.
+static struct image projected(const struct table *table, const struct vector_index *index,
+                              struct image image)
 {
     if (index->base.projection == PROJECT_ALL)
-        return image.size;
-    size_t size = 0;
+        return image;
+    image.size = 0;
     struct value_iter iter;
     value_iter_init(&iter, image.item);
     while (value_iter_next(&iter)) {
         if (vector_projects(table, index, iter.name))
-            size += iter.name.len + value_size(iter.value);
+            image.size += iter.name.len + value_size(iter.value);
     }
-    return size;
+    return image;
 }
 
 // The partition part of the entry's key. False if the item has none.
@@ -219,9 +191,7 @@ static bool put_partition(struct buf *out, const struct vector_index *index, str
 {
     const struct key_schema *keys = &index->base.keys;
     if (keys->hash_count == 0) {
-        uint8_t tree[4];
-        be32_put(tree, index->base.tree);
-        buf_add(out, tree, sizeof(tree));
+        layout_tree_key(out, index->base.tree, slice_of(NULL, 0));
         return true;
     }
     struct slice value = value_get(item, keys->parts[0].name);
@@ -322,30 +292,49 @@ static bool same_view(const struct table *table, const struct vector_index *inde
     }
 }
 
+// Brings the entry from what is in the buffers for the old image to what is there for the new one.
+static void move_entry(struct txn *txn, struct entry_change entry)
+{
+    bool was = entry.before.item.len > 0;
+    bool is = entry.after.item.len > 0;
+    if (was && !(is && slice_equal(buf_view(&txn->old_key), buf_view(&txn->key)))) {
+        struct entry_change old = entry;
+        old.key = buf_view(&txn->old_key);
+        old.after = entry.before = (struct image){.size = 0};
+        txn_remove(txn, &old);
+    }
+    entry.key = buf_view(&txn->key);
+    if (is)
+        txn_put_entry(txn, &entry, &txn->record);
+}
+
 uint64_t vector_apply(struct txn *txn, const struct table *table, const struct vector_index *index,
                       const struct change *change)
 {
-    struct image before = change->before;
-    struct image after = change->after;
     if (!index_holds(&index->base, change->key))
         return 0;
-    struct slice old_keys = image_keys(before);
-    struct slice new_keys = image_keys(after);
+    struct slice old_keys = image_keys(change->before);
+    struct slice new_keys = image_keys(change->after);
     bool same = same_entry(index, old_keys, new_keys);
     bool is = make_entry(txn, index, change->key, new_keys, &txn->key, &txn->record);
     bool was =
         same ? is : make_entry(txn, index, change->key, old_keys, &txn->old_key, &txn->old_record);
     if (!was && !is)
         return 0;
-    if (was && !same && !(is && slice_equal(buf_view(&txn->old_key), buf_view(&txn->key))))
-        store_batch_delete(txn->batch, buf_view(&txn->old_key));
-    if (is && !same)
-        store_batch_put(txn->batch, buf_view(&txn->key), buf_view(&txn->record));
-    size_t old_size = was ? projected_size(table, index, before) : 0;
-    size_t new_size = is ? projected_size(table, index, after) : 0;
-    txn_count(txn, index->base.tree, index->base.stats, (int64_t)is - (int64_t)was,
-              (int64_t)new_size - (int64_t)old_size);
-    if (same && (change->same || same_view(table, index, before.item, after.item)))
+    struct image none = {.size = 0};
+    struct entry_change entry = {
+        .tree = index->base.tree,
+        .stats = index->base.stats,
+        .before = was ? projected(table, index, change->before) : none,
+        .after = is ? projected(table, index, change->after) : none,
+    };
+    size_t old_size = entry.before.size;
+    size_t new_size = entry.after.size;
+    if (same)
+        txn_recount(txn, &entry);
+    else
+        move_entry(txn, entry);
+    if (same && (change->same || same_view(table, index, change->before.item, change->after.item)))
         return 0;
     return new_size > old_size ? new_size : old_size;
 }

@@ -78,8 +78,5 @@ MUST_CHECK enum read_step engine_search_run(struct engine *engine, struct vector
                                             uint64_t *work, struct error *error);
 // Gives up a search of which more was to come.
 void engine_search_close(struct engine *engine, struct vector_search *search);
-// All of it at once.
-MUST_CHECK bool engine_search(struct engine *engine, struct vector_search *search,
-                              struct error *error);
 
 #endif

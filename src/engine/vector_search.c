@@ -114,11 +114,7 @@ static enum read_step compare_slice(struct finder *finder, uint64_t *work)
         double score = vector_query_score(&finder->query, entry.ptr);
         heap_offer(finder, smaller ? score : -score, search->compared++, store_cursor_key(cursor));
     }
-    struct store_error cause;
-    if (store_cursor_ok(cursor, &cause))
-        return READ_DONE;
-    (void)engine_store_failed(finder->error, &cause);
-    return READ_FAILED;
+    return engine_cursor_ok(cursor, finder->error) ? READ_DONE : READ_FAILED;
 }
 
 // A cursor over everything in the index, or in one partition of it.
@@ -129,19 +125,15 @@ static void open_range(struct finder *finder)
     struct buf upper;
     buf_init(&lower, 1 << 16);
     buf_init(&upper, 1 << 16);
-    if (search->partition.len > 0) {
+    if (search->partition.len > 0)
         layout_partition(&lower, search->index->base.tree, &search->partition, 1);
-    } else {
-        uint8_t tree[4];
-        be32_put(tree, search->index->base.tree);
-        buf_add(&lower, tree, sizeof(tree));
-    }
+    else
+        layout_tree_key(&lower, search->index->base.tree, slice_of(NULL, 0));
     finder->prefix = lower.len;
     buf_slice(&upper, buf_view(&lower));
     ensure(!lower.failed && key_successor(&upper) && !upper.failed);
     finder->cursor = store_cursor_open(finder->engine->store, finder->snapshot, buf_view(&lower),
                                        buf_view(&upper));
-    ensure_memory(finder->cursor);
     store_cursor_first(finder->cursor);
     buf_release(&lower);
     buf_release(&upper);
@@ -194,12 +186,10 @@ static bool keep_item(struct finder *finder, struct slice item, struct slice *ou
 static bool read_item(struct finder *finder, struct candidate *candidate, struct slice *out)
 {
     struct slice entry = buf_view(&candidate->key);
-    uint8_t tree[4];
-    be32_put(tree, finder->search->table->tree);
     struct buf key;
     buf_init(&key, 1 << 16);
-    buf_add(&key, tree, sizeof(tree));
-    buf_add(&key, entry.ptr + finder->prefix, entry.len - finder->prefix);
+    layout_tree_key(&key, finder->search->table->tree,
+                    slice_of(entry.ptr + finder->prefix, entry.len - finder->prefix));
     struct item_read read;
     bool ok = engine_get(finder->engine, finder->snapshot, buf_view(&key), &read, finder->error);
     buf_release(&key);
@@ -275,14 +265,4 @@ enum read_step engine_search_run(struct engine *engine, struct vector_search *se
     if (step != READ_MORE)
         engine_search_close(engine, search);
     return step;
-}
-
-bool engine_search(struct engine *engine, struct vector_search *search, struct error *error)
-{
-    enum read_step step;
-    do {
-        uint64_t work = LIMIT_SLICE_WORK;
-        step = engine_search_run(engine, search, &work, error);
-    } while (step == READ_MORE);
-    return step == READ_DONE;
 }

@@ -18,12 +18,7 @@ static const int64_t collection_limit = (int64_t)10 << 30; // AWS: 10 GB with a 
 static void collection_key(struct txn *txn, const struct table *table, struct slice tree_key)
 {
     struct slice rest = slice_of(tree_key.ptr + LAYOUT_PREFIX, tree_key.len - LAYOUT_PREFIX);
-    struct slice partition = key_skip(&rest, table->keys.parts[0].type);
-    uint8_t tree[4];
-    be32_put(tree, table->collections);
-    buf_clear(&txn->key);
-    buf_add(&txn->key, tree, sizeof(tree));
-    buf_slice(&txn->key, partition);
+    layout_tree_key(&txn->key, table->collections, key_skip(&rest, table->keys.parts[0].type));
 }
 
 static bool read_collection(struct txn *txn, struct write_job *request,
@@ -50,14 +45,30 @@ static bool read_collection(struct txn *txn, struct write_job *request,
 
 static void apply_item(struct txn *txn, const struct table *table, struct change *change)
 {
-    bool was = change->before.item.len > 0;
-    bool is = change->after.item.len > 0;
-    if (is && !change->same)
-        change->record = txn_put_item(txn, change->key, change->after.item, change->after.size);
-    else if (was && !is)
-        store_batch_delete(txn->batch, change->key);
-    txn_count(txn, table->tree, table->stats, (int64_t)is - (int64_t)was,
-              (int64_t)change->after.size - (int64_t)change->before.size);
+    struct entry_change entry = {table->tree, table->stats, change->key, change->before,
+                                 change->after};
+    if (change->same)
+        return;
+    if (change->after.item.len > 0)
+        change->record = txn_put_item(txn, &entry);
+    else
+        txn_remove(txn, &entry);
+}
+
+int64_t apply_derived(struct txn *txn, const struct table *table, const struct change *change,
+                      struct write_cost *out)
+{
+    int64_t growth = (int64_t)change->after.size - (int64_t)change->before.size;
+    ttl_apply(txn, table, change);
+    for (size_t i = 0; i < table->index_count; i++) {
+        struct index_cost cost = index_apply(txn, table, &table->indexes[i], change);
+        out->indexes[i] = cost.units;
+        if (!table->indexes[i].global)
+            growth += cost.bytes;
+    }
+    for (size_t i = 0; i < table->vector_count; i++)
+        out->vectors[i] = vector_apply(txn, table, &table->vectors[i], change);
+    return growth;
 }
 
 static void apply_collection(struct txn *txn, struct write_action *action, const struct plan *plan,
@@ -100,17 +111,8 @@ static void apply_action(struct txn *txn, struct write_action *action, const str
     action->out.changed = !change.same;
     apply_item(txn, table, &change);
     log_append(txn, table, &change, action->flags & WRITE_EXPIRED);
-    ttl_apply(txn, table, &change);
-    int64_t growth = (int64_t)plan->after.size - (int64_t)plan->before.size;
-    for (size_t i = 0; i < table->index_count; i++) {
-        struct index_cost cost = index_apply(txn, table, &table->indexes[i], &change);
-        action->out.cost.indexes[i] = cost.units;
-        if (!table->indexes[i].global)
-            growth += cost.bytes;
-    }
-    for (size_t i = 0; i < table->vector_count; i++)
-        action->out.cost.vectors[i] = vector_apply(txn, table, &table->vectors[i], &change);
-    if (table_has_local_index(plan->table))
+    int64_t growth = apply_derived(txn, table, &change, &action->out.cost);
+    if (table_has_local_index(table))
         apply_collection(txn, action, plan, growth);
 }
 
@@ -168,6 +170,13 @@ static bool repeats(const struct write_action *actions, size_t at)
     return false;
 }
 
+// The most values that an action on the table takes and gives back.
+static size_t claims_most(const struct table *table)
+{
+    return 2 * ((table->guard == NULL ? 0 : table->guard->claims) +
+                (table->next == NULL ? 0 : table->next->claims));
+}
+
 static size_t joined_count(const struct write_action *actions, size_t left)
 {
     size_t count = 1;
@@ -188,9 +197,8 @@ static size_t part_count(const struct write_job *request)
     size_t claims = 0;
     size_t count = 0;
     while (count < left && count < PART_ACTIONS) {
-        const struct guard *guard = actions[count].table->guard;
         bytes += actions[count].item.len * (1 + actions[count].table->index_count);
-        claims += guard == NULL ? 0 : 2 * guard->claims; // taken and given back
+        claims += claims_most(actions[count].table);
         if (count > 0 && (bytes > PART_BYTES || claims > PART_CLAIMS || repeats(actions, count)))
             break;
         count++;
@@ -207,7 +215,7 @@ static bool part_begin(struct write_job *request, struct part *part)
         if (request->plans == NULL)
             return error_budget(request->job.error);
         request->tries = 0;
-        for (size_t i = 1; (request->transaction || request->each) && i < part->count; i++) {
+        for (size_t i = 1; request->each && i < part->count; i++) {
             if (repeats(part->actions, i))
                 return error_validation(
                     request->job.error,
@@ -410,6 +418,11 @@ static bool is_reason(enum error_code code)
            code == ERR_TRANSACTION_CONFLICT;
 }
 
+static bool cancel(const struct write_job *request)
+{
+    return error_set(request->job.error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+}
+
 // Notes why an action fails; false if that ends the part at once.
 static bool note_failure(struct write_job *request, struct write_action *action,
                          const struct error *error)
@@ -422,6 +435,31 @@ static bool note_failure(struct write_job *request, struct write_action *action,
     if (!request->transaction || !is_reason(error->code))
         return error_copy(request->job.error, error);
     return true;
+}
+
+// On the thread that submits: each action has its key, and a transaction no two of the same.
+static bool get_ready(struct job *job)
+{
+    struct write_job *request = (struct write_job *)job;
+    bool canceled = false;
+    for (size_t i = 0; i < request->count; i++) {
+        struct write_action *action = &request->actions[i];
+        struct error error;
+        error_init(&error, request->arena);
+        bool keyed = action->key.len > 0 && action->keyed.ptr == action->item.ptr;
+        if (keyed || write_action_address(action, request->arena, &error)) {
+            ensure(be32_get(action->key.ptr) == action->table->tree);
+            continue;
+        }
+        if (request->each)
+            continue; // it fails by itself, when it is planned
+        if (!request->transaction || !note_failure(request, action, &error))
+            return error_copy(job->error, &error);
+        canceled = true;
+    }
+    if (request->transaction && !request->distinct && !write_job_distinct(request))
+        return false;
+    return !canceled || cancel(request);
 }
 
 static bool judge_claims(struct txn *txn, struct write_job *request, const struct part *part)
@@ -461,7 +499,7 @@ static bool judge_part(struct txn *txn, struct write_job *request, const struct 
         return false;
     for (size_t i = 0; i < part->count; i++) {
         if (part->actions[i].out.failure != ERR_NONE)
-            return error_set(request->job.error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+            return cancel(request);
     }
     return true;
 }
@@ -510,21 +548,13 @@ static bool run_part(struct txn *txn, struct write_job *request)
     return ok || request->each;
 }
 
-// A token that was executed before: nothing is written, but the items are read for the bill.
-static bool repeat(struct txn *txn, struct write_job *request)
+// A token that was executed before: nothing is written, and the bill is for reading the items as
+// they were then, which token_look_up() has noted.
+static bool repeat(struct write_job *request)
 {
     request->repeated = true;
-    for (size_t i = 0; i < request->count; i++) {
-        struct write_action *action = &request->actions[i];
-        struct plan plan = {.table = NULL};
-        if (!plan_read(txn, request, action, &plan, request->job.error))
-            return false;
-        action->out.cost.table = (uint32_t)((plan.before.size + 4095) / 4096);
-        if (action->out.cost.table == 0)
-            action->out.cost.table = 1;
-        action->out.collection_bytes = -1;
-        store_value_release(txn->engine->store, &plan.pin);
-    }
+    for (size_t i = 0; i < request->count; i++)
+        request->actions[i].out.collection_bytes = -1;
     return true;
 }
 
@@ -536,7 +566,7 @@ static bool token_admits(struct txn *txn, struct write_job *request, bool *ok)
     if (!*ok || state == TOKEN_NEW)
         return *ok;
     if (state == TOKEN_SAME)
-        *ok = repeat(txn, request);
+        *ok = repeat(request);
     else
         *ok = error_set(request->job.error, ERR_IDEMPOTENT_MISMATCH,
                         "The request uses the same client token as a previous, but non-identical "
@@ -615,10 +645,13 @@ static bool run_request(struct job *job, struct txn *txn)
 void write_job_init(struct write_job *request, struct engine *engine, struct arena *arena,
                     struct error *error)
 {
-    *request = (struct write_job){
-        .job = {.run = run_request, .plan = plan_aside, .undone = rest_undone, .error = error},
-        .engine = engine,
-        .arena = arena};
+    *request = (struct write_job){.job = {.ready = get_ready,
+                                          .run = run_request,
+                                          .plan = plan_aside,
+                                          .undone = rest_undone,
+                                          .error = error},
+                                  .engine = engine,
+                                  .arena = arena};
 }
 
 void write_job_release(struct write_job *request)

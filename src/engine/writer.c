@@ -92,6 +92,8 @@ bool engine_submit(struct engine *engine, struct job *job)
     struct job_list *list = job->beside ? &queue->beside : &queue->jobs;
     job->failed = false;
     job->turn = JOB_ENDS;
+    if (job->ready != NULL && !job->ready(job))
+        return false;
     ensure(pthread_mutex_lock(&queue->lock) == 0);
     if (list->waiting >= LIMIT_WRITE_QUEUE) {
         ensure(pthread_mutex_unlock(&queue->lock) == 0);
@@ -277,11 +279,41 @@ bool txn_full(struct txn *txn)
     return now >= txn->full_ns;
 }
 
-struct slice txn_put_item(struct txn *txn, struct slice key, struct slice item, size_t size)
+static struct stats_delta *delta_of(struct txn *txn, tree_id tree, struct tree_stats *stats)
+{
+    size_t i = 0;
+    while (i < txn->delta_count && txn->deltas[i].tree != tree)
+        i++;
+    if (i < txn->delta_count)
+        return &txn->deltas[i];
+    if (i == txn->delta_capacity) {
+        txn->delta_capacity = i == 0 ? 32 : i * 2;
+        txn->deltas = realloc(txn->deltas, txn->delta_capacity * sizeof(*txn->deltas));
+        ensure_memory(txn->deltas);
+    }
+    txn->deltas[i] = (struct stats_delta){.stats = tree_stats_hold(stats), .tree = tree};
+    txn->delta_count++;
+    return &txn->deltas[i];
+}
+
+void txn_recount(struct txn *txn, const struct entry_change *entry)
+{
+    int64_t items = (int64_t)(entry->after.item.len > 0) - (int64_t)(entry->before.item.len > 0);
+    int64_t bytes = (int64_t)entry->after.size - (int64_t)entry->before.size;
+    if (items == 0 && bytes == 0)
+        return;
+    struct stats_delta *delta = delta_of(txn, entry->tree, entry->stats);
+    delta->items += items;
+    delta->bytes += bytes;
+}
+
+struct slice txn_put_item(struct txn *txn, const struct entry_change *entry)
 {
     uint8_t head[10];
-    size_t head_len = varint_put(head, size);
-    uint8_t *record = store_batch_put_room(txn->batch, key, head_len + item.len);
+    struct slice item = entry->after.item;
+    size_t head_len = varint_put(head, entry->after.size);
+    txn_recount(txn, entry);
+    uint8_t *record = store_batch_put_room(txn->batch, entry->key, head_len + item.len);
     if (record == NULL)
         return slice_of(NULL, 0);
     memcpy(record, head, head_len);
@@ -289,25 +321,22 @@ struct slice txn_put_item(struct txn *txn, struct slice key, struct slice item, 
     return slice_of(record, head_len + item.len);
 }
 
-void txn_count(struct txn *txn, tree_id tree, struct tree_stats *stats, int64_t items,
-               int64_t bytes)
+void txn_put_shared(struct txn *txn, const struct entry_change *entry, struct slice record)
 {
-    if (items == 0 && bytes == 0)
-        return;
-    size_t i = 0;
-    while (i < txn->delta_count && txn->deltas[i].tree != tree)
-        i++;
-    if (i == txn->delta_count) {
-        if (i == txn->delta_capacity) {
-            txn->delta_capacity = i == 0 ? 32 : i * 2;
-            txn->deltas = realloc(txn->deltas, txn->delta_capacity * sizeof(*txn->deltas));
-            ensure_memory(txn->deltas);
-        }
-        txn->deltas[i] = (struct stats_delta){.stats = tree_stats_hold(stats), .tree = tree};
-        txn->delta_count++;
-    }
-    txn->deltas[i].items += items;
-    txn->deltas[i].bytes += bytes;
+    txn_recount(txn, entry);
+    store_batch_put_shared(txn->batch, entry->key, record);
+}
+
+void txn_put_entry(struct txn *txn, const struct entry_change *entry, const struct buf *record)
+{
+    txn_recount(txn, entry);
+    txn_put(txn, entry->key, record);
+}
+
+void txn_remove(struct txn *txn, const struct entry_change *entry)
+{
+    txn_recount(txn, entry);
+    store_batch_delete(txn->batch, entry->key);
 }
 
 bool txn_get(struct txn *txn, struct slice key, struct arena *arena, struct store_value *out,
@@ -337,12 +366,10 @@ static void write_counters(struct txn *txn)
 {
     for (size_t i = 0; i < txn->delta_count; i++) {
         const struct stats_delta *delta = &txn->deltas[i];
-        uint8_t name[4];
         uint8_t value[16];
-        be32_put(name, delta->tree);
         be64_put(value, (uint64_t)(delta->stats->items + delta->items));
         be64_put(value + 8, (uint64_t)(delta->stats->bytes + delta->bytes));
-        meta_key(&txn->key, META_STATS, slice_of(name, sizeof(name)));
+        meta_tree_key(&txn->key, META_STATS, delta->tree);
         store_batch_put(txn->batch, buf_view(&txn->key), slice_of(value, sizeof(value)));
     }
 }

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/wait.h"
 #include "base/worker.h"
-#include "engine/layout.h"
 #include "engine/ttl.h"
 
 #include <stdlib.h>
@@ -28,29 +27,9 @@ struct sweeper {
 struct batch {
     struct arena arena;
     struct error error;
-    struct table *table;
-    struct buf *place; // of the last item that was found
     size_t count;
     struct write_action actions[SWEEP_BATCH];
 };
-
-static bool add_due(void *context, struct slice place, struct slice tree_key)
-{
-    struct batch *batch = context;
-    buf_clear(batch->place);
-    buf_slice(batch->place, place);
-    struct slice key = arena_copy(&batch->arena, tree_key);
-    if (key.ptr == NULL)
-        return error_budget(&batch->error);
-    batch->actions[batch->count++] = (struct write_action){
-        .kind = WRITE_DELETE,
-        .table = batch->table,
-        .key = key,
-        .item = value_empty_map(),
-        .flags = WRITE_EXPIRED,
-    };
-    return batch->count < SWEEP_BATCH;
-}
 
 // Deletes up to a batch of what is due behind `place`, and moves it on. Returns how many were
 // found; *deleted how many are gone.
@@ -61,12 +40,10 @@ static size_t sweep_batch(struct workshop *shop, struct table *table, struct buf
     ensure_memory(batch);
     arena_init(&batch->arena, LIMIT_REQUEST_MEMORY);
     error_init(&batch->error, &batch->arena);
-    batch->table = table;
+    batch->count = SWEEP_BATCH;
     *deleted = 0;
-    struct slice after = arena_copy(&batch->arena, buf_view(place));
-    batch->place = place;
-    bool ok = engine_ttl_due(shop->engine, table, env_now(engine_env(shop->engine)) / 1000, after,
-                             add_due, batch, &batch->error);
+    bool ok = engine_ttl_due(shop->engine, table, env_now(engine_env(shop->engine)) / 1000, place,
+                             &batch->arena, batch->actions, &batch->count, &batch->error);
     size_t count = batch->count;
     if (ok && count > 0) {
         struct write_job job;

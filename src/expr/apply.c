@@ -35,19 +35,14 @@ static bool path_error(struct run *run)
         run->error, "The document path provided in the update expression is invalid for update");
 }
 
+// A sum of more than 38 digits is told as an overflow, too.
 static bool number_error(struct run *run, enum number_status status)
 {
-    switch (status) {
-    case NUMBER_OVERFLOW:
-        return error_validation(run->error, "Number overflow. Attempting to store a number with "
-                                            "magnitude larger than supported range");
-    case NUMBER_UNDERFLOW:
-        return error_validation(run->error, "Number underflow. Attempting to store a number with "
-                                            "magnitude smaller than supported range");
-    default:
-        return error_validation(run->error,
-                                "Attempting to store more than 38 significant digits in a Number");
-    }
+    bool under = status == NUMBER_UNDERFLOW;
+    return error_validation(run->error,
+                            "Number %sflow. Attempting to store a number with magnitude %s than "
+                            "supported range",
+                            under ? "under" : "over", under ? "smaller" : "larger");
 }
 
 // ---- New values ------------------------------------------------------------------------

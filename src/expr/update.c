@@ -219,8 +219,30 @@ static void note_places(struct expr_update *update, struct place **places)
     }
 }
 
+// A value that stands at the path of an action has as many levels above it as the path has steps.
+// One that is moved has had those of its own path.
+static bool action_deepens(const struct action *action)
+{
+    size_t above = action->path.count;
+    for (size_t i = 0; i < action->term_count; i++) {
+        const struct term *term = &action->terms[i];
+        bool moved = term->kind == TERM_PATH || term->kind == TERM_DEFAULT;
+        if ((moved && term->path.count < above) ||
+            (term->kind == TERM_VALUE && above + value_depth(term->value) > LIMIT_NESTING))
+            return true;
+    }
+    return action->value.len > 0 && above + value_depth(action->value) > LIMIT_NESTING;
+}
+
+bool expr_update_deepens(const struct expr_update *update)
+{
+    return update->deepens;
+}
+
 bool update_places(struct arena *arena, struct expr_update *update)
 {
+    for (size_t i = 0; i < update->action_count && !update->deepens; i++)
+        update->deepens = action_deepens(&update->actions[i]);
     size_t room = update->action_count + 1;
     for (size_t i = 0; i < update->action_count; i++)
         room += update->actions[i].term_count;
@@ -339,6 +361,60 @@ bool expr_update_nests(const struct expr_update *update, struct slice attribute)
         }
     }
     return false;
+}
+
+bool expr_update_removes(const struct expr_update *update)
+{
+    for (size_t i = 0; i < update->action_count; i++) {
+        enum expr_action kind = update->actions[i].kind;
+        if (kind != ACTION_REMOVE && kind != ACTION_DELETE)
+            return false;
+    }
+    return true;
+}
+
+// The names and indexes of a path, each after the first (or, of an operand, each) with as much more
+// as `each` says.
+static size_t path_size(struct path path, size_t each, bool operand)
+{
+    size_t size = operand ? 1 + each : 0;
+    for (size_t i = 0; i < path.count; i++) {
+        size_t index = path.steps[i].index;
+        size += i > 0 ? each : 0;
+        size += path.steps[i].name.len;
+        for (bool digit = path.steps[i].name.ptr == NULL; digit; digit = (index /= 10) > 0)
+            size++;
+    }
+    return size;
+}
+
+static size_t term_size(const struct term *term)
+{
+    enum { EACH_STEP = 14 };
+    static const size_t own[] = {
+        [TERM_PATH] = 0,    [TERM_VALUE] = 0, [TERM_DEFAULT] = 39,
+        [TERM_APPEND] = 37, [TERM_PLUS] = 34, [TERM_MINUS] = 37,
+    };
+    size_t size = own[term->kind];
+    if (term->kind == TERM_VALUE)
+        size += value_size(term->value);
+    return size + (term_reads(term) ? path_size(term->path, EACH_STEP, true) : 0);
+}
+
+size_t expr_update_size(const struct expr_update *update)
+{
+    enum { WHOLE = 3, CLAUSE = 19, REMOVAL = 1, EACH_STEP = 4 };
+    size_t size = WHOLE;
+    for (size_t i = 0; i < update->action_count; i++) {
+        const struct action *action = &update->actions[i];
+        bool removal = action->kind == ACTION_REMOVE || action->kind == ACTION_DELETE;
+        size += (removal ? REMOVAL : CLAUSE) + path_size(action->path, EACH_STEP, false);
+        if (action->kind == ACTION_ADD)
+            size += value_size(action->value);
+        for (size_t j = 0; j < action->term_count; j++)
+            size += term_size(&action->terms[j]);
+    }
+    return size;
 }
 
 static enum value_type action_type(const struct action *action)

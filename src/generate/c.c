@@ -8,6 +8,7 @@ static void section(struct c_file *c, const char *file, const char *name,
 {
     const struct runtime_word words[] = {
         {"PREFIX", c->prefix},
+        {"KEYS", c->keys},
         {"UPPER", text_upper(c->w, c->prefix)},
         {entity == NULL ? NULL : "ENTITY", c_entity_name(c, entity)},
         {"\"TABLE\"", entity == NULL ? c->prefix : c_string(c, entity->table->name)},
@@ -72,7 +73,8 @@ static void key_function(struct c_file *c, const struct model_entity *entity, bo
 {
     const struct key_schema *keys = &entity->table->keys;
     struct slice parts = {NULL, 0};
-    section(c, runtime_entity_c, native ? "primary" : "made", entity);
+    c->keys = native ? SLICE_LIT("primary") : SLICE_LIT("made");
+    section(c, runtime_entity_c, "keys", entity);
     for (size_t i = 0; i < keys_count(keys); i++) {
         if (native || !part_is_native(entity, &entity->keys[i]))
             text_add(c->w, &parts, " &&\n        ",

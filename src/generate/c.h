@@ -8,6 +8,7 @@
 struct c_file {
     struct writer *w;
     struct slice prefix; // of every public name: the model's
+    struct slice keys;   // which of its keys a section is about
     bool digests;        // something calls sha256_text()
 };
 

@@ -32,6 +32,10 @@ struct slice sql_table(struct writer *w, const struct model_entity *entity);
 struct slice sql_column(struct writer *w, const struct model_entity *entity,
                         const struct model_attribute *attribute);
 
+// A column's value as it stands in a key.
+struct slice sql_key_text(struct writer *w, const struct model_entity *entity,
+                          const struct model_attribute *attribute);
+
 // Appends " CHECK (…)" if there is something to check of an attribute, besides NOT NULL.
 void sql_check(struct writer *w, const struct model_entity *entity,
                const struct model_attribute *attribute);

@@ -32,13 +32,31 @@ enum sql_kind sql_kind(const struct model_type *type)
     }
 }
 
+// What a kind is called, how SQLite checks that a value is one (it takes any in any column, unless
+// told not to), and how PostgreSQL writes one into a key.
+// clang-format off
+static const struct {
+    const char *postgres;
+    const char *sqlite;
+    const char *check;
+    const char *key;
+} kinds[] = {
+    [SQL_TEXT] = {"text", "TEXT", "typeof(#) = 'text'", "(%s)"},
+    [SQL_NUMERIC] = {"numeric", "NUMERIC", "typeof(#) IN ('integer', 'real')", "(trim_scale(%s)::text)"},
+    [SQL_BIGINT] = {"bigint", "INTEGER", "typeof(#) = 'integer'", "(%s::text)"},
+    [SQL_BOOLEAN] = {"boolean", "INTEGER", "# IN (0, 1)", "(%s::text)"},
+    [SQL_BYTES] = {"bytea", "BLOB", "typeof(#) = 'blob'", "(encode(%s, 'base64'))"},
+    [SQL_UUID] = {"uuid", "TEXT", "length(#) = 36 AND # GLOB '*-*-*-*-*'", "(%s::text)"},
+    [SQL_TIMESTAMP] = {"timestamptz", "TEXT", "# GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:*'",
+                       "(to_char(%s AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"},
+    [SQL_DATE] = {"date", "TEXT", "date(#, '+0 days') = #", "(to_char(%s, 'YYYY-MM-DD'))"},
+    [SQL_JSON] = {"jsonb", "TEXT", NULL, "(%s #>> '{}')"},
+};
+// clang-format on
+
 struct slice sql_type(const struct writer *w, enum sql_kind kind)
 {
-    static const char *const postgres[] = {"text", "numeric",     "bigint", "boolean", "bytea",
-                                           "uuid", "timestamptz", "date",   "jsonb"};
-    static const char *const sqlite[] = {"TEXT", "NUMERIC", "INTEGER", "INTEGER", "BLOB",
-                                         "TEXT", "TEXT",    "TEXT",    "TEXT"};
-    return sql_either(w, sqlite[kind], postgres[kind]);
+    return sql_either(w, kinds[kind].sqlite, kinds[kind].postgres);
 }
 
 // ---- Names and literals ----------------------------------------------------------------------
@@ -63,6 +81,18 @@ struct slice sql_column(struct writer *w, const struct model_entity *entity,
             return text_doubled(w, '"', attribute->name);
     }
     return text_doubled(w, '"', text_snake(w, attribute->name));
+}
+
+struct slice sql_key_text(struct writer *w, const struct model_entity *entity,
+                          const struct model_attribute *attribute)
+{
+    enum sql_kind kind = sql_kind(attribute->type);
+    struct slice name = sql_column(w, entity, attribute);
+    if (!is_sqlite(w))
+        return TEXT(w, kinds[kind].key, name);
+    if (kind == SQL_BOOLEAN)
+        return TEXT(w, "(CASE %s WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)", name);
+    return name;
 }
 
 static struct slice literal(struct writer *w, struct slice value)
@@ -223,29 +253,12 @@ static void check_json(struct checks *checks, const struct model_type *type)
 
 // ---- One column ------------------------------------------------------------------------------
 
-// SQLite takes any value in any column, unless told not to.
-static void check_storage(struct checks *checks, enum sql_kind kind)
-{
-    static const char *const conditions[] = {
-        [SQL_TEXT] = "typeof(#) = 'text'",
-        [SQL_NUMERIC] = "typeof(#) IN ('integer', 'real')",
-        [SQL_BIGINT] = "typeof(#) = 'integer'",
-        [SQL_BOOLEAN] = "# IN (0, 1)",
-        [SQL_BYTES] = "typeof(#) = 'blob'",
-        [SQL_UUID] = "length(#) = 36 AND # GLOB '*-*-*-*-*'",
-        [SQL_TIMESTAMP] = "# GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:*'",
-        [SQL_DATE] = "date(#, '+0 days') = #",
-        [SQL_JSON] = NULL,
-    };
-    if (is_sqlite(checks->w) && conditions[kind] != NULL)
-        check(checks, conditions[kind]);
-}
-
 static void check_kind(struct checks *checks, const struct model_attribute *attribute)
 {
     const struct model_type *bare = type_bare(attribute->type);
     enum sql_kind kind = sql_kind(attribute->type);
-    check_storage(checks, kind);
+    if (is_sqlite(checks->w) && kinds[kind].check != NULL)
+        check(checks, kinds[kind].check);
     if (kind == SQL_JSON) {
         check_json(checks, attribute->type);
         return;

@@ -11,30 +11,6 @@ static struct slice expr_text(struct writer *w, const struct model_entity *entit
 
 // ---- Values as text --------------------------------------------------------------------------
 
-// A column's value as it stands in a key.
-static struct slice column_text(struct writer *w, const struct model_entity *entity,
-                                const struct model_attribute *attribute)
-{
-    static const char *const formats[] = {
-        [SQL_TEXT] = "(%s)",
-        [SQL_NUMERIC] = "(trim_scale(%s)::text)",
-        [SQL_BIGINT] = "(%s::text)",
-        [SQL_BOOLEAN] = "(%s::text)",
-        [SQL_BYTES] = "(encode(%s, 'base64'))",
-        [SQL_UUID] = "(%s::text)",
-        [SQL_TIMESTAMP] = "(to_char(%s AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))",
-        [SQL_DATE] = "(to_char(%s, 'YYYY-MM-DD'))",
-        [SQL_JSON] = "(%s #>> '{}')",
-    };
-    enum sql_kind kind = sql_kind(attribute->type);
-    struct slice name = sql_column(w, entity, attribute);
-    if (!is_sqlite(w))
-        return TEXT(w, formats[kind], name);
-    if (kind == SQL_BOOLEAN)
-        return TEXT(w, "(CASE %s WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)", name);
-    return name;
-}
-
 static struct slice path_text(struct writer *w, const struct model_entity *entity,
                               const struct model_expr *expr)
 {
@@ -42,7 +18,7 @@ static struct slice path_text(struct writer *w, const struct model_entity *entit
     if (expr->attribute == NULL)
         return SLICE_LIT("NULL");
     if (expr->step_count == 1)
-        return column_text(w, entity, expr->attribute);
+        return sql_key_text(w, entity, expr->attribute);
     for (size_t i = 1; i < expr->step_count; i++)
         text_add(w, &path, is_sqlite(w) ? "." : ",", TEXT(w, "\"%s\"", expr->steps[i]));
     struct slice column = sql_column(w, entity, expr->attribute);
@@ -223,7 +199,7 @@ static struct slice part_text(struct writer *w, const struct model_entity *entit
 {
     const struct model_attribute *native = model_entity_attribute(entity, part->name);
     return part->template != NULL ? template_text(w, entity, part->template)
-           : native != NULL       ? column_text(w, entity, native)
+           : native != NULL       ? sql_key_text(w, entity, native)
                                   : SLICE_LIT("NULL");
 }
 
@@ -253,7 +229,7 @@ static struct slice key_column(struct writer *w, const struct model_entity *enti
 {
     const struct model_attribute *native = model_entity_attribute(entity, name);
     if (native != NULL)
-        return column_text(w, entity, native);
+        return sql_key_text(w, entity, native);
     for (size_t i = 0; i < keys_count(&entity->table->keys); i++) {
         if (slice_equal(entity->keys[i].name, name))
             return part_text(w, entity, &entity->keys[i]);

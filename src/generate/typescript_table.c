@@ -5,14 +5,7 @@
 
 static const char *operator_text(enum model_op op)
 {
-    switch (op) {
-    case MODEL_OP_NOT_EQUAL:
-        return "<>";
-    case MODEL_OP_BEGINS:
-        return "begins_with";
-    default:
-        return text_op(op);
-    }
+    return op == MODEL_OP_NOT_EQUAL ? "<>" : op == MODEL_OP_BEGINS ? "begins_with" : text_op(op);
 }
 
 static void conditions(struct typescript *ts, const char *name, size_t count,

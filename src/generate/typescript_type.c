@@ -126,22 +126,11 @@ static struct slice union_type(struct typescript *ts, const struct model_type *t
 
 static const char *simple_type(enum model_kind kind)
 {
-    switch (kind) {
-    case MODEL_NUMBER:
-    case MODEL_INTEGER:
-    case MODEL_EPOCH:
-        return "number";
-    case MODEL_BOOLEAN:
-        return "boolean";
-    case MODEL_BINARY:
-        return "Uint8Array";
-    case MODEL_ANY:
-        return "unknown";
-    case MODEL_NULL:
-        return "null";
-    default:
-        return "string";
-    }
+    static const char *const names[MODEL_KINDS] = {
+        [MODEL_NUMBER] = "number",   [MODEL_INTEGER] = "number",    [MODEL_EPOCH] = "number",
+        [MODEL_BOOLEAN] = "boolean", [MODEL_BINARY] = "Uint8Array", [MODEL_ANY] = "unknown",
+        [MODEL_NULL] = "null"};
+    return names[kind] != NULL ? names[kind] : "string";
 }
 
 struct slice typescript_type_body(struct typescript *ts, const struct model_type *type)

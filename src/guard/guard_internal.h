@@ -92,6 +92,17 @@ struct model_guard {
     struct guard_outsiders *outsiders;   // as table->indexes; NULL if there are none
 };
 
+static inline const struct model_guard *guard_of(const struct guard *guard)
+{
+    return (const struct model_guard *)guard;
+}
+
+static inline const struct guard_entity *plan_of(const struct model_guard *guard,
+                                                 const struct model_entity *entity)
+{
+    return &guard->entities[entity - guard->table->entities];
+}
+
 // Compiles an entity; false when memory is out.
 MUST_CHECK bool guard_compile(struct arena *arena, const struct model_entity *entity,
                               struct guard_entity *out);
@@ -156,6 +167,19 @@ void work_index_keys(struct guard_work *work);
 MUST_CHECK bool work_settle_keys(struct guard_work *work, bool *changed);
 // The item of the values: `item` itself if nothing changed; VALUE_NONE if the arena is used up.
 MUST_CHECK struct slice work_store(struct guard_work *work, struct slice item);
+
+// guard_claims.c: unique values.
+// Whether there was no item of this entity at this key.
+bool guard_is_fresh(const struct model_guard *guard, const struct guard_entity *plan,
+                    const struct guard_write *write, struct model_check *check);
+// Claims what the new image has, and gives back what only the old one had.
+MUST_CHECK bool guard_claim_values(const struct model_guard *guard, const struct guard_entity *plan,
+                                   struct guard_write *write, struct model_check *check,
+                                   struct error *error);
+// Gives back all that the old image had, whatever the new one is.
+MUST_CHECK bool guard_give_back(const struct model_guard *guard, struct guard_write *write,
+                                struct model_check *check, struct error *error);
+bool guard_taken(const struct guard *base, const struct guard_claim *claim, struct error *error);
 
 // derive_nested.c: defaults and normal forms inside of objects. The value itself if there is
 // nothing to do. `old` is what stood there before, or VALUE_NONE.

@@ -44,18 +44,9 @@ void *draft_grow(struct draft *draft, void *array, size_t count, size_t *room, s
 
 static struct slice format_text(struct draft *draft, const char *format, va_list arguments)
 {
-    struct buf text;
-    va_list again;
-    va_copy(again, arguments);
-    int len = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    ensure(len >= 0);
-    buf_init(&text, (size_t)len + 1);
-    uint8_t *to = buf_reserve(&text, (size_t)len + 1);
-    ensure_memory(to);
-    (void)vsnprintf((char *)to, (size_t)len + 1, format, arguments);
-    text.len = (size_t)len;
-    return draft_keep(draft, &text);
+    const char *text = arena_vprintf(draft->arena, format, arguments);
+    ensure_memory(text);
+    return slice_str(text);
 }
 
 struct slice draft_text(struct draft *draft, const char *format, ...)
@@ -77,66 +68,73 @@ struct slice draft_join(struct draft *draft, struct slice list, const char *sepa
 
 // ---- Adding --------------------------------------------------------------------------------
 
-#define APPEND(list, node)                                                                         \
-    do {                                                                                           \
-        __typeof__(list) *end = &(list);                                                           \
-        while (*end != NULL)                                                                       \
-            end = &(*end)->next;                                                                   \
-        *end = (node);                                                                             \
-    } while (0)
+// What the nodes of all lists begin with. The attributes tell the compiler that it may be any of
+// them, and a link the head of any list.
+typedef struct node *link_to __attribute__((may_alias));
+struct node {
+    link_to next;
+    struct slice name;
+} __attribute__((may_alias));
+
+// A new node of the size, with the name, behind all others of a list.
+static void *add_node(struct draft *draft, void *list, size_t size, struct slice name)
+{
+    link_to *end = list;
+    struct node *node = draft_alloc(draft, size);
+    node->name = draft_copy(draft, name);
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = node;
+    return node;
+}
+
+// The first node of a list with the name, or NULL.
+static void *find_node(void *list, struct slice name)
+{
+    struct node *node = list;
+    while (node != NULL && !slice_equal(node->name, name))
+        node = node->next;
+    return node;
+}
 
 struct draft_table *draft_add_table(struct draft *draft, struct slice name)
 {
-    struct draft_table *table = draft_alloc(draft, sizeof(*table));
-    table->name = draft_copy(draft, name);
-    APPEND(draft->tables, table);
-    return table;
+    return add_node(draft, &draft->tables, sizeof(struct draft_table), name);
 }
 
 struct draft_index *draft_add_index(struct draft *draft, struct draft_table *table,
                                     struct slice name)
 {
-    struct draft_index *index = draft_alloc(draft, sizeof(*index));
-    index->name = draft_copy(draft, name);
-    APPEND(table->indexes, index);
-    return index;
+    return add_node(draft, &table->indexes, sizeof(struct draft_index), name);
 }
 
 struct draft_entity *draft_add_entity(struct draft *draft, struct draft_table *table,
                                       struct slice name)
 {
-    struct draft_entity *entity = draft_alloc(draft, sizeof(*entity));
-    entity->name = draft_copy(draft, name);
-    APPEND(table->entities, entity);
-    return entity;
+    return add_node(draft, &table->entities, sizeof(struct draft_entity), name);
 }
 
 struct draft_entry *draft_add_entry(struct draft *draft, struct draft_entity *entity,
                                     struct slice index)
 {
-    struct draft_entry *entry = draft_alloc(draft, sizeof(*entry));
-    entry->index = draft_copy(draft, index);
-    APPEND(entity->entries, entry);
-    return entry;
+    return add_node(draft, &entity->entries, sizeof(struct draft_entry), index);
 }
 
 struct draft_attribute *draft_add_attribute(struct draft *draft, struct draft_entity *entity,
                                             struct slice name)
 {
-    struct draft_attribute *attribute = draft_alloc(draft, sizeof(*attribute));
-    attribute->name = draft_copy(draft, name);
+    struct draft_attribute *attribute =
+        add_node(draft, &entity->attributes, sizeof(*attribute), name);
     attribute->type = SLICE_LIT("string");
-    APPEND(entity->attributes, attribute);
     return attribute;
 }
 
 static bool access_taken(const struct draft *draft, struct slice name)
 {
-    for (const struct draft_table *table = draft->tables; table != NULL; table = table->next)
-        for (const struct draft_access *access = table->accesses; access != NULL;
-             access = access->next)
-            if (slice_equal(access->name, name))
-                return true;
+    for (const struct draft_table *table = draft->tables; table != NULL; table = table->next) {
+        if (find_node(table->accesses, name) != NULL)
+            return true;
+    }
     return false;
 }
 
@@ -146,34 +144,25 @@ struct draft_access *draft_add_access(struct draft *draft, struct draft_table *t
     struct slice free = name;
     for (unsigned i = 2; access_taken(draft, free); i++)
         free = draft_text(draft, "%.*s%u", SLICE_FMT(name), i);
-    struct draft_access *access = draft_alloc(draft, sizeof(*access));
-    access->name = draft_copy(draft, free);
-    APPEND(table->accesses, access);
-    return access;
+    return add_node(draft, &table->accesses, sizeof(struct draft_access), free);
 }
 
 void draft_note(struct draft *draft, const char *format, ...)
 {
     va_list arguments;
-    struct draft_note *note = draft_alloc(draft, sizeof(*note));
     va_start(arguments, format);
-    note->text = format_text(draft, format, arguments);
+    (void)add_node(draft, &draft->notes, sizeof(struct draft_note),
+                   format_text(draft, format, arguments));
     va_end(arguments);
-    APPEND(draft->notes, note);
     draft->note_count++;
 }
 
 static bool type_name_taken(const struct draft *draft, struct slice name)
 {
-    for (const struct draft_type *type = draft->types; type != NULL; type = type->next)
-        if (slice_equal(type->name, name))
-            return true;
+    bool taken = find_node(draft->types, name) != NULL;
     for (const struct draft_table *table = draft->tables; table != NULL; table = table->next)
-        for (const struct draft_entity *entity = table->entities; entity != NULL;
-             entity = entity->next)
-            if (slice_equal(entity->name, name))
-                return true;
-    return false;
+        taken = taken || find_node(table->entities, name) != NULL;
+    return taken;
 }
 
 struct slice draft_named_type(struct draft *draft, struct slice name, struct slice text)
@@ -185,10 +174,8 @@ struct slice draft_named_type(struct draft *draft, struct slice name, struct sli
     for (unsigned i = 0; type_name_taken(draft, free); i++)
         free = i == 0 ? draft_text(draft, "%.*sObject", SLICE_FMT(name))
                       : draft_text(draft, "%.*sObject%u", SLICE_FMT(name), i + 1);
-    struct draft_type *type = draft_alloc(draft, sizeof(*type));
-    type->name = draft_copy(draft, free);
+    struct draft_type *type = add_node(draft, &draft->types, sizeof(*type), free);
     type->text = draft_copy(draft, text);
-    APPEND(draft->types, type);
     return type->name;
 }
 
@@ -196,18 +183,12 @@ struct slice draft_named_type(struct draft *draft, struct slice name, struct sli
 
 struct draft_attribute *draft_attribute(const struct draft_entity *entity, struct slice name)
 {
-    struct draft_attribute *attribute = entity->attributes;
-    while (attribute != NULL && !slice_equal(attribute->name, name))
-        attribute = attribute->next;
-    return attribute;
+    return find_node(entity->attributes, name);
 }
 
 struct draft_index *draft_index(const struct draft_table *table, struct slice name)
 {
-    struct draft_index *index = table->indexes;
-    while (index != NULL && !slice_equal(index->name, name))
-        index = index->next;
-    return index;
+    return find_node(table->indexes, name);
 }
 
 size_t draft_parts(const struct key_schema *keys)

@@ -5,9 +5,7 @@
 #include "infer/infer.h"
 #include "infer/infer_internal.h"
 
-#include "value/number.h"
-
-#include <stdlib.h>
+#include "json/shape.h"
 
 // ---- Keys and indexes --------------------------------------------------------------------------
 
@@ -51,102 +49,22 @@ static void read_indexes(struct draft *draft, struct draft_table *table, const s
 
 // ---- Data --------------------------------------------------------------------------------------
 
-static bool put_value(struct value_builder *builder, const struct tree *value);
-
-static void put_number(struct value_builder *builder, struct slice text, bool member)
+static bool add_item(struct infer *infer, const struct tree *row, struct arena *arena)
 {
-    uint8_t number[NUMBER_BYTES_MAX];
-    size_t len = 0;
-    if (number_from_text(text, number, &len) != NUMBER_OK)
-        len = number_from_i64(0, number);
-    if (member)
-        value_member(builder, slice_of(number, len));
-    else
-        value_put_number(builder, slice_of(number, len));
-}
-
-static bool put_container(struct value_builder *builder, const struct tree *inner, bool map)
-{
-    if (map)
-        value_open_map(builder);
-    else
-        value_open_list(builder);
-    bool ok = true;
-    for (const struct tree *each = tree_first(inner); each != NULL && ok; each = each->next) {
-        if (map)
-            value_name(builder, each->name);
-        ok = put_value(builder, each);
-    }
-    return ok && value_close(builder);
-}
-
-static void put_set(struct value_builder *builder, const struct tree *inner, enum value_type type)
-{
-    value_open_set(builder, type);
-    for (const struct tree *each = tree_first(inner); each != NULL; each = each->next) {
-        if (type == VALUE_NS)
-            put_number(builder, each->text, true);
-        else
-            value_member(builder, each->text);
-    }
-    (void)value_close(builder);
-}
-
-// {"S":"x"} as a value.
-static bool put_value(struct value_builder *builder, const struct tree *value)
-{
-    const struct tree *inner = tree_first(value);
-    if (inner == NULL)
+    struct error error;
+    struct slice item;
+    error_init(&error, arena);
+    if (row->kind != TREE_OBJECT || !json_decode_item(row->source, arena, &item, &error))
         return false;
-    switch (value_type_from_name(inner->name)) {
-    case VALUE_S:
-        value_put_string(builder, inner->text);
-        return true;
-    case VALUE_N:
-        put_number(builder, inner->text, false);
-        return true;
-    case VALUE_B:
-        value_put_binary(builder, inner->text);
-        return true;
-    case VALUE_BOOL:
-        value_put_bool(builder, slice_is(inner->text, "true"));
-        return true;
-    case VALUE_NULL:
-        value_put_null(builder);
-        return true;
-    case VALUE_M:
-        return put_container(builder, inner, true);
-    case VALUE_L:
-        return put_container(builder, inner, false);
-    case VALUE_SS:
-    case VALUE_NS:
-    case VALUE_BS:
-        put_set(builder, inner, value_type_from_name(inner->name));
-        return true;
-    default:
-        return false;
-    }
+    (void)infer_add(infer, item);
+    return true;
 }
 
-static bool add_item(struct infer *infer, const struct tree *row)
-{
-    struct buf item;
-    struct value_builder builder;
-    buf_init(&item, 1 << 20);
-    value_builder_init(&builder, &item);
-    bool ok = put_container(&builder, row, true) && !item.failed;
-    if (ok)
-        (void)infer_add(infer, buf_view(&item));
-    value_builder_release(&builder);
-    buf_release(&item);
-    return ok;
-}
-
-static size_t add_items(struct infer *infer, const struct tree *rows)
+static size_t add_items(struct infer *infer, const struct tree *rows, struct arena *arena)
 {
     size_t bad = 0;
     for (const struct tree *row = tree_first(rows); row != NULL; row = row->next)
-        bad += !add_item(infer, row);
+        bad += !add_item(infer, row, arena);
     return bad;
 }
 
@@ -275,17 +193,14 @@ static void add_declared(struct draft *draft, const struct draft_table *table,
 static void take_over(struct draft *draft, struct draft *other)
 {
     struct draft_table **table = &draft->tables;
-    struct draft_type **type = &draft->types;
     struct draft_note **note = &draft->notes;
     while (*table != NULL)
         table = &(*table)->next;
-    while (*type != NULL)
-        type = &(*type)->next;
     while (*note != NULL)
         note = &(*note)->next;
     *table = other->tables;
-    *type = other->types;
     *note = other->notes;
+    draft->types = other->types; // which begin with the draft's own
     draft->note_count += other->note_count;
 }
 
@@ -303,7 +218,7 @@ static bool read_table(const struct tree *source, struct draft *draft, const cha
     read_indexes(inner, table, tree_get(source, "GlobalSecondaryIndexes"), false);
     read_indexes(inner, table, tree_get(source, "LocalSecondaryIndexes"), true);
     inner->types = draft->types; // so that names of types are not given twice
-    size_t bad = add_items(infer, tree_get(source, "TableData"));
+    size_t bad = add_items(infer, tree_get(source, "TableData"), draft->arena);
     if (bad > 0)
         draft_note(inner, "%zu rows of the sample data of %.*s are no items", bad, SLICE_FMT(name));
     if (infer_items(infer) == 0) {
@@ -316,7 +231,6 @@ static bool read_table(const struct tree *source, struct draft *draft, const cha
             return false;
         add_declared(inner, table, source);
     }
-    draft->types = NULL;
     take_over(draft, inner);
     return true;
 }

@@ -93,17 +93,13 @@ static size_t begins_digest(struct slice rest, struct slice value)
 {
     uint8_t bytes[1024];
     uint8_t digest[SHA256_DIGEST_LENGTH];
-    static const char hex[] = "0123456789abcdef";
-    uint8_t text[2 * SHA256_DIGEST_LENGTH];
+    char text[2 * SHA256_DIGEST_LENGTH];
     if (rest.len < sizeof(text) || value.len == 0 || value.len >= sizeof(bytes))
         return 0;
     memcpy(bytes, value.ptr, value.len);
     bytes[value.len] = 0;
     (void)SHA256(bytes, value.len + 1, digest);
-    for (size_t i = 0; i < sizeof(digest); i++) {
-        text[2 * i] = (uint8_t)hex[digest[i] >> 4];
-        text[2 * i + 1] = (uint8_t)hex[digest[i] & 15];
-    }
+    hex_text(slice_of(digest, sizeof(digest)), text);
     return begins(rest, slice_of(text, sizeof(text)));
 }
 

@@ -229,8 +229,10 @@ static struct tree *read_value(struct reader *r)
     uint8_t c = peek(r);
     if (c == '{' || c == '[') {
         tree->kind = c == '{' ? TREE_OBJECT : TREE_ARRAY;
+        size_t start = r->at;
         if (read_container(r, tree) == NULL)
             return NULL;
+        tree->source = slice_of(r->text.ptr + start, r->at - start);
         skip_cast(r);
         return tree;
     }

@@ -16,8 +16,9 @@ enum tree_kind {
 
 struct tree {
     enum tree_kind kind;
-    struct slice name; // of a member
-    struct slice text; // STRING (unescaped), NUMBER, WORD
+    struct slice name;   // of a member
+    struct slice text;   // STRING (unescaped), NUMBER, WORD
+    struct slice source; // OBJECT, ARRAY: as it stands in the file
     struct tree *first;
     struct tree *next;
 };

@@ -38,18 +38,14 @@ struct get_group {
     double units;
 };
 
-static bool compile_group(struct api_call *call, struct get_group *group)
+static bool compile_group(struct api_call *call, struct param_set set, struct get_group *group)
 {
     const struct keys_and_attributes *request = group->request;
-    struct param_set set = {
-        .expression_count = 1,
-        .expressions = {{"ProjectionExpression", request->projection_expression.ptr != NULL}},
-        .legacy_count = 1,
-        .legacy = {{"AttributesToGet", request->attributes_to_get.set}},
-        .names = &request->expression_attribute_names,
-    };
     struct expr_params params;
     const struct field_value *keys = request->keys.items;
+    set.expressions[0].given = request->projection_expression.ptr != NULL;
+    set.legacy[0].given = request->attributes_to_get.set;
+    set.names = &request->expression_attribute_names;
     if (!params_check_styles(call, &set))
         return false;
     for (size_t i = 0; i < request->keys.count; i++) {
@@ -62,20 +58,27 @@ static bool compile_group(struct api_call *call, struct get_group *group)
            expr_params_finish(&params);
 }
 
-static bool find_group_keys(struct api_call *call, struct slice table_name, struct get_group *group)
+// No key comes twice; that is told even if there is no such table.
+static bool check_group(struct api_call *call, struct get_group *group)
 {
     const struct field_value *keys = group->request->keys.items;
     size_t count = group->request->keys.count;
-    group->table = call_table(call, table_name);
     group->keys = call_alloc(call, count, sizeof(struct slice));
-    struct slice *sorted = call_alloc(call, count, sizeof(struct slice));
-    if (group->table == NULL || group->keys == NULL || sorted == NULL)
+    if (group->keys == NULL)
         return false;
     for (size_t i = 0; i < count; i++)
-        sorted[i] = keys[i].value;
-    if (call_has_duplicates(sorted, count))
-        return error_validation(&call->error, "%s", duplicates);
-    for (size_t i = 0; i < count; i++) {
+        group->keys[i] = keys[i].value;
+    return !call_has_duplicates(group->keys, count) ||
+           error_validation(&call->error, "%s", duplicates);
+}
+
+static bool find_group_keys(struct api_call *call, struct slice table_name, struct get_group *group)
+{
+    const struct field_value *keys = group->request->keys.items;
+    group->table = call_table(call, table_name);
+    if (group->table == NULL)
+        return false;
+    for (size_t i = 0; i < group->request->keys.count; i++) {
         if (!call_key(call, group->table, keys[i].value, &group->keys[i]))
             return false;
     }
@@ -92,15 +95,32 @@ static struct get_group *prepare_groups(struct api_call *call,
     if (groups == NULL)
         return NULL;
     size_t total = 0;
+    static const struct field_map no_names;
+    struct param_set set = {.expression_count = 1,
+                            .expressions = {{.name = "ProjectionExpression"}},
+                            .legacy_count = 1,
+                            .legacy = {{.name = "AttributesToGet"}},
+                            .names = &no_names};
+    for (size_t i = 0; i < map->count; i++) {
+        set.expressions[0].given |= entries[i].projection_expression.ptr != NULL;
+        set.legacy[0].given |= entries[i].attributes_to_get.set;
+    }
+    // The two styles do not meet in one request, be it for different tables.
+    if (!params_check_styles(call, &set))
+        return NULL;
     for (size_t i = 0; i < map->count; i++) {
         groups[i].request = &entries[i];
         total += entries[i].keys.count;
-        if (!compile_group(call, &groups[i]))
+        if (!compile_group(call, set, &groups[i]))
             return NULL;
     }
     if (total > LIMIT_BATCH_GET) {
         (void)error_validation(&call->error, "Too many items requested for the BatchGetItem call");
         return NULL;
+    }
+    for (size_t i = 0; i < map->count; i++) {
+        if (!check_group(call, &groups[i]))
+            return NULL;
     }
     for (size_t i = 0; i < map->count; i++) {
         if (!find_group_keys(call, map->names[i], &groups[i]))
@@ -109,10 +129,11 @@ static struct get_group *prepare_groups(struct api_call *call,
     return groups;
 }
 
-// Lists of many small elements grow eightfold in JSON, so the answer is measured as well.
-static bool is_full(const struct api_call *call, uint64_t bytes)
+// Whether an item of that size is left for another request: it would take the answer over its
+// limit. Lists of many small elements grow eightfold in JSON, so the answer is measured as well.
+static bool is_full(const struct api_call *call, uint64_t bytes, uint64_t size)
 {
-    return bytes >= LIMIT_BATCH_BYTES || call->response.len >= LIMIT_BATCH_RESPONSE;
+    return bytes + size > LIMIT_BATCH_BYTES || call->response.len >= LIMIT_BATCH_RESPONSE;
 }
 
 // All groups, and how far they have been read.
@@ -122,6 +143,7 @@ struct get_batch {
     struct get_group *groups;
     size_t group;   // the one being read
     uint64_t bytes; // that have been read
+    bool full;      // the rest is left for another request
     struct json_writer w;
 };
 
@@ -131,13 +153,14 @@ static enum read_step read_group(struct get_batch *batch, struct get_group *grou
     struct api_call *call = batch->call;
     bool consistent = group->request->consistent_read.value;
     const struct field_value *keys = group->request->keys.items;
-    while (group->done < group->request->keys.count && !is_full(call, batch->bytes)) {
+    while (group->done < group->request->keys.count && !batch->full) {
         struct item_read read;
         size_t i = group->done;
         if (!engine_get(call_engine(call), NULL, group->keys[i], &read, &call->error))
             return READ_FAILED;
-        bool spent = work_spend(&call->state->work, read.item.len);
-        if (spent) {
+        batch->full = is_full(call, batch->bytes, read.size);
+        bool spent = batch->full || work_spend(&call->state->work, read.item.len);
+        if (spent && !batch->full) {
             if (read.item.len > 0)
                 call_write_item(call, &batch->w, group->projection, read.item, &(struct steps){0});
             batch->bytes += read.size;
@@ -272,11 +295,8 @@ static bool check_entry(struct api_call *call, const struct write_request *entry
                                 "contain exactly one of the supported datatypes");
     if (entry->put_request == NULL)
         return field_value_check(&entry->delete_request->key, &call->error);
-    if (!field_value_check(&entry->put_request->item, &call->error))
-        return false;
-    if (value_item_size(entry->put_request->item.value) > LIMIT_ITEM_SIZE)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
-    return true;
+    return field_value_check(&entry->put_request->item, &call->error) &&
+           item_size_check(entry->put_request->item.value, &call->error);
 }
 
 // A put whose key does not fit is told so in the words of a Key, unlike PutItem's.
@@ -352,6 +372,9 @@ enum step batch_write_item_start(struct api_call *call, const void *decoded)
 {
     const struct batch_write_item_request *request = decoded;
     size_t total;
+    if (request->request_items.count == 0)
+        return step_failed(error_validation(
+            &call->error, "The requestItems parameter is required for BatchWriteItem"));
     if (!check_entries(call, &request->request_items, &total))
         return STEP_FAILED;
     struct write_job *job = call_write_job(call, total);

@@ -22,11 +22,25 @@ bool statement_parse(struct api_call *call, struct call_statement *statement)
            error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
 }
 
+bool statement_target(struct page_call *p, const struct partiql_statement *parsed)
+{
+    struct error *error = &p->call->error;
+    if (!page_find_target(p, parsed->table, (struct slice){NULL, 0}) || parsed->index.ptr == NULL)
+        return error->code == ERR_NONE;
+    const struct index *index = table_index(p->page.table, parsed->index);
+    if (index == NULL || index->status == INDEX_DELETING)
+        return error_validation(error, "The table does not have the specified index");
+    if (index->global && p->page.consistent)
+        return error_validation(error, "Strongly consistent read is not supported on Global "
+                                       "Secondary Indexes");
+    return page_find_target(p, parsed->table, parsed->index);
+}
+
 bool statement_plan_item(struct api_call *call, struct call_statement *statement)
 {
     struct page_call p = {.call = call};
     const struct partiql_statement *parsed = statement->parsed;
-    if (!page_find_target(&p, parsed->table, parsed->index))
+    if (!statement_target(&p, parsed))
         return false;
     statement->table = p.page.table;
     return partiql_plan(&call->arena, parsed, p.page.table, p.page.index, &statement->plan,
@@ -66,11 +80,11 @@ bool statement_make_action(struct api_call *call, struct call_statement *stateme
     // An INSERT's condition is not the user's.
     if (plan->kind == PARTIQL_INSERT)
         action->flags |= WRITE_INSERT;
-    else if (slice_is(statement->request->return_values_on_condition_check_failure, "ALL_OLD"))
+    else if (statement->shows_failed &&
+             slice_is(statement->request->return_values_on_condition_check_failure, "ALL_OLD"))
         action->flags |= WRITE_OLD_ON_FAILURE;
-    bool put = action->kind == WRITE_PUT;
-    if (put && value_item_size(action->item) > LIMIT_ITEM_SIZE)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    if (action->kind == WRITE_PUT && !item_size_check(action->item, &call->error))
+        return false;
     if (!call_action_key(call, action) ||
         !params_check_keys(
             &call->error, action->table,
@@ -134,6 +148,7 @@ enum step execute_statement_start(struct api_call *call, const void *decoded)
     if (statement == NULL)
         return STEP_FAILED;
     statement->request = &request->own;
+    statement->shows_failed = true;
     call->state->own = statement;
     if (!statement_parse(call, statement))
         return STEP_FAILED;

@@ -17,12 +17,18 @@ struct call_statement {
     struct slice key;            // tree key of the one item; only where one item is asked for
     struct write_action *action; // NULL if it does not write
     struct item_read read;
+    // ReturnValuesOnConditionCheckFailure has its say. The service takes it for a statement of a
+    // batch, too, and does nothing about it.
+    bool shows_failed;
     enum error_code failure; // ERR_NONE, or why it failed
     const char *failure_text;
 };
 
 // Parses the statement with its parameters.
 MUST_CHECK bool statement_parse(struct api_call *call, struct call_statement *statement);
+// Finds the table of a statement and its index, if it names one, which SELECT of ExecuteStatement
+// may read consistently or not; both are set in the page.
+MUST_CHECK bool statement_target(struct page_call *p, const struct partiql_statement *parsed);
 // Finds the table, and plans what to do there with one item: all but SELECT of ExecuteStatement.
 MUST_CHECK bool statement_plan_item(struct api_call *call, struct call_statement *statement);
 // Judges the one item of a SELECT: its tree key, and what is asked of it.

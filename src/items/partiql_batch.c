@@ -37,7 +37,9 @@ static bool prepare(struct batch_call *batch, struct call_statement *statement)
     if (reads)
         return statement->plan.exact
                    ? statement_make_read(call, statement)
-                   : error_validation(&call->error, "Only single item select is supported");
+                   : error_validation(&call->error,
+                                      "Select statements within BatchExecuteStatement must specify "
+                                      "the primary key in the where clause.");
     struct write_action *action = call_alloc(call, 1, sizeof(*action));
     return action != NULL && statement_make_action(call, statement, action);
 }
@@ -72,30 +74,35 @@ static bool prepare_all(struct batch_call *batch)
 
 // ---- Answers ------------------------------------------------------------------------------------
 
-// What the Error of a statement calls them; everything else is our own fault.
-static const char *const error_names[ERR_COUNT] = {
-    [ERR_CONDITIONAL_CHECK_FAILED] = "ConditionalCheckFailed",
-    [ERR_DUPLICATE_ITEM] = "DuplicateItem",
-    [ERR_COLLECTION_SIZE] = "ItemCollectionSizeLimitExceeded",
-    [ERR_THROUGHPUT_EXCEEDED] = "ProvisionedThroughputExceeded",
-    [ERR_RESOURCE_NOT_FOUND] = "ResourceNotFound",
-    [ERR_TRANSACTION_CONFLICT] = "TransactionConflict",
-    [ERR_THROTTLING] = "ThrottlingError",
-    [ERR_VALIDATION] = "ValidationError",
-    [ERR_EMPTY_KEY] = "ValidationError",
-};
+// What the Error of a statement calls it.
+static const char *error_name(enum error_code code)
+{
+    static const struct {
+        enum error_code code;
+        const char *name;
+    } rows[] = {
+        {ERR_CONDITIONAL_CHECK_FAILED, "ConditionalCheckFailed"},
+        {ERR_DUPLICATE_ITEM, "DuplicateItem"},
+        {ERR_COLLECTION_SIZE, "ItemCollectionSizeLimitExceeded"},
+        {ERR_THROUGHPUT_EXCEEDED, "ProvisionedThroughputExceeded"},
+        {ERR_RESOURCE_NOT_FOUND, "ResourceNotFound"},
+        {ERR_TRANSACTION_CONFLICT, "TransactionConflict"},
+        {ERR_THROTTLING, "ThrottlingError"},
+        {ERR_VALIDATION, "ValidationError"},
+        {ERR_EMPTY_KEY, "ValidationError"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (rows[i].code == code)
+            return rows[i].name;
+    }
+    return "InternalServerError"; // everything else is our own fault
+}
 
 static void write_error(struct json_writer *w, const struct call_statement *statement)
 {
-    const struct write_action *action = statement->action;
     json_put_object(w, "Error");
-    const char *name = error_names[statement->failure];
-    json_put_text(w, "Code", name != NULL ? name : "InternalServerError");
+    json_put_text(w, "Code", error_name(statement->failure));
     json_put_text(w, "Message", statement->failure_text);
-    if (statement->failure == ERR_CONDITIONAL_CHECK_FAILED && action->out.old_item.len > 0) {
-        json_name(w, "Item");
-        json_item(w, action->out.old_item);
-    }
     json_close_object(w);
 }
 
@@ -135,31 +142,37 @@ static double read_units(const struct call_statement *statement)
     return capacity_read_units(statement->read.size, statement->request->consistent_read.value);
 }
 
-// One entry for each table, in the order of the statements.
+// One entry for each table, in the order of the statements that succeeded: what failed on the way
+// is charged to a table where something else did not, and otherwise goes untold.
 static void write_capacities(struct batch_call *batch, struct json_writer *w)
 {
     enum capacity_detail detail = capacity_detail(batch->request->return_consumed_capacity);
+    bool open = false;
     if (detail == CAPACITY_NONE)
         return;
-    json_put_array(w, "ConsumedCapacity");
     for (size_t i = 0; i < batch->count; i++) {
         const struct call_statement *first = &batch->statements[i];
         struct capacity capacity = {.table = first->table};
-        bool seen = !was_tried(first);
+        bool seen = first->failure != ERR_NONE;
         for (size_t k = 0; !seen && k < batch->count; k++) {
             const struct call_statement *statement = &batch->statements[k];
             if (!was_tried(statement) || statement->table->tree != first->table->tree)
                 continue;
-            seen = k < i;
+            seen = k < i && statement->failure == ERR_NONE;
             if (statement->action != NULL)
                 capacity_add_write(&capacity, statement->action, 1);
             else
                 capacity.read += read_units(statement);
         }
-        if (!seen)
-            capacity_write_json(w, &capacity, detail);
+        if (seen)
+            continue;
+        if (!open)
+            json_put_array(w, "ConsumedCapacity");
+        open = true;
+        capacity_write_json(w, &capacity, detail);
     }
-    json_close_array(w);
+    if (open)
+        json_close_array(w);
 }
 
 static void begin_answer(struct batch_call *batch)
@@ -310,15 +323,16 @@ static enum step write_all(struct batch_call *batch)
 
 enum step batch_execute_statement_start(struct api_call *call, const void *decoded)
 {
+    const struct batch_execute_statement_request *request = decoded;
+    size_t count = request->statements.count;
     struct batch_call *batch = call_alloc(call, 1, sizeof(*batch));
-    if (batch == NULL)
+    struct call_statement *statements = call_alloc(call, count, sizeof(*statements));
+    if (batch == NULL || statements == NULL)
         return STEP_FAILED;
-    batch->call = call;
-    batch->request = decoded;
-    batch->count = batch->request->statements.count;
-    batch->statements = call_alloc(call, batch->count, sizeof(*batch->statements));
+    *batch = (struct batch_call){
+        .call = call, .request = request, .count = count, .statements = statements};
     call->state->own = batch;
-    if (batch->statements == NULL || !prepare_all(batch))
+    if (!prepare_all(batch))
         return STEP_FAILED;
     return batch->writes ? write_all(batch) : read_all(call);
 }

@@ -203,7 +203,7 @@ enum step statement_select(struct api_call *call, const struct execute_statement
     const struct partiql_statement *parsed = statement->parsed;
     struct page_request *page = &s->p.page;
     s->p.start_key = &s->start;
-    if (!page_find_target(&s->p, parsed->table, parsed->index) ||
+    if (!statement_target(&s->p, parsed) ||
         !partiql_plan(&call->arena, parsed, page->table, page->index, &statement->plan,
                       &call->error))
         return STEP_FAILED;

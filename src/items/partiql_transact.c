@@ -30,17 +30,14 @@ static bool refuse(struct transaction *t, size_t at, const char *reason)
 static bool parse_all(struct transaction *t)
 {
     const struct request_statement *requests = t->request->transact_statements.items;
-    static const char count_wrong[] = "Number of parameters";
     bool reads = false;
     bool writes = false;
     for (size_t i = 0; i < t->count; i++) {
         struct call_statement *statement = &t->statements[i];
         statement->request = &requests[i];
-        if (!statement_parse(t->call, statement)) {
-            bool place = t->call->error.code == ERR_VALIDATION &&
-                         strncmp(t->call->error.message, count_wrong, strlen(count_wrong)) == 0;
-            return place && refuse(t, i, NULL);
-        }
+        statement->shows_failed = true;
+        if (!statement_parse(t->call, statement))
+            return t->call->error.code == ERR_VALIDATION && refuse(t, i, NULL);
         reads = reads || statement_reads(statement);
         writes = writes || !statement_reads(statement);
     }

@@ -117,11 +117,13 @@ static bool compile_entry(struct api_call *call, const struct transact_action *f
     };
     const struct field_value *subject = to->kind == WRITE_PUT ? &from->item : &from->key;
     struct expr_params params;
-    if (!params_check_styles(call, &set) || !field_value_check(subject, &call->error))
+    // That a key has too many levels is told after what is wrong with the expressions.
+    if (!params_check_styles(call, &set) ||
+        (!subject->too_deep && !field_value_check(subject, &call->error)))
         return false;
     to->item = subject->value;
-    if (to->kind == WRITE_PUT && value_item_size(to->item) > LIMIT_ITEM_SIZE)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    if (to->kind == WRITE_PUT && !item_size_check(to->item, &call->error))
+        return false;
     if (!params_open(call, &set, &params))
         return false;
     if (has_update && (to->update = expr_compile_update(&params, from->update_expression)) == NULL)
@@ -131,7 +133,7 @@ static bool compile_entry(struct api_call *call, const struct transact_action *f
         return false;
     if (slice_is(from->return_values_on_condition_check_failure, "ALL_OLD"))
         to->flags |= WRITE_OLD_ON_FAILURE;
-    return expr_params_finish(&params);
+    return expr_params_finish(&params) && field_value_check(subject, &call->error);
 }
 
 // An entry without an action, or with several.
@@ -174,27 +176,24 @@ bool transact_fail(struct api_call *call, struct write_action *action)
     return true;
 }
 
-bool transact_check(struct api_call *call, const struct write_job *job)
+bool transact_check(struct api_call *call, struct write_job *job)
 {
-    struct slice *keys = call_alloc(call, job->count, sizeof(*keys));
-    size_t found = 0;
-    if (keys == NULL)
+    if (!write_job_distinct(job))
         return false;
     for (size_t i = 0; i < job->count; i++) {
-        if (job->actions[i].out.failure == ERR_NONE)
-            keys[found++] = job->actions[i].key;
+        if (job->actions[i].out.failure != ERR_NONE)
+            return error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
     }
-    if (call_has_duplicates(keys, found))
-        return error_validation(
-            &call->error, "Transaction request cannot include multiple operations on one item");
-    return found == job->count ||
-           error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
+    return true;
 }
+
+// The service says it twice.
+#define TOO_LARGE "Transaction payload size cannot exceed 4MB. Payload Size: "
 
 bool transact_check_size(struct api_call *call, size_t bytes)
 {
     return bytes <= LIMIT_TRANSACT_BYTES ||
-           error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
+           error_validation(&call->error, TOO_LARGE ": " TOO_LARGE "%zu", bytes);
 }
 
 // ---- TransactWriteItems, in its tables ----------------------------------------------------------
@@ -210,6 +209,21 @@ static bool find_key(struct api_call *call, struct write_action *action)
             transact_fail(call, action));
 }
 
+// Of several actions that are wrong in themselves, the service blames the first alone. What a model
+// says of an item is all told.
+static void blame_first(struct write_job *job)
+{
+    bool blamed = false;
+    for (size_t i = 0; i < job->count; i++) {
+        struct write_result *out = &job->actions[i].out;
+        if (out->failure == ERR_NONE || out->failure_details != NULL)
+            continue;
+        if (blamed)
+            out->failure = ERR_NONE;
+        blamed = true;
+    }
+}
+
 static bool find_keys(struct api_call *call, const struct field_list *list, struct write_job *job)
 {
     const struct transact_write_item *entries = list->items;
@@ -220,7 +234,9 @@ static bool find_keys(struct api_call *call, const struct field_list *list, stru
         if (action->table == NULL || !find_key(call, action))
             return false;
     }
-    return transact_check(call, job);
+    bool ok = transact_check(call, job);
+    blame_first(job);
+    return ok;
 }
 
 static bool check_total_size(struct api_call *call, const struct write_job *job)
@@ -262,13 +278,16 @@ static bool digest_request(struct api_call *call,
 {
     const struct transact_write_item *entries = request->transact_items.items;
     struct buf text;
+    uint8_t tree[4];
     buf_init(&text, LIMIT_RESPONSE);
     for (size_t i = 0; i < job->count; i++) {
         enum write_kind kind = WRITE_CHECK;
         const struct transact_action *from = only_action(&entries[i], &kind);
         buf_byte(&text, (uint8_t)kind);
-        transact_digest(&text, job->actions[i].key);
-        transact_digest(&text, job->actions[i].item);
+        // As it came: what a guard makes of an item may be different each time.
+        be32_put(tree, job->actions[i].table->tree);
+        buf_add(&text, tree, sizeof(tree));
+        transact_digest(&text, kind == WRITE_PUT ? from->item.value : from->key.value);
         transact_digest(&text, from->update_expression);
         transact_digest(&text, from->condition_expression);
         transact_digest(&text, from->expression_attribute_values.value);

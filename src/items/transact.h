@@ -9,7 +9,7 @@
 // the others are judged, too. False if it is not of that kind, but ends the call.
 MUST_CHECK bool transact_fail(struct api_call *call, struct write_action *action);
 // Every action has its key or a reason: no item comes twice, and nothing is to be canceled.
-MUST_CHECK bool transact_check(struct api_call *call, const struct write_job *job);
+MUST_CHECK bool transact_check(struct api_call *call, struct write_job *job);
 // All items of a transaction together.
 MUST_CHECK bool transact_check_size(struct api_call *call, size_t bytes);
 // A part of what the digest behind a ClientRequestToken is made of, so that no other parts add up

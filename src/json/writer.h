@@ -5,6 +5,8 @@
 
 #include "base/buf.h"
 
+#include <stdarg.h>
+
 struct json_writer {
     struct buf *out;
     bool comma; // a comma is due before the next name or element
@@ -47,6 +49,13 @@ void json_put_or_null(struct json_writer *w, const char *name, struct slice text
 // Left out if there is none: an empty text, the time 0.
 void json_put_given(struct json_writer *w, const char *name, struct slice text);
 void json_put_given_time(struct json_writer *w, const char *name, int64_t milliseconds);
+
+// A piece of JSON as it looks, with ' for ": "'key':[],'name':%s,'parts':[". It may begin and end
+// between any two tokens; the comma before it is the writer's. The holes are printf's, so that the
+// compiler checks them: %s and %.*s are strings and get their quotes, %hhd is true or false, and
+// %d, %zu and %lld are numbers. (form.c)
+void json_form(struct json_writer *w, const char *form, ...) PRINTF_LIKE(2, 3);
+void json_form_list(struct json_writer *w, const char *form, va_list args) PRINTF_LIKE(2, 0);
 
 // A value in DynamoDB's typed JSON, {"S":"…"}; and an item, {"name":{"S":"…"},…}.
 void json_value(struct json_writer *w, struct slice value);

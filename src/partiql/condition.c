@@ -76,8 +76,9 @@ enum expr_op pql_function(struct slice name)
     return OP_UNKNOWN;
 }
 
-struct expr_node *pql_refused(struct expr_builder *b)
+struct expr_node *pql_refused(struct expr_builder *b, bool refusal)
 {
+    ensure(!refusal);
     b->failed = true;
     return NULL;
 }
@@ -89,18 +90,19 @@ struct expr_node *pql_refuse(struct expr_builder *b, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    (void)error_validation(b->error, "%s", text);
-    return pql_refused(b);
+    return pql_refused(b, error_validation(b->error, "%s", text));
 }
 
-struct expr_node *pql_unknown_function(struct expr_builder *b, struct slice name)
+struct expr_node *pql_unknown_function(struct expr_builder *b, const struct pql_node *call)
 {
     char lower[64];
+    struct slice name = call->name;
     size_t len = name.len < sizeof(lower) ? name.len : sizeof(lower);
     for (size_t i = 0; i < len; i++)
         lower[i] =
             (char)(name.ptr[i] >= 'A' && name.ptr[i] <= 'Z' ? name.ptr[i] + 32 : name.ptr[i]);
-    return pql_refuse(b, "Unrecognized function: %.*s", (int)len, lower);
+    return pql_refused(
+        b, pql_error_at(b->error, call->token, "Unrecognized function: %.*s", (int)len, lower));
 }
 
 struct expr_node *pql_refuse_count(struct expr_builder *b, const char *function, size_t count)
@@ -127,7 +129,7 @@ struct expr_node *pql_leaf(struct expr_builder *b, const struct pql_node *node)
         return expr_path(b, node->path);
     }
     if (!pql_value(b->arena, node, &value, b->error))
-        return pql_refused(b);
+        return pql_refused(b, false);
     pql_count(b, 1 + digits_of(((struct pql_builder *)b)->value_count++));
     return expr_value(b, value);
 }
@@ -139,7 +141,7 @@ static struct expr_node *refuse_operand(struct expr_builder *b, const struct pql
     if (node->kind != NODE_CALL)
         return pql_refuse(b, "Unsupported operator in Condition Expression. Operator: %s",
                           pql_node_name(node->kind));
-    return pql_function(node->name) == OP_UNKNOWN ? pql_unknown_function(b, node->name)
+    return pql_function(node->name) == OP_UNKNOWN ? pql_unknown_function(b, node)
                                                   : pql_refuse_type(b, node->name, "BOOL");
 }
 
@@ -177,21 +179,43 @@ static struct expr_node *refuse_condition(struct expr_builder *b)
     return pql_refuse(b, "WHERE clause must contain an expression that resolves to a boolean");
 }
 
-// IS MISSING and IS NULL are functions in expressions.
+static struct expr_node *is_of_type(struct expr_builder *b, const struct pql_node *path,
+                                    enum value_type type)
+{
+    const char *name = value_type_name(type);
+    uint8_t *encoded = arena_alloc(b->arena, 2 + strlen(name));
+    b->failed = b->failed || encoded == NULL;
+    if (encoded == NULL)
+        return NULL;
+    encoded[0] = VALUE_TAG_S;
+    encoded[1] = (uint8_t)strlen(name);
+    memcpy(encoded + 2, name, strlen(name));
+    pql_count(b, strlen(expr_op_text(OP_TYPE)) + 2);
+    pql_count(b, 2 + 1 + digits_of(((struct pql_builder *)b)->value_count++));
+    return expr_test(b, OP_TYPE, pql_leaf(b, path),
+                     expr_value(b, slice_of(encoded, 2 + strlen(name))));
+}
+
+// IS and the name of a type: functions in expressions, several for a type that has several.
 static struct expr_node *make_is(struct expr_builder *b, const struct pql_node *node)
 {
-    // The type's name, NULL, as an encoded string.
-    static const uint8_t null_name[] = {VALUE_TAG_S, 4, 'N', 'U', 'L', 'L'};
     if (node->first->kind != NODE_PATH)
         return pql_refuse(b, "The left hand side argument to IS must be a Variable Reference, "
                              "Literal, or Path");
-    struct expr_node *path = pql_leaf(b, node->first);
-    enum expr_op op = pql_node_op(node->kind);
-    pql_count(b, strlen(expr_op_text(op)) + 2);
-    if (op == OP_MISSING)
-        return expr_test(b, OP_MISSING, path, NULL);
-    pql_count(b, 2 + 1 + digits_of(((struct pql_builder *)b)->value_count++));
-    return expr_test(b, OP_TYPE, path, expr_value(b, slice_of(null_name, sizeof(null_name))));
+    if (node->types == 0)
+        return pql_refuse(b, "Unsupported operation: IsType");
+    if (node->types == PQL_MISSING) {
+        pql_count(b, strlen(expr_op_text(OP_MISSING)) + 2);
+        return expr_test(b, OP_MISSING, pql_leaf(b, node->first), NULL);
+    }
+    struct expr_node *any = NULL;
+    for (enum value_type type = 0; type < VALUE_TYPES; type++) {
+        if ((node->types >> type & 1) == 0)
+            continue;
+        pql_count(b, any == NULL ? 0 : strlen(expr_op_text(OP_OR)) + 2);
+        any = expr_join(b, OP_OR, any, is_of_type(b, node->first, type));
+    }
+    return any;
 }
 
 static struct expr_node *make_chain(struct expr_builder *b, enum expr_op op,
@@ -222,7 +246,7 @@ static struct expr_node *make_function(struct expr_builder *b, const struct pql_
 {
     enum expr_op op = pql_function(node->name);
     if (op == OP_UNKNOWN)
-        return pql_unknown_function(b, node->name);
+        return pql_unknown_function(b, node);
     if (op == OP_SIZE)
         return refuse_condition(b);
     return node->count == 0 ? pql_refuse_count(b, expr_op_text(op), 0) : make_call(b, op, node);
@@ -277,8 +301,7 @@ struct expr_node *pql_condition(struct expr_builder *b, const struct pql_node *n
     case NODE_BETWEEN:
     case NODE_IN:
         return make_call(b, op, node);
-    case NODE_IS_MISSING:
-    case NODE_IS_NULL:
+    case NODE_IS:
         return make_is(b, node);
     default:
         return node->kind == NODE_PATH || pql_is_constant(node) ? refuse_condition(b)

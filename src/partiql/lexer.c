@@ -34,8 +34,8 @@ static void skip_one(struct lexer *lexer)
     lexer->at++;
 }
 
-// White space and comments.
-static void skip_space(struct lexer *lexer)
+// White space and comments. False if a comment does not end.
+static bool skip_space(struct lexer *lexer)
 {
     for (;;) {
         int c = peek(lexer, 0);
@@ -48,9 +48,11 @@ static void skip_space(struct lexer *lexer)
             lexer->at += 2;
             while (peek(lexer, 0) >= 0 && !(peek(lexer, 0) == '*' && peek(lexer, 1) == '/'))
                 skip_one(lexer);
-            lexer->at = lexer->at + 2 < lexer->text.len ? lexer->at + 2 : lexer->text.len;
+            if (peek(lexer, 0) < 0)
+                return false;
+            lexer->at += 2;
         } else {
-            return;
+            return true;
         }
     }
 }
@@ -72,27 +74,50 @@ static enum pql_kind lex_quoted(struct lexer *lexer, int quote, enum pql_kind ki
     return PQL_UNKNOWN;
 }
 
-static enum pql_kind lex_number(struct lexer *lexer)
+static size_t skip_digits(struct lexer *lexer)
 {
+    size_t start = lexer->at;
     while (is_digit(peek(lexer, 0)))
         lexer->at++;
+    return lexer->at - start;
+}
+
+// The exponent that stands here, with as many digits behind the point before it. False if it, or
+// what it leaves of the scale, takes more than 32 bits.
+static bool lex_exponent(struct lexer *lexer, size_t decimals)
+{
+    bool minus = peek(lexer, 0) == '-';
+    lexer->at += minus || peek(lexer, 0) == '+';
+    int64_t exponent = 0;
+    for (; is_digit(peek(lexer, 0)); lexer->at++) {
+        if (exponent <= INT32_MAX)
+            exponent = exponent * 10 + (peek(lexer, 0) - '0');
+    }
+    if (minus)
+        exponent = -exponent;
+    int64_t scale = (int64_t)decimals - exponent;
+    return exponent >= INT32_MIN && exponent <= INT32_MAX && scale >= INT32_MIN &&
+           scale <= INT32_MAX;
+}
+
+static enum pql_kind lex_number(struct lexer *lexer)
+{
+    size_t decimals = 0;
+    bool fits = true;
+    (void)skip_digits(lexer);
     if (peek(lexer, 0) == '.') {
         lexer->at++;
-        while (is_digit(peek(lexer, 0)))
-            lexer->at++;
+        decimals = skip_digits(lexer);
     }
     int c = peek(lexer, 0);
-    if (c == 'e' || c == 'E') {
-        size_t sign = peek(lexer, 1) == '+' || peek(lexer, 1) == '-' ? 1 : 0;
-        if (is_digit(peek(lexer, 1 + sign))) {
-            lexer->at += 1 + sign;
-            while (is_digit(peek(lexer, 0)))
-                lexer->at++;
-        }
+    bool sign = peek(lexer, 1) == '+' || peek(lexer, 1) == '-';
+    if ((c == 'e' || c == 'E') && is_digit(peek(lexer, sign ? 2 : 1))) {
+        lexer->at++;
+        fits = lex_exponent(lexer, decimals);
     }
     // 5x is neither a number nor a name.
     if (!is_word(peek(lexer, 0)))
-        return PQL_NUMBER;
+        return fits ? PQL_NUMBER : PQL_UNKNOWN;
     while (is_word(peek(lexer, 0)) || is_digit(peek(lexer, 0)))
         lexer->at++;
     return PQL_UNKNOWN;
@@ -148,20 +173,22 @@ static enum pql_kind lex_one(struct lexer *lexer)
     }
 }
 
-struct pql_token *pql_lex(struct arena *arena, struct slice text)
+struct pql_token *pql_lex(struct arena *arena, struct slice text, bool *clean)
 {
     // A token has at least one byte.
     struct pql_token *tokens = arena_alloc(arena, (text.len + 1) * sizeof(*tokens));
     struct lexer lexer = {.text = text, .line = 1};
     struct pql_token *token = tokens;
+    *clean = true;
     for (; token != NULL; token++) {
-        skip_space(&lexer);
+        *clean = skip_space(&lexer) && *clean;
         size_t start = lexer.at;
         *token = (struct pql_token){.start = (uint32_t)start,
                                     .line = lexer.line,
                                     .column = (uint32_t)(start - lexer.line_start + 1)};
         token->kind = lex_one(&lexer);
         token->len = (uint32_t)(lexer.at - start);
+        *clean = *clean && token->kind != PQL_UNKNOWN;
         if (token->kind == PQL_END)
             break;
     }

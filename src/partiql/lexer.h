@@ -1,5 +1,5 @@
-// Tokens of PartiQL. Keywords are words like others here; the parser asks for them, and
-// lexer_reserved() tells which of them no bare identifier may be.
+// Tokens of PartiQL. Keywords are words like others here; the parser asks for them, and pql_word()
+// tells which of them no bare identifier may be.
 #ifndef PARTIQL_LEXER_H
 #define PARTIQL_LEXER_H
 
@@ -37,7 +37,7 @@ enum pql_kind {
     PQL_LE,
     PQL_GT,
     PQL_GE,
-    PQL_UNKNOWN, // what begins no token, or a quote that never ends
+    PQL_UNKNOWN, // what begins no token, a quote or a comment that never ends, an endless exponent
 };
 
 struct pql_token {
@@ -48,12 +48,14 @@ struct pql_token {
     uint32_t column;
 };
 
-// Splits the text into tokens, PQL_END behind the last one; NULL if the arena is used up.
-MUST_CHECK struct pql_token *pql_lex(struct arena *arena, struct slice text);
+// Splits the text into tokens, PQL_END behind the last one; NULL if the arena is used up. *clean
+// tells that none of them is PQL_UNKNOWN.
+MUST_CHECK struct pql_token *pql_lex(struct arena *arena, struct slice text, bool *clean);
 
 // Whether the word is the keyword, whatever its case.
 bool pql_word_is(struct slice word, const char *keyword);
-// Whether the word is a keyword of the language, which must be quoted to be a name.
-bool pql_reserved(struct slice word);
+// What a word is. Only names may be names without quotes.
+enum pql_word { WORD_NONE, WORD_NAME, WORD_KEYWORD, WORD_OPERATOR, WORD_FUNCTION };
+enum pql_word pql_word(struct slice word);
 
 #endif

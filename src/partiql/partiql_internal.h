@@ -19,7 +19,7 @@ enum { PQL_DEPTH = 64 };
     X(VALUE, "Literal", OP_UNKNOWN) /* a scalar or a parameter: `value` */                         \
     X(LIST, "List", OP_UNKNOWN)                                                                    \
     X(BAG, "Bag", OP_UNKNOWN)                                                                      \
-    X(MAP, "Struct", OP_UNKNOWN) /* `value` of each part is its name */                            \
+    X(MAP, "Struct", OP_UNKNOWN) /* each part has a `key` */                                       \
     X(MISSING, "MISSING", OP_UNKNOWN)                                                              \
     X(PATH, "VariableReference", OP_UNKNOWN)                                                       \
     X(CALL, "Call", OP_UNKNOWN)                                                                    \
@@ -33,9 +33,8 @@ enum { PQL_DEPTH = 64 };
     X(GT, ">", OP_GT)                                                                              \
     X(GE, ">=", OP_GE)                                                                             \
     X(BETWEEN, "between", OP_BETWEEN)                                                              \
-    X(IN, "in", OP_IN) /* the operand, then the members */                                         \
-    X(IS_MISSING, "is", OP_MISSING)                                                                \
-    X(IS_NULL, "is", OP_TYPE)                                                                      \
+    X(IN, "in", OP_IN)      /* the operand, then the members */                                    \
+    X(IS, "is", OP_UNKNOWN) /* the operand; `types` */                                             \
     X(LIKE, "like", OP_UNKNOWN)                                                                    \
     X(PLUS, "+", OP_PLUS)                                                                          \
     X(MINUS, "-", OP_MINUS)                                                                        \
@@ -53,15 +52,24 @@ enum pql_node_kind {
         NODE_KINDS
 };
 
+// The stars of a path: a.*, a[0].*, or others, which are nowhere allowed.
+enum pql_stars { STARS_NONE, STARS_LAST, STARS_BEHIND_BRACKETS, STARS_INSIDE };
+
+enum { PQL_MISSING = 1 << VALUE_TYPES };
+
 struct pql_node {
     enum pql_node_kind kind;
     const struct pql_token *token; // where it begins, or its operator
     unsigned depth;                // of the tree below it
     struct slice value;            // VALUE: encoded
-    struct slice name;             // CALL: the function; a part of a MAP: its name, decoded
-    const struct pql_token *name_token;
+    const char *fault;             // VALUE: why the number cannot be stored; or NULL
+    unsigned types;                // IS: types of values as bits, PQL_MISSING for none at all
+    struct slice name;             // CALL: the function
+    struct slice key;              // of a part of a MAP: its name, decoded
+    const struct pql_token *key_token;
     struct path path;    // PATH
     struct slice *texts; // PATH: how each step was written, for the names of outputs
+    enum pql_stars stars;
     struct pql_node *first;
     struct pql_node *last;
     struct pql_node *next; // part of the same parent
@@ -91,6 +99,9 @@ struct partiql_tree {
     struct pql_change *changes;
     struct pql_node *where; // NULL without
     struct pql_order *order;
+    // Made of them by pql_judge().
+    struct slice encoded;       // INSERT
+    struct expr_update *update; // UPDATE
 };
 
 // ---- Parsing ------------------------------------------------------------------------------------
@@ -98,6 +109,7 @@ struct partiql_tree {
 struct pql_parser {
     struct arena *arena;
     struct error *error;
+    struct error refused; // what is well formed, but nothing that DynamoDB does: the first of it
     struct slice text;
     const struct pql_token *token; // the next one
     unsigned depth;                // of the recursion
@@ -106,35 +118,58 @@ struct pql_parser {
     size_t used; // parameters so far
 };
 
-// "Statement wasn't well formed, can't be processed: …" at the next token; always false.
+// "Statement wasn't well formed, can't be processed: …"; always false.
 bool pql_malformed(struct pql_parser *parser, const char *reason);
-// A ValidationException with " at line:column:length" of the token behind it; always false.
+// A ValidationException with " at line:column:length" of the token behind it, unless that is NULL;
+// always false.
 bool pql_error_at(struct error *error, const struct pql_token *token, const char *format, ...)
     PRINTF_LIKE(3, 4);
+// The same, to be told when the whole statement is well formed; always true.
+bool pql_refuse_later(struct pql_parser *parser, const struct pql_token *token, const char *format,
+                      ...) PRINTF_LIKE(3, 4);
 
+// What kind of word the token is.
+enum pql_word pql_token_word(const struct pql_parser *parser, const struct pql_token *token);
+bool pql_token_is(const struct pql_parser *parser, const struct pql_token *token,
+                  const char *keyword);
+// Whether the next token is that word; is a name, bare or quoted.
 bool pql_is_word(const struct pql_parser *parser, const char *keyword);
+bool pql_is_name(const struct pql_parser *parser);
 // Takes the next token if it is that.
 bool pql_accept(struct pql_parser *parser, enum pql_kind kind);
 bool pql_accept_word(struct pql_parser *parser, const char *keyword);
 // The same, but anything else is malformed.
 MUST_CHECK bool pql_expect(struct pql_parser *parser, enum pql_kind kind, const char *reason);
-MUST_CHECK bool pql_expect_word(struct pql_parser *parser, const char *keyword);
 
 // The text of a token: of quoted ones what is between the quotes, decoded. False if memory is out.
 MUST_CHECK bool pql_token_text(struct pql_parser *parser, const struct pql_token *token,
                                struct slice *out);
-// A bare or quoted name.
-MUST_CHECK bool pql_identifier(struct pql_parser *parser, struct slice *out);
-// A path, and any expression (parse_expr.c). NULL with the error set.
-MUST_CHECK struct pql_node *pql_parse_path(struct pql_parser *parser);
+
+// Nodes: a new one; one of a constant; a node's next part, which may be NULL for what could not be
+// parsed. NULL or false with the error set.
+MUST_CHECK struct pql_node *pql_node_new(struct pql_parser *parser, enum pql_node_kind kind,
+                                         const struct pql_token *token);
+MUST_CHECK struct pql_node *pql_node_value(struct pql_parser *parser, const struct pql_token *token,
+                                           struct slice encoded);
+MUST_CHECK bool pql_node_add(struct pql_parser *parser, struct pql_node *node,
+                             struct pql_node *part);
+// "Nesting Levels have exceeded …"; always NULL.
+struct pql_node *pql_too_deep(struct pql_parser *parser);
+
+// What is written to: a path of names and literals. A term; (a, b, …) as a list (parse_term.c).
+MUST_CHECK struct pql_node *pql_parse_target(struct pql_parser *parser);
+MUST_CHECK struct pql_node *pql_parse_term(struct pql_parser *parser);
+MUST_CHECK struct pql_node *pql_parse_group(struct pql_parser *parser);
+// Any expression (parse_expr.c).
 MUST_CHECK struct pql_node *pql_parse_expr(struct pql_parser *parser);
 
 // ---- Values (value.c) ---------------------------------------------------------------------------
 
 // Whether the node is a constant: a scalar, a parameter, or a list, bag or map.
 bool pql_is_constant(const struct pql_node *node);
-// A number's token as an encoded value.
-MUST_CHECK bool pql_number(struct pql_parser *parser, struct slice text, struct slice *out);
+// A number's token as an encoded value; or *fault, and any number.
+MUST_CHECK bool pql_number(struct pql_parser *parser, struct slice text, struct slice *out,
+                           const char **fault);
 // The encoded value of a constant; what is not constant in it is an error.
 MUST_CHECK bool pql_value(struct arena *arena, const struct pql_node *node, struct slice *out,
                           struct error *error);
@@ -176,8 +211,8 @@ MUST_CHECK struct expr_condition *pql_build_condition(struct pql_builder *b,
 
 // Sets the error; what a part that was refused is: nothing. Always NULL.
 struct expr_node *pql_refuse(struct expr_builder *b, const char *format, ...) PRINTF_LIKE(2, 3);
-// The same where the error is set already.
-struct expr_node *pql_refused(struct expr_builder *b);
+// The same where `refusal` is the false of whoever has set the error.
+struct expr_node *pql_refused(struct expr_builder *b, bool refusal);
 
 // A path or a constant.
 struct expr_node *pql_leaf(struct expr_builder *b, const struct pql_node *node);
@@ -186,12 +221,16 @@ struct expr_node *pql_condition(struct expr_builder *b, const struct pql_node *n
 struct expr_node *pql_refuse_count(struct expr_builder *b, const char *function, size_t count);
 struct expr_node *pql_refuse_type(struct expr_builder *b, struct slice function, const char *type);
 // "Unrecognized function: …" in small letters; always NULL.
-struct expr_node *pql_unknown_function(struct expr_builder *b, struct slice name);
+struct expr_node *pql_unknown_function(struct expr_builder *b, const struct pql_node *call);
 // The function of conditions and filters by its name, in any case; OP_UNKNOWN if there is none.
 enum expr_op pql_function(struct slice name);
 
 MUST_CHECK struct expr_update *
 pql_compile_changes(struct arena *arena, const struct pql_change *changes, struct error *error);
+
+// What can be judged without a table: values, conditions and changes. The service does, too, so
+// that such mistakes are told before a table that is not there.
+MUST_CHECK bool pql_judge(struct arena *arena, struct partiql_tree *tree, struct error *error);
 
 // ---- WHERE over keys (where.c) ------------------------------------------------------------------
 
@@ -209,6 +248,9 @@ MUST_CHECK bool pql_where_init(struct pql_where *where, struct arena *arena, str
 // The ranges of a Query; *count stays 0 if the hash key is not tied down.
 MUST_CHECK bool pql_where_ranges(struct pql_where *where, const struct key_schema *keys,
                                  struct slice index_name, size_t *count, struct key_range **out);
+// "Overlapping conditions with range keys …", if there are in a Query.
+MUST_CHECK bool pql_where_check_or(struct pql_where *where, const struct key_schema *keys,
+                                   bool query);
 // The full primary key as an item; VALUE_NONE if it is not all there. A write wants each part once.
 MUST_CHECK bool pql_where_key(struct pql_where *where, const struct key_schema *keys, bool write,
                               struct slice *out);

@@ -15,16 +15,24 @@ static const struct key_schema *target_keys(const struct planner *p)
     return p->index != NULL ? &p->index->keys : &p->table->keys;
 }
 
-// ---- SELECT -------------------------------------------------------------------------------------
+// ---- Without a table ----------------------------------------------------------------------------
 
-static bool is_hash(const struct key_schema *keys, struct slice name)
+bool pql_judge(struct arena *arena, struct partiql_tree *tree, struct error *error)
 {
-    for (size_t i = 0; i < keys->hash_count; i++) {
-        if (slice_equal(keys->parts[i].name, name))
-            return true;
+    struct pql_builder b = pql_builder(arena, error);
+    if (tree->item != NULL && !pql_item(arena, tree->item, &tree->encoded, error))
+        return false;
+    if (tree->changes != NULL) {
+        tree->update = pql_compile_changes(arena, tree->changes, error);
+        if (tree->update == NULL)
+            return false;
     }
-    return false;
+    // It is compiled when a table's keys have taken their part of it.
+    return tree->where == NULL ||
+           expr_check_condition(&b.expr, pql_condition(&b.expr, tree->where));
 }
+
+// ---- SELECT -------------------------------------------------------------------------------------
 
 static void reverse_ranges(struct partiql_plan *plan)
 {
@@ -57,7 +65,7 @@ static bool plan_order(struct planner *p)
             return error_validation(p->error,
                                     "Must have at least one non-optional hash key condition in "
                                     "WHERE clause when using ORDER BY clause.");
-        bool hash = is_hash(keys, order->name);
+        bool hash = slice_equal(keys->parts[0].name, order->name);
         if (hash && !hash_seen && order->descending)
             reverse_ranges(p->plan);
         if (!hash && !range_seen)
@@ -142,6 +150,8 @@ static bool plan_outputs(struct planner *p)
     size_t at = 0;
     for (const struct pql_node *node = p->statement->tree->select; node != NULL;
          node = node->next, at++) {
+        if (node->kind != NODE_PATH)
+            return pql_error_at(p->error, node->token, "Unexpected path component");
         p->plan->outputs[at].path = node->path;
         if (!output_name(p, node, &p->plan->outputs[at].name) || !check_output(p, at))
             return false;
@@ -172,7 +182,8 @@ static bool plan_select(struct planner *p)
            pql_where_init(&where, p->arena, p->error, p->statement->tree->where) &&
            pql_where_ranges(&where, target_keys(p), index_name, &p->plan->range_count,
                             &p->plan->ranges) &&
-           plan_order(p) && plan_filter(p, &where) && plan_single(p);
+           pql_where_check_or(&where, target_keys(p), p->plan->range_count > 0) && plan_order(p) &&
+           plan_filter(p, &where) && plan_single(p);
 }
 
 void partiql_project(const struct partiql_plan *plan, struct slice item,
@@ -224,10 +235,11 @@ static bool plan_condition(struct planner *p, const struct pql_where *where)
 
 static bool plan_insert(struct planner *p)
 {
-    if (!pql_item(p->arena, p->statement->tree->item, &p->plan->item, p->error))
-        return false;
+    p->plan->item = p->statement->tree->encoded;
     const struct key_schema *keys = &p->table->keys;
-    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+    // A guard will complete the item; whether it has its key is to be seen then.
+    bool guarded = p->table->guard != NULL;
+    for (size_t i = 0; !guarded && i < keys->hash_count + keys->range_count; i++) {
         const struct key_part *part = &keys->parts[i];
         struct slice value = value_get(p->plan->item, part->name);
         if (value.len == 0)
@@ -253,11 +265,7 @@ static bool plan_one(struct planner *p)
         return kind == PARTIQL_EXISTS ||
                error_validation(p->error, "Where clause does not contain a mandatory equality on "
                                           "all key attributes");
-    if (kind == PARTIQL_UPDATE) {
-        p->plan->update = pql_compile_changes(p->arena, p->statement->tree->changes, p->error);
-        if (p->plan->update == NULL)
-            return false;
-    }
+    p->plan->update = p->statement->tree->update;
     return plan_condition(p, &where);
 }
 
@@ -265,6 +273,10 @@ bool partiql_plan(struct arena *arena, const struct partiql_statement *statement
                   const struct table *table, const struct index *index, struct partiql_plan *out,
                   struct error *error)
 {
+    const struct key_schema *keys = index != NULL ? &index->keys : &table->keys;
+    if (keys->hash_count > 1 || keys->range_count > 1)
+        return error_validation(error, "PartiQL statements cannot be executed on tables with "
+                                       "multi-attribute HASH keys or multi-attribute RANGE keys.");
     struct partiql_plan plan = {.kind = statement->kind};
     struct planner p = {.arena = arena,
                         .error = error,

@@ -38,11 +38,11 @@ static struct expr_node *refuse_sum(struct expr_builder *b, const char *function
     return pql_refuse_type(b, slice_str(function), "N");
 }
 
-static struct expr_node *refuse_function(struct expr_builder *b, struct slice name)
+static struct expr_node *refuse_function(struct expr_builder *b, const struct pql_node *call)
 {
-    enum expr_op op = pql_function(name);
+    enum expr_op op = pql_function(call->name);
     return op == OP_UNKNOWN
-               ? pql_unknown_function(b, name)
+               ? pql_unknown_function(b, call)
                : pql_refuse(b, "The function is not allowed in an update expression; function: %s",
                             expr_op_text(op));
 }
@@ -51,7 +51,7 @@ static struct expr_node *make_call(struct expr_builder *b, const struct pql_node
 {
     bool append = pql_word_is(node->name, "list_append");
     if (!append && !pql_word_is(node->name, "if_not_exists"))
-        return refuse_function(b, node->name);
+        return refuse_function(b, node);
     const char *name = append ? "list_append" : "if_not_exists";
     if (node->count != 2)
         return pql_refuse_count(b, name, node->count);
@@ -109,19 +109,23 @@ static struct expr_node *make_set(struct expr_builder *b, const struct pql_chang
 {
     const struct pql_node *call = change->value;
     if (call->count != 2)
-        return pql_refuse_count(b, function, call->count);
+        return pql_refused(
+            b, pql_error_at(b->error, call->token, "%s must have exactly two arguments", function));
     if (call->first->kind != NODE_PATH || !path_same(call->first->path, change->target->path))
-        return pql_refuse(b, "The first argument to %s must equal the assignment value", function);
+        return pql_refused(
+            b, pql_error_at(b->error, call->token,
+                            "The first argument to %s must equal the assignment value", function));
     bool constant = pql_is_constant(call->last);
     struct slice value;
     if (constant && !pql_value(b->arena, call->last, &value, b->error))
-        return pql_refused(b);
+        return pql_refused(b, false);
     if (constant && (value_type(value) == VALUE_SS || value_type(value) == VALUE_NS ||
                      value_type(value) == VALUE_BS))
         return pql_leaf(b, call->last);
-    (void)pql_error_at(b->error, call->last->token,
-                       "The second argument to %s must be a value with type SET", function);
-    return pql_refused(b);
+    // The service points at the first one.
+    return pql_refused(b, pql_error_at(b->error, call->first->token,
+                                       "The second argument to %s must be a value with type SET",
+                                       function));
 }
 
 // ---- Changes ------------------------------------------------------------------------------------

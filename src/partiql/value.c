@@ -1,21 +1,23 @@
 // Constants of a statement as encoded values: numbers, lists, bags (which are sets) and maps.
 #include "partiql/partiql_internal.h"
 
-static bool number_error(struct error *error, enum number_status status)
+#include <stdio.h>
+
+static const char *number_fault(enum number_status status)
 {
     switch (status) {
     case NUMBER_OVERFLOW:
-        return error_validation(error, "Number overflow. Attempting to store a number with "
-                                       "magnitude larger than supported range");
+        return "Number overflow. Attempting to store a number with magnitude larger than supported "
+               "range";
     case NUMBER_UNDERFLOW:
-        return error_validation(error, "Number underflow. Attempting to store a number with "
-                                       "magnitude smaller than supported range");
+        return "Number underflow. Attempting to store a number with magnitude smaller than "
+               "supported range";
     default:
-        return error_validation(error, "DynamoDB only supports precision up to 38 digits");
+        return "Attempting to store more than 38 significant digits in a Number";
     }
 }
 
-bool pql_number(struct pql_parser *parser, struct slice text, struct slice *out)
+bool pql_number(struct pql_parser *parser, struct slice text, struct slice *out, const char **fault)
 {
     // PartiQL also writes 5. and .5 and 5.e3: a zero on each side of the point, and all is well.
     uint8_t *digits = arena_alloc(parser->arena, text.len + 2);
@@ -33,10 +35,11 @@ bool pql_number(struct pql_parser *parser, struct slice text, struct slice *out)
     uint8_t encoded[2 + NUMBER_BYTES_MAX] = {VALUE_TAG_N};
     size_t stored;
     enum number_status status = number_from_text(slice_of(digits, len), encoded + 2, &stored);
-    if (status == NUMBER_SYNTAX)
-        return pql_malformed(parser, "Unexpected number");
-    if (status != NUMBER_OK)
-        return number_error(parser->error, status);
+    ensure(status != NUMBER_SYNTAX); // the lexer has seen to that
+    if (status != NUMBER_OK) {
+        *fault = number_fault(status);
+        stored = number_from_i64(0, encoded + 2);
+    }
     encoded[1] = (uint8_t)stored;
     *out = arena_copy(parser->arena, slice_of(encoded, 2 + stored));
     return out->ptr != NULL || error_budget(parser->error);
@@ -53,10 +56,24 @@ bool pql_is_constant(const struct pql_node *node)
 struct build {
     struct value_builder builder;
     struct error *error;
-    struct buf path; // "root.a.b", for messages
+    struct buf path; // "root.a[1]", for messages
 };
 
 static bool build_value(struct build *build, const struct pql_node *node);
+
+static bool refuse_number(struct build *build, const struct pql_node *node)
+{
+    return error_validation(build->error, "%s under %.*s", node->fault,
+                            SLICE_FMT(buf_view(&build->path)));
+}
+
+// The part of a list or a bag, with its place in the path.
+static void enter_element(struct build *build, size_t index)
+{
+    char text[32];
+    (void)snprintf(text, sizeof(text), "[%zu]", index);
+    buf_text(&build->path, text);
+}
 
 static bool refuse_bag(struct build *build, const struct pql_node *node)
 {
@@ -65,54 +82,94 @@ static bool refuse_bag(struct build *build, const struct pql_node *node)
                         "strings in bags");
 }
 
-// A set: all members of the first one's type. Parameters may bring binary, too.
-static bool build_bag(struct build *build, const struct pql_node *node)
+// The members as they were written.
+static bool refuse_repeated(struct build *build, const struct pql_node *node)
 {
-    if (node->count == 0)
-        return pql_error_at(build->error, node->token, "Empty bags are not supported");
-    enum value_type type = VALUE_TYPES;
+    struct buf members;
+    char digits[NUMBER_TEXT_MAX];
+    buf_init(&members, LIMIT_BODY);
     for (const struct pql_node *part = node->first; part != NULL; part = part->next) {
+        struct slice bytes = value_bytes(part->value);
+        if (part != node->first)
+            buf_text(&members, ", ");
+        if (value_type(part->value) == VALUE_N)
+            bytes = slice_of(digits, number_to_text(bytes, digits));
+        buf_slice(&members, bytes);
+    }
+    (void)error_validation(build->error,
+                           "One or more parameter values were invalid: Input collection [%.*s] "
+                           "contains duplicates.",
+                           SLICE_FMT(buf_view(&members)));
+    buf_release(&members);
+    return false;
+}
+
+// All members of a set are of the first one's type. Parameters may bring binary, too.
+static bool check_members(struct build *build, const struct pql_node *node, enum value_type *type)
+{
+    *type = VALUE_TYPES;
+    size_t before = build->path.len;
+    size_t index = 0;
+    for (const struct pql_node *part = node->first; part != NULL; part = part->next, index++) {
         enum value_type own = part->kind == NODE_VALUE ? value_type(part->value) : VALUE_TYPES;
         if ((own != VALUE_S && own != VALUE_N && own != VALUE_B) ||
-            (type != VALUE_TYPES && own != type))
+            (*type != VALUE_TYPES && own != *type))
             return refuse_bag(build, part);
-        type = own;
+        *type = own;
+        enter_element(build, index);
+        if (part->fault != NULL)
+            return refuse_number(build, part);
+        build->path.len = before;
     }
+    return true;
+}
+
+static bool build_bag(struct build *build, const struct pql_node *node)
+{
+    enum value_type type;
+    if (node->count == 0)
+        return error_validation(build->error, "Empty bags are not supported");
+    if (!check_members(build, node, &type))
+        return false;
     value_open_set(&build->builder, type == VALUE_S   ? VALUE_SS
                                     : type == VALUE_N ? VALUE_NS
                                                       : VALUE_BS);
     for (const struct pql_node *part = node->first; part != NULL; part = part->next)
         value_member(&build->builder, value_bytes(part->value));
-    return value_close(&build->builder) ||
-           error_validation(build->error, "Input collection contains duplicates");
+    return value_close(&build->builder) || refuse_repeated(build, node);
 }
 
 static bool check_name(struct build *build, const struct pql_node *map, const struct pql_node *part)
 {
-    if (part->name.len == 0)
+    if (part->key.len == 0)
         return error_validation(build->error, "Path component cannot be an empty string");
-    if (part->name.len > LIMIT_ATTRIBUTE_NAME)
+    if (part->key.len > LIMIT_ATTRIBUTE_NAME)
         return error_validation(build->error, "One or more parameter values were invalid: "
                                               "Attribute name is too large");
     for (const struct pql_node *other = map->first; other != part; other = other->next) {
-        if (slice_equal(other->name, part->name))
-            return pql_error_at(build->error, part->name_token,
+        if (slice_equal(other->key, part->key))
+            return pql_error_at(build->error, part->key_token,
                                 "Duplicate keys in tuple. Key: %.*s under %.*s",
-                                SLICE_FMT(part->name), SLICE_FMT(buf_view(&build->path)));
+                                SLICE_FMT(part->key), SLICE_FMT(buf_view(&build->path)));
     }
     return true;
 }
 
-static bool build_map(struct build *build, const struct pql_node *node)
+// The parts of a list or a map, each with its place in the path.
+static bool build_parts(struct build *build, const struct pql_node *node)
 {
-    value_open_map(&build->builder);
+    size_t before = build->path.len;
+    size_t index = 0;
     for (const struct pql_node *part = node->first; part != NULL; part = part->next) {
-        if (!check_name(build, node, part))
+        if (node->kind == NODE_LIST) {
+            enter_element(build, index++);
+        } else if (check_name(build, node, part)) {
+            buf_text(&build->path, ".");
+            buf_slice(&build->path, part->key);
+            value_name(&build->builder, part->key);
+        } else {
             return false;
-        size_t before = build->path.len;
-        buf_text(&build->path, ".");
-        buf_slice(&build->path, part->name);
-        value_name(&build->builder, part->name);
+        }
         if (!build_value(build, part))
             return false;
         build->path.len = before;
@@ -121,15 +178,15 @@ static bool build_map(struct build *build, const struct pql_node *node)
     return true;
 }
 
-static bool build_list(struct build *build, const struct pql_node *node)
+// A call is named itself, and where it stands only by what holds it.
+static bool refuse_call(struct build *build, const struct pql_node *node)
 {
-    value_open_list(&build->builder);
-    for (const struct pql_node *part = node->first; part != NULL; part = part->next) {
-        if (!build_value(build, part))
-            return false;
-    }
-    (void)value_close(&build->builder);
-    return true;
+    struct slice path = buf_view(&build->path);
+    while (path.len > 0 && path.ptr[path.len - 1] != '.' && path.ptr[path.len - 1] != '[')
+        path.len--;
+    path.len -= path.len > 0;
+    return pql_error_at(build->error, node->token, "Unsupported data type: %.*s under key %.*s",
+                        SLICE_FMT(node->name), SLICE_FMT(path.len > 0 ? path : SLICE_LIT("root")));
 }
 
 static bool build_value(struct build *build, const struct pql_node *node)
@@ -139,14 +196,20 @@ static bool build_value(struct build *build, const struct pql_node *node)
         return error_validation(build->error, "Nesting Levels have exceeded supported limits");
     switch (node->kind) {
     case NODE_VALUE:
+        if (node->fault != NULL)
+            return refuse_number(build, node);
         value_put(&build->builder, node->value);
         return true;
     case NODE_LIST:
-        return build_list(build, node);
+        value_open_list(&build->builder);
+        return build_parts(build, node);
     case NODE_BAG:
         return build_bag(build, node);
     case NODE_MAP:
-        return build_map(build, node);
+        value_open_map(&build->builder);
+        return build_parts(build, node);
+    case NODE_CALL:
+        return refuse_call(build, node);
     default:
         return pql_error_at(build->error, node->token, "Unsupported data type: %s under key %.*s",
                             pql_node_name(node->kind), SLICE_FMT(buf_view(&build->path)));
@@ -182,7 +245,7 @@ static bool encode(struct arena *arena, const struct pql_node *node, size_t leve
 bool pql_value(struct arena *arena, const struct pql_node *node, struct slice *out,
                struct error *error)
 {
-    if (node->kind != NODE_VALUE)
+    if (node->kind != NODE_VALUE || node->fault != NULL)
         return encode(arena, node, LIMIT_NESTING, out, error);
     *out = node->value;
     return true;

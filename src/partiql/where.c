@@ -231,37 +231,23 @@ static bool find_in(struct range_builder *b, const struct key_part *part)
     return true;
 }
 
-// *found tells whether every hash part is tied down.
+// *found tells whether the hash key is tied down.
 static bool find_hash(struct range_builder *b, bool *found)
 {
-    struct pql_where *where = b->where;
-    *found = false;
-    for (size_t i = 0; i < b->keys->hash_count; i++) {
-        const struct key_part *part = &b->keys->parts[i];
-        struct key_term term;
-        size_t at = 0;
-        if (!find_term(where, part, 1u << KEY_EQ, &term, &at))
-            return false;
-        if (term.op == KEY_NONE && b->keys->hash_count == 1 && !find_in(b, part))
-            return false;
-        if (term.op == KEY_NONE && b->in_count == 0)
-            return true;
-        if (term.op == KEY_NONE)
-            break;
-        if (!check_value(b, i, term.values[0]))
-            return false;
-        b->range.hash[i] = term.values[0];
-        where->used[at] = true;
+    const struct key_part *part = &b->keys->parts[0];
+    struct key_term term;
+    size_t at = 0;
+    if (!find_term(b->where, part, 1u << KEY_EQ, &term, &at))
+        return false;
+    if (term.op == KEY_NONE) {
+        bool ok = find_in(b, part);
+        *found = b->in_count > 0;
+        return ok;
     }
+    b->range.hash[0] = term.values[0];
+    b->where->used[at] = true;
     *found = true;
-    return true;
-}
-
-// BETWEEN's own rule about its bounds comes from expr, with its message.
-static bool check_between(struct pql_where *where, const struct pql_node *node)
-{
-    struct pql_builder b = pql_builder(where->arena, where->error);
-    return pql_build_condition(&b, pql_condition(&b.expr, node)) != NULL;
+    return check_value(b, 0, term.values[0]);
 }
 
 // A lower and an upper bound together are one range; what is not inclusive stays a filter, too.
@@ -291,34 +277,32 @@ static bool take_bounds(struct range_builder *b, const struct key_part *part)
     return true;
 }
 
-// Equalities on the first range parts, then at most one other condition.
+// An equality on the sort key, or at most one other condition.
 static bool find_range(struct range_builder *b)
 {
     struct pql_where *where = b->where;
-    size_t first = b->keys->hash_count;
-    for (size_t i = first; i < first + b->keys->range_count; i++) {
-        const struct key_part *part = &b->keys->parts[i];
-        struct key_term term;
-        size_t at = 0;
-        if (!find_term(where, part, 1u << KEY_EQ, &term, &at))
-            return false;
-        if (term.op == KEY_NONE &&
-            !find_term(where, part, 1u << KEY_BETWEEN | 1u << KEY_BEGINS, &term, &at))
-            return false;
-        if (term.op == KEY_NONE)
-            return take_bounds(b, part) && check_values(b, i, b->range.op, b->range.bounds);
-        if ((term.op == KEY_BETWEEN && !check_between(where, where->terms[at])) ||
-            !check_values(b, i, term.op, term.values))
-            return false;
-        where->used[at] = true;
-        if (term.op != KEY_EQ) {
-            b->range.op = term.op;
-            b->range.bounds[0] = term.values[0];
-            b->range.bounds[1] = term.values[1];
-            return true;
-        }
+    if (b->keys->range_count == 0)
+        return true;
+    const struct key_part *part = &b->keys->parts[1];
+    struct key_term term;
+    size_t at = 0;
+    if (!find_term(where, part, 1u << KEY_EQ, &term, &at))
+        return false;
+    if (term.op == KEY_NONE &&
+        !find_term(where, part, 1u << KEY_BETWEEN | 1u << KEY_BEGINS, &term, &at))
+        return false;
+    if (term.op == KEY_NONE)
+        return take_bounds(b, part) && check_values(b, 1, b->range.op, b->range.bounds);
+    if (!check_values(b, 1, term.op, term.values))
+        return false;
+    where->used[at] = true;
+    if (term.op == KEY_EQ) {
         b->range.range[b->range.range_equal++] = term.values[0];
+        return true;
     }
+    b->range.op = term.op;
+    b->range.bounds[0] = term.values[0];
+    b->range.bounds[1] = term.values[1];
     return true;
 }
 
@@ -330,12 +314,8 @@ bool pql_where_ranges(struct pql_where *where, const struct key_schema *keys,
     bool found;
     if (!find_hash(&b, &found))
         return false;
-    if (!found) {
-        // Parts of a hash key alone are no range: all of it is filtered.
-        for (size_t i = 0; i < where->count; i++)
-            where->used[i] = false;
+    if (!found)
         return true;
-    }
     if (!find_range(&b))
         return false;
     size_t ranges = b.in_count > 0 ? b.in_count : 1;
@@ -349,6 +329,104 @@ bool pql_where_ranges(struct pql_where *where, const struct key_schema *keys,
     }
     *count = ranges;
     *out = all;
+    return true;
+}
+
+// ---- Branches of OR -----------------------------------------------------------------------------
+
+// Whether the sort key is compared in the branch of an OR, and if so, whether by what could be a
+// range of it.
+enum branch { BRANCH_FREE, BRANCH_MENTIONS, BRANCH_RANGE };
+
+static enum branch branch_of(struct pql_where *where, const struct pql_node *node,
+                             struct slice name)
+{
+    struct key_term term;
+    enum branch found = is_attribute(node, name) ? BRANCH_MENTIONS : BRANCH_FREE;
+    if (node->kind != NODE_AND && node->kind != NODE_OR && node->kind != NODE_NOT &&
+        node->first != NULL && term_of(where, node, name, &term) && term.op != KEY_NONE)
+        return BRANCH_RANGE;
+    for (const struct pql_node *part = node->first; part != NULL; part = part->next) {
+        enum branch own = branch_of(where, part, name);
+        if (node->kind == NODE_NOT && own == BRANCH_RANGE)
+            own = BRANCH_MENTIONS;
+        found = own > found ? own : found;
+    }
+    return found;
+}
+
+// Notes what the branch, of the partition, says of the sort key.
+struct partition {
+    struct slice hash; // VALUE_NONE if the whole OR is of one partition
+    bool ranges;
+    bool free;
+};
+
+static bool overlapping(struct pql_where *where)
+{
+    return error_validation(where->error,
+                            "Overlapping conditions with range keys are not supported in where "
+                            "clause");
+}
+
+// The partition that a branch is of, if it is of one: pk = constant AND ….
+static bool branch_hash(struct pql_where *where, const struct pql_node *branch,
+                        const struct key_part *part, struct slice *out)
+{
+    struct pql_where own;
+    *out = VALUE_NONE;
+    if (!pql_where_init(&own, where->arena, where->error, branch))
+        return false;
+    for (size_t i = 0; i < own.count && out->len == 0; i++) {
+        struct key_term term;
+        if (!term_of(&own, own.terms[i], part->name, &term))
+            return false;
+        if (term.op == KEY_EQ)
+            *out = term.values[0];
+    }
+    return true;
+}
+
+// The branches of an OR. Those of one partition either all speak of the sort key, or none does: a
+// partition is read once, by one range. Where they only say what it is not, nobody minds.
+static bool check_branches(struct pql_where *where, const struct pql_node *node,
+                           const struct key_schema *keys, bool query)
+{
+    struct partition *partitions = arena_zalloc(where->arena, node->count, sizeof(*partitions));
+    size_t count = 0;
+    if (partitions == NULL)
+        return error_budget(where->error);
+    for (const struct pql_node *part = node->first; part != NULL; part = part->next) {
+        struct slice hash = VALUE_NONE;
+        if (!query && !branch_hash(where, part, &keys->parts[0], &hash))
+            return false;
+        if (!query && hash.len == 0)
+            return true; // the table is scanned
+        size_t at = 0;
+        while (at < count && !slice_equal(partitions[at].hash, hash))
+            at++;
+        partitions[at].hash = hash;
+        count += at == count;
+        enum branch branch = branch_of(where, part, keys->parts[1].name);
+        partitions[at].ranges = partitions[at].ranges || branch == BRANCH_RANGE;
+        partitions[at].free = partitions[at].free || branch == BRANCH_FREE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (partitions[i].ranges && partitions[i].free)
+            return overlapping(where);
+    }
+    return true;
+}
+
+bool pql_where_check_or(struct pql_where *where, const struct key_schema *keys, bool query)
+{
+    if (keys->range_count == 0 || (!query && where->count != 1))
+        return true;
+    for (size_t i = 0; i < where->count; i++) {
+        if (where->terms[i]->kind == NODE_OR &&
+            !check_branches(where, where->terms[i], keys, query))
+            return false;
+    }
     return true;
 }
 

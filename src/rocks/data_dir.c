@@ -148,10 +148,8 @@ static bool check_unmarked(int fd, const char *path, struct store_error *error)
                           "'dolmen repair %s'",
                           path, path);
     int has = dir_has(fd, ".", name_is_foreign, found);
-    if (has < 0)
-        return store_fail_errno(error, "cannot read the directory %s", path);
-    if (has == 0)
-        return true;
+    if (has <= 0)
+        return has == 0 || store_fail_errno(error, "cannot read the directory %s", path);
     return store_fail(error,
                       "the directory %s is not a data directory of dolmen and is not empty (it has "
                       "\"%.80s\"): name an empty or a new directory",
@@ -167,10 +165,8 @@ static bool check_current(int fd, const char *path, struct store_error *error)
     if (errno != ENOENT)
         return store_fail_errno(error, "cannot read db/CURRENT in %s", path);
     int has = dir_has(fd, "db", name_is_data, found);
-    if (has < 0)
-        return store_fail_errno(error, "cannot read the directory db in %s", path);
-    if (has == 0)
-        return true;
+    if (has <= 0)
+        return has == 0 || store_fail_errno(error, "cannot read the directory db in %s", path);
     return store_fail(error,
                       "%s/db has data (%.80s) but no CURRENT file. Restore the directory from a "
                       "copy, or run 'dolmen repair %s'",

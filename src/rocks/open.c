@@ -195,22 +195,12 @@ static bool upgrade(struct rocks_store *rocks, const char *log, struct store_err
            data_dir_mark(&rocks->dir, rocks->path, error);
 }
 
-static bool accept_record(void *context, uint64_t sequence, struct slice payload,
-                          struct store_error *error)
-{
-    (void)context;
-    (void)sequence;
-    (void)payload;
-    (void)error;
-    return true;
-}
-
 static bool open_old(struct rocks_store *rocks, const struct store_options *options,
                      const char *log, struct rocks_listed *listed, struct store_error *error)
 {
     struct wal_old old;
-    return wal_old_walk(log, &old, accept_record, NULL, error) &&
-           rocks_judge(rocks, listed, error) && promise_open(&rocks->promise, log, error) &&
+    return wal_old_walk(log, &old, NULL, NULL, error) && rocks_judge(rocks, listed, error) &&
+           promise_open(&rocks->promise, log, error) &&
            open_tables(rocks, options, listed, 0, error) && upgrade(rocks, log, error);
 }
 

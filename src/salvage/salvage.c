@@ -298,23 +298,13 @@ static bool flush_tables(struct salvaging *s)
     return true;
 }
 
-static bool accept_record(void *context, uint64_t sequence, struct slice payload,
-                          struct store_error *error)
-{
-    (void)context;
-    (void)sequence;
-    (void)payload;
-    (void)error;
-    return true;
-}
-
 // FORMAT may be what is damaged: the log itself has the last word.
 static bool is_old_log(const struct salvaging *s, const char *path)
 {
     struct wal_old old;
     struct store_error why;
     return s->look->format > 0 && s->look->format < DATA_DIR_FORMAT_LOG &&
-           wal_old_walk(path, &old, accept_record, NULL, &why);
+           wal_old_walk(path, &old, NULL, NULL, &why);
 }
 
 // A whole log is applied from its first record on, also over what the tables have of it: that may

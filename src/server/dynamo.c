@@ -143,12 +143,8 @@ static struct slice json_type(const struct http_request *request)
 {
     static const char *const ours[] = {JSON_1_0, JSON_1_1, JSON_PLAIN};
     const struct slice *sent = http_header(request, HTTP_CONTENT_TYPE);
-    if (sent == NULL || sent->len == 0)
-        return (struct slice){NULL, 0};
-    struct slice parameters = *sent;
-    struct slice type = slice_cut(&parameters, ';');
-    while (type.len > 0 && (type.ptr[type.len - 1] == ' ' || type.ptr[type.len - 1] == '\t'))
-        type.len--;
+    struct slice parameters = sent == NULL ? slice_of(NULL, 0) : *sent;
+    struct slice type = slice_trim(slice_cut(&parameters, ';'));
     for (size_t i = 0; i < COUNT_OF(ours); i++) {
         if (http_same(type, slice_str(ours[i])))
             return slice_str(ours[i]);

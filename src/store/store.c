@@ -177,6 +177,17 @@ void store_cursor_last(struct store_cursor *cursor)
     cursor->driver->cursor_last(cursor);
 }
 
+void store_cursor_behind(struct store_cursor *cursor, struct slice key)
+{
+    if (key.len == 0) {
+        store_cursor_first(cursor);
+        return;
+    }
+    store_cursor_seek(cursor, key);
+    if (cursor->valid && slice_equal(cursor->key, key))
+        store_cursor_next(cursor);
+}
+
 void store_cursor_next(struct store_cursor *cursor)
 {
     ensure(cursor->valid);

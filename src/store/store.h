@@ -101,6 +101,8 @@ void store_cursor_close(struct store_cursor *cursor);
 // bounds is allowed and finds what is inside them.
 void store_cursor_seek(struct store_cursor *cursor, struct slice key);
 void store_cursor_seek_before(struct store_cursor *cursor, struct slice key);
+// To the first key behind `key`, or the first of all if that is empty.
+void store_cursor_behind(struct store_cursor *cursor, struct slice key);
 void store_cursor_first(struct store_cursor *cursor);
 void store_cursor_last(struct store_cursor *cursor);
 // Only from a valid position.

@@ -196,18 +196,16 @@ bool export_cut(struct export_writer *writer, struct error *error)
     writer->sink = NULL;
     if (!sink_close(sink, md5, error))
         return false;
+    struct buf checksum;
+    char etag[2 * sizeof(md5)];
     struct json_writer w = json_writer_to(&writer->manifest);
-    json_open_object(&w);
-    json_put_integer(&w, "itemCount", (int64_t)writer->file_items);
-    buf_text(&writer->manifest, ",\"md5Checksum\":\"");
-    base64_encode(&writer->manifest, slice_of(md5, sizeof(md5)));
-    buf_text(&writer->manifest, "\",\"etag\":\"");
-    for (size_t i = 0; i < sizeof(md5); i++)
-        buf_printf(&writer->manifest, "%02x", md5[i]);
-    buf_byte(&writer->manifest, '"');
-    json_put_string(&w, "dataFileS3Key", buf_view(&writer->key));
-    json_close_object(&w);
-    buf_byte(&writer->manifest, '\n');
+    buf_init(&checksum, 64);
+    base64_encode(&checksum, slice_of(md5, sizeof(md5)));
+    hex_text(slice_of(md5, sizeof(md5)), etag);
+    json_form(&w, "{'itemCount':%zu,'md5Checksum':%.*s,'etag':%.*s,'dataFileS3Key':%.*s}\n",
+              (size_t)writer->file_items, SLICE_FMT(buf_view(&checksum)), (int)sizeof(etag), etag,
+              SLICE_FMT(buf_view(&writer->key)));
+    buf_release(&checksum);
     return !writer->manifest.failed || error_budget(error);
 }
 
@@ -268,8 +266,7 @@ static void write_summary(struct export_writer *writer, const struct export_summ
                           struct buf *out)
 {
     struct json_writer w = json_writer_to(out);
-    json_open_object(&w);
-    json_put_or_null(&w, "version", SLICE_LIT("2023-08-01"));
+    json_form(&w, "{'version':'2023-08-01'");
     json_put_or_null(&w, "exportArn", s->export_arn);
     time_member(&w, "startTime", s->start_ms);
     time_member(&w, "endTime", s->end_ms);
@@ -286,22 +283,19 @@ static void write_summary(struct export_writer *writer, const struct export_summ
     json_put_or_null(&w, "s3SseAlgorithm",
                      s->sse_algorithm.len > 0 ? s->sse_algorithm : SLICE_LIT("AES256"));
     json_put_or_null(&w, "s3SseKmsKeyId", s->sse_key);
-    json_name(&w, "manifestFilesS3Key");
     struct buf key;
     buf_init(&key, 8192);
     buf_slice(&key, buf_view(&writer->base));
     buf_text(&key, "manifest-files.json");
-    json_string(&w, buf_view(&key));
+    json_form(&w,
+              "'manifestFilesS3Key':%.*s,'billedSizeBytes':%lld,'itemCount':%zu,'outputFormat':%s",
+              SLICE_FMT(buf_view(&key)), (long long)s->billed_bytes, (size_t)writer->item_count,
+              writer->options.format == TRANSFER_ION ? "ION" : "DYNAMODB_JSON");
     buf_release(&key);
-    json_put_integer(&w, "billedSizeBytes", s->billed_bytes);
-    json_put_integer(&w, "itemCount", (int64_t)writer->item_count);
-    json_put_text(&w, "outputFormat",
-                  writer->options.format == TRANSFER_ION ? "ION" : "DYNAMODB_JSON");
     if (writer->options.incremental)
         json_put_or_null(&w, "outputView", s->view);
-    json_put_text(&w, "exportType",
-                  writer->options.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
-    json_close_object(&w);
+    json_form(&w, "'exportType':%s}",
+              writer->options.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
 }
 
 bool export_finish(struct export_writer *writer, const struct export_summary *summary,

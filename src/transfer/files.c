@@ -209,12 +209,8 @@ bool files_read(const char *path, struct buf *out, bool *there, struct error *er
     if (fd < 0)
         return errno == ENOENT || errno == ENOTDIR ||
                error_set(error, ERR_INTERNAL, "cannot open '%s': %s", path, strerror(errno));
-    ssize_t got = 1;
-    while (got > 0) {
-        uint8_t *to = buf_reserve(out, 64 << 10);
-        got = to == NULL ? -1 : read(fd, to, 64 << 10);
-        out->len += got > 0 ? (size_t)got : 0;
-    }
+    bool ok = file_read(fd, out) ||
+              error_set(error, ERR_INTERNAL, "cannot read '%s': %s", path, strerror(errno));
     (void)close(fd);
-    return got == 0 || error_set(error, ERR_INTERNAL, "cannot read '%s'", path);
+    return ok;
 }

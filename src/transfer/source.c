@@ -138,7 +138,7 @@ static bool read_gzip(struct source *source, uint8_t *to, size_t size, size_t *g
     if (result == Z_STREAM_END)
         return inflateReset(z) == Z_OK || error_budget(error);
     if (result != Z_OK && result != Z_BUF_ERROR)
-        return error_set(error, ERR_INTERNAL, "the file is not valid gzip");
+        return error_validation(error, "the file is not valid gzip");
     return true;
 }
 
@@ -151,7 +151,7 @@ static bool read_zstd(struct source *source, uint8_t *to, size_t size, size_t *g
     source->at = in.pos;
     *got = out.pos;
     if (ZSTD_isError(hint))
-        return error_set(error, ERR_INTERNAL, "the file is not valid zstd");
+        return error_validation(error, "the file is not valid zstd");
     source->inside = hint != 0;
     return true;
 }
@@ -179,7 +179,7 @@ bool source_read(struct source *source, uint8_t *to, size_t size, size_t *got, s
         if (!ok)
             return false;
         if (none_left && *got == 0 && source->inside)
-            return error_set(error, ERR_INTERNAL, "the compressed file ends too early");
+            return error_validation(error, "the compressed file ends too early");
     }
     return true;
 }

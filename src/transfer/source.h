@@ -20,8 +20,9 @@ void source_free(struct source *source);
 // fails with ERR_UNAVAILABLE. For work that must be able to end at any time.
 void source_ask(struct source *source, bool (*stop)(void *context), void *context);
 
-// Up to `size` bytes; *got is 0 at the end only. False if the file cannot be read or is not what
-// its compression says.
+// Up to `size` bytes; *got is 0 at the end only. False if the file is not what its compression says
+// (ERR_VALIDATION: whoever gave it must mend it) or cannot be read (ERR_INTERNAL: the disk's
+// fault).
 MUST_CHECK bool source_read(struct source *source, uint8_t *to, size_t size, size_t *got,
                             struct error *error);
 

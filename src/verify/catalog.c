@@ -8,8 +8,6 @@
 
 #include <stdlib.h>
 
-enum { META_HEAD = 5 }; // tree and kind
-
 // ---- Trees that something owns ----------------------------------------------------------------
 
 struct owned {
@@ -36,6 +34,7 @@ static void own_table(struct owned *owned, const struct table *table)
     own(owned, table->collections);
     own(owned, table->ttl.tree);
     own(owned, table->claims);
+    own(owned, table->next_claims);
     own(owned, table->log);
     for (size_t i = 0; i < table->index_count; i++)
         own(owned, table->indexes[i].tree);
@@ -124,7 +123,7 @@ static const struct meta_form forms[] = {
     {META_STATS, 4, 16, 16},
     {META_DROP, 4, 0, 0},
     {META_NEXT, 0, 4, 4},
-    {META_TOKEN, 1, 40, 40},
+    {META_TOKEN, 1, 40, 40 + LIMIT_TRANSACT},
     {META_EXPIRY, 8, 0, 0},
     {META_PROBE, 0, 0, 0},
     {META_SEQUENCE, 0, 8, 24},
@@ -236,7 +235,6 @@ static void check_trees(struct census *census, const struct view *view)
     struct tally *tally = census_tally(census, VERIFY_TREES);
     struct store_cursor *cursor =
         store_cursor_open(v->store, view->snapshot, slice_of(NULL, 0), slice_of(NULL, 0));
-    ensure(cursor != NULL);
     store_cursor_first(cursor);
     while (store_cursor_valid(cursor) && !v->stopped) {
         struct slice key = store_cursor_key(cursor);

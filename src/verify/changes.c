@@ -12,8 +12,8 @@ struct log_state verify_log_state(struct verifier *v, struct store_snapshot *sna
     struct store_value value;
     struct store_error cause;
     struct log_state state = {.last = 0};
-    meta_key(&v->txn.key, META_SEQUENCE, slice_of(NULL, 0));
-    if (store_get(v->store, snapshot, buf_view(&v->txn.key), &value, &cause) != STORE_FOUND)
+    if (meta_get(v->store, snapshot, META_SEQUENCE, slice_of(NULL, 0), &value, &cause) !=
+        STORE_FOUND)
         return state;
     if (value.bytes.len >= 8)
         state.last = be64_get(value.bytes.ptr);
@@ -62,10 +62,7 @@ static bool changes_slice(struct verifier *v, struct tally *tally, tree_id log, 
     struct store_cursor *cursor = verify_cursor(v, &view, log);
     size_t keys = 0;
     size_t bytes = 0;
-    if (v->place.len > 0)
-        store_cursor_seek(cursor, buf_view(&v->place));
-    else
-        store_cursor_first(cursor);
+    store_cursor_seek(cursor, buf_view(&v->place));
     while (store_cursor_valid(cursor) && keys < VERIFY_SLICE_KEYS && bytes < VERIFY_SLICE_BYTES) {
         struct slice key = store_cursor_key(cursor);
         const char *fault = fault_of(key, store_cursor_value(cursor), &state, before_ms);

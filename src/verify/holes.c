@@ -7,7 +7,7 @@
 #include "base/encode.h"
 #include "engine/log.h"
 
-enum { LOG_KEY = 12, META_HEAD = 5 }; // tree and sequence; tree and kind
+enum { LOG_KEY = 12 }; // tree and sequence
 
 struct holes {
     struct verifier *v;
@@ -96,12 +96,8 @@ static void remove_before(struct holes *holes, tree_id log, uint64_t first)
 static void cut_records(struct holes *holes, struct slice table, tree_id log, uint64_t first)
 {
     struct verifier *v = holes->v;
-    const uint8_t lower[META_HEAD] = {0, 0, 0, TREE_META, META_RECORD};
-    const uint8_t upper[META_HEAD] = {0, 0, 0, TREE_META, META_RECORD + 1};
-    struct store_cursor *cursor = store_cursor_open(v->store, NULL, slice_of(lower, sizeof(lower)),
-                                                    slice_of(upper, sizeof(upper)));
-    ensure(cursor != NULL);
-    for (store_cursor_first(cursor); store_cursor_valid(cursor); store_cursor_next(cursor)) {
+    struct store_cursor *cursor = meta_cursor(v->store, META_RECORD);
+    for (; store_cursor_valid(cursor); store_cursor_next(cursor)) {
         struct slice key = store_cursor_key(cursor);
         struct slice name = slice_of(key.ptr + META_HEAD, key.len - META_HEAD);
         struct slice cut;
@@ -138,12 +134,8 @@ static void cut_log(struct holes *holes, struct table *table, struct slice name,
 static void cut_orphans(struct holes *holes)
 {
     struct verifier *v = holes->v;
-    const uint8_t lower[META_HEAD] = {0, 0, 0, TREE_META, META_RECORD};
-    const uint8_t upper[META_HEAD] = {0, 0, 0, TREE_META, META_RECORD + 1};
-    struct store_cursor *cursor = store_cursor_open(v->store, NULL, slice_of(lower, sizeof(lower)),
-                                                    slice_of(upper, sizeof(upper)));
-    ensure(cursor != NULL);
-    for (store_cursor_first(cursor); store_cursor_valid(cursor); store_cursor_next(cursor)) {
+    struct store_cursor *cursor = meta_cursor(v->store, META_RECORD);
+    for (; store_cursor_valid(cursor); store_cursor_next(cursor)) {
         struct slice key = store_cursor_key(cursor);
         struct slice name = slice_of(key.ptr + META_HEAD, key.len - META_HEAD);
         struct slice record = store_cursor_value(cursor);

@@ -93,19 +93,11 @@ static int64_t imply(struct verifier *v, const struct view *view, struct slice t
 {
     const struct table *table = view->table;
     const struct change change = {.key = tree_key, .after = image};
-    int64_t collected = (int64_t)image.size;
+    struct write_cost cost;
     store_batch_clear(v->txn.batch);
     arena_reset(&v->arena);
-    txn_count(&v->txn, table->tree, NULL, 1, (int64_t)image.size);
-    for (size_t i = 0; i < table->index_count; i++) {
-        const struct index *index = &table->indexes[i];
-        struct index_cost cost = index_apply(&v->txn, table, index, &change);
-        if (!index->global)
-            collected += cost.bytes;
-    }
-    for (size_t i = 0; i < table->vector_count; i++)
-        (void)vector_apply(&v->txn, table, &table->vectors[i], &change);
-    ttl_apply(&v->txn, table, &change);
+    txn_recount(&v->txn, &(struct entry_change){.tree = table->tree, .after = image});
+    int64_t collected = apply_derived(&v->txn, table, &change, &cost);
     if (claims && view->claims)
         imply_claims(v, view, tree_key, image.item);
     // Without memory nothing can be said of the item, nor of those that follow.
@@ -235,10 +227,7 @@ static bool walk_slice(struct verifier *v, const struct view *view, const struct
     struct store_cursor *cursor = verify_cursor(v, view, derived->tree);
     size_t keys = 0;
     size_t bytes = 0;
-    if (v->place.len > 0)
-        store_cursor_seek(cursor, buf_view(&v->place));
-    else
-        store_cursor_first(cursor);
+    store_cursor_seek(cursor, buf_view(&v->place));
     while (store_cursor_valid(cursor) && keys < VERIFY_SLICE_KEYS && bytes < VERIFY_SLICE_BYTES) {
         struct slice key = store_cursor_key(cursor);
         struct slice value = store_cursor_value(cursor);
@@ -430,11 +419,7 @@ static void check_collection(struct verifier *v, const struct view *view, struct
     const struct table *table = view->table;
     if (sum->partition.len == 0)
         return;
-    uint8_t tree[4];
-    be32_put(tree, table->collections);
-    buf_clear(&v->owner);
-    buf_add(&v->owner, tree, sizeof(tree));
-    buf_slice(&v->owner, buf_view(&sum->partition));
+    layout_tree_key(&v->owner, table->collections, buf_view(&sum->partition));
     struct tally *tally = tally_of(v, VERIFY_COLLECTIONS, table->collections, slice_of(NULL, 0));
     struct store_value value;
     struct store_error cause;
@@ -480,13 +465,11 @@ static void check_counters(struct verifier *v, const struct view *view, tree_id 
             bytes = v->txn.deltas[i].bytes;
         }
     }
-    uint8_t id[4];
-    be32_put(id, tree);
     struct tally *tally = tally_of(v, VERIFY_COUNTERS, tree, name);
     struct store_value value;
     struct store_error cause;
     int64_t noted[2] = {0, 0};
-    meta_key(&v->txn.key, META_STATS, slice_of(id, sizeof(id)));
+    meta_tree_key(&v->txn.key, META_STATS, tree);
     if (store_get(v->store, view->snapshot, buf_view(&v->txn.key), &value, &cause) == STORE_FOUND) {
         for (size_t i = 0; value.bytes.len == 16 && i < 2; i++)
             noted[i] = (int64_t)be64_get(value.bytes.ptr + 8 * i);

@@ -114,13 +114,7 @@ bool verify_proceed(struct verifier *v, uint64_t keys)
 
 struct store_cursor *verify_cursor(struct verifier *v, const struct view *view, tree_id tree)
 {
-    uint8_t lower[4];
-    uint8_t upper[4];
-    layout_tree_bounds(tree, lower, upper);
-    struct store_cursor *cursor =
-        store_cursor_open(v->store, view->snapshot, slice_of(lower, 4), slice_of(upper, 4));
-    ensure(cursor != NULL);
-    return cursor;
+    return layout_tree_cursor(v->store, view->snapshot, tree);
 }
 
 void verify_cursor_end(struct verifier *v, struct tally *tally, struct store_cursor *cursor)
@@ -176,8 +170,7 @@ static struct slice read_meta(struct verifier *v, const struct view *view, char 
     struct store_value value;
     struct store_error cause;
     struct slice out = VALUE_NONE;
-    meta_key(&v->txn.key, kind, name);
-    if (store_get(v->store, view->snapshot, buf_view(&v->txn.key), &value, &cause) != STORE_FOUND)
+    if (meta_get(v->store, view->snapshot, kind, name, &value, &cause) != STORE_FOUND)
         return out;
     out = arena_copy(&v->arena, value.bytes);
     store_value_release(v->store, &value);
@@ -241,18 +234,14 @@ void view_close(struct verifier *v, struct view *view)
 
 bool verifier_next_table(struct verifier *v)
 {
-    const uint8_t upper[5] = {0, 0, 0, TREE_META, META_TABLE + 1};
+    struct store_cursor *cursor = meta_cursor(v->store, META_TABLE);
     meta_key(&v->txn.key, META_TABLE, buf_view(&v->name));
-    buf_byte(&v->txn.key, 0); // behind that very name
-    struct store_cursor *cursor =
-        store_cursor_open(v->store, NULL, buf_view(&v->txn.key), slice_of(upper, sizeof(upper)));
-    ensure(cursor != NULL);
-    store_cursor_first(cursor);
+    store_cursor_behind(cursor, buf_view(&v->txn.key));
     bool found = store_cursor_valid(cursor);
     buf_clear(&v->name);
     if (found) {
         struct slice key = store_cursor_key(cursor);
-        buf_add(&v->name, key.ptr + sizeof(upper), key.len - sizeof(upper));
+        buf_add(&v->name, key.ptr + META_HEAD, key.len - META_HEAD);
     }
     store_cursor_close(cursor);
     return found;
@@ -302,13 +291,10 @@ bool verify_has_table(const struct verify_options *options)
 {
     struct store_value value;
     struct store_error cause;
-    struct buf key;
-    buf_init(&key, STORE_KEY_MAX);
-    meta_key(&key, META_TABLE, options->table);
-    enum store_result result = store_get(options->store, NULL, buf_view(&key), &value, &cause);
+    enum store_result result =
+        meta_get(options->store, NULL, META_TABLE, options->table, &value, &cause);
     if (result == STORE_FOUND)
         store_value_release(options->store, &value);
-    buf_release(&key);
     return result != STORE_ABSENT;
 }
 

@@ -46,7 +46,7 @@ static bool walk_bytes(struct slice bytes, struct wal_old *out, wal_visit visit,
                               (unsigned long long)out->last, (unsigned long long)record.sequence);
         if (!next)
             return true;
-        if (!visit(context, record.sequence, record.payload, error))
+        if (visit != NULL && !visit(context, record.sequence, record.payload, error))
             return false;
         out->last = record.sequence;
         size_t whole = HEADER + record.payload.len;

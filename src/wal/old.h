@@ -13,7 +13,7 @@ struct wal_old {
 
 // Calls `visit` with each record, in order, as far as the log can be read: that format cannot tell
 // a torn write from damage. False (and error) if a file cannot be read, is of a newer format, or
-// `visit` refuses.
+// `visit` refuses, which may be NULL.
 MUST_CHECK bool wal_old_walk(const char *directory, struct wal_old *out, wal_visit visit,
                              void *context, struct store_error *error);
 

@@ -29,11 +29,10 @@ bool put_batch_add(struct put_batch *batch, struct slice item)
     struct write_action action = {
         .kind = WRITE_PUT,
         .table = batch->table,
-        .key = work_item_key(batch->table, item, &batch->arena),
         .item = arena_copy(&batch->arena, item),
         .flags = WRITE_BATCH | write_flag_if(batch->trusted, WRITE_TRUSTED),
     };
-    if (action.key.ptr == NULL || action.item.ptr == NULL)
+    if (action.item.ptr == NULL)
         return error_budget(batch->error);
     ensure(batch->count < PUT_BATCH_ITEMS);
     batch->actions[batch->count++] = action;
@@ -78,34 +77,17 @@ bool put_batch_copy(struct workshop *shop, struct history *history, struct table
     return ok;
 }
 
-static bool check_item(const struct table *table, struct slice item, struct error *error)
-{
-    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
-        const struct key_part *part = &table->keys.parts[i];
-        struct slice value = value_get(item, part->name);
-        if (value.len == 0)
-            return error_validation(error, "Missing the key %.*s in the item",
-                                    SLICE_FMT(part->name));
-        if (value_type(value) != part->type)
-            return error_validation(error, "Type mismatch for key %.*s expected: %s actual: %s",
-                                    SLICE_FMT(part->name), value_type_name(part->type),
-                                    value_type_name(value_type(value)));
-        if (!key_value_check(part, i < table->keys.hash_count, value, error))
-            return false;
-    }
-    if (value_item_size(item) > LIMIT_ITEM_SIZE)
-        return error_validation(error, "Item size has exceeded the maximum allowed size");
-    if (value_depth(item) > LIMIT_NESTING + 1)
-        return error_validation(error, "Nesting Levels have exceeded supported limits");
-    return table_check_item(table, item, error);
-}
-
-bool put_batch_check(struct engine *engine, const struct table *table, struct arena *arena,
+bool put_batch_check(struct engine *engine, struct table *table, struct arena *arena,
                      struct slice *item, struct error *error)
 {
-    struct write_action action = {.kind = WRITE_PUT, .item = *item};
-    if (!guard_prepare(engine_env(engine), table, arena, NULL, &action, error) ||
-        !check_item(table, action.item, error))
+    struct write_action action = {.kind = WRITE_PUT, .table = table, .item = *item};
+    if (!guard_prepare(engine_env(engine), table, arena, NULL, &action, error))
+        return false;
+    if (!item_size_check(action.item, error))
+        return false;
+    if (value_depth(action.item) > LIMIT_NESTING)
+        return error_validation(error, "Nesting Levels have exceeded supported limits");
+    if (!write_action_address(&action, arena, error))
         return false;
     *item = action.item;
     return true;

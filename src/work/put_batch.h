@@ -40,7 +40,7 @@ MUST_CHECK bool put_batch_copy(struct workshop *shop, struct history *history, s
                                struct error *error);
 
 // Judges an item as PutItem would; a table's guard completes it first (then it is in the arena).
-MUST_CHECK bool put_batch_check(struct engine *engine, const struct table *table,
-                                struct arena *arena, struct slice *item, struct error *error);
+MUST_CHECK bool put_batch_check(struct engine *engine, struct table *table, struct arena *arena,
+                                struct slice *item, struct error *error);
 
 #endif

@@ -141,7 +141,7 @@ class Generator:
     # ---- Updates: (expression, change) -----------------------------------------------------------
 
     def update(self, places):
-        """Answers (text, function that changes an item or raises Failed)."""
+        """Answers (text, function of the old item or None and its key: the new one, or None; raises Failed)."""
         sections = {}
         changes = []
         used = set()
@@ -155,7 +155,11 @@ class Generator:
             place = places.value(N(1))
             sections, changes = {'SET': [f'num = {place}']}, [lambda old, new: new.update(num=N(1))]
 
-        def apply(old):
+        def apply(old, key):
+            # What only removes makes no item.
+            if old is None and not sections.keys() - {'REMOVE', 'DELETE'}:
+                return None
+            old = old if old is not None else dict(key)
             new = clone(old)
             for change in changes:
                 change(old, new)

@@ -141,7 +141,7 @@ class Round(Statements):
             request, change = {'Item': item}, lambda old: item
         elif operation == 'Update':
             text, apply = self.make.update(places)
-            request, change = {'Key': key, 'UpdateExpression': text}, lambda old: apply(old if old is not None else dict(key))
+            request, change = {'Key': key, 'UpdateExpression': text}, lambda old: apply(old, key)
         else:
             request, change = {'Key': key}, lambda old: None
         condition = None

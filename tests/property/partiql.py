@@ -81,7 +81,8 @@ class Statements:
                 more, condition = self.make.condition(places)
                 where += f' AND ({presence(more, self.random)})'
             if kind == 'UPDATE':
-                update, change = self.make.update(places)
+                update, apply = self.make.update(places)
+                change = lambda old: apply(old, key)  # noqa: E731
                 text = f'UPDATE "{self.table.name}" {changes(update)} WHERE {where}'
                 returning = self.random.choice([None, 'ALL OLD', 'ALL NEW'])
             else:
@@ -99,7 +100,7 @@ class Statements:
             else:
                 refused = CONDITION if old is not None and condition and not condition(old) else None
             try:
-                new = change(old if old is not None else dict(key))
+                new = change(old)
                 if new is not None:
                     self.table.check(new)
             except Failed:

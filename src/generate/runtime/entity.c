@@ -1,7 +1,8 @@
 // The source of generated C: what it includes, and the functions of one entity. PREFIX stands for
-// the model's name, ENTITY for the entity's, "TABLE" for its table's. The bodies that stand in
-// sections "-" are examples of what the generator writes there, so that the whole is C: the build
-// compiles it, with the warnings that all of the project is compiled with.
+// the model's name, ENTITY for the entity's, "TABLE" for its table's, KEYS for the key attributes
+// meant: "primary" are all, "made" those that are no attributes of the entity. The bodies that
+// stand in sections "-" are examples of what the generator writes there, so that the whole is C:
+// the build compiles it, with the warnings that all of the project is compiled with.
 #include "model.h"
 
 //# includes
@@ -48,9 +49,9 @@ void PREFIX_ENTITY_complete(struct PREFIX_memory *memory, struct PREFIX_ENTITY *
     if (item->id == NULL)
         item->id = sha256_text(memory, 1, uuid_text(memory));
 }
-//# primary
+//# keys
 
-static bool add_primary_ENTITY(struct text *out, bool *any, struct PREFIX_memory *memory,
+static bool add_KEYS_ENTITY(struct text *out, bool *any, struct PREFIX_memory *memory,
     const struct PREFIX_ENTITY *item)
 {
     (void)memory;
@@ -60,18 +61,8 @@ static bool add_primary_ENTITY(struct text *out, bool *any, struct PREFIX_memory
 //# -
     return add_key(out, any, "PK", "S", item->id);
 }
-//# made
-
-static bool add_made_ENTITY(struct text *out, bool *any, struct PREFIX_memory *memory,
-    const struct PREFIX_ENTITY *item)
-{
-    (void)memory;
-    (void)item;
-    (void)out;
-    (void)any;
-//# -
-    return add_key(out, any, "SK", "S", "METADATA");
-}
+#define add_primary_ENTITY add_KEYS_ENTITY
+#define add_made_ENTITY    add_KEYS_ENTITY
 //# entries
 
 static void add_entries_ENTITY(struct text *out, bool *any, struct PREFIX_memory *memory,

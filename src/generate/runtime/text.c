@@ -7,22 +7,27 @@
 //
 // Each gives NULL if something it needs is missing.
 
+// Adds `count` texts, and behind each the first `ending` bytes of its NUL; false if one is missing.
+static bool add_parts(struct text *out, size_t ending, size_t count, va_list parts)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *part = va_arg(parts, const char *);
+        if (part == NULL)
+            return false;
+        add(out, part, strlen(part) + ending);
+    }
+    return true;
+}
+
 // `count` texts, one behind the other.
 MAYBE_UNUSED static const char *join(struct PREFIX_memory *memory, size_t count, ...)
 {
     struct text out = text_new(memory);
     va_list parts;
     va_start(parts, count);
-    for (size_t i = 0; i < count; i++) {
-        const char *part = va_arg(parts, const char *);
-        if (part == NULL) {
-            va_end(parts);
-            return NULL;
-        }
-        add_text(&out, part);
-    }
+    bool all = add_parts(&out, 0, count, parts);
     va_end(parts);
-    return finished(&out);
+    return all ? finished(&out) : NULL;
 }
 
 MAYBE_UNUSED static const char *or_else(const char *text, const char *otherwise)
@@ -336,22 +341,15 @@ static const char *sha256_text(struct PREFIX_memory *memory, size_t count, ...)
     char hex[65];
     va_list parts;
     va_start(parts, count);
-    for (size_t i = 0; i < count; i++) {
-        const char *part = va_arg(parts, const char *);
-        if (part == NULL) {
-            va_end(parts);
-            return NULL;
-        }
-        add(&all, part, strlen(part) + 1);
-    }
+    bool there = add_parts(&all, 1, count, parts);
     va_end(parts);
     uint64_t bits = (uint64_t)all.length * 8;
     add(&all, "\x80", 1);
-    while (all.length % 64 != 56)
+    while (all.bytes != NULL && all.length % 64 != 56) // without memory it does not grow
         add(&all, "\0", 1);
     for (int i = 56; i >= 0; i -= 8)
         add(&all, (const char[]){(char)(bits >> i)}, 1);
-    if (all.bytes == NULL)
+    if (!there || all.bytes == NULL)
         return NULL;
     for (size_t at = 0; at < all.length; at += 64)
         sha256_block(state, (const unsigned char *)all.bytes + at);

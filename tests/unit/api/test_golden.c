@@ -167,16 +167,40 @@ static bool next_line(struct scenario *s, struct slice *out)
     return false;
 }
 
-// "!settle" waits for background work; "!region NAME" changes the region of the requests.
+// "!settle" waits for background work; "!region NAME" changes the region of the requests; "!texts
+// 2026-05" and "!texts" the words of errors.
 static void directive(struct scenario *s, struct slice line)
 {
     struct slice region = SLICE_LIT("!region ");
     if (slice_is(line, "!settle"))
         engine_settle(s->api->shop.engine);
+    else if (slice_is(line, "!texts 2026-05") || slice_is(line, "!texts"))
+        assert_true(api_service_texts(s->api, line.len > 6 ? "2026-05" : NULL));
     else if (slice_begins(line, region))
         s->call.region = slice_of(line.ptr + region.len, line.len - region.len);
     else
         fail_msg("%s:%d: unknown directive %.*s", s->path, s->line, SLICE_FMT(line));
+}
+
+// "@{ab*3}" stands for "ababab", so that what is large can be written down.
+static struct slice expand(struct buf *out, struct slice line)
+{
+    const char *at = (const char *)line.ptr;
+    const char *end = at + line.len;
+    buf_init(out, FILE_MAX * 4);
+    while (at < end) {
+        const char *open = memmem(at, (size_t)(end - at), "@{", 2);
+        const char *star = open == NULL ? NULL : memchr(open, '*', (size_t)(end - open));
+        if (star == NULL)
+            break;
+        buf_add(out, at, (size_t)(open - at));
+        char *close;
+        for (unsigned long left = strtoul(star + 1, &close, 10); left > 0; left--)
+            buf_add(out, open + 2, (size_t)(star - open - 2));
+        at = close + 1;
+    }
+    buf_add(out, at, (size_t)(end - at));
+    return buf_view(out);
 }
 
 static void run_case(struct scenario *s, struct slice operation)
@@ -188,14 +212,20 @@ static void run_case(struct scenario *s, struct slice operation)
         fail_msg("%s:%d: a case is three lines", s->path, line);
         return;
     }
+    struct buf large[2];
+    body = expand(&large[0], body);
+    expected = expand(&large[1], expected);
     call_run(&s->call, operation, body);
-    bool ok =
-        expected.ptr[0] == '{' ? answer_is(&s->call, expected) : failure_is(&s->call, expected);
+    bool ok = expected.ptr[0] == '{'            ? answer_is(&s->call, expected)
+              : slice_is(expected, "(nothing)") ? s->call.status == 200 && s->call.response.len == 0
+                                                : failure_is(&s->call, expected);
     if (!ok || getenv("GOLDEN_PRINT") != NULL)
         (void)fprintf(stderr, "%s:%d: %.*s %s\n  expected %.*s\n  got      %.*s\n", s->path, line,
                       SLICE_FMT(operation), ok ? "is right" : "is WRONG", SLICE_FMT(expected),
                       SLICE_FMT(buf_view(&s->call.response)));
     s->failures += !ok;
+    buf_release(&large[0]);
+    buf_release(&large[1]);
 }
 
 static char *file_text(const char *path)

@@ -248,6 +248,23 @@ static void test_by_age(void **state)
     world_close(&world);
 }
 
+// An update that only removes does nothing where there is no item, and so tells nothing.
+static void test_nothing(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    const char *arn = make_stream(&world);
+    must(&world, "UpdateItem",
+         "{\"TableName\":\"songs\",\"Key\":{\"pk\":{\"S\":\"item 0\"}},"
+         "\"UpdateExpression\":\"REMOVE a, b.c\"}");
+    put(&world, 0, 1);
+    int seen[1] = {0};
+    assert_int_equal(read_shard(&world, arn, stream_of(&world, arn).shards[0].id, seen), 1);
+    assert_int_equal(seen[0], 1);
+    world_close(&world);
+}
+
 // Whether the open shards have each hash once.
 static void check_hashes(const struct stream *stream)
 {
@@ -565,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_idle_consumer), cmocka_unit_test(test_pitr_keeps_the_log),
         cmocka_unit_test(test_ends),          cmocka_unit_test(test_log_without_readers),
         cmocka_unit_test(test_clock_move),    cmocka_unit_test(test_sequence_text),
+        cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,7 +190,6 @@ static inline bool run_action(struct world *world, const char *table_name,
     struct table *table = engine_table(world->engine, slice_str(table_name));
     assert_non_null(table);
     action->table = table;
-    action->key = tree_key(world, table, action->item);
     struct write_job job;
     error_init(&world->error, &world->arena);
     write_job_init(&job, world->engine, &world->arena, &world->error);

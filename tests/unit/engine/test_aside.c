@@ -184,7 +184,6 @@ static bool run_disturbed(struct world *world, struct write_action *action, unsi
     struct table *table = engine_table(world->engine, SLICE_LIT("music"));
     struct disturbed job = {.world = world};
     action->table = table;
-    action->key = tree_key(world, table, action->item);
     error_init(&world->error, &world->arena);
     write_job_init(&job.write, world->engine, &world->arena, &world->error);
     job.write.count = 1;
@@ -299,10 +298,8 @@ static bool run_actions(struct world *world, struct write_action *actions, size_
 {
     struct table *table = engine_table(world->engine, SLICE_LIT("music"));
     error_init(&world->error, &world->arena);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         actions[i].table = table;
-        actions[i].key = tree_key(world, table, actions[i].item);
-    }
     struct write_job run = *job;
     write_job_init(&run, world->engine, &world->arena, &world->error);
     run.count = count;

@@ -58,8 +58,7 @@ static bool count_plan(struct job *job, struct txn *txn)
 static unsigned put_counted(struct world *world, struct slice item)
 {
     struct table *table = engine_table(world->engine, SLICE_LIT("music"));
-    struct write_action action = {
-        .kind = WRITE_PUT, .item = item, .table = table, .key = tree_key(world, table, item)};
+    struct write_action action = {.kind = WRITE_PUT, .item = item, .table = table};
     struct write_job job;
     write_job_init(&job, world->engine, &world->arena, &world->error);
     job.count = 1;

@@ -175,6 +175,22 @@ static void test_costs(void **state)
     world_close(&world);
 }
 
+static bool run_transaction(struct world *world, struct table *table, size_t count,
+                            struct write_action *actions)
+{
+    struct write_job job;
+    error_init(&world->error, &world->arena);
+    write_job_init(&job, world->engine, &world->arena, &world->error);
+    job.count = count;
+    job.actions = actions;
+    job.transaction = true;
+    for (size_t i = 0; i < count; i++)
+        actions[i].table = table;
+    bool ok = engine_run(world->engine, &job.job);
+    write_job_release(&job);
+    return ok;
+}
+
 static void test_transaction_is_all_or_nothing(void **state)
 {
     (void)state;
@@ -186,24 +202,81 @@ static void test_transaction_is_all_or_nothing(void **state)
         {.kind = WRITE_PUT, .item = item_of(&world, "pk=a", "sk=1", "g=x", "h=y", NULL)},
         {.kind = WRITE_PUT, .item = item_of(&world, "pk=a", "sk=2", "g=#1", NULL)},
     };
-    for (size_t i = 0; i < 2; i++) {
-        actions[i].table = table;
-        actions[i].key = tree_key(&world, table, actions[i].item);
-    }
-    struct write_job job;
-    error_init(&world.error, &world.arena);
-    write_job_init(&job, world.engine, &world.arena, &world.error);
-    job.count = 2;
-    job.actions = actions;
-    job.transaction = true;
-    assert_false(engine_run(world.engine, &job.job));
+    assert_false(run_transaction(&world, table, 2, actions));
     assert_int_equal(world.error.code, ERR_TRANSACTION_CANCELED);
     assert_int_equal(actions[0].out.failure, ERR_NONE);
     assert_int_equal(actions[1].out.failure, ERR_VALIDATION);
-    write_job_release(&job);
     table_release(table);
     count_entries(&world, NULL, 0);
     count_entries(&world, "byG", 0);
+    world_close(&world);
+}
+
+static void test_transaction_has_one_action_for_an_item(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    create_table(&world, "music", false, false);
+    struct table *table = engine_table(world.engine, SLICE_LIT("music"));
+    struct write_action actions[3] = {
+        {.kind = WRITE_PUT, .item = item_of(&world, "pk=a", "sk=1", "x=1", NULL)},
+        {.kind = WRITE_PUT, .item = item_of(&world, "pk=a", "sk=2", NULL)},
+        {.kind = WRITE_DELETE, .item = item_of(&world, "pk=a", "sk=1", NULL)},
+    };
+    assert_false(run_transaction(&world, table, 3, actions));
+    assert_int_equal(world.error.code, ERR_VALIDATION);
+    assert_string_equal(world.error.message,
+                        "Transaction request cannot include multiple operations on one item");
+    count_entries(&world, NULL, 0);
+    assert_true(run_transaction(&world, table, 2, actions));
+    count_entries(&world, NULL, 2);
+    table_release(table);
+    world_close(&world);
+}
+
+// The engine makes the key of what it is given, and says what is wrong with it.
+static void test_keys_are_judged(void **state)
+{
+    (void)state;
+    static const char invalid[] = "One or more parameter values were invalid: ";
+    static const char schema[] = "The provided key element does not match the schema";
+    static char long_key[LIMIT_SORT_KEY + 8] = "sk=";
+    memset(long_key + 3, 'x', LIMIT_SORT_KEY + 1);
+    struct world world;
+    world_open(&world);
+    create_table(&world, "music", true, false);
+    const struct {
+        enum write_kind kind;
+        const char *words[3];
+        const char *prefix;
+        const char *message;
+    } cases[] = {
+        {WRITE_PUT, {"pk=a", "x=1"}, invalid, "Missing the key sk in the item"},
+        {WRITE_PUT, {"pk=#1", "sk=1"}, invalid, "Type mismatch for key pk expected: S actual: N"},
+        {WRITE_PUT,
+         {"pk=a", long_key},
+         invalid,
+         "Aggregated size of all range keys has exceeded the size limit of 1024 bytes"},
+        {WRITE_PUT,
+         {"pk=a", "sk=1", "g=#1"},
+         invalid,
+         "Type mismatch for Index Key g Expected: S Actual: N IndexName: byG"},
+        {WRITE_DELETE, {"pk=a"}, schema, ""},
+        {WRITE_DELETE, {"pk=a", "sk=1", "x=1"}, schema, ""},
+        {WRITE_UPDATE, {"pk=a", "sk=#1"}, schema, ""},
+        {WRITE_CHECK, {"pk=a", "x=1"}, schema, ""},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const char *const *words = cases[i].words;
+        struct write_action action = {.kind = cases[i].kind,
+                                      .item = item_of(&world, words[0], words[1], words[2], NULL)};
+        assert_false(run_action(&world, "music", &action));
+        assert_int_equal(world.error.code, ERR_VALIDATION);
+        assert_int_equal(strncmp(world.error.message, cases[i].prefix, strlen(cases[i].prefix)), 0);
+        assert_string_equal(world.error.message + strlen(cases[i].prefix), cases[i].message);
+    }
+    count_entries(&world, NULL, 0);
     world_close(&world);
 }
 
@@ -213,7 +286,6 @@ static bool run_token(struct world *world, const char *token, const char *digest
     struct table *table = engine_table(world->engine, SLICE_LIT("music"));
     struct write_action action = {.kind = WRITE_PUT, .table = table};
     action.item = item_of(world, "pk=a", "sk=1", NULL);
-    action.key = tree_key(world, table, action.item);
     struct write_job job;
     error_init(&world->error, &world->arena);
     write_job_init(&job, world->engine, &world->arena, &world->error);
@@ -463,6 +535,8 @@ int main(void)
         cmocka_unit_test(test_index_key_types),
         cmocka_unit_test(test_costs),
         cmocka_unit_test(test_transaction_is_all_or_nothing),
+        cmocka_unit_test(test_transaction_has_one_action_for_an_item),
+        cmocka_unit_test(test_keys_are_judged),
         cmocka_unit_test(test_tokens),
         cmocka_unit_test(test_backfill),
         cmocka_unit_test(test_queue_is_bounded),

@@ -209,8 +209,7 @@ static void test_trim_much(void **state)
         char pk[16];
         (void)snprintf(pk, sizeof(pk), "pk=%d", i);
         struct slice item = item_of(&world, pk, "sk=1", NULL);
-        actions[i] = (struct write_action){
-            .kind = WRITE_PUT, .table = table, .item = item, .key = tree_key(&world, table, item)};
+        actions[i] = (struct write_action){.kind = WRITE_PUT, .table = table, .item = item};
     }
     job.count = MANY;
     job.actions = actions;

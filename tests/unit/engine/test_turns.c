@@ -88,8 +88,7 @@ static void queue_write(struct world *world, struct queued *queued, struct line 
     arena_init(&queued->arena, LIMIT_REQUEST_MEMORY);
     error_init(&queued->error, &queued->arena);
     write_job_init(&queued->job, world->engine, &queued->arena, &queued->error);
-    queued->action = (struct write_action){
-        .kind = WRITE_PUT, .item = item, .table = table, .key = tree_key(world, table, item)};
+    queued->action = (struct write_action){.kind = WRITE_PUT, .item = item, .table = table};
     queued->job.count = 1;
     queued->job.actions = &queued->action;
     queued->job.job.done = queued_done;

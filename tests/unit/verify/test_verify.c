@@ -761,10 +761,8 @@ static void test_collection_refilled(void **state)
     struct write_action actions[2] = {
         {.kind = WRITE_DELETE, .item = item_of(&world, "pk=a", "sk=1", NULL)},
         {.kind = WRITE_PUT, .item = item_of(&world, "pk=a", "sk=2", "h=2", "v=longer", NULL)}};
-    for (size_t i = 0; i < COUNT_OF(actions); i++) {
+    for (size_t i = 0; i < COUNT_OF(actions); i++)
         actions[i].table = table;
-        actions[i].key = tree_key(&world, table, actions[i].item);
-    }
     struct write_job job;
     write_job_init(&job, world.engine, &world.arena, &world.error);
     job.count = COUNT_OF(actions);
