@@ -45,6 +45,10 @@ entity User {
 }
 '''
 
+# The same with what is taken from the stored item: a version, what cannot change, unique values.
+STRICT = MODEL.replace('lower\n', 'lower, unique\n').replace('= now()\n', '= now()  immutable\n').replace(
+    '  updatedAt ', '  revision    integer   version\n  updatedAt ')
+
 
 def item_of(number, round_, full):
     user = f'00000000-0000-4000-8000-{number:012}'
@@ -73,8 +77,8 @@ def item_of(number, round_, full):
 
 
 def make_table(api, table):
-    if table == 'model':
-        api.call('ApplyModel', {'Model': MODEL})
+    if table != 'bare':
+        api.call('ApplyModel', {'Model': MODEL if table == 'model' else STRICT})
         while api.call('DescribeModel', {'TableName': 'users'})['Status'] != 'ACTIVE':
             time.sleep(0.1)
         return

@@ -119,6 +119,12 @@ void api_index_copy_max(struct api *api, size_t bytes)
     engine_index_copy_max(api->shop.engine, bytes);
 }
 
+bool api_service_texts(struct api *api, const char *texts)
+{
+    api->texts_2026_05 = texts != NULL;
+    return texts == NULL || strcmp(texts, "2026-05") == 0;
+}
+
 void api_enforce_capacity(struct api *api)
 {
     api->throttle = throttle_new();

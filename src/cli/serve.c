@@ -185,6 +185,8 @@ static bool api_prepare(struct cli_input *input, struct api *api, const char *da
     api_set_buckets(api, cli_value(input, "--bucket-root", NULL), data);
     api_index_copy_max(api, index_copy);
     api_ttl_rate(api, ttl_rate);
+    if (!api_service_texts(api, cli_value(input, "--service-texts", NULL)))
+        return cli_misused(input, "--service-texts: only 2026-05 is known.");
     if (cli_given(input, "--enforce-capacity"))
         api_enforce_capacity(api);
     if (!api_set_kinesis(api, cli_value(input, "--kinesis-root", NULL), data,

@@ -244,10 +244,12 @@ static void finish_change(struct data_change *change, const struct entity_write 
         item_digest(write->after, change->digest);
 }
 
-// Whether the write failed because somebody else was faster.
+// Whether the write failed because somebody else was faster. A version that is not the stored one
+// is the client's own, and stays wrong.
 static bool overtaken(const struct entity_write *write)
 {
-    return write->failure == ERR_CONDITIONAL_CHECK_FAILED && write->if_match.len > 0;
+    return write->failure == ERR_CONDITIONAL_CHECK_FAILED && write->failure_details == NULL &&
+           write->if_match.len > 0;
 }
 
 static void fail_write(struct data *data, struct data_change *change,
@@ -255,7 +257,7 @@ static void fail_write(struct data *data, struct data_change *change,
 {
     if (overtaken(write)) {
         (void)fail_with(data, change, DATA_CONFLICT, "Others change this %.*s all the time");
-    } else if (write->failure != ERR_CONDITIONAL_CHECK_FAILED) {
+    } else if (write->failure != ERR_CONDITIONAL_CHECK_FAILED || write->failure_details != NULL) {
         (void)data_change_fail(
             change, data_problem_of(write->failure, write->failure_text, write->failure_details));
     } else if (change->action == DATA_CREATE) {

@@ -18,6 +18,8 @@ int data_problem_status(const struct data_problem *problem)
     return rows[problem->kind].status;
 }
 
+// Violations come with what the guard has refused: a value, or a version that is not the stored
+// one.
 static enum data_problem_kind kind_of(enum error_code code,
                                       const struct model_violations *violations)
 {
@@ -31,7 +33,7 @@ static enum data_problem_kind kind_of(enum error_code code,
     case ERR_TABLE_NOT_FOUND:
         return DATA_NOT_FOUND;
     case ERR_CONDITIONAL_CHECK_FAILED:
-        return DATA_PRECONDITION;
+        return violations != NULL ? DATA_CONFLICT : DATA_PRECONDITION;
     case ERR_TRANSACTION_CANCELED:
         return DATA_CANCELED;
     case ERR_TRANSACTION_CONFLICT:
@@ -53,10 +55,11 @@ static enum data_problem_kind kind_of(enum error_code code,
 
 struct data_problem data_problem_of(enum error_code code, const char *message, const void *details)
 {
+    bool guarded = code == ERR_VALIDATION || code == ERR_CONDITIONAL_CHECK_FAILED;
     return (struct data_problem){
-        .kind = kind_of(code, code == ERR_VALIDATION ? details : NULL),
+        .kind = kind_of(code, guarded ? details : NULL),
         .detail = message,
-        .violations = code == ERR_VALIDATION ? details : NULL,
+        .violations = guarded ? details : NULL,
         .code = code,
     };
 }

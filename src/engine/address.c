@@ -84,6 +84,7 @@ bool write_action_address(struct write_action *action, struct arena *arena, stru
         !make_key(table, values, arena, &action->key, error))
         return false;
     action->judged = table;
+    action->size = value_item_size(action->item);
     return true;
 }
 

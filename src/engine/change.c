@@ -10,7 +10,8 @@ static bool give_trees(struct txn *txn, struct table *table)
     if (is_new) {
         table->tree = catalog_new_tree(txn);
         table->stats = tree_stats_new(0, 0);
-        table->created_ms = env_now(&txn->engine->env);
+        if (table->created_ms == 0)
+            table->created_ms = env_now(&txn->engine->env);
         char uuid[37];
         env_uuid(&txn->engine->env, uuid);
         table->uuid = arena_copy(&table->arena, slice_str(uuid));

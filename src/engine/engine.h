@@ -191,13 +191,14 @@ struct write_action {
     const struct expr_update *update;       // UPDATE; may be NULL (creates the bare key)
     size_t update_size;                     // UPDATE: that counts as much as the item; or 0
     const struct guard *prepared;           // PUT: the guard that has completed the item, or NULL
-    struct slice settled;  // PUT: and what the item will probably come to then, or VALUE_NONE
+    struct guard_settled settled;           // PUT: and what the item will probably come to then
     struct slice if_match; // empty, or the digest that the item there must have (value/digest.h)
     size_t room;           // the owner's: bytes of its answer that this action is part of
 
     // The engine's own: see write_action_address().
     struct slice key;           // tree key
     struct slice keyed;         // the item that it was made of
+    size_t size;                // PUT: of the item, by AWS's formula
     const struct table *judged; // PUT: the version whose index keys the item fits, or NULL
     struct write_result out;
 };

@@ -29,7 +29,7 @@ static bool judge(struct txn *txn, struct write_job *request, struct write_actio
     if (table->guard == NULL)
         return error_set(error, ERR_DAMAGED, "The model of the table cannot be read.");
     write->prepared = action->kind == WRITE_PUT && action->prepared == table->guard;
-    write->settled = write->prepared ? action->settled : VALUE_NONE;
+    write->settled = write->prepared ? action->settled : (struct guard_settled){.item = VALUE_NONE};
     if (!table->guard->ops->write(table->guard, write, error))
         return false;
     request->guarded += txn->steps.taken - taken;

@@ -27,13 +27,19 @@ struct guard_claim {
     struct slice value; // encoded, for the error
 };
 
+// What `prepare` expects a put to come to.
+struct guard_settled {
+    struct slice item; // as it is stored if there was none at its key; or VALUE_NONE
+    bool whole;        // the client left nothing to defaults: it is most probably so in any case
+};
+
 struct guard_write {
     // In. Images are VALUE_NONE where there is none.
     bool is_put;   // the client sent the whole item; else an update, or a delete if after is none
     bool prepared; // a put whose image this guard has completed already (guard.prepare)
     bool batch;    // one of many puts, which may bring items from elsewhere
     bool touch;    // a backfill: complete what is there; what cannot be is left as it is
-    struct slice settled; // VALUE_NONE, or what `prepare` expects a prepared put to come to
+    struct guard_settled settled; // of a prepared put
     struct slice before;
     const struct env *env;
     struct arena *arena; // for everything below
@@ -53,7 +59,9 @@ struct guard_write {
 struct guard;
 
 struct guard_ops {
-    // Completes and judges a write; false with a ValidationException. error->details may say more.
+    // Completes and judges a write; false with a ValidationException, or with a
+    // ConditionalCheckFailedException if the client has seen another version. error->details may
+    // say more.
     // False without an error if it gave up: then nothing is known, and it can be asked again.
     bool (*write)(const struct guard *guard, struct guard_write *write, struct error *error);
     // Says that another item has a claimed value; always false. NULL for a plain sentence.

@@ -54,6 +54,16 @@ static bool matches(const struct write_action *action, struct slice before)
     return before.len > 0 && slice_equal(action->if_match, slice_of(digest, sizeof(digest)));
 }
 
+// What a condition that fails costs, and what it shows.
+static bool note_old(struct write_job *request, struct write_action *action,
+                     const struct plan *plan, struct error *error)
+{
+    size_t brought = action->kind == WRITE_PUT ? value_item_size(action->item) : 0;
+    action->out.cost.table = write_units(brought > plan->before.size ? brought : plan->before.size);
+    return !(action->flags & WRITE_OLD_ON_FAILURE) || (action->flags & WRITE_INSERT) ||
+           image_copy(request->arena, plan->before.item, &action->out.old_item, error);
+}
+
 static bool judge_condition(struct txn *txn, struct write_job *request, struct write_action *action,
                             struct plan *plan, struct error *error)
 {
@@ -63,14 +73,10 @@ static bool judge_condition(struct txn *txn, struct write_job *request, struct w
         return false;
     if (holds && matches(action, plan->before.item))
         return true;
-    size_t brought = action->kind == WRITE_PUT ? value_item_size(action->item) : 0;
-    size_t larger = brought > plan->before.size ? brought : plan->before.size;
-    action->out.cost.table = write_units(larger);
+    if (!note_old(request, action, plan, error))
+        return false;
     if (action->flags & WRITE_INSERT)
         return error_set(error, ERR_DUPLICATE_ITEM, "Duplicate primary key exists in table");
-    if ((action->flags & WRITE_OLD_ON_FAILURE) &&
-        !image_copy(request->arena, plan->before.item, &action->out.old_item, error))
-        return false;
     return error_set(error, ERR_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
 }
 
@@ -108,6 +114,10 @@ static bool make_updated(struct txn *txn, struct write_job *request,
             return error_budget(error);
         if (!image_copy(request->arena, buf_view(&txn->image), &plan->after.item, error))
             return false;
+        if (expr_update_deepens(action->update) && value_depth(plan->after.item) > LIMIT_NESTING)
+            return error_validation(error, "Nesting Levels have exceeded supported limits: "
+                                           "Attributes in the item have nested levels beyond "
+                                           "supported limit");
     }
     if (action->update_size > LIMIT_ITEM_SIZE)
         return error_validation(error, "Item size to update has exceeded the maximum allowed size");
@@ -119,7 +129,7 @@ static bool make_after(struct txn *txn, struct write_job *request,
 {
     switch (action->kind) {
     case WRITE_PUT:
-        plan->after = (struct image){.item = action->item, .size = value_item_size(action->item)};
+        plan->after = (struct image){.item = action->item, .size = action->size};
         return pick_keys(txn, request, plan->table, &plan->after, error) &&
                ((action->flags & WRITE_TRUSTED) || action->judged == plan->table ||
                 table_check_item(plan->table, image_keys(plan->after), error));
@@ -144,8 +154,12 @@ static bool guard_after(struct txn *txn, struct write_job *request, struct write
 {
     struct slice made = plan->after.item;
     if (!guard_judge(txn, request, action, plan->table, plan->before.item, &plan->after.item,
-                     &plan->claims, error))
+                     &plan->claims, error)) {
+        // A version that is not the stored one is a condition, too.
+        if (error->code == ERR_CONDITIONAL_CHECK_FAILED)
+            DISREGARD(note_old(request, action, plan, error));
         return false;
+    }
     if (plan->after.item.ptr == made.ptr && plan->after.item.len == made.len)
         return true;
     return judge_made(txn, request, plan, "", error);
@@ -181,7 +195,8 @@ void plan_open(struct txn *txn, struct write_job *request, struct write_action *
     action->out.failure = ERR_NONE; // a request that the store did not take may come again
     action->out.old_item = VALUE_NONE;
     store_wait_for_disk(txn->aside); // while the writer waits, so does everybody
-    bool ok = find_table(txn, action, plan) && plan_read(txn, request, action, plan, &plan->error);
+    bool ok = (action->key.len > 0 || write_action_address(action, request->arena, &plan->error)) &&
+              find_table(txn, action, plan) && plan_read(txn, request, action, plan, &plan->error);
     store_wait_for_disk(true);
     plan->made = !ok; // what fails here needs nothing more
 }

@@ -122,6 +122,7 @@ static void index_forget_tree(struct index *index)
 void table_forget_trees(struct table *table)
 {
     table->uuid = slice_of(NULL, 0);
+    table->created_ms = 0;
     table->tree = 0;
     table->collections = 0;
     table->log = 0;
@@ -155,6 +156,14 @@ const struct vector_index *table_vector(const struct table *table, struct slice 
             return &table->vectors[i];
     }
     return NULL;
+}
+
+bool item_size_check(struct slice item, struct error *error)
+{
+    // By AWS's formula nothing counts more than twice the bytes it has here (a null in a list
+    // does), so that small items need not be counted.
+    return item.len <= LIMIT_ITEM_SIZE / 2 || value_item_size(item) <= LIMIT_ITEM_SIZE ||
+           error_validation(error, "Item size has exceeded the maximum allowed size");
 }
 
 bool key_size_check(bool hash, size_t len, struct error *error)

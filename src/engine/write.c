@@ -451,6 +451,8 @@ static bool get_ready(struct job *job)
             ensure(be32_get(action->key.ptr) == action->table->tree);
             continue;
         }
+        if (request->each)
+            continue; // it fails by itself, when it is planned
         if (!request->transaction || !note_failure(request, action, &error))
             return error_copy(job->error, &error);
         canceled = true;

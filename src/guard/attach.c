@@ -118,7 +118,5 @@ bool guard_prepare(const struct env *env, const struct table *table, struct aren
                              error))
         return false;
     action->prepared = table->guard;
-    if (value_item_size(action->item) > LIMIT_ITEM_SIZE)
-        return error_validation(error, "Item size has exceeded the maximum allowed size");
-    return true;
+    return item_size_check(action->item, error);
 }

@@ -41,6 +41,7 @@ bool work_init(struct guard_work *work, const struct guard_entity *plan, const s
     buf_init(&work->scratch, KEY_TEXT_MAX);
     model_report_init(&work->violations, arena);
     model_report_init(&work->warnings, arena);
+    work->stale = false;
     work->failed = false;
     return true;
 }
@@ -109,14 +110,23 @@ static void set(struct guard_work *work, uint16_t slot, struct slice value)
         work->values[slot] = value;
 }
 
+// The value in its attribute's normal form; without memory, no value.
+static struct slice normal_of(struct guard_work *work, const struct model_attribute *attribute,
+                              struct slice value)
+{
+    if (attribute->normal == 0 || value.ptr[0] != VALUE_TAG_S)
+        return value;
+    check_text(work->check, value.len);
+    return model_normalise(value, attribute->normal, work->arena);
+}
+
 struct slice work_normal(struct guard_work *work, size_t i)
 {
     uint16_t slot = work->plan->normal.slots[i];
     struct slice value = work->values[slot];
     if (value.len == 0 || value.ptr[0] != VALUE_TAG_S)
         return VALUE_NONE;
-    check_text(work->check, value.len);
-    value = model_normalise(value, work->plan->slots[slot].attribute->normal, work->arena);
+    value = normal_of(work, work->plan->slots[slot].attribute, value);
     work->failed = work->failed || value.ptr == NULL;
     return value;
 }
@@ -129,11 +139,18 @@ void work_normalise(struct guard_work *work)
         if (normal.len > 0)
             work->values[plan->normal.slots[i]] = normal;
     }
+}
+
+void work_objects(struct guard_work *work)
+{
+    const struct guard_entity *plan = work->plan;
     for (size_t i = 0; i < plan->nested.count; i++) {
         uint16_t slot = plan->nested.slots[i];
-        if (work->values[slot].len > 0)
+        const struct guard_slot *meta = &plan->slots[slot];
+        if (work->values[slot].len > 0 && !(work->occasion == GUARD_PREPARE && meta->deferred))
             set(work, slot,
-                work_nested(work, plan->slots[slot].attribute->type, work->values[slot]));
+                work_nested(work, meta->attribute->type, work->values[slot],
+                            work->fresh ? VALUE_NONE : work->old[slot]));
     }
 }
 
@@ -151,7 +168,7 @@ static void read_key(struct guard_work *work, const struct guard_part *part)
             continue;
         uint16_t slot = work->plan->places[path->attribute - entity->attributes];
         if (work->values[slot].len == 0)
-            work->values[slot] = match.fields[i].value;
+            set(work, slot, normal_of(work, path->attribute, match.fields[i].value));
     }
 }
 
@@ -176,19 +193,22 @@ void work_read_keys(struct guard_work *work)
             read_key(work, &work->plan->keys[i]);
 }
 
+// Defaults are for new items: what an update or a put has taken away stays away, which is for the
+// judge to allow. Only an item that is older than its attribute is completed, at the next write or
+// by a backfill.
 static bool default_due(const struct guard_work *work, uint16_t slot)
 {
     const struct guard_slot *meta = &work->plan->slots[slot];
     if (work->values[slot].len > 0)
         return false;
-    // That it was taken away is for the judge to say.
-    if (meta->attribute->immutable && !work->fresh && work->old[slot].len > 0)
-        return false;
     if (work->occasion == GUARD_PREPARE)
         return !meta->deferred;
-    if (work->occasion == GUARD_TOUCH)
-        return !meta->attribute->optional;
-    return work->is_put || work->fresh || meta->attribute->on_update || !meta->attribute->optional;
+    if (work->fresh)
+        return true;
+    if (work->old[slot].len > 0)
+        return meta->attribute->on_update && !meta->attribute->immutable;
+    return !meta->attribute->optional ||
+           (meta->attribute->on_update && work->occasion != GUARD_TOUCH);
 }
 
 // False if it cannot be made of what there is.
@@ -202,9 +222,7 @@ static bool set_default(struct guard_work *work, uint16_t slot)
         work->failed = true;
     if (status != EVAL_OK)
         return false;
-    if (attribute->normal != 0 && value.ptr[0] == VALUE_TAG_S)
-        value = model_normalise(value, attribute->normal, work->arena);
-    set(work, slot, value);
+    set(work, slot, normal_of(work, attribute, value));
     return true;
 }
 
@@ -319,11 +337,31 @@ static void report_lack(struct guard_work *work, const struct guard_part *part)
                           SLICE_FMT(template->source));
 }
 
+// The index that the entity has no entry in and that has this key; or NULL.
+static const struct model_index *foreign_index(const struct guard_work *work, struct slice key)
+{
+    const struct model_entity *entity = work->plan->entity;
+    for (size_t i = 0; i < entity->entry_count; i++) {
+        const struct model_entry *entry = &entity->entries[i];
+        const struct key_schema *keys = &entry->index->keys;
+        for (size_t k = 0; !entry->stated && k < keys->hash_count + keys->range_count; k++)
+            if (slice_equal(keys->parts[k].name, key))
+                return entry->index;
+    }
+    return NULL;
+}
+
 static void report_key(struct guard_work *work, uint16_t slot, struct slice expected,
                        struct slice actual)
 {
-    struct model_pointer at = {.name = work->plan->slots[slot].name};
-    model_report_value(&work->violations, &at, expected, "", actual);
+    struct slice name = work->plan->slots[slot].name;
+    struct model_pointer at = {.name = name};
+    const struct model_index *foreign = expected.len == 0 ? foreign_index(work, name) : NULL;
+    if (foreign == NULL)
+        model_report_value(&work->violations, &at, expected, "", actual);
+    else
+        model_report_addf(&work->violations, &at, actual, "nothing (%.*s has no entry in %.*s)",
+                          SLICE_FMT(work->plan->entity->name), SLICE_FMT(foreign->name));
 }
 
 // Names the attributes of a key that the write changed. False if there is none.

@@ -32,10 +32,11 @@ static const struct guard_entity *plan_of(const struct model_guard *guard,
 
 // ---- What depends on the old image ----------------------------------------------------------
 
-// A put need not repeat what cannot change.
-static void keep_immutable(struct guard_work *work)
+// A put need not repeat what cannot change, nor what was only given a default: that is for new
+// items.
+static void keep_old(struct guard_work *work)
 {
-    const struct guard_list *list = &work->plan->immutable;
+    const struct guard_list *list = &work->plan->kept;
     for (size_t i = 0; !work->fresh && work->is_put && i < list->count; i++)
         if (work->values[list->slots[i]].len == 0)
             work->values[list->slots[i]] = work->old[list->slots[i]];
@@ -106,6 +107,7 @@ static void set_version(struct guard_work *work)
     bool zero = value.len == 3 && value.ptr[0] == VALUE_TAG_N && value.ptr[2] == 0x80;
     if (value.len > 0 && !slice_equal(value, next) && !(old.len == 0 && zero) &&
         !slice_equal(value, old)) {
+        work->stale = true;
         if (old.len > 0)
             report_because(work, name, old, " (the version that is stored)", value);
         else
@@ -117,6 +119,15 @@ static void set_version(struct guard_work *work)
 
 // ---- Judging --------------------------------------------------------------------------------
 
+// Whether the value was judged when the item was prepared; objects that had to be completed first
+// were not.
+static bool judged_before(const struct guard_work *work, uint16_t slot)
+{
+    const struct guard_slot *meta = &work->plan->slots[slot];
+    return work->prepared && work->values[slot].ptr == work->sent[slot].ptr &&
+           !(meta->nested && meta->deferred);
+}
+
 static void judge_types(struct guard_work *work, const struct model_judge *judge)
 {
     const struct guard_entity *plan = work->plan;
@@ -127,11 +138,11 @@ static void judge_types(struct guard_work *work, const struct model_judge *judge
         const struct model_attribute *attribute = plan->slots[slot].attribute;
         struct slice value = work->values[slot];
         struct model_pointer at = {.name = attribute->name};
+        bool later = work->occasion == GUARD_PREPARE && plan->slots[slot].deferred;
         if (value.len == 0) {
-            bool later = work->occasion == GUARD_PREPARE && plan->slots[slot].deferred;
             if (!attribute->optional && !later)
                 model_report_type(&work->violations, &at, attribute->type, VALUE_NONE);
-        } else if ((!work->prepared || value.ptr != work->sent[slot].ptr) &&
+        } else if (!(later && plan->slots[slot].nested) && !judged_before(work, slot) &&
                    !model_type_fits(work->check, attribute->type, value, strict)) {
             model_type_judge(attribute->type, value, &at, judge);
         }
@@ -165,7 +176,8 @@ static void complete(struct guard_work *work, struct slice item, struct slice be
     if (before.len > 0)
         work_load(work, before, work->old, false);
     work_normalise(work);
-    keep_immutable(work);
+    work_objects(work);
+    keep_old(work);
     work_read_keys(work);
     work_defaults(work);
     work_type(work);
@@ -173,7 +185,8 @@ static void complete(struct guard_work *work, struct slice item, struct slice be
         set_version(work);
         judge_immutable(work);
     }
-    work_primary_key(work);
+    if (!work->prepared)
+        work_primary_key(work);
     if (work->occasion != GUARD_PREPARE)
         work_index_keys(work);
     judge_all(work);
@@ -182,13 +195,6 @@ static void complete(struct guard_work *work, struct slice item, struct slice be
 }
 
 // ---- Saying so ------------------------------------------------------------------------------
-
-static void put_entity(struct slice entity, struct buf *out)
-{
-    buf_text(out, "Entity ");
-    buf_slice(out, entity);
-    buf_text(out, ": ");
-}
 
 // A line to the write's warnings.
 static bool warn(struct guard_write *write, struct slice line, struct error *error)
@@ -203,14 +209,14 @@ static bool warn(struct guard_write *write, struct slice line, struct error *err
     return true;
 }
 
-static bool warn_report(struct guard_write *write, const struct guard_work *work,
+static bool warn_report(struct guard_write *write, const struct model_entity *entity,
                         const struct model_report *report, struct error *error)
 {
     if (report->count == 0)
         return true;
     struct buf text;
     buf_init(&text, MESSAGE_MAX);
-    put_entity(work->plan->entity->name, &text);
+    buf_printf(&text, "Entity %.*s: ", SLICE_FMT(entity->name));
     model_report_text(report, &text);
     bool done = warn(write, buf_view(&text), error);
     buf_release(&text);
@@ -290,6 +296,14 @@ static bool write_unmatched(const struct model_guard *guard, struct guard_write 
     bool done = warn(write, buf_view(&text), error);
     buf_release(&text);
     return done;
+}
+
+// Whether there was no item of this entity at this key.
+static bool is_fresh(const struct model_guard *guard, const struct guard_entity *plan,
+                     const struct guard_write *write, struct model_check *check)
+{
+    return write->before.len == 0 ||
+           model_recognise_within(check, guard->table, write->before).entity != plan->entity;
 }
 
 // ---- Claims ---------------------------------------------------------------------------------
@@ -374,21 +388,34 @@ static bool give_all_back(const struct model_guard *guard, struct guard_write *w
     return entity == NULL || give_back(plan_of(guard, entity), write, check, VALUE_NONE, error);
 }
 
-static bool claim_values(const struct model_guard *guard, struct guard_write *write,
-                         const struct guard_work *work, struct error *error)
+static bool claim_values(const struct model_guard *guard, const struct guard_entity *plan,
+                         struct guard_write *write, struct model_check *check, struct error *error)
 {
     if (guard->guard.claims == 0)
         return true;
-    if (work->fresh)
-        return claim(work->plan, write, work->check, VALUE_NONE, error) &&
-               give_all_back(guard, write, work->check, error);
+    if (is_fresh(guard, plan, write, check))
+        return claim(plan, write, check, VALUE_NONE, error) &&
+               give_all_back(guard, write, check, error);
     // An item that is only touched may have had its values before anybody claimed them.
     bool all = write->touch;
-    return claim(work->plan, write, work->check, all ? VALUE_NONE : write->before, error) &&
-           give_back(work->plan, write, work->check, all ? VALUE_NONE : write->after, error);
+    return claim(plan, write, check, all ? VALUE_NONE : write->before, error) &&
+           give_back(plan, write, check, all ? VALUE_NONE : write->after, error);
 }
 
 // ---- Writing --------------------------------------------------------------------------------
+
+// A version that is not the stored one is a condition that failed, if nothing else is wrong.
+static bool refuse(const struct guard_work *work, struct error *error)
+{
+    struct slice entity = work->plan->entity->name;
+    if (!work->stale || work->violations.count > 1)
+        return model_report_refuse(&work->violations, "Entity", entity, error);
+    (void)model_report_refuse(&work->violations, "The conditional request failed: Entity", entity,
+                              error);
+    if (error->code == ERR_VALIDATION)
+        error->code = ERR_CONDITIONAL_CHECK_FAILED;
+    return false;
+}
 
 // What comes of a completed write, by the entity's mode.
 static bool conclude(const struct model_guard *guard, struct guard_write *write,
@@ -401,9 +428,9 @@ static bool conclude(const struct model_guard *guard, struct guard_write *write,
     if (work->failed)
         return error_budget(error);
     if (wrong && enforced && !write->touch)
-        return model_report_refuse(&work->violations, "Entity", work->plan->entity->name, error);
-    if (!warn_report(write, work, &work->violations, error) ||
-        !warn_report(write, work, &work->warnings, error))
+        return refuse(work, error);
+    if (!warn_report(write, work->plan->entity, &work->violations, error) ||
+        !warn_report(write, work->plan->entity, &work->warnings, error))
         return false;
     if (!enforced)
         return give_all_back(guard, write, work->check, error);
@@ -412,30 +439,88 @@ static bool conclude(const struct model_guard *guard, struct guard_write *write,
         if (write->after.ptr == NULL)
             return error_budget(error);
     }
-    return claim_values(guard, write, work, error);
+    return claim_values(guard, work->plan, write, work->check, error);
 }
 
-// Whether what a put comes to depends on the item that it replaces, beyond what each write renews.
-static bool takes_from_old(const struct model_guard *guard, const struct guard_entity *plan)
+// Whether an attribute of a put comes to the same whether the item is new or replaces one: nothing
+// of the old one is kept, and nothing that each write renews is still what it was.
+static bool slot_settled(const struct guard_slot *slot, struct slice old, struct slice sent,
+                         struct slice settled)
 {
-    return guard->guard.claims > 0 || plan->version != GUARD_NO_SLOT || plan->immutable.count > 0;
-}
-
-// Whether a put comes to what was expected when it was prepared: the item is new, or nothing of the
-// old one is wanted and nothing that each write renews is still what it was. If the old item is of
-// another entity, nothing is renewed, and all of it holds as well.
-static bool stays_settled(const struct model_guard *guard, const struct guard_entity *plan,
-                          const struct guard_write *write)
-{
-    if (write->settled.len == 0 || (write->before.len > 0 && takes_from_old(guard, plan)))
+    const struct model_attribute *attribute = slot->attribute;
+    if (attribute->version)
+        return old.len == 0;
+    if (attribute->on_update && old.len > 0 && slice_equal(old, settled))
         return false;
-    for (size_t i = 0; write->before.len > 0 && i < plan->updates.count; i++) {
-        struct slice name = plan->slots[plan->updates.slots[i]].name;
-        struct slice old = value_get(write->before, name);
-        if (old.len > 0 && slice_equal(old, value_get(write->settled, name)))
+    if (attribute->immutable && old.len > 0)
+        return slice_equal(old, settled);
+    if (settled.len == 0 || attribute->on_update || slice_equal(sent, settled))
+        return true;
+    return sent.len == 0 && !attribute->optional && (old.len == 0 || slice_equal(old, settled));
+}
+
+// The same for all of them, if defaults were taken: the images are walked beside each other.
+static bool walk_settled(const struct guard_entity *plan, const struct guard_write *write)
+{
+    struct value_walk old;
+    struct value_walk sent;
+    struct value_walk settled;
+    value_walk_init(&old, write->before);
+    value_walk_init(&sent, write->after);
+    value_walk_init(&settled, write->settled.item);
+    for (size_t i = 0; i < plan->watched.count; i++) {
+        const struct guard_slot *slot = &plan->slots[plan->watched.slots[i]];
+        if (!slot_settled(slot, value_walk_to(&old, slot->name), value_walk_to(&sent, slot->name),
+                          value_walk_to(&settled, slot->name)))
             return false;
     }
     return true;
+}
+
+// And if none were taken: then only a few attributes can have a say.
+static bool look_settled(const struct guard_entity *plan, const struct guard_write *write)
+{
+    for (size_t i = 0; i < plan->renewed.count; i++) {
+        const struct guard_slot *slot = &plan->slots[plan->renewed.slots[i]];
+        struct slice settled = value_get(write->settled.item, slot->name);
+        if (!slot_settled(slot, value_get(write->before, slot->name), settled, settled))
+            return false;
+    }
+    return true;
+}
+
+// Whether a put comes to what was expected when it was prepared.
+static bool stays_settled(const struct guard_entity *plan, const struct guard_write *write)
+{
+    if (write->settled.item.len == 0)
+        return false;
+    return write->before.len == 0 ||
+           (write->settled.whole ? look_settled(plan, write) : walk_settled(plan, write));
+}
+
+// Whether an update leaves an item what it is; under `warn`, that it does not is told.
+static bool keeps_entity(const struct model_guard *guard, struct guard_write *write,
+                         struct model_check *check, const struct model_entity *now,
+                         struct error *error)
+{
+    if (write->is_put || write->touch || write->before.len == 0)
+        return true;
+    const struct model_entity *was =
+        model_recognise_within(check, guard->table, write->before).entity;
+    if (was == NULL || was == now || check_over(check))
+        return !check_over(check);
+    struct model_report report;
+    struct model_pointer at = {.name = guard->table->type_attribute};
+    const char *reason = " (an update does not change the entity)";
+    model_report_init(&report, write->arena);
+    if (at.name.len > 0)
+        model_report_value(&report, &at, plan_of(guard, was)->type_value, reason,
+                           value_get(write->after, at.name));
+    else
+        model_report_addf(&report, NULL, plan_of(guard, now)->name_value,
+                          "an item of entity %.*s%s", SLICE_FMT(was->name), reason);
+    return was->guard == MODEL_ENFORCE ? model_report_refuse(&report, "Entity", was->name, error)
+                                       : warn_report(write, was, &report, error);
 }
 
 static bool write_within(const struct model_guard *guard, struct guard_write *write,
@@ -451,10 +536,12 @@ static bool write_within(const struct model_guard *guard, struct guard_write *wr
                give_all_back(guard, write, check, error);
     if (now.entity->guard == MODEL_OFF)
         return give_all_back(guard, write, check, error);
+    if (!keeps_entity(guard, write, check, now.entity, error))
+        return false;
     const struct guard_entity *plan = plan_of(guard, now.entity);
-    if (stays_settled(guard, plan, write)) {
-        write->after = write->settled;
-        return claim(plan, write, check, VALUE_NONE, error);
+    if (stays_settled(plan, write)) {
+        write->after = write->settled.item;
+        return claim_values(guard, plan, write, check, error);
     }
     struct guard_work work;
     if (!work_init(&work, plan, write->env, write->arena, check))
@@ -462,11 +549,10 @@ static bool write_within(const struct model_guard *guard, struct guard_write *wr
     work.occasion = write->touch ? GUARD_TOUCH : GUARD_WRITE;
     work.is_put = write->is_put;
     work.batch = write->batch;
-    // Unknown fields inside of objects are reported by the writer only.
+    // What is unknown is reported by the writer only; of what is settled nothing is.
     work.prepared = write->prepared && now.entity->guard == MODEL_ENFORCE &&
-                    now.entity->unknown != MODEL_REPORT;
-    work.fresh = write->before.len == 0 ||
-                 model_recognise_within(check, guard->table, write->before).entity != now.entity;
+                    (now.entity->unknown != MODEL_REPORT || write->settled.item.len > 0);
+    work.fresh = is_fresh(guard, plan, write, check);
     complete(&work, write->after, write->before);
     bool done = conclude(guard, write, &work, error);
     work_release(&work);
@@ -494,36 +580,55 @@ static bool guard_write(const struct guard *base, struct guard_write *write, str
                         : error_validation(error, "%s", check_too_much);
 }
 
-// What a completed put comes to if it is new, or if nothing of what it replaces matters: all that
-// was left to the writer is done here. What is unknown is reported by the writer alone. Work that
-// leads nowhere is not counted: whoever comes close to the limit is judged as before.
-static struct slice settle(struct guard_work *work, struct slice sent, struct slice made)
+// Whether the client gave all that a default could give, and objects were whole.
+static bool is_whole(const struct guard_work *work)
+{
+    const struct guard_list *watched = &work->plan->watched;
+    for (size_t i = 0; i < watched->count; i++) {
+        uint16_t slot = watched->slots[i];
+        const struct guard_slot *meta = &work->plan->slots[slot];
+        if (!meta->attribute->version &&
+            (work->sent[slot].len == 0) != (work->values[slot].len == 0))
+            return false;
+        if (meta->nested && !slice_equal(work->sent[slot], work->values[slot]))
+            return false;
+    }
+    return true;
+}
+
+// What a completed put comes to if it is new: all that was left to the writer is done here. What is
+// unknown is reported by the writer alone. Work that leads nowhere is not counted: whoever comes
+// close to the limit is judged as before.
+static struct guard_settled settle(struct guard_work *work, struct slice sent, struct slice made)
 {
     const struct guard_entity *plan = work->plan;
+    struct guard_settled out = {.item = VALUE_NONE};
     // A version that was sent is for the writer, who knows whether this is one of a batch.
     if (work->warnings.count > 0 ||
         (plan->version != GUARD_NO_SLOT && work->sent[plan->version].len > 0))
-        return VALUE_NONE;
+        return out;
     struct steps before = work->check->steps;
     bool changed;
     work->occasion = GUARD_WRITE;
     work->prepared = true;
     if (plan->deferred) {
+        work_objects(work);
         work_defaults(work);
         set_version(work);
         judge_all(work);
     }
     bool settled = work_settle_keys(work, &changed) && work->violations.count == 0;
-    struct slice all = settled && (changed || plan->deferred) ? work_store(work, sent) : made;
+    out.whole = is_whole(work);
+    out.item = settled && (changed || plan->deferred) ? work_store(work, sent) : made;
     if (settled && !check_over(work->check))
-        return all;
+        return out;
     work->check->steps = before;
-    return VALUE_NONE;
+    return (struct guard_settled){.item = VALUE_NONE};
 }
 
 static bool prepare_within(const struct model_guard *guard, const struct env *env,
                            struct arena *arena, struct model_check *check, struct slice *item,
-                           struct slice *settled, struct error *error)
+                           struct guard_settled *settled, struct error *error)
 {
     struct model_recognition found = model_recognise_within(check, guard->table, *item);
     if (check_over(check))
@@ -559,12 +664,12 @@ static bool prepare_within(const struct model_guard *guard, const struct env *en
 }
 
 bool model_guard_prepare(const struct guard *base, const struct env *env, struct arena *arena,
-                         struct steps *steps, struct slice *item, struct slice *settled,
+                         struct steps *steps, struct slice *item, struct guard_settled *settled,
                          struct error *error)
 {
     struct model_check check;
     struct slice sent = *item;
-    *settled = VALUE_NONE;
+    *settled = (struct guard_settled){.item = VALUE_NONE};
     check_begin(&check, steps);
     bool done = prepare_within(guard_of(base), env, arena, &check, item, settled, error);
     enum check_end end = check_end(&check, steps);
@@ -572,7 +677,7 @@ bool model_guard_prepare(const struct guard *base, const struct env *env, struct
         return done;
     error_init(error, error->arena);
     *item = sent;
-    *settled = VALUE_NONE;
+    *settled = (struct guard_settled){.item = VALUE_NONE};
     return end == CHECK_LATER ? false : error_validation(error, "%s", check_too_much);
 }
 

@@ -15,13 +15,13 @@ const struct model_table *model_guard_table(const struct guard *guard);
 // Completes and judges the item of a put as far as this does not depend on what it replaces, so
 // that the writer has less to do, and so that its primary key is known (a client need not send it).
 // *item is replaced by the completed one, in the arena. Under `warn` and `off` it stays as it is.
-// *settled becomes what is stored if the item is new, with the keys of indexes and all, or
-// VALUE_NONE if only the writer can say. It often holds for an item that is replaced, too.
+// *settled becomes what is stored if the item is new, with the keys of indexes and all, if that can
+// be said already.
 // The work is counted in `steps`, if not NULL; beyond its limit it is given up: false, without an
 // error.
 MUST_CHECK bool model_guard_prepare(const struct guard *guard, const struct env *env,
                                     struct arena *arena, struct steps *steps, struct slice *item,
-                                    struct slice *settled, struct error *error);
+                                    struct guard_settled *settled, struct error *error);
 
 // For a put of an item that is known to be of an entity (the data API): adds what tells so, the
 // type attribute or else the primary key. Under `warn` and `off`, where the guard will change

@@ -114,6 +114,22 @@ static bool is_immutable(const struct guard_slot *slot)
     return slot->attribute->immutable && !slot->attribute->version;
 }
 
+static bool is_kept(const struct guard_slot *slot)
+{
+    return is_immutable(slot) ||
+           (is_default(slot) && !slot->attribute->optional && !slot->attribute->on_update);
+}
+static bool is_watched(const struct guard_slot *slot)
+{
+    return slot->attribute->version || slot->attribute->immutable ||
+           slot->attribute->otherwise != NULL || slot->nested;
+}
+
+static bool is_renewed(const struct guard_slot *slot)
+{
+    return slot->attribute->version || slot->attribute->immutable || is_update(slot);
+}
+
 // The slots of the attributes, in the order of the file, for which the test holds.
 static bool fill_list(struct arena *arena, const struct guard_entity *plan,
                       bool (*test)(const struct guard_slot *), struct guard_list *list)
@@ -126,6 +142,17 @@ static bool fill_list(struct arena *arena, const struct guard_entity *plan,
         if (test(&plan->slots[plan->places[i]]))
             slots[list->count++] = plan->places[i];
     return true;
+}
+
+static void sort_slots(struct guard_list *list)
+{
+    uint16_t *slots = (uint16_t *)list->slots; // ours until the plan is made
+    for (size_t i = 1; i < list->count; i++)
+        for (size_t k = i; k > 0 && slots[k] < slots[k - 1]; k--) {
+            uint16_t moved = slots[k];
+            slots[k] = slots[k - 1];
+            slots[k - 1] = moved;
+        }
 }
 
 static bool fill_uniques(struct arena *arena, struct guard_entity *plan)
@@ -179,6 +206,26 @@ static bool is_primary(const struct guard_entity *plan, uint16_t slot)
     return slot == plan->keys[0].slot || (plan->key_count > 1 && slot == plan->keys[1].slot);
 }
 
+static void add_derived(struct guard_entity *plan, struct guard_slot *slots, uint16_t *derived,
+                        uint16_t slot)
+{
+    if (!slots[slot].derived)
+        derived[plan->derived.count++] = slot;
+    slots[slot].derived = true;
+}
+
+// An item has no keys of indexes that its entity has no entry in: they are derived, too, and come
+// to nothing. An attribute that the entity declares is its own.
+static void add_foreign(struct guard_entity *plan, struct guard_slot *slots, uint16_t *derived,
+                        const struct model_entry *entry)
+{
+    for (size_t k = 0; !entry->stated && k < parts_of(&entry->index->keys); k++) {
+        uint16_t slot = slot_of(plan, entry->index->keys.parts[k].name);
+        if (slots[slot].attribute == NULL && !is_primary(plan, slot))
+            add_derived(plan, slots, derived, slot);
+    }
+}
+
 static bool fill_entries(struct arena *arena, struct guard_entity *plan, struct guard_slot *slots)
 {
     const struct model_entity *entity = plan->entity;
@@ -201,12 +248,12 @@ static bool fill_entries(struct arena *arena, struct guard_entity *plan, struct 
             if (!entry->parts[k].derived)
                 continue;
             derives = true;
-            if (!slots[slot].derived)
-                derived[plan->derived.count++] = slot;
-            slots[slot].derived = true;
+            add_derived(plan, slots, derived, slot);
         }
         plan->entry_count += derives;
     }
+    for (size_t i = 0; i < entity->entry_count; i++)
+        add_foreign(plan, slots, derived, &entity->entries[i]);
     return true;
 }
 
@@ -244,28 +291,27 @@ static void undefer(const struct guard_entity *plan, struct guard_slot *slots,
         undefer(plan, slots, expr->args[i], depth + 1);
 }
 
-// An attribute that a put may take from the old image, and a version, are not known before; nor is
-// a default that is made of these. What the primary key is made of must be known, as without it no
-// old image is found.
+// A default is for new items, and a version is counted on: neither is known before the old image.
+// What the primary key is made of must be known, as without it no old image is found.
 static void mark_deferred(struct guard_entity *plan, struct guard_slot *slots)
 {
-    for (size_t i = 0; i < plan->attributes.count; i++) {
-        struct guard_slot *slot = &slots[plan->places[i]];
-        slot->deferred = slot->attribute->version || slot->attribute->immutable;
-        plan->deferred = plan->deferred || slot->deferred;
-    }
-    for (size_t i = 0; plan->deferred && i < plan->defaults.count; i++)
-        slots[plan->defaults.slots[i]].deferred = true;
+    for (size_t i = 0; i < plan->watched.count; i++)
+        slots[plan->watched.slots[i]].deferred = true;
     for (size_t i = 0; i < plan->key_count; i++) {
         undefer_slot(plan, slots, plan->keys[i].slot, 0);
         undefer_template(plan, slots, plan->keys[i].template, 0);
     }
+    for (size_t i = 0; i < plan->watched.count; i++)
+        plan->deferred = plan->deferred || slots[plan->watched.slots[i]].deferred;
 }
 
 static bool fill_type(struct arena *arena, struct guard_entity *plan)
 {
     const struct model_entity *entity = plan->entity;
     plan->type = GUARD_NO_SLOT;
+    plan->name_value = model_string(arena, entity->name);
+    if (plan->name_value.ptr == NULL)
+        return false;
     if (entity->table->type_attribute.len == 0)
         return true;
     plan->type = slot_of(plan, entity->table->type_attribute);
@@ -289,9 +335,13 @@ bool guard_compile(struct arena *arena, const struct model_entity *entity, struc
         !fill_list(arena, &plan, is_nested, &plan.nested) ||
         !fill_list(arena, &plan, is_default, &plan.defaults) ||
         !fill_list(arena, &plan, is_update, &plan.updates) ||
-        !fill_list(arena, &plan, is_immutable, &plan.immutable) || !fill_uniques(arena, &plan) ||
+        !fill_list(arena, &plan, is_immutable, &plan.immutable) ||
+        !fill_list(arena, &plan, is_kept, &plan.kept) ||
+        !fill_list(arena, &plan, is_watched, &plan.watched) ||
+        !fill_list(arena, &plan, is_renewed, &plan.renewed) || !fill_uniques(arena, &plan) ||
         !fill_type(arena, &plan))
         return false;
+    sort_slots(&plan.watched);
     for (size_t i = 0; i < plan.attributes.count; i++)
         if (entity->attributes[i].version)
             plan.version = plan.places[i];

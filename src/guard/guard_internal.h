@@ -62,12 +62,16 @@ struct guard_entity {
     struct guard_list defaults;
     struct guard_list updates; // on update
     struct guard_list immutable;
+    struct guard_list kept;    // a put that leaves them out keeps them
+    struct guard_list watched; // what depends on the old image, in the order of slots
+    struct guard_list renewed; // of these, what does so even if the client has sent it
     size_t unique_count;
     const struct guard_unique *uniques;
     uint16_t version; // or GUARD_NO_SLOT
     uint16_t type;    // the type attribute's slot, or GUARD_NO_SLOT
     struct slice type_value;
-    bool deferred; // some slots are
+    struct slice name_value; // the entity's name, as a value
+    bool deferred;           // some slots are
 };
 
 struct model_guard {
@@ -119,6 +123,7 @@ struct guard_work {
     struct buf scratch;
     struct model_report violations;
     struct model_report warnings;
+    bool stale;  // one of the violations is that the client has seen another version
     bool failed; // the arena is used up
 };
 
@@ -129,6 +134,7 @@ void work_release(struct guard_work *work);
 // Values by slot; what has no slot goes to work->unknown if `unknown`.
 void work_load(struct guard_work *work, struct slice item, struct slice *values, bool unknown);
 void work_normalise(struct guard_work *work);
+void work_objects(struct guard_work *work); // what is inside of them
 // The normal form of the i-th slot that has one, if its value is text; else VALUE_NONE.
 struct slice work_normal(struct guard_work *work, size_t i);
 void work_read_keys(struct guard_work *work);
@@ -143,9 +149,9 @@ MUST_CHECK bool work_settle_keys(struct guard_work *work, bool *changed);
 MUST_CHECK struct slice work_store(struct guard_work *work, struct slice item);
 
 // derive_nested.c: defaults and normal forms inside of objects. The value itself if there is
-// nothing to do.
-struct slice work_nested(struct guard_work *work, const struct model_type *type,
-                         struct slice value);
+// nothing to do. `old` is what stood there before, or VALUE_NONE.
+struct slice work_nested(struct guard_work *work, const struct model_type *type, struct slice value,
+                         struct slice old);
 bool nested_needed(const struct model_type *type);
 
 #endif

@@ -276,10 +276,12 @@ static const struct model_type *member_type(const struct model_type *type)
     return type != NULL && type->kind == MODEL_RECORD ? type->item : NULL;
 }
 
-// Whether a null in a patch removes the member.
+// Whether a null in a patch removes the member. What is required cannot be removed (unless it is
+// made again): there it is
+// null, for the guard to judge.
 static bool null_removes(const struct model_attribute *attribute)
 {
-    return attribute == NULL || attribute->optional || !model_type_has(attribute->type, MODEL_NULL);
+    return attribute == NULL || attribute->optional || attribute->on_update;
 }
 
 // One member, behind its name.

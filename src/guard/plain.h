@@ -22,7 +22,7 @@ MUST_CHECK bool model_plain_read(const struct model_entity *entity, struct slice
                                  struct arena *arena, struct slice *item, struct error *error);
 
 // Applies a JSON Merge Patch (RFC 7386) to an item: members replace, objects merge, null removes.
-// One exception: null for a required attribute that may be null makes it null.
+// One exception: null for a required attribute is null, which its type may allow.
 MUST_CHECK bool model_plain_patch(const struct model_entity *entity, struct slice before,
                                   struct slice text, struct arena *arena, struct slice *item,
                                   struct error *error);

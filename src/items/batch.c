@@ -295,11 +295,8 @@ static bool check_entry(struct api_call *call, const struct write_request *entry
                                 "contain exactly one of the supported datatypes");
     if (entry->put_request == NULL)
         return field_value_check(&entry->delete_request->key, &call->error);
-    if (!field_value_check(&entry->put_request->item, &call->error))
-        return false;
-    if (value_item_size(entry->put_request->item.value) > LIMIT_ITEM_SIZE)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
-    return true;
+    return field_value_check(&entry->put_request->item, &call->error) &&
+           item_size_check(entry->put_request->item.value, &call->error);
 }
 
 // A put whose key does not fit is told so in the words of a Key, unlike PutItem's.
@@ -375,6 +372,9 @@ enum step batch_write_item_start(struct api_call *call, const void *decoded)
 {
     const struct batch_write_item_request *request = decoded;
     size_t total;
+    if (request->request_items.count == 0)
+        return step_failed(error_validation(
+            &call->error, "The requestItems parameter is required for BatchWriteItem"));
     if (!check_entries(call, &request->request_items, &total))
         return STEP_FAILED;
     struct write_job *job = call_write_job(call, total);

@@ -322,8 +322,8 @@ static bool make_action(struct api_call *call, const struct entity_write *write,
     if (write->kind == ENTITY_PUT)
         action->flags |= WRITE_NEW;
     action->if_match = write->if_match;
-    if (write->kind == ENTITY_PUT && value_item_size(write->item) > LIMIT_ITEM_SIZE)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    if (write->kind == ENTITY_PUT && !item_size_check(write->item, &call->error))
+        return false;
     return address_item(call, write, action) && call_action_key(call, action) &&
            check_key(call, write, action) && make_condition(call, write, action);
 }
@@ -429,7 +429,7 @@ bool api_page_decode(struct slice response, struct arena *arena, struct api_page
                      struct error *error)
 {
     struct page_answer answer;
-    if (!shape_decode(&shape_page_answer, response, &answer, arena, error))
+    if (!shape_decode(&shape_page_answer, LAYER_OLD, response, &answer, arena, error))
         return false;
     bool one = answer.item.value.len > 0;
     size_t count = one ? 1 : answer.items.count;

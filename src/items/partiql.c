@@ -83,9 +83,8 @@ bool statement_make_action(struct api_call *call, struct call_statement *stateme
     else if (statement->shows_failed &&
              slice_is(statement->request->return_values_on_condition_check_failure, "ALL_OLD"))
         action->flags |= WRITE_OLD_ON_FAILURE;
-    bool put = action->kind == WRITE_PUT;
-    if (put && value_item_size(action->item) > LIMIT_ITEM_SIZE)
-        return error_validation(&call->error, "Item size has exceeded the maximum allowed size");
+    if (action->kind == WRITE_PUT && !item_size_check(action->item, &call->error))
+        return false;
     if (!call_action_key(call, action) ||
         !params_check_keys(
             &call->error, action->table,

@@ -26,19 +26,16 @@ struct infix {
     size_t tokens; // that it is made of
 };
 
-static const struct infix symbols[] = {
-    [PQL_EQ] = {LEVEL_EQUALITY, NODE_EQ, false, 1},
-    [PQL_NE] = {LEVEL_EQUALITY, NODE_NE, false, 1},
-    [PQL_LT] = {LEVEL_COMPARISON, NODE_LT, false, 1},
-    [PQL_LE] = {LEVEL_COMPARISON, NODE_LE, false, 1},
-    [PQL_GT] = {LEVEL_COMPARISON, NODE_GT, false, 1},
-    [PQL_GE] = {LEVEL_COMPARISON, NODE_GE, false, 1},
-    [PQL_PLUS] = {LEVEL_SUM, NODE_PLUS, false, 1},
-    [PQL_MINUS] = {LEVEL_SUM, NODE_MINUS, false, 1},
-    [PQL_CONCAT] = {LEVEL_SUM, NODE_CONCAT, false, 1},
-    [PQL_STAR] = {LEVEL_PRODUCT, NODE_TIMES, false, 1},
-    [PQL_SLASH] = {LEVEL_PRODUCT, NODE_DIVIDE, false, 1},
-    [PQL_PERCENT] = {LEVEL_PRODUCT, NODE_MODULO, false, 1},
+static const struct {
+    enum level level;
+    enum pql_node_kind kind;
+} symbols[] = {
+    [PQL_EQ] = {LEVEL_EQUALITY, NODE_EQ},       [PQL_NE] = {LEVEL_EQUALITY, NODE_NE},
+    [PQL_LT] = {LEVEL_COMPARISON, NODE_LT},     [PQL_LE] = {LEVEL_COMPARISON, NODE_LE},
+    [PQL_GT] = {LEVEL_COMPARISON, NODE_GT},     [PQL_GE] = {LEVEL_COMPARISON, NODE_GE},
+    [PQL_PLUS] = {LEVEL_SUM, NODE_PLUS},        [PQL_MINUS] = {LEVEL_SUM, NODE_MINUS},
+    [PQL_CONCAT] = {LEVEL_SUM, NODE_CONCAT},    [PQL_STAR] = {LEVEL_PRODUCT, NODE_TIMES},
+    [PQL_SLASH] = {LEVEL_PRODUCT, NODE_DIVIDE}, [PQL_PERCENT] = {LEVEL_PRODUCT, NODE_MODULO},
 };
 
 static const struct {
@@ -59,8 +56,8 @@ static const struct {
 static struct infix infix_at(const struct pql_parser *parser, const struct pql_token *token)
 {
     struct infix none = {.level = LEVEL_NONE};
-    if (token->kind != PQL_WORD)
-        return token->kind < COUNT_OF(symbols) ? symbols[token->kind] : none;
+    if (token->kind != PQL_WORD && token->kind < COUNT_OF(symbols))
+        return (struct infix){symbols[token->kind].level, symbols[token->kind].kind, false, 1};
     bool not = pql_token_is(parser, token, "NOT");
     for (size_t i = 0; i < COUNT_OF(words); i++) {
         if (!pql_token_is(parser, token + not, words[i].word) || (not &&!words[i].after_not))

@@ -155,31 +155,21 @@ static bool check_name(struct build *build, const struct pql_node *map, const st
     return true;
 }
 
-static bool build_map(struct build *build, const struct pql_node *node)
-{
-    value_open_map(&build->builder);
-    for (const struct pql_node *part = node->first; part != NULL; part = part->next) {
-        if (!check_name(build, node, part))
-            return false;
-        size_t before = build->path.len;
-        buf_text(&build->path, ".");
-        buf_slice(&build->path, part->key);
-        value_name(&build->builder, part->key);
-        if (!build_value(build, part))
-            return false;
-        build->path.len = before;
-    }
-    (void)value_close(&build->builder);
-    return true;
-}
-
-static bool build_list(struct build *build, const struct pql_node *node)
+// The parts of a list or a map, each with its place in the path.
+static bool build_parts(struct build *build, const struct pql_node *node)
 {
     size_t before = build->path.len;
     size_t index = 0;
-    value_open_list(&build->builder);
     for (const struct pql_node *part = node->first; part != NULL; part = part->next) {
-        enter_element(build, index++);
+        if (node->kind == NODE_LIST) {
+            enter_element(build, index++);
+        } else if (check_name(build, node, part)) {
+            buf_text(&build->path, ".");
+            buf_slice(&build->path, part->key);
+            value_name(&build->builder, part->key);
+        } else {
+            return false;
+        }
         if (!build_value(build, part))
             return false;
         build->path.len = before;
@@ -211,11 +201,13 @@ static bool build_value(struct build *build, const struct pql_node *node)
         value_put(&build->builder, node->value);
         return true;
     case NODE_LIST:
-        return build_list(build, node);
+        value_open_list(&build->builder);
+        return build_parts(build, node);
     case NODE_BAG:
         return build_bag(build, node);
     case NODE_MAP:
-        return build_map(build, node);
+        value_open_map(&build->builder);
+        return build_parts(build, node);
     case NODE_CALL:
         return refuse_call(build, node);
     default:

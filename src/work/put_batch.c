@@ -97,9 +97,9 @@ bool put_batch_check(struct engine *engine, struct table *table, struct arena *a
     struct write_action action = {.kind = WRITE_PUT, .table = table, .item = *item};
     if (!guard_prepare(engine_env(engine), table, arena, NULL, &action, error))
         return false;
-    if (value_item_size(action.item) > LIMIT_ITEM_SIZE)
-        return error_validation(error, "Item size has exceeded the maximum allowed size");
-    if (value_depth(action.item) > LIMIT_NESTING + 1)
+    if (!item_size_check(action.item, error))
+        return false;
+    if (value_depth(action.item) > LIMIT_NESTING)
         return error_validation(error, "Nesting Levels have exceeded supported limits");
     if (!write_action_address(&action, arena, error))
         return false;

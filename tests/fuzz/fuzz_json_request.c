@@ -161,7 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     error_init(&error, &arena);
     void *out = malloc(shape->size);
     ensure(out != NULL);
-    bool good = shape_decode(shape, body, out, &arena, &error);
+    bool good = shape_decode(shape, LAYER_2026_05, body, out, &arena, &error);
     bool json = well_formed(body, &arena);
     if (good) {
         ensure(json && error.code == ERR_NONE);

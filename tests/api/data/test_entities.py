@@ -245,7 +245,8 @@ class Replace(Case):
         answer = self.send(200, 'PUT', '/shop/User', {**made.json, 'name': 'New'}, query=query)
         self.assertEqual(answer.json['rev'], 2)
         self.assertEqual(answer.json['since'], made.json['since'])
-        self.send(400, 'PUT', '/shop/User', {**made.json, 'name': 'Late'}, query=query)
+        late = self.send(409, 'PUT', '/shop/User', {**made.json, 'name': 'Late'}, query=query).json
+        self.assertEqual((late['type'], late['errors'][0]['pointer']), ('urn:dolmen:problem:conflict', '/rev'))
 
     def test_the_key_cannot_change(self):
         name = uuid.uuid4().hex

@@ -106,6 +106,10 @@ class Entity:
             made.update(words if None not in words.values() else dict.fromkeys(words))
         return made
 
+    def is_in(self, index, item):
+        """Whether the item belongs into an index."""
+        return index in self.entries and None not in [t.show(item) for t in self.entries[index].values()]
+
     def wrong(self, item, known):
         """What is wrong with a stored item, in words."""
         found = []
@@ -120,6 +124,8 @@ class Entity:
         for name, word in self.derive(item).items():
             if item.get(name) != (None if word is None else text(word)):
                 found.append(f'{name} is {item.get(name)}, but should be {word!r}')
+        keys = {name for parts in self.entries.values() for name in parts} | set(self.keys) | set(self.by_name)
+        found += [f'{name} is a foreign key' for name in item if name in known - keys - {'kind'}]
         if self.unknown == 'reject':
             found += [f'{name} is unknown' for name in item if name not in self.by_name and name not in known]
         return found

@@ -193,7 +193,7 @@ class Round:
 
     def spoiled_put(self):
         entity, write = self.put()
-        item, choice = write.item, self.r.randrange(5)
+        item, choice = write.item, self.r.randrange(6)
         write.good = False
         if choice == 0:
             a = self.r.choice(entity.attributes)
@@ -222,9 +222,16 @@ class Round:
         elif choice == 4 and entity.unknown == 'reject':
             item['extra'] = number(1)
             write.why = 'extra is unknown'
+        elif choice == 5 and (foreign := self.foreign(entity, self.items.get(self.identity(write.key), {}))):
+            item[self.r.choice(foreign)] = text('foreign')
+            write.why = 'an index key is foreign'
         else:
             return None
         return entity, write
+
+    def foreign(self, entity, old):
+        """Keys of indexes that the entity has no entry in, and the stored item does not have."""
+        return [f'{i}{part}' for i in self.model.indexes if i not in entity.entries for part in ('PK', 'SK') if f'{i}{part}' not in old]
 
     def stored(self):
         return self.items[self.r.choice(list(self.items))]
@@ -238,7 +245,7 @@ class Round:
         self.r.shuffle(free)
         sets, removes = {}, []
         for a in free[:self.r.randrange(1, 5)]:
-            if a.name in old and (a.optional or a.default is not None) and not a.immutable and self.r.random() < 0.3:
+            if a.name in old and (a.optional or a.update) and not a.immutable and self.r.random() < 0.3:
                 removes.append(a.name)
             else:
                 sets[a.name] = a.kind.good(self.r)
@@ -267,14 +274,14 @@ class Round:
         old = self.stored()
         entity = self.model.entity_of(old)
         key = {n: old[n] for n in self.model.key}
-        choice, sets, removes = self.r.randrange(6), {}, []
+        choice, sets, removes = self.r.randrange(8), {}, []
         if choice == 0:
             a = self.r.choice(entity.attributes)
             if a.version or a.name in self.model.key:
                 return None
             sets[a.name], why = self.r.choice(a.kind.bad), f'{a.name} is of a wrong type'
         elif choice == 1:
-            musts = [a.name for a in entity.attributes if not a.optional and a.default is None and not a.version
+            musts = [a.name for a in entity.attributes if not a.optional and not a.update and not a.version
                      and a.name not in entity.fixed and a.name in old]
             if not musts:
                 return None
@@ -294,6 +301,11 @@ class Round:
                     return None
         elif choice == 5 and 'rev' in old:
             sets['rev'], why = number(1000), 'it is not the version'
+        elif choice == 6 and (foreign := self.foreign(entity, old)):
+            sets[self.r.choice(foreign)], why = text('foreign'), 'an index key is foreign'
+        elif choice == 7 and self.model.typed and len(self.model.entities) > 1:
+            sets['kind'] = text(self.r.choice([e.name for e in self.model.entities if e is not entity]))
+            why = 'it would be of another entity'
         return (entity, Write('Update', key, False, sets=sets, removes=removes, why=why)) if sets or removes else None
 
     def delete(self):
@@ -371,7 +383,8 @@ class Round:
         status, answer = self.http(method, target, None if method == 'DELETE' else body)
         if status < 300:
             return method, None
-        name = 'ValidationException' if status in (400, 409, 422) else str(status)
+        conflict = 'urn:dolmen:problem:conflict' in answer
+        name = 'ConditionalCheckFailedException' if conflict else 'ValidationException' if status in (400, 409, 422) else str(status)
         return method, ApiError(status, {'__type': name, 'message': answer})
 
     def fallback(self, write):
@@ -396,7 +409,9 @@ class Round:
             self.require(error is None, f'{way}: a good write was refused: {error}', *writes)
             return
         self.require(error is not None, f'{way}: a bad write was taken', *writes)
-        allowed = ('ValidationException', 'TransactionCanceledException')
+        allowed = {'ValidationException', 'TransactionCanceledException'}
+        if any(write.why == 'it is not the version' for write in writes):
+            allowed = {'ConditionalCheckFailedException', 'TransactionCanceledException'}
         self.require(error.name in allowed, f'{way}: {error}', *writes)
 
     def judge_change(self, write, before, after):
@@ -404,6 +419,9 @@ class Round:
         if before is None or after is None or self.model.entity_of(before) is not self.model.entity_of(after):
             return
         for a in self.model.entity_of(after).attributes:
+            if a.default and not a.update and a.name in before and a.name not in {**(write.item or {}), **write.sets}:
+                kept = before[a.name] if not a.optional or a.immutable or write.kind == 'Update' and a.name not in write.removes else None
+                self.require(after.get(a.name) == kept, f'{a.name} is for new items', write, before, after)
             if a.immutable and a.name in before:
                 self.require(after.get(a.name) == before[a.name], f'{a.name} has changed', write, before, after)
             if a.update and a.kind_name == 'time' and write.kind == 'Update' and a.name not in write.sets:
@@ -482,8 +500,8 @@ class Round:
                 claimed[claim] = item
         for index in self.model.indexes:
             entries = self.api.pages('Scan', {'TableName': self.model.table, 'IndexName': index})
-            expected = [i for i in stored if f'{index}PK' in i and f'{index}SK' in i]
-            self.require(len(entries) == len(expected), f'{index} has {len(entries)} entries, not {len(expected)}')
+            expected = [self.identity(i) for i in stored if self.model.entity_of(i).is_in(index, i)]
+            self.require(sorted(map(self.identity, entries)) == sorted(expected), f'{index} has {len(entries)} entries, not {len(expected)}')
 
     def evolve(self):
         """Another model of the same data: when it is active, it holds of everything."""

@@ -1,0 +1,179 @@
+// What the guard must not let through: keys of indexes that an entity is not in, another entity for
+// an item that is there, defaults for what was taken away, keys in another form.
+#include "guard/guarded.h"
+
+static const char model[] =
+    "table apps {\n"
+    "  key PK, SK\n"
+    "  index GSI1 (GSI1PK, GSI1SK)  index GSI2 (GSI2PK, GSI2SK)\n"
+    "  type kind\n"
+    "}\n"
+    "entity User {\n"
+    "  PK = \"USER#{email}\"  SK = \"META\"\n"
+    "  GSI1 = \"EMAIL\", \"{email}\"\n"
+    "  email email lower\n"
+    "  public boolean = true\n"
+    "  since timestamp = now()\n"
+    "  level string? = \"basic\"\n"
+    "}\n"
+    "entity Admin {\n"
+    "  PK = \"USER#{email}\"  SK = \"META\"\n"
+    "  GSI2 = \"ADMIN\", \"{email}\"\n"
+    "  email email lower\n"
+    "}\n"
+    "entity Cache { PK = \"CACHE#{name}\"  SK = \"x\"  name string  GSI1SK string? }\n";
+
+#define NOW               "2026-11-16T03:40:00.123Z"
+#define USER(email, more) USER_OF("User", "true", email, more)
+#define USER_OF(kind, public, email, more)                                                         \
+    "{\"GSI1PK\":\"EMAIL\",\"GSI1SK\":\"" email "\",\"PK\":\"USER#" email                          \
+    "\",\"SK\":\"META\",\"email\":\"" email "\",\"kind\":\"" kind                                  \
+    "\",\"public\":" public ",\"since\":\"" NOW "\"" more "}"
+#define CACHE(more) "{\"PK\":\"CACHE#a\",\"SK\":\"x\",\"kind\":\"Cache\",\"name\":\"a\"" more "}"
+#define FOREIGN     ",\"GSI2PK\":\"ADMIN\",\"GSI2SK\":\"z\""
+
+static void test_foreign_keys(void **state)
+{
+    (void)state;
+    static const struct case_ cases[] = {
+        {PUT, NULL, CACHE(",\"GSI1PK\":\"EMAIL\",\"GSI1SK\":\"ada@x.y\""),
+         "Entity Cache: /GSI1PK: expected nothing (Cache has no entry in GSI1), got \"EMAIL\""},
+        {BATCH, NULL, CACHE(FOREIGN),
+         "Entity Cache: /GSI2PK: expected nothing (Cache has no entry in GSI2), got \"ADMIN\"; "
+         "/GSI2SK: expected nothing (Cache has no entry in GSI2), got \"z\""},
+        {UPDATE, NULL, CACHE(",\"GSI2SK\":\"z\""),
+         "Entity Cache: /GSI2SK: expected nothing (Cache has no entry in GSI2), got \"z\""},
+        {UPDATE, CACHE(""), CACHE(",\"GSI2SK\":\"z\""),
+         "Entity Cache: /GSI2SK: expected nothing (Cache has no entry in GSI2), got \"z\""},
+        {PUT, CACHE(FOREIGN), CACHE(",\"GSI2PK\":\"OTHER\""),
+         "Entity Cache: /GSI2PK: expected nothing (Cache has no entry in GSI2), got \"OTHER\""},
+        // What is there since before the model goes with the next write, or with a backfill.
+        {UPDATE, CACHE(FOREIGN), CACHE(FOREIGN), CACHE("")},
+        {PUT, CACHE(FOREIGN), CACHE(FOREIGN), CACHE("")},
+        {TOUCH, CACHE(FOREIGN), CACHE(FOREIGN), CACHE("")},
+        // An attribute that the entity declares is its own, whatever index has its name.
+        {PUT, NULL, CACHE(",\"GSI1SK\":\"mine\""),
+         "{\"GSI1SK\":\"mine\",\"PK\":\"CACHE#a\",\"SK\":\"x\",\"kind\":\"Cache\",\"name\":\"a\"}"},
+    };
+    RUN(model, cases);
+}
+
+static void test_judged(void **state)
+{
+    (void)state;
+    struct guarded guarded;
+    guarded_init(&guarded, model);
+    struct slice item = item_of(&guarded.fixture.arena, CACHE(FOREIGN));
+    const struct model_violations *found = model_guard_judge(guarded.guard, &guarded.arena, item);
+    assert_non_null(found);
+    assert_int_equal(found->count, 2);
+    assert_true(slice_is(found->list[0].pointer, "/GSI2PK"));
+    guarded_release(&guarded);
+}
+
+static void test_entity_stays(void **state)
+{
+    (void)state;
+    static const struct case_ cases[] = {
+        {UPDATE, USER("a@b.de", ""), USER_OF("Admin", "true", "a@b.de", ""),
+         "Entity User: /kind: expected \"User\" (an update does not change the entity), got "
+         "\"Admin\""},
+        {UPDATE, USER("a@b.de", ""), USER_OF("Nobody", "true", "a@b.de", ""),
+         "No entity of table apps fits the item: kind is \"Nobody\", which is no entity's"},
+        // A put is another item; an item of no entity may become one.
+        {PUT, USER("a@b.de", ""), "{\"kind\":\"Admin\",\"email\":\"A@b.de\"}",
+         "{\"GSI2PK\":\"ADMIN\",\"GSI2SK\":\"a@b.de\",\"PK\":\"USER#a@b.de\",\"SK\":\"META\","
+         "\"email\":\"a@b.de\",\"kind\":\"Admin\"}"},
+        {UPDATE, USER_OF("Nobody", "true", "a@b.de", ""), USER("a@b.de", ",\"level\":\"x\""),
+         "{\"GSI1PK\":\"EMAIL\",\"GSI1SK\":\"a@b.de\",\"PK\":\"USER#a@b.de\",\"SK\":\"META\","
+         "\"email\":\"a@b.de\",\"kind\":\"User\",\"level\":\"x\",\"public\":true,\"since\":"
+         "\"" NOW "\"}"},
+    };
+    RUN(model, cases);
+    static const char native[] = "table shapes { key id }\n"
+                                 "entity Round { id string  radius number }\n"
+                                 "entity Square { id string  side number }\n";
+    static const struct case_ told[] = {
+        {UPDATE, "{\"id\":\"1\",\"radius\":1}", "{\"id\":\"1\",\"side\":1}",
+         "Entity Round: expected an item of entity Round (an update does not change the entity), "
+         "got \"Square\""},
+    };
+    RUN(native, told);
+}
+
+static void test_entity_warned(void **state)
+{
+    (void)state;
+    struct guarded guarded;
+    guarded_init(&guarded, "table shapes { key id  type kind  guard warn }\n"
+                           "entity Round { id string }\n"
+                           "entity Square { id string }\n");
+    static const char after[] = "{\"id\":\"1\",\"kind\":\"Square\"}";
+    assert_string_equal(written(&guarded, UPDATE, "{\"id\":\"1\",\"kind\":\"Round\"}", after),
+                        after);
+    assert_true(slice_is(guarded.write.warnings,
+                         "Entity Round: /kind: expected \"Round\" (an update does not change the "
+                         "entity), got \"Square\""));
+    guarded_release(&guarded);
+}
+
+#define OLD "2020-01-01T00:00:00.000Z"
+#define PRIVATE                                                                                    \
+    "{\"GSI1PK\":\"EMAIL\",\"GSI1SK\":\"a@b.de\",\"PK\":\"USER#a@b.de\",\"SK\":\"META\","          \
+    "\"email\":\"a@b.de\",\"kind\":\"User\",\"public\":false,\"since\":\"" OLD "\"}"
+
+static void test_defaults_are_for_new_items(void **state)
+{
+    (void)state;
+    static const struct case_ cases[] = {
+        {PUT, NULL, "{\"kind\":\"User\",\"email\":\"a@b.de\"}",
+         "{\"GSI1PK\":\"EMAIL\",\"GSI1SK\":\"a@b.de\",\"PK\":\"USER#a@b.de\",\"SK\":\"META\","
+         "\"email\":\"a@b.de\",\"kind\":\"User\",\"level\":\"basic\",\"public\":true,\"since\":"
+         "\"" NOW "\"}"},
+        // A put that leaves it out keeps what is required, and drops what is optional.
+        {PUT, PRIVATE, "{\"kind\":\"User\",\"email\":\"a@b.de\"}", PRIVATE},
+        {BATCH, PRIVATE, "{\"kind\":\"User\",\"email\":\"a@b.de\"}", PRIVATE},
+        // An update that takes it away is refused, if it is required.
+        {UPDATE, PRIVATE,
+         "{\"GSI1PK\":\"EMAIL\",\"GSI1SK\":\"a@b.de\",\"PK\":\"USER#a@b.de\",\"SK\":\"META\","
+         "\"email\":\"a@b.de\",\"kind\":\"User\",\"since\":\"" OLD "\"}",
+         "Entity User: /public: expected boolean, got nothing"},
+        {UPDATE, USER("a@b.de", ",\"level\":\"x\""), USER("a@b.de", ""), USER("a@b.de", "")},
+        // An item that is older than the attribute gets it.
+        {UPDATE, "{\"PK\":\"USER#a@b.de\",\"SK\":\"META\",\"email\":\"a@b.de\",\"kind\":\"User\"}",
+         "{\"PK\":\"USER#a@b.de\",\"SK\":\"META\",\"email\":\"a@b.de\",\"kind\":\"User\"}",
+         USER("a@b.de", "")},
+        // One of another entity is no old one.
+        {PUT, "{\"PK\":\"USER#a@b.de\",\"SK\":\"META\",\"kind\":\"Admin\",\"email\":\"a@b.de\"}",
+         "{\"kind\":\"User\",\"email\":\"a@b.de\",\"level\":\"x\"}",
+         "{\"GSI1PK\":\"EMAIL\",\"GSI1SK\":\"a@b.de\",\"PK\":\"USER#a@b.de\",\"SK\":\"META\","
+         "\"email\":\"a@b.de\",\"kind\":\"User\",\"level\":\"x\",\"public\":true,\"since\":"
+         "\"" NOW "\"}"},
+    };
+    RUN(model, cases);
+}
+
+static void test_keys_have_normal_forms(void **state)
+{
+    (void)state;
+    static const struct case_ cases[] = {
+        {UPDATE, NULL, "{\"PK\":\"USER#Eve@x.org\",\"SK\":\"META\",\"kind\":\"User\"}",
+         "Entity User: /PK: expected \"USER#eve@x.org\", got \"USER#Eve@x.org\""},
+        {PUT, NULL, "{\"PK\":\"USER#Eve@x.org\",\"SK\":\"META\",\"kind\":\"User\"}",
+         "Entity User: /PK: expected \"USER#eve@x.org\", got \"USER#Eve@x.org\""},
+    };
+    RUN(model, cases);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_foreign_keys),
+        cmocka_unit_test(test_judged),
+        cmocka_unit_test(test_entity_stays),
+        cmocka_unit_test(test_entity_warned),
+        cmocka_unit_test(test_defaults_are_for_new_items),
+        cmocka_unit_test(test_keys_have_normal_forms),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
