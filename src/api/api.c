@@ -82,13 +82,13 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     shop->lanes = lanes_new();
     shop->stream_counts = stream_counts_new();
     api->verification = verification_new();
+    model_resume(shop); // before anything writes
     backup_resume(shop);
     restore_resume(shop);
     api->sweeper = sweeper_new(shop, API_TTL_RATE);
     api->pool = pool_new(0);
     api->insights = insights_new(api);
     api->janitor = janitor_new(shop, chores, COUNT_OF(chores));
-    model_resume(shop);
     return api;
 }
 

@@ -38,6 +38,8 @@ static bool give_trees(struct txn *txn, struct table *table)
         table->log = catalog_new_tree(txn);
     if (table->guard != NULL && table->guard->claims && table->claims == 0)
         table->claims = catalog_new_tree(txn);
+    if (table->next != NULL && table->next_claims == 0)
+        table->next_claims = catalog_new_tree(txn);
     if (table->ttl.attribute.len > 0 && table->ttl.tree == 0) {
         table->ttl.tree = catalog_new_tree(txn);
         table->ttl.filled = is_new;
@@ -68,6 +70,7 @@ static struct trees trees_of(const struct table *table)
     trees_add(&trees, table->collections);
     trees_add(&trees, table->ttl.tree);
     trees_add(&trees, table->claims);
+    trees_add(&trees, table->next_claims);
     for (size_t i = 0; i < table->index_count; i++)
         trees_add(&trees, table->indexes[i].tree);
     for (size_t i = 0; i < table->vector_count; i++)

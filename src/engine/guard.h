@@ -5,6 +5,12 @@
 // A guard is immutable and reference-counted, and belongs to versions of one table (table.guard).
 // It is called on the writer's thread, between making the new image and applying it, for each
 // action of a request, on every way that items are written.
+//
+// Before a guard that claims values becomes a table's, it may be its next one (table.next): then it
+// is asked for nothing but claims, which are kept in a tree of their own (table.next_claims). Once
+// every item has been touched (WRITE_CLAIM) they are complete, and no two items can come to have a
+// value between that and the change of guards. Nothing is refused because of them: that two items
+// had the same value is noted in a record (claims_clash_name), in the same commit.
 #ifndef ENGINE_GUARD_H
 #define ENGINE_GUARD_H
 

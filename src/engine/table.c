@@ -60,6 +60,7 @@ void table_release(struct table *table)
     for (size_t i = 0; i < table->vector_count; i++)
         tree_stats_release(table->vectors[i].base.stats);
     guard_release(table->guard);
+    guard_release(table->next);
     arena_release(&table->arena);
     free(table);
 }
@@ -75,6 +76,20 @@ bool table_set_guard(struct table *table, struct slice model, struct guard *guar
     return true;
 }
 
+void table_set_next(struct table *table, struct guard *next, bool keep_claims)
+{
+    guard_release(table->next);
+    table->next = guard_hold(next);
+    if (!keep_claims)
+        table->next_claims = 0;
+}
+
+void table_take_claims(struct table *table)
+{
+    table->claims = table->next_claims;
+    table_set_next(table, NULL, false);
+}
+
 // Encoding and decoding copies everything into the clone's own arena.
 struct table *table_clone(const struct table *table)
 {
@@ -86,6 +101,7 @@ struct table *table_clone(const struct table *table)
     if (clone == NULL)
         return NULL;
     clone->guard = guard_hold(table->guard);
+    clone->next = guard_hold(table->next);
     clone->stats = tree_stats_hold(table->stats);
     for (size_t i = 0; i < table->index_count; i++)
         clone->indexes[i].stats = tree_stats_hold(table->indexes[i].stats);
@@ -114,6 +130,7 @@ void table_forget_trees(struct table *table)
     guard_release(table->guard);
     table->guard = NULL;
     table->claims = 0;
+    table_set_next(table, NULL, false);
     table->ttl = (struct table_ttl){.attribute = table->ttl.attribute};
     tree_stats_release(table->stats);
     table->stats = NULL;
@@ -277,6 +294,8 @@ static void put_later(struct value_builder *b, const struct table *table)
         put_string(b, "model", table->model);
     if (table->claims != 0)
         put_integer(b, "claims", table->claims);
+    if (table->next_claims != 0)
+        put_integer(b, "nextClaims", table->next_claims);
     if (table->vector_count > 0) {
         value_name(b, SLICE_LIT("vectors"));
         value_open_list(b);
@@ -468,10 +487,12 @@ static bool decode_later(struct table *table, struct slice map)
     int64_t log;
     int64_t images;
     int64_t claims;
+    int64_t next_claims;
     if (value_get(map, SLICE_LIT("model")).len > 0 &&
         !get_slice(map, "model", VALUE_S, &table->model))
         return false;
     if (!get_later(map, "claims", UINT32_MAX, &claims) ||
+        !get_later(map, "nextClaims", UINT32_MAX, &next_claims) ||
         !get_later(map, "status", TABLE_CREATING, &status) ||
         !get_later(map, "log", UINT32_MAX, &log) ||
         !get_later(map, "logImages", LOG_KEYS | LOG_OLD | LOG_NEW, &images) ||
@@ -481,6 +502,7 @@ static bool decode_later(struct table *table, struct slice map)
     table->log = (tree_id)log;
     table->log_images = (unsigned)images;
     table->claims = (tree_id)claims;
+    table->next_claims = (tree_id)next_claims;
     return true;
 }
 

@@ -522,6 +522,107 @@ static void needs_its_model(void **state)
     world_close(&w);
 }
 
+// ---- The next guard ---------------------------------------------------------------------------
+
+static bool alter_next(void *context, struct table *current, struct table **next,
+                       struct error *error)
+{
+    const bool *wanted = context;
+    (void)error;
+    struct guard *guard = *wanted ? small_guard(NULL, NULL, NULL) : NULL;
+    *next = table_clone(current);
+    assert_non_null(*next);
+    table_set_next(*next, guard, false);
+    guard_release(guard);
+    return true;
+}
+
+static bool alter_follow(void *context, struct table *current, struct table **next,
+                         struct error *error)
+{
+    assert_non_null(current->next);
+    assert_int_not_equal(current->next_claims, 0);
+    assert_true(alter_attach(context, current, next, error));
+    table_take_claims(*next);
+    assert_int_equal((*next)->claims, current->next_claims);
+    assert_null((*next)->next);
+    return true;
+}
+
+static bool has_clashed(struct world *world)
+{
+    char name[CLASH_NAME_MAX];
+    struct slice record;
+    struct table *table = engine_table(world->engine, SLICE_LIT("t"));
+    assert_true(engine_record(world->engine, claims_clash_name(table->next_claims, name),
+                              &world->arena, &record, &world->error));
+    table_release(table);
+    return record.len > 0;
+}
+
+static void claim_item(struct world *world, struct slice key)
+{
+    struct write_action action = {
+        .kind = WRITE_UPDATE, .item = key, .flags = WRITE_TOUCH | WRITE_CLAIM};
+    assert_true(run_action(world, "t", &action));
+    assert_false(action.out.changed);
+}
+
+// A guard that is to follow changes and refuses nothing, but knows who has what when it follows.
+static void test_next(void **state)
+{
+    (void)state;
+    struct world world;
+    bool wanted = true;
+    world_open(&world);
+    create_table(&world, "t", true, false);
+    struct slice old = item_of(&world, "pk=a", "sk=1", "email=a@x", "name=a", NULL);
+    assert_true(put_item(&world, "t", old));
+    assert_true(change_table(&world, "t", alter_next, &wanted));
+    assert_true(put_item(&world, "t", item_of(&world, "pk=b", "sk=1", "email=b@x", NULL)));
+    assert_true(put_item(&world, "t", item_of(&world, "pk=b", "sk=1", "email=c@x", NULL)));
+    claim_item(&world, item_of(&world, "pk=a", "sk=1", NULL));
+    claim_item(&world, item_of(&world, "pk=none", "sk=1", NULL));
+    assert_true(slice_equal(read_item(&world, old), old));
+    assert_false(has_clashed(&world));
+    assert_true(change_table(&world, "t", alter_follow, NULL));
+    // a@x was there before, c@x came meanwhile, and b@x was given back.
+    assert_false(put_item(&world, "t", item_of(&world, "pk=c", "sk=1", "email=a@x", NULL)));
+    assert_false(put_item(&world, "t", item_of(&world, "pk=c", "sk=1", "email=c@x", NULL)));
+    assert_true(put_item(&world, "t", item_of(&world, "pk=c", "sk=1", "email=b@x", NULL)));
+    world_close(&world);
+}
+
+// Beside the guard that is there, whose claims are its own; and two items with the same value.
+static void test_next_clash(void **state)
+{
+    (void)state;
+    struct world world;
+    bool wanted = true;
+    guarded_open(&world);
+    assert_true(put_item(&world, "t", item_of(&world, "pk=a", "sk=1", "email=a@x", NULL)));
+    assert_true(change_table(&world, "t", alter_next, &wanted));
+    claim_item(&world, item_of(&world, "pk=a", "sk=1", NULL));
+    assert_false(put_item(&world, "t", item_of(&world, "pk=b", "sk=1", "email=a@x", NULL)));
+    assert_false(has_clashed(&world));
+    wanted = false;
+    assert_true(change_table(&world, "t", alter_next, &wanted));
+    struct table *table = engine_table(world.engine, SLICE_LIT("t"));
+    assert_int_equal(table->next_claims, 0);
+    table_release(table);
+    world_close(&world);
+
+    world_open(&world);
+    create_table(&world, "t", true, false);
+    wanted = true;
+    assert_true(change_table(&world, "t", alter_next, &wanted));
+    assert_true(put_item(&world, "t", item_of(&world, "pk=a", "sk=1", "email=a@x", NULL)));
+    assert_false(has_clashed(&world));
+    assert_true(put_item(&world, "t", item_of(&world, "pk=b", "sk=1", "email=a@x", NULL)));
+    assert_true(has_clashed(&world));
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -536,6 +637,8 @@ int main(void)
         cmocka_unit_test(many_are_aside),
         cmocka_unit_test(many_are_looked_up_again),
         cmocka_unit_test(too_many),
+        cmocka_unit_test(test_next),
+        cmocka_unit_test(test_next_clash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
