@@ -38,6 +38,7 @@
     READ(DescribeLimits, describe_limits, empty)                                                   \
     MODEL(DescribeMigration, describe_migration, describe_migration)                               \
     MODEL(DescribeModel, describe_model, model_table)                                              \
+    MODEL(DescribeModelReport, describe_model_report, describe_model_report)                       \
     STREAM(DescribeStream, describe_stream, describe_stream)                                       \
     READ(DescribeTable, describe_table, table_name)                                                \
     READ(DescribeTableReplicaAutoScaling, describe_table_replica_auto_scaling, table_or_arn)       \

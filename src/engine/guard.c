@@ -53,5 +53,6 @@ bool guard_judge(struct txn *txn, struct write_job *request, struct write_action
                               .release_count = write.release_count,
                               .releases = write.releases};
     action->out.warnings = write.warnings;
+    action->out.details = write.details;
     return true;
 }

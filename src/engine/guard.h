@@ -48,6 +48,7 @@ struct guard_write {
     size_t release_count; // of the old one
     struct guard_claim *releases;
     struct slice warnings; // lines of text, or empty
+    const void *details;   // what they are about, to whoever knows the guard; or NULL
 };
 
 struct guard;

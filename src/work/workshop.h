@@ -9,6 +9,7 @@
 
 struct lanes;
 struct stream_counts;
+struct report_book;
 
 struct workshop {
     struct engine *engine;
@@ -17,6 +18,7 @@ struct workshop {
     char *bucket_root;     // the directory whose directories are buckets; NULL if there is none
     size_t note_bytes;     // memory of a task's notes; 0 for what is usual. For tests.
     struct stream_counts *stream_counts; // see stream/stream.h
+    struct report_book *reports;         // see report/report.h
     _Atomic int64_t look_done;           // items that a look at a table has seen, of:
     _Atomic int64_t look_total;
 };
