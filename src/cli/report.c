@@ -75,6 +75,8 @@ static void print_proposals(struct slice report, struct arena *arena)
         json_print(line, json_member_flag(line, "New") ? ", behind line {At#}:  {Line}\n"
                                                        : ", line {At#}:  {Line}\n");
     }
+    if ((any || entities.len > 0) && !json_member_flag(report, "ModelValid"))
+        printf("With them the model has errors, which 'dolmen check' tells: mend them first.\n");
     if (entities.len > 0)
         printf("\nThese entities would accept items that are of none:\n%.*s", SLICE_FMT(entities));
 }

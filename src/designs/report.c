@@ -136,6 +136,21 @@ static void write_findings(struct json_writer *w, const struct report *report,
     json_close_array(w);
 }
 
+// Lines are proposed one by one: together they need not make a model. An attribute that a key is
+// made of cannot become optional, for one.
+static bool is_valid(struct slice text)
+{
+    struct arena arena;
+    struct diagnostics found;
+    arena_init(&arena, REPORT_MEMORY);
+    diagnostics_init(&found, &arena);
+    struct model *model = model_parse(SLICE_LIT("proposal"), text, &found);
+    bool valid = model != NULL;
+    model_release(model);
+    arena_release(&arena);
+    return valid;
+}
+
 static void write_proposals(struct json_writer *w, const struct proposals *proposals)
 {
     json_put_array(w, "Lines");
@@ -144,8 +159,9 @@ static void write_proposals(struct json_writer *w, const struct proposals *propo
         json_form(w, "{'At':%zu,'New':%hhd,'Line':%.*s}", (size_t)one->at, one->is_new,
                   SLICE_FMT(one->line));
     }
-    json_form(w, "],'Entities':%.*s,'Notes':%.*s,'Model':%.*s", SLICE_FMT(proposals->entities),
-              SLICE_FMT(proposals->notes), SLICE_FMT(proposals->model));
+    json_form(w, "],'Entities':%.*s,'Notes':%.*s,'Model':%.*s,'ModelValid':%hhd",
+              SLICE_FMT(proposals->entities), SLICE_FMT(proposals->notes),
+              SLICE_FMT(proposals->model), is_valid(proposals->model));
 }
 
 static void write_look(struct json_writer *w, const struct model_look *look)

@@ -115,11 +115,14 @@ static bool has_sample(const struct report_finding *finding, const struct report
     return false;
 }
 
+static bool wants_sample(const struct report_finding *finding, const struct report_sample *sample)
+{
+    return finding->sample_count < REPORT_SAMPLES && !has_sample(finding, sample);
+}
+
 static void keep_sample(struct report *report, struct report_finding *finding,
                         const struct report_sample *sample)
 {
-    if (finding->sample_count == REPORT_SAMPLES || has_sample(finding, sample))
-        return;
     struct report_sample kept = {arena_copy(&report->arena, sample->text),
                                  arena_copy(&report->arena, sample->value),
                                  arena_copy(&report->arena, sample->key)};
@@ -127,21 +130,22 @@ static void keep_sample(struct report *report, struct report_finding *finding,
         finding->samples[finding->sample_count++] = kept;
 }
 
-static void count_finding(struct report *report, const struct report_finding *found)
+// Counts one that was found elsewhere, or is found now; the finding, without its samples.
+static struct report_finding *count_finding(struct report *report,
+                                            const struct report_finding *found)
 {
     struct report_finding *to =
         finding_of(report, found->entity, found->path, found->expected, found->passes);
     if (to == NULL) {
         report->others += found->count;
-        return;
+        return NULL;
     }
     if (to->count == 0 || found->first_ms < to->first_ms)
         to->first_ms = found->first_ms;
     if (found->last_ms > to->last_ms)
         to->last_ms = found->last_ms;
     to->count += found->count;
-    for (size_t i = 0; i < found->sample_count; i++)
-        keep_sample(report, to, &found->samples[i]);
+    return to;
 }
 
 static bool same_names(struct slice a, struct slice b)
@@ -175,6 +179,7 @@ static void keep_item(struct report *report, struct slice item)
         report->items[report->item_count++].item = kept;
 }
 
+// The key of the item, which only samples need.
 static void put_key(const struct table *table, struct slice item, struct buf *out)
 {
     struct value_builder builder;
@@ -188,51 +193,53 @@ static void put_key(const struct table *table, struct slice item, struct buf *ou
     value_builder_release(&builder);
 }
 
-static void add_violations(struct report *report, const struct model_table *model,
-                           const struct model_warned *warned, struct slice key, int64_t now_ms)
+static void add_sample(struct report *report, struct report_finding *finding,
+                       const struct model_violation *one, const struct table *table,
+                       struct slice item)
 {
-    struct buf path;
-    buf_init(&path, PATH_MAX_BYTES);
-    for (size_t i = 0; i < warned->what->count; i++) {
-        const struct model_violation *one = &warned->what->list[i];
-        buf_clear(&path);
-        put_path(model, warned->what->entity, one->pointer, &path);
-        path.failed = false; // what is cut is the same for all that begin so
-        struct report_finding found = {
-            .entity = warned->what->entity,
-            .path = buf_view(&path),
-            .expected = one->expected,
-            .passes = warned->passes,
-            .count = 1,
-            .first_ms = now_ms,
-            .last_ms = now_ms,
-            .sample_count = 1,
-            .samples = {{one->actual, one->value, key}},
-        };
-        count_finding(report, &found);
-    }
-    buf_release(&path);
+    struct report_sample sample = {.text = one->actual, .value = one->value};
+    struct buf key;
+    if (!wants_sample(finding, &sample))
+        return;
+    buf_init(&key, KEY_MAX);
+    put_key(table, item, &key);
+    sample.key = key.failed ? VALUE_NONE : buf_view(&key);
+    keep_sample(report, finding, &sample);
+    buf_release(&key);
 }
 
 void report_add(struct report *report, const struct table *table, const struct model_table *model,
                 struct slice item, const struct model_warned *warned, int64_t now_ms)
 {
-    struct buf key;
     bool refused = false;
-    buf_init(&key, KEY_MAX);
-    put_key(table, item, &key);
+    struct buf path;
+    buf_init(&path, PATH_MAX_BYTES);
     report->writes++;
     for (; warned != NULL; warned = warned->next) {
+        const struct model_violations *what = warned->what;
         refused = refused || !warned->passes;
-        if (warned->what->entity.len == 0) {
+        if (what->entity.len == 0) {
             report->unmatched++;
             keep_item(report, warned->item);
-        } else {
-            add_violations(report, model, warned, key.failed ? VALUE_NONE : buf_view(&key), now_ms);
+        }
+        for (size_t i = 0; what->entity.len > 0 && i < what->count; i++) {
+            buf_clear(&path);
+            put_path(model, what->entity, what->list[i].pointer, &path);
+            path.failed = false; // what is cut is the same for all that begin so
+            struct report_finding *finding =
+                count_finding(report, &(struct report_finding){.entity = what->entity,
+                                                               .path = buf_view(&path),
+                                                               .expected = what->list[i].expected,
+                                                               .passes = warned->passes,
+                                                               .count = 1,
+                                                               .first_ms = now_ms,
+                                                               .last_ms = now_ms});
+            if (finding != NULL)
+                add_sample(report, finding, &what->list[i], table, item);
         }
     }
     report->refused += refused;
-    buf_release(&key);
+    buf_release(&path);
 }
 
 void report_merge(struct report *report, const struct report *other)
@@ -246,8 +253,14 @@ void report_merge(struct report *report, const struct report *other)
     report->refused += other->refused;
     report->unmatched += other->unmatched;
     report->others += other->others;
-    for (size_t i = 0; i < other->count; i++)
-        count_finding(report, &other->list[i]);
+    for (size_t i = 0; i < other->count; i++) {
+        const struct report_finding *from = &other->list[i];
+        struct report_finding *to = count_finding(report, from);
+        for (size_t k = 0; to != NULL && k < from->sample_count; k++) {
+            if (wants_sample(to, &from->samples[k]))
+                keep_sample(report, to, &from->samples[k]);
+        }
+    }
     for (size_t i = 0; i < other->item_count; i++)
         keep_item(report, other->items[i].item);
 }

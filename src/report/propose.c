@@ -63,9 +63,12 @@ static const struct model_type *simple_type(struct proposing *p, enum value_type
 {
     static const enum value_type members[] = {
         [VALUE_SS] = VALUE_S, [VALUE_NS] = VALUE_N, [VALUE_BS] = VALUE_B};
+    static const struct model_type any = {.kind = MODEL_ANY};
     struct model_type made = simple_types[type];
     if (made.kind == MODEL_SET)
         made.item = &simple_types[members[type]];
+    if (made.kind == MODEL_LIST)
+        made.item = &any;
     return make(p, &made, sizeof(made));
 }
 

@@ -29,7 +29,6 @@ static void describe(struct infer *infer, const struct model_table *table)
     struct draft *draft = infer_draft(infer);
     struct draft_table *to = infer_table(infer);
     to->keys = table->keys;
-    to->type_attribute = table->type_attribute;
     for (size_t i = 0; i < table->index_count; i++) {
         struct draft_index *index = draft_add_index(draft, to, table->indexes[i].name);
         index->keys = table->indexes[i].keys;
@@ -54,7 +53,7 @@ static void rename_taken(struct draft *draft, const struct model_table *table)
 bool propose_entities(const struct report *report, const struct model_table *table,
                       struct arena *arena, struct proposals *out)
 {
-    struct infer_options options = {.table = table->name};
+    struct infer_options options = {.table = table->name, .type = table->type_attribute};
     struct draft *draft = NULL;
     const char *why = "";
     struct buf text;
