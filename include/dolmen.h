@@ -53,6 +53,8 @@ struct dolmen_options {
     // Bytes for all of it, calls in progress included: those beyond it are throttled. The two above
     // are then shares of it by default. 0 means that calls are not limited together.
     size_t memory_limit_bytes;
+    // Whose words errors have: NULL for those of us-east-1 today, "2026-05" for those of May 2026.
+    const char *service_texts;
 };
 
 // Opens a database. On failure *db is untouched and `error` (if error_size > 0) says why.

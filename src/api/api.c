@@ -85,13 +85,13 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     shop->stream_counts = stream_counts_new();
     shop->reports = report_book_new();
     api->verification = verification_new();
+    model_resume(shop); // before anything writes
     backup_resume(shop);
     restore_resume(shop);
     api->sweeper = sweeper_new(shop, API_TTL_RATE);
     api->pool = pool_new(0);
     api->insights = insights_new(api);
     api->janitor = janitor_new(shop, chores, COUNT_OF(chores));
-    model_resume(shop);
     return api;
 }
 
@@ -120,6 +120,12 @@ void api_close(struct api *api)
 void api_index_copy_max(struct api *api, size_t bytes)
 {
     engine_index_copy_max(api->shop.engine, bytes);
+}
+
+bool api_service_texts(struct api *api, const char *texts)
+{
+    api->texts_2026_05 = texts != NULL;
+    return texts == NULL || strcmp(texts, "2026-05") == 0;
 }
 
 void api_enforce_capacity(struct api *api)

@@ -18,6 +18,10 @@ struct api_options {
 MUST_CHECK struct api *api_open(const struct api_options *options, struct store_error *error);
 // The largest index entry that is a copy (engine_index_copy_max). Before the first call.
 void api_index_copy_max(struct api *api, size_t bytes);
+// Whose words errors have: NULL for those of us-east-1 today, or "2026-05" for those of all regions
+// before the service began to change them. False if there is nothing of that name. Before the first
+// call.
+MUST_CHECK bool api_service_texts(struct api *api, const char *texts);
 // Refuses requests beyond the throughput of tables and indexes. Before the first call.
 void api_enforce_capacity(struct api *api);
 // Where the records of Kinesis streaming destinations go: if an endpoint is given

@@ -56,6 +56,11 @@ int dolmen_open(const struct dolmen_options *options, dolmen **db, char *error, 
         free(opened);
         return DOLMEN_FAILED;
     }
+    if (!api_service_texts(opened->api, options->service_texts)) {
+        say(error, error_size, "service_texts: only \"2026-05\" is known");
+        dolmen_close(opened);
+        return DOLMEN_FAILED;
+    }
     api_set_buckets(opened->api, NULL, options->path);
     // Without an endpoint nothing can be wrong with it.
     ensure(api_set_kinesis(opened->api, NULL, options->path, NULL, NULL, 0));

@@ -8,20 +8,18 @@
 #include <assert.h>
 #include <pthread.h>
 
-#define READ_ROW(op, function, shape)                                                              \
-    {SLICE_LIT(#op), OP_##op, false, false, &shape_##shape##_request, function##_start, NULL},
-#define LIST_ROW(op, function, shape)                                                              \
-    {SLICE_LIT(#op), OP_##op, false, true, &shape_##shape##_request, function##_start, NULL},
-#define WRITE_ROW(op, function, shape)                                                             \
-    {SLICE_LIT(#op),   OP_##op,          false, false, &shape_##shape##_request,                   \
-     function##_start, function##_finish},
-#define STREAM_ROW(op, function, shape)                                                            \
-    {SLICE_LIT(#op), OP_##op, true, false, &shape_##shape##_request, function##_start, NULL},
-#define MODEL_ROW(op, function, shape)                                                             \
-    {SLICE_LIT(#op),           OP_##op,          false,       true,                                \
-     &shape_##shape##_request, function##_start, model_finish},
-#define NUMBER(op, function, shape) OP_##op,
-#define NAME(op, function, shape)   #op,
+#define ROW(op, function, shape, layer, streams, wide, finish)                                     \
+    {SLICE_LIT(#op),           OP_##op,       streams,          wide,                              \
+     &shape_##shape##_request, LAYER_##layer, function##_start, finish},
+#define READ_ROW(op, function, shape, layer) ROW(op, function, shape, layer, false, false, NULL)
+#define LIST_ROW(op, function, shape, layer) ROW(op, function, shape, layer, false, true, NULL)
+#define WRITE_ROW(op, function, shape, layer)                                                      \
+    ROW(op, function, shape, layer, false, false, function##_finish)
+#define STREAM_ROW(op, function, shape, layer) ROW(op, function, shape, layer, true, false, NULL)
+#define MODEL_ROW(op, function, shape, layer)                                                      \
+    ROW(op, function, shape, layer, false, true, model_finish)
+#define NUMBER(op, function, shape, layer) OP_##op,
+#define NAME(op, function, shape, layer)   #op,
 
 enum { OPERATION_LIST(NUMBER, NUMBER, NUMBER, NUMBER, NUMBER) };
 

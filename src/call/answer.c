@@ -42,10 +42,10 @@ static void write_canceled(struct json_writer *w, const struct write_job *job, b
     for (size_t i = 0; i < job->count; i++) {
         const struct write_action *action = &job->actions[i];
         json_open_object(w);
-        json_put_text(w, "Code", reason_code(action->out.failure));
-        if (action->out.failure != ERR_NONE) {
-            if (images && action->out.failure == ERR_CONDITIONAL_CHECK_FAILED &&
-                action->out.old_item.len > 0) {
+        enum error_code failure = action->out.failure;
+        json_put_text(w, "Code", reason_code(failure));
+        if (failure != ERR_NONE) {
+            if (images && failure == ERR_CONDITIONAL_CHECK_FAILED && action->out.old_item.len > 0) {
                 json_name(w, "Item");
                 json_item(w, action->out.old_item);
             }
@@ -76,7 +76,7 @@ static void write_document(struct api_call *call, enum error_code code, const ch
     if (code == ERR_TRANSACTION_CANCELED && job != NULL) {
         write_canceled(&w, job, images);
     } else if (message[0] != 0) {
-        json_put_text(&w, "message", message);
+        json_put_text(&w, code == ERR_SERIALIZATION ? "Message" : "message", message);
     }
     if (images && code == ERR_CONDITIONAL_CHECK_FAILED && job != NULL &&
         job->actions[0].out.old_item.len > 0) {

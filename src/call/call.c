@@ -173,8 +173,8 @@ static bool decode(struct api_call *call)
     struct api_state *state = call->state;
     const struct shape *shape = state->operation->shape;
     state->request = call_alloc(call, 1, shape->size);
-    return state->request != NULL &&
-           request_decode(shape, call->body, state->request, &call->arena, &call->error);
+    return state->request != NULL && request_decode(shape, call_layer(call), call->body,
+                                                    state->request, &call->arena, &call->error);
 }
 
 static enum step begin(struct api_call *call)

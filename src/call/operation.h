@@ -46,6 +46,7 @@ struct api {
     _Atomic int64_t clock_offset; // milliseconds that the engine's clock is ahead of it
     struct pool *pool;            // threads for long calls
     _Atomic uint64_t canceled;    // calls
+    bool texts_2026_05;           // all operations answer in the words of May 2026
     struct insights *insights;
     struct sweeper *sweeper;
     struct janitor *janitor;
@@ -77,6 +78,7 @@ struct operation {
     bool of_streams; // belongs to DynamoDB Streams, whose requests have a target of their own
     bool wide;       // looks at many tables or records: not on the thread of a loop
     const struct shape *shape;
+    enum service_layer layer;
     enum step (*start)(struct api_call *call, const void *request); // NULL: see below
     void (*finish)(struct api_call *call, const void *request);
 };
@@ -88,11 +90,12 @@ static inline bool operation_silent(const struct operation *operation)
     return operation->start == NULL;
 }
 
-// Declares the functions of an operation: those of X(name, function, shape) in operation_list.h.
-#define OPERATION_DECLARE(name, function, shape)                                                   \
+// Declares the functions of an operation: those of X(name, function, shape, layer) in
+// operation_list.h.
+#define OPERATION_DECLARE(name, function, shape, layer)                                            \
     enum step function##_start(struct api_call *call, const void *request);                        \
     void function##_finish(struct api_call *call, const void *request);
-#define OPERATION_DECLARE_START(name, function, shape)                                             \
+#define OPERATION_DECLARE_START(name, function, shape, layer)                                      \
     enum step function##_start(struct api_call *call, const void *request);
 OPERATION_LIST(OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE,
                OPERATION_DECLARE_START)
@@ -133,6 +136,12 @@ static inline struct engine *call_engine(const struct api_call *call)
 static inline struct workshop *call_shop(const struct api_call *call)
 {
     return &call->api->shop;
+}
+
+// Which of the service's validation layers judges the call.
+static inline enum service_layer call_layer(const struct api_call *call)
+{
+    return call->api->texts_2026_05 ? LAYER_2026_05 : call->state->operation->layer;
 }
 
 // Zeroed memory of the call, or NULL with the error set.
@@ -195,6 +204,10 @@ struct param_set {
     const char *values_need;          // "ConditionExpression is null", for the message
 };
 
+// What a request says by itself has been judged, before its table is looked at: if it was refused,
+// puts the message into the layer's envelope.
+MUST_CHECK bool call_judged(struct api_call *call, bool good);
+
 // The two styles are not mixed, and placeholders come with expressions only.
 MUST_CHECK bool params_check_styles(struct api_call *call, const struct param_set *set);
 // The placeholders themselves; after the values of Item or Key have been judged.
@@ -205,6 +218,8 @@ MUST_CHECK bool params_open(struct api_call *call, const struct param_set *set,
 MUST_CHECK bool params_condition(struct api_call *call, struct expr_params *params,
                                  struct slice expression, const struct field_map *expected,
                                  struct slice conditional_operator, struct expr_condition **out);
+// An attribute that a legacy parameter names.
+MUST_CHECK bool params_check_name(struct api_call *call, struct slice name);
 // A list of AttributeValues as a plain array.
 MUST_CHECK bool params_list(struct api_call *call, const struct field_list *list,
                             const struct slice **out);

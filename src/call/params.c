@@ -38,6 +38,17 @@ static bool refuse_both(struct api_call *call, const struct param_set *set)
     return false;
 }
 
+bool call_judged(struct api_call *call, bool good)
+{
+    struct error *error = &call->error;
+    const char *envelope = layer_envelope(call_layer(call));
+    if (good || error->code != ERR_VALIDATION || envelope[0] == 0)
+        return good;
+    const char *message = error->message;
+    error_init(error, &call->arena);
+    return error_validation(error, "%s%s", envelope, message);
+}
+
 bool params_check_styles(struct api_call *call, const struct param_set *set)
 {
     size_t expressions = count_given(set->expression_count, set->expressions);
@@ -46,23 +57,28 @@ bool params_check_styles(struct api_call *call, const struct param_set *set)
     if (set->names->set && expressions == 0)
         return error_validation(
             &call->error, "ExpressionAttributeNames can only be specified when using expressions");
-    if (set->values != NULL && set->values->value.ptr != NULL && !set->takes_values)
-        return error_validation(
-            &call->error,
-            "ExpressionAttributeValues can only be specified when using expressions: %s",
-            set->values_need);
-    return true;
+    if (set->values == NULL || set->values->value.ptr == NULL || set->takes_values)
+        return true;
+    bool anew = layer_is_new(call_layer(call));
+    return error_validation(
+        &call->error, "ExpressionAttributeValues can only be specified when using expressions%s%s",
+        anew ? "" : ": ", anew ? "" : set->values_need);
 }
 
 bool params_open(struct api_call *call, const struct param_set *set, struct expr_params *params)
 {
     if (!expr_params_init(params, &call->arena, &call->error))
         return false;
+    params->layer = call_layer(call);
     if (set->names->set &&
         !expr_params_names(params, set->names->count, set->names->names, set->names->items))
         return false;
     if (set->values == NULL || set->values->value.ptr == NULL)
         return true;
+    if (set->values->bad_name.ptr != NULL)
+        return expr_params_value_name(params, set->values->bad_name);
+    if (set->values->fault != NULL && layer_is_new(params->layer))
+        return field_value_check(set->values, &call->error);
     if (set->values->fault != NULL)
         return error_validation(&call->error,
                                 "ExpressionAttributeValues contains invalid value: %s for key %.*s",
@@ -83,6 +99,18 @@ bool params_list(struct api_call *call, const struct field_list *list, const str
     }
     *out = values;
     return true;
+}
+
+// The names of legacy parameters, which no placeholder stands for.
+bool params_check_name(struct api_call *call, struct slice name)
+{
+    if (name.len == 0)
+        return error_validation(&call->error, "Empty attribute name");
+    return name.len <= LIMIT_ATTRIBUTE_NAME ||
+           error_validation(&call->error,
+                            "One or more parameter values were invalid: Attribute name is too "
+                            "large, must be less than %d bytes",
+                            LIMIT_ATTRIBUTE_NAME + 1);
 }
 
 static bool expected_entry(struct api_call *call, const struct expected_attribute_value *from,
@@ -111,7 +139,8 @@ bool params_conditions(struct api_call *call, const struct field_map *map,
         entries[i].op = conditions[i].comparison_operator;
         entries[i].has_list = conditions[i].attribute_value_list.set;
         entries[i].count = conditions[i].attribute_value_list.count;
-        if (!params_list(call, &conditions[i].attribute_value_list, &entries[i].values))
+        if (!params_check_name(call, map->names[i]) ||
+            !params_list(call, &conditions[i].attribute_value_list, &entries[i].values))
             return false;
     }
     *out = entries;
@@ -150,7 +179,8 @@ bool params_condition(struct api_call *call, struct expr_params *params, struct 
         return false;
     for (size_t i = 0; i < expected->count; i++) {
         entries[i].attribute = expected->names[i];
-        if (!expected_entry(call, &from[i], &entries[i]))
+        if (!params_check_name(call, expected->names[i]) ||
+            !expected_entry(call, &from[i], &entries[i]))
             return false;
     }
     *out = expr_legacy_condition(&call->arena, &call->error, LEGACY_EXPECTED, expected->count,
@@ -161,13 +191,17 @@ bool params_condition(struct api_call *call, struct expr_params *params, struct 
 bool params_projection(struct api_call *call, struct expr_params *params, struct slice expression,
                        const struct field_list *names, struct expr_projection **out)
 {
+    const struct slice *attributes = names->items;
     *out = NULL;
-    if (expression.ptr != NULL)
-        *out = expr_compile_projection(params, expression);
-    else if (names->set)
-        *out = expr_projection_of_names(&call->arena, &call->error, names->count, names->items);
-    else
+    if (expression.ptr == NULL && !names->set)
         return true;
+    for (size_t i = 0; i < names->count; i++) {
+        if (!params_check_name(call, attributes[i]))
+            return false;
+    }
+    *out = expression.ptr != NULL
+               ? expr_compile_projection(params, expression)
+               : expr_projection_of_names(&call->arena, &call->error, names->count, names->items);
     return *out != NULL;
 }
 

@@ -1,6 +1,6 @@
-// The work that follows when a model is attached: indexes are created one after the other, then
-// every item is looked at, and those that the model completes or that claim values are touched, in
-// small writes between those of others, at a bounded rate.
+// The work of applying a model. If it claims values, those of all items are gathered first, and
+// then it is attached (claims.c). Then indexes are created one after the other, and every item is
+// looked at; those that the model completes are touched, in small writes between those of others.
 //
 // A touch is an ordinary action of the writer: it completes the item that is there when its turn
 // comes, whatever was read here before. An item that needs nothing now was written by a guard, or
@@ -10,12 +10,13 @@
 
 #include "base/log.h"
 
-enum { BATCH_ITEMS = 192, WAIT_MS = 20, TEXT_MAX = 2048 };
+enum { BATCH_ITEMS = 192, WAIT_MS = 20, TEXT_MAX = 2048, GATHER_TRIES = 3 };
 
 struct backfill {
     struct walk_run walk; // first; its id is the table's name
-    struct slice model;   // name of the text that this work is for
     struct model_work work;
+    struct guard *guard;    // of the model, while its claims are gathered; else NULL
+    struct guard *gatherer; // the table's next guard then
     struct buf text;
     bool superseded; // somebody attached another model
     size_t count;
@@ -40,7 +41,9 @@ static bool save(struct run *base, struct slice there, struct run_saving *saving
 static bool refresh(struct backfill *run)
 {
     if (!walk_run_refresh(&run->walk, run->walk.run.id, run->work.table_id) ||
-        !slice_equal(run->walk.run.table->model, run->model) || run->walk.run.table->guard == NULL)
+        (run->gatherer != NULL ? run->walk.run.table->next != run->gatherer
+                               : !slice_equal(run->walk.run.table->model, run->work.text) ||
+                                     run->walk.run.table->guard == NULL))
         run->superseded = true;
     return !run->superseded;
 }
@@ -130,12 +133,12 @@ static void note_violation(struct backfill *run, struct slice item, const char *
                          buf_view(&run->text));
 }
 
-static bool add_action(struct backfill *run, struct slice item)
+static bool add_action(struct backfill *run, struct slice item, unsigned flags)
 {
     struct write_action action = {.kind = WRITE_UPDATE,
                                   .table = run->walk.run.table,
                                   .item = model_key_of(run->walk.run.table, item, &run->walk.page),
-                                  .flags = WRITE_TOUCH};
+                                  .flags = flags};
     if (action.item.ptr == NULL)
         return error_budget(&run->walk.run.error);
     run->actions[run->count++] = action;
@@ -153,9 +156,21 @@ static bool visit(void *context, struct slice item)
     run->work.progress.done++;
     if (touch.violations != NULL || touch.failure != NULL)
         note_violation(run, item, touch.failure, touch.violations);
-    if (!touch.changed && touch.claim_count == 0)
-        return true;
-    return add_action(run, item);
+    return !touch.changed || add_action(run, item, WRITE_TOUCH);
+}
+
+// An item that claims nothing now has nothing to be gathered, whatever becomes of it: the next
+// guard hears of every write.
+static bool visit_claims(void *context, struct slice item)
+{
+    struct backfill *run = context;
+    struct model_touch touch;
+    arena_reset(&run->walk.item);
+    if (!model_touch(run->guard, engine_env(run->walk.run.shop->engine), &run->walk.item, item,
+                     &touch))
+        return error_budget(&run->walk.run.error);
+    run->work.progress.done++;
+    return touch.claim_count == 0 || add_action(run, item, WRITE_TOUCH | WRITE_CLAIM);
 }
 
 static void tally(struct walk_run *walk, size_t done)
@@ -198,16 +213,16 @@ static bool write_batch(struct backfill *run)
     return true;
 }
 
-static bool do_items(struct backfill *run)
+static bool do_items(struct backfill *run, bool (*visit_one)(void *run, struct slice item))
 {
-    bool ended = run->work.skip_items;
+    bool ended = false;
     walk_run_begin(&run->walk);
     while (!ended) {
         if (run->superseded || !refresh(run))
             return false;
         run->count = 0;
         int64_t before = run->work.progress.done;
-        if (!walk_run_look(&run->walk, BATCH_ITEMS, visit, &ended) || !write_batch(run))
+        if (!walk_run_look(&run->walk, BATCH_ITEMS, visit_one, &ended) || !write_batch(run))
             return false;
         if (!walk_run_pause(&run->walk, run->work.progress.done - before) && !ended)
             return false;
@@ -215,36 +230,134 @@ static bool do_items(struct backfill *run)
     return true;
 }
 
+// ---- Claims -----------------------------------------------------------------------------------
+
+// Another gatherer takes the place of ours, or none.
+static bool change_gatherer(struct backfill *run, struct guard *next, struct error *error)
+{
+    struct run *base = &run->walk.run;
+    bool ok = gathering_anew(base->shop, base->id, run->gatherer, next, error);
+    if (ok) {
+        guard_release(run->gatherer);
+        run->gatherer = guard_hold(next);
+    }
+    return ok;
+}
+
+static bool gather_anew(struct backfill *run)
+{
+    struct run *base = &run->walk.run;
+    struct guard *next = gatherer_new(run->guard);
+    bool ok = change_gatherer(run, next, &base->error);
+    guard_release(next);
+    run->superseded = !ok && base->error.code == ERR_RESOURCE_NOT_FOUND;
+    buf_clear(&run->walk.position);
+    run->work.progress.done = 0;
+    return ok;
+}
+
+static void stop_gathering(struct backfill *run)
+{
+    struct run *base = &run->walk.run;
+    struct error error;
+    error_init(&error, &base->arena);
+    if (run->gatherer != NULL && !change_gatherer(run, NULL, &error) &&
+        error.code != ERR_RESOURCE_NOT_FOUND)
+        log_error("table %.*s: what was gathered of a model could not be removed: %s",
+                  SLICE_FMT(base->id), error.message);
+}
+
+static bool attach(struct backfill *run)
+{
+    struct run *base = &run->walk.run;
+    struct model_attachment a = {.shop = base->shop,
+                                 .arena = &base->arena,
+                                 .guard = run->guard,
+                                 .model = model_guard_table(run->guard),
+                                 .work = run->work,
+                                 .concerns_items = true,
+                                 .gathered = run->gatherer};
+    a.work.progress.position = slice_of(NULL, 0);
+    a.work.progress.done = 0;
+    if (!model_attach(&a, base->table, &base->error))
+        return false;
+    run->work = a.work;
+    run->work.table_id = arena_copy(&base->arena, a.work.table_id); // the table's version may go
+    buf_clear(&run->walk.position);
+    guard_release(run->gatherer);
+    run->gatherer = NULL;
+    return refresh(run);
+}
+
+// Two items had the same value. *again if that is over: the claims are of no use any more, but the
+// model can still be applied.
+static bool tell_duplicates(struct backfill *run, bool *again)
+{
+    struct run *base = &run->walk.run;
+    struct model_look look;
+    error_init(&base->error, &base->arena);
+    if (!model_look(base->shop, base->table, run->guard, 0, &base->arena, &look, &base->error))
+        return false;
+    *again = look.duplicates == 0;
+    run->work.progress.samples = look.duplicate_samples;
+    return *again || error_validation(&base->error,
+                                      "%llu values came to be used by several items while the "
+                                      "model was being applied; it is not attached.",
+                                      (unsigned long long)look.duplicates);
+}
+
+static bool do_claims(struct backfill *run)
+{
+    struct run *base = &run->walk.run;
+    bool again = true;
+    for (int try = 0; try < GATHER_TRIES && again; try++) {
+        if ((try > 0 && !gather_anew(run)) || !refresh(run) || !do_items(run, visit_claims))
+            return false;
+        if (attach(run))
+            return true;
+        run->superseded |= base->error.code == ERR_RESOURCE_NOT_FOUND;
+        if (base->error.code != ERR_CONDITIONAL_CHECK_FAILED || !tell_duplicates(run, &again))
+            return false;
+    }
+    return error_validation(&base->error, "Values that must be unique keep moving between items.");
+}
+
 // ---- The run ----------------------------------------------------------------------------------
 
 static bool load(struct run *base)
 {
     struct backfill *run = (struct backfill *)base;
-    struct model_version version;
     walk_run_open(&run->walk, &run->work.progress);
     run->walk.tally = tally;
     buf_init(&run->text, TEXT_MAX);
     // The work of an earlier table of this name is nobody's any more.
     run->superseded = !walk_run_refresh(&run->walk, base->id, run->work.table_id);
-    if (run->superseded || !model_version_get(base->shop->engine, base->table, run->work.version,
-                                              &base->arena, &version, &base->error))
-        return false;
-    run->model = version.text;
+    if (!run->superseded && run->work.text.len == 0) // of an earlier version of this program
+        run->work.text = arena_copy(&base->arena, base->table->model);
+    if (run->superseded || run->work.phase != MODEL_PHASE_CLAIMS)
+        return !run->superseded;
+    if (base->table->next == NULL)
+        return error_set(&base->error, ERR_INTERNAL, "The model's text cannot be read.");
+    run->gatherer = guard_hold(base->table->next);
+    run->guard = guard_hold(gatherer_guard(run->gatherer));
     return true;
 }
 
 static bool perform(struct run *base)
 {
     struct backfill *run = (struct backfill *)base;
+    if (run->work.phase == MODEL_PHASE_CLAIMS && !do_claims(run))
+        return false;
     if (run->work.phase == MODEL_PHASE_INDEXES && !do_indexes(run))
         return false;
     run->work.phase = MODEL_PHASE_ITEMS;
-    return refresh(run) && do_items(run);
+    return run->work.skip_items || (refresh(run) && do_items(run, visit));
 }
 
 static void finish(struct run *base, bool ok)
 {
     struct backfill *run = (struct backfill *)base;
+    stop_gathering(run);
     if (run->superseded)
         return;
     run->work.progress.ended_ms = env_now(engine_env(base->shop->engine));
@@ -272,7 +385,10 @@ static void suspend(struct run *base)
 
 static void release(struct run *base)
 {
-    buf_release(&((struct backfill *)base)->text);
+    struct backfill *run = (struct backfill *)base;
+    buf_release(&run->text);
+    guard_release(run->gatherer);
+    guard_release(run->guard);
     walk_run_release(base);
 }
 
@@ -287,6 +403,7 @@ void model_work_begin(struct workshop *shop, struct slice table)
 
 void model_resume(struct workshop *shop)
 {
+    gatherings_resume(shop);
     run_resume(shop, &kind, true);
     migration_resume(shop);
 }

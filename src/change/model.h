@@ -1,6 +1,11 @@
 // Models and migrations in the database: attaching, changing, going back, and the work that
 // follows.
 //
+// A model with values that must be unique is not attached at once to a table that has items. First
+// the values of all items are gathered (claims.c), by a walk and by every write meanwhile; when
+// they are complete, and none is there twice, the model is attached in one change of the catalog.
+// So no two items can come to have such a value, from its first moment on.
+//
 // What is kept, as records (engine/record.h):
 //   model/text/<digest>                   {file, text}: see model_attach.h
 //   model/history/<table>/<00000001>      what was done to the table's model, and when
@@ -119,6 +124,7 @@ struct model_target {
     const struct model_table *now; // its model, or NULL
     struct guard *guard;           // of the wanted model; a reference
     bool same;                     // this very text is attached, and nothing of the table differs
+    bool underway;                 // or is about to be: its claims are being gathered
     bool concerns_items;           // items have to be looked at and touched
     const char *impossible;        // why it cannot be applied, or NULL
     bool looked;
@@ -206,7 +212,13 @@ struct record_write model_version_record(const struct table *table,
                                          struct error *error);
 
 enum model_status { MODEL_ACTIVE, MODEL_APPLYING, MODEL_FAILED };
-enum model_phase { MODEL_PHASE_INDEXES, MODEL_PHASE_ITEMS, MODEL_PHASE_DONE };
+// What is done after the other, as kept: the claims come first, before the model is attached.
+enum model_phase {
+    MODEL_PHASE_INDEXES,
+    MODEL_PHASE_ITEMS,
+    MODEL_PHASE_DONE,
+    MODEL_PHASE_CLAIMS,
+};
 
 // How far a walk over all items of a table is; a part of the records of backfills and migrations.
 struct model_progress {
@@ -226,7 +238,12 @@ extern const struct map_form model_progress_form;
 
 struct model_work {
     struct slice table_id; // first, see model_table_record()
-    int64_t version;       // of the history
+    int64_t version;       // of the history; of the work alone while claims are gathered
+    struct slice text;     // name of the model's record
+    struct slice file;
+    struct slice did; // see model_version
+    int64_t previous;
+    bool force; // attach it also if values come to be there twice
     enum model_status status;
     enum model_phase phase;
     bool prune;
@@ -255,23 +272,47 @@ struct model_attachment {
     struct arena *arena;
     struct guard *guard; // NULL: the table loses its model
     const struct model_table *model;
-    struct slice text_name;
     struct slice text_record; // empty if it is kept already
-    struct model_version version;
-    struct model_work work;
+    struct model_work work;   // text, file, did, previous, prune, force and rate are given
     bool concerns_items;
+    struct guard *gathered; // the gatherer whose claims are complete now, or NULL
     // Private.
     struct table_change *change;
-    struct record_write records[3];
+    struct record_write records[4];
 };
+// Attaches the model, or begins to gather what it claims: then the work does the rest. Queues the
+// work that is left to do, unless it is that which calls.
 MUST_CHECK bool model_attach(struct model_attachment *a, struct table *live, struct error *error);
+// Gives up a model whose claims are being gathered. False with ERR_RESOURCE_NOT_FOUND if there is
+// none.
+MUST_CHECK bool model_attach_cancel(struct workshop *shop, const struct table *live,
+                                    struct error *error);
+
+// ---- Claims (claims.c) ------------------------------------------------------------------------
+
+// A guard that is to be a table's next one (engine/guard.h): it claims what `guard` would.
+struct guard *gatherer_new(struct guard *guard);
+struct guard *gatherer_guard(const struct guard *gatherer); // borrowed
+// The guard of a model that is not the table's yet; NULL if it cannot be read.
+struct guard *gathering_guard(struct workshop *shop, const struct table *table, struct slice text);
+// Whether two items had the same value since gathering began.
+MUST_CHECK bool gathering_clashed(struct engine *engine, const struct table *table, bool *clashed,
+                                  struct error *error);
+// What has to be written when it ends; the name is empty when memory is out.
+struct record_write gathering_end(const struct table *table, struct arena *arena);
+// Begins anew with another guard (NULL: ends), if the table's next one is still `was`: else
+// ERR_RESOURCE_NOT_FOUND.
+MUST_CHECK bool gathering_anew(struct workshop *shop, struct slice table, struct guard *was,
+                               struct guard *next, struct error *error);
+// Goes on with what the last process had begun. Before the first write.
+void gatherings_resume(struct workshop *shop);
 
 // ---- The work (backfill.c) --------------------------------------------------------------------
 
 // Queues the work that the record of the table speaks of. If the end has come, the next process
 // finds it.
 void model_work_begin(struct workshop *shop, struct slice table);
-// Goes on with what the last process had not finished.
+// Goes on with what the last process had not finished. Before the first write.
 void model_resume(struct workshop *shop);
 
 // ---- Runs over all items (walk_run.c) ---------------------------------------------------------

@@ -46,13 +46,35 @@ static struct slice live_index_text(struct model_target *target, const struct in
     return text_of(target, text);
 }
 
+static struct slice members_text(struct model_target *target, const struct guard_outsiders *without,
+                                 struct buf *text)
+{
+    buf_text(text, without->count == 0 ? "all that have its attributes" : "all without");
+    for (size_t i = 0; i < without->count; i++)
+        buf_printf(text, "%s %.*s", i == 0 ? "" : ",", SLICE_FMT(without->values[i]));
+    return text_of(target, text);
+}
+
+// An index that has other members than before is filled anew: see engine/change.c.
+static void compare_members(struct model_target *target, const struct index *live, struct buf *text)
+{
+    struct guard_outsiders wanted = guard_outsiders_of(target->guard, live->name);
+    if (guard_outsiders_same(&live->without, &wanted))
+        return;
+    struct slice before = members_text(target, &live->without, text);
+    note(target, MODEL_CHANGE_INDEX_MEMBERS, live->name, before,
+         members_text(target, &wanted, text));
+}
+
 static void compare_index(struct model_target *target, const struct model_index *wanted,
                           struct buf *text)
 {
     const struct index *live = table_index(target->live, wanted->name);
     enum model_index_state state = model_index_compare(wanted, target->live);
-    if (state == INDEX_IS_SAME)
+    if (state == INDEX_IS_SAME) {
+        compare_members(target, live, text);
         return;
+    }
     model_index_text(wanted, text);
     struct slice after = text_of(target, text);
     if (state == INDEX_IS_MISSING && !wanted->local) {
@@ -173,15 +195,20 @@ static bool is_of_items(enum model_change_kind kind)
            (kind >= MODEL_CHANGE_ENTITY_ADDED && kind <= MODEL_CHANGE_ATTRIBUTE_CHANGED);
 }
 
-// Whether the items are still on their way to the model that is attached.
-static bool is_unfinished(struct workshop *shop, struct model_target *target, struct arena *arena)
+// What has become of the last work: it failed, so that the items are still on their way to the
+// model; or it gathers the claims of this very model.
+static bool look_at_work(struct workshop *shop, const struct model_plan *plan,
+                         struct model_target *target, struct arena *arena, struct error *error)
 {
     struct model_work work;
-    struct error error;
-    error_init(&error, arena);
-    return target->live != NULL &&
-           model_work_read(shop->engine, target->live, arena, &work, &error) && work.version != 0 &&
-           work.status == MODEL_FAILED;
+    if (target->live == NULL)
+        return true;
+    if (!model_work_read(shop->engine, target->live, arena, &work, error))
+        return false;
+    target->concerns_items |= work.version != 0 && work.status == MODEL_FAILED;
+    target->underway = work.version != 0 && work.status == MODEL_APPLYING &&
+                       work.phase == MODEL_PHASE_CLAIMS && slice_is(work.text, plan->name);
+    return true;
 }
 
 static bool target_make(struct workshop *shop, struct model_plan *plan, struct model_target *target,
@@ -212,7 +239,8 @@ static bool target_make(struct workshop *shop, struct model_plan *plan, struct m
     model_diff(target->now, target->wanted, target->changes);
     for (size_t i = structural; i < target->changes->count; i++)
         target->concerns_items |= is_of_items(target->changes->list[i].kind);
-    target->concerns_items |= is_unfinished(shop, target, arena);
+    if (!look_at_work(shop, plan, target, arena, error))
+        return false;
     target->same = target->live != NULL && slice_is(target->live->model, plan->name) &&
                    target->changes->count == kept && !target->concerns_items;
     return true;

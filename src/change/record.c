@@ -159,9 +159,12 @@ struct slice model_work_name(struct arena *arena, struct slice table)
 #define ROW(kind, field, name) MAP_ROW(model_work, kind, field, name)
 // clang-format off
 static const struct map_row work_rows[] = {
-    ROW(TEXT, table_id, "tableId"), ROW(INTEGER, version, "version"), ROW(SMALL, status, "status"),
-    ROW(SMALL, phase, "phase"), ROW(FLAG, prune, "prune"), ROW(FLAG, skip_items, "skipItems"),
-    ROW(INTEGER, written, "written"), ROW(INTEGER, violations, "violations"),
+    ROW(TEXT, table_id, "tableId"), ROW(INTEGER, version, "version"), ROW(TEXT, text, "text"),
+    ROW(TEXT, file, "file"), ROW(TEXT, did, "did"), ROW(INTEGER, previous, "previous"),
+    ROW(FLAG, force, "force"),
+    ROW(SMALL, status, "status"), ROW(SMALL, phase, "phase"), ROW(FLAG, prune, "prune"),
+    ROW(FLAG, skip_items, "skipItems"), ROW(INTEGER, written, "written"),
+    ROW(INTEGER, violations, "violations"),
     MAP_PART_ROW(model_work, progress, &model_progress_form),
 };
 // clang-format on

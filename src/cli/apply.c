@@ -1,8 +1,6 @@
 // `dolmen apply`: makes tables be as a model says, attaches it, and waits for the backfill.
 #include "cli/change.h"
 
-enum { ANSWER_MEMORY = 256 << 20 };
-
 static bool send_model(struct cli_input *input, struct target *target, const char *path)
 {
     struct change_request request;
@@ -12,23 +10,11 @@ static bool send_model(struct cli_input *input, struct target *target, const cha
     return change_numbers(w, input) && change_send(&request, target, "ApplyModel");
 }
 
-// The tables of an answer, one after the other, as far as they are still being worked on.
-static bool wait_for_tables(struct cli_input *input, struct target *target)
+// One that has not changed may still be on its way.
+static bool wait_for_table(struct target *target, const char *name, struct slice table)
 {
-    struct arena arena;
-    struct slice table;
-    bool ok = true;
-    arena_init(&arena, ANSWER_MEMORY);
-    struct slice answer = arena_copy(&arena, buf_view(&target->response));
-    struct json_list tables = json_list(answer, "Tables", &arena);
-    while (ok && json_list_next(&tables, &table)) {
-        struct slice name = arena_copy(&arena, json_member_text(table, "TableName", &arena));
-        // One that has not changed may still be on its way.
-        bool quiet = cli_given(input, "--json") || json_member_flag(table, "Unchanged");
-        ok = name.ptr == NULL || change_wait(target, (const char *)name.ptr, quiet);
-    }
-    arena_release(&arena);
-    return ok;
+    bool quiet = cli_given(target->input, "--json") || json_member_flag(table, "Unchanged");
+    return change_wait(target, name, quiet);
 }
 
 static bool apply_file(struct cli_input *input, struct target *target, const char *path)
@@ -40,7 +26,8 @@ static bool apply_file(struct cli_input *input, struct target *target, const cha
     if (cli_given(input, "--check"))
         return clean;
     // In this process the work would end with it.
-    return (cli_given(input, "--no-wait") && target->api == NULL) || wait_for_tables(input, target);
+    return (cli_given(input, "--no-wait") && target->api == NULL) ||
+           change_each_table(target, wait_for_table);
 }
 
 bool cli_apply(struct cli_input *input)

@@ -2,6 +2,7 @@
 #include "cli/change.h"
 
 #include "base/limits.h"
+#include "base/wait.h"
 #include "base/worker.h"
 #include "json/reader.h"
 
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ANSWER_MEMORY = 256 << 20, LOOK_MS = 450 };
+enum { ANSWER_MEMORY = 256 << 20, LOOK_MS = 450, ATTACHED_MS = 20 };
 
 // ---- Asking -----------------------------------------------------------------------------------
 
@@ -182,7 +183,10 @@ static void show_table(struct slice table)
     struct arena arena;
     arena_init(&arena, ANSWER_MEMORY);
     bool unchanged = json_member_flag(table, "Unchanged");
-    json_print(table, unchanged ? "table {TableName}: nothing to change\n" : "table {TableName}\n");
+    json_print(table, unchanged ? "table {TableName}: nothing to change\n"
+                      : json_member_flag(table, "Underway")
+                          ? "table {TableName}: this model is being applied already\n"
+                          : "table {TableName}\n");
     json_each(table, "Changes", show_change);
     if (json_member_number(table, "MoreChanges") > 0)
         json_print(table, "  and {MoreChanges} more changes\n");
@@ -222,6 +226,46 @@ static void tell_done(const char *table, struct slice progress)
     change_show_samples("    violates:", progress, "ViolationSamples");
 }
 
+bool change_each_table(struct target *target,
+                       bool (*one)(struct target *target, const char *name, struct slice table))
+{
+    struct arena arena;
+    struct slice table;
+    bool ok = true;
+    arena_init(&arena, ANSWER_MEMORY);
+    struct slice answer = arena_copy(&arena, buf_view(&target->response));
+    struct json_list tables = json_list(answer, "Tables", &arena);
+    while (ok && json_list_next(&tables, &table)) {
+        struct slice name = arena_copy(&arena, json_member_text(table, "TableName", &arena));
+        ok = name.ptr == NULL || one(target, (const char *)name.ptr, table);
+    }
+    arena_release(&arena);
+    return ok;
+}
+
+bool change_attached(struct target *target, const char *table, struct slice unused)
+{
+    struct arena arena;
+    bool gathering = true;
+    bool ok = true;
+    (void)unused;
+    arena_init(&arena, ANSWER_MEMORY);
+    while (ok && gathering) {
+        arena_reset(&arena);
+        ok = target_fine(target, target_ask(target, "DescribeModel", "{'TableName':%s}", table));
+        struct slice answer = buf_view(&target->response);
+        struct slice progress = json_member(answer, "Progress", &arena);
+        gathering = ok && slice_is(json_member_text(progress, "Phase", &arena), "CLAIMS");
+        if (gathering && slice_is(json_member_text(answer, "Status", &arena), "FAILED"))
+            ok = cli_fail(target->input, "the model of table %s could not be attached: %.*s", table,
+                          SLICE_FMT(json_member_text(progress, "Failure", &arena)));
+        if (ok && gathering)
+            sleep_ms(ATTACHED_MS);
+    }
+    arena_release(&arena);
+    return ok;
+}
+
 bool change_wait(struct target *target, const char *table, bool quiet)
 {
     struct arena arena;
@@ -233,7 +277,7 @@ bool change_wait(struct target *target, const char *table, bool quiet)
     struct slice answer = buf_view(&target->response);
     struct slice progress = json_member(answer, "Progress", &arena);
     bool ok = !slice_is(json_member_text(answer, "Status", &arena), "FAILED") ||
-              cli_fail(target->input, "the backfill failed: %.*s",
+              cli_fail(target->input, "the model could not be applied: %.*s",
                        SLICE_FMT(json_member_text(progress, "Failure", &arena)));
     if (ok && progress.len > 0 && !quiet)
         tell_done(table, progress);

@@ -32,6 +32,12 @@ void change_show(struct slice answer);
 // Prints "{what} key  reason" for each element of a list of samples.
 void change_show_samples(const char *what, struct slice answer, const char *name);
 
+// `one` for each table of an answer of ApplyModel, with its element, until it fails.
+MUST_CHECK bool change_each_table(struct target *target,
+                                  bool (*one)(struct target *target, const char *name,
+                                              struct slice table));
+// Waits until the model of a table is attached, which comes before all other work.
+MUST_CHECK bool change_attached(struct target *target, const char *table, struct slice unused);
 // Waits until the work on a table is done (DescribeModel), with a bar on standard error.
 MUST_CHECK bool change_wait(struct target *target, const char *table, bool quiet);
 

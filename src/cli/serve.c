@@ -171,7 +171,8 @@ static bool models_apply(struct cli_input *input, struct api *api)
     for (size_t i = 0; ok && (path = cli_repeated(input, "--model", i)) != NULL; i++) {
         struct change_request request;
         (void)change_begin(&request, input, "Model", path);
-        ok = change_send(&request, &target, "ApplyModel");
+        ok = change_send(&request, &target, "ApplyModel") &&
+             change_each_table(&target, change_attached);
     }
     buf_release(&target.response);
     return ok;
@@ -185,6 +186,8 @@ static bool api_prepare(struct cli_input *input, struct api *api, const char *da
     api_set_buckets(api, cli_value(input, "--bucket-root", NULL), data);
     api_index_copy_max(api, index_copy);
     api_ttl_rate(api, ttl_rate);
+    if (!api_service_texts(api, cli_value(input, "--service-texts", NULL)))
+        return cli_misused(input, "--service-texts: only 2026-05 is known.");
     if (cli_given(input, "--enforce-capacity"))
         api_enforce_capacity(api);
     if (!api_set_kinesis(api, cli_value(input, "--kinesis-root", NULL), data,

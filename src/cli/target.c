@@ -254,8 +254,10 @@ int target_await(struct target *target, const struct target_wait *wait, const ch
         if (!again)
             break;
         // Indexes come before items, and have no count of their own.
-        bool indexes = slice_is(json_member_text(progress, "Phase", &arena), "INDEXES");
-        bar.what = indexes ? "creating indexes" : wait->what;
+        struct slice phase = json_member_text(progress, "Phase", &arena);
+        bar.what = slice_is(phase, "INDEXES")  ? "creating indexes"
+                   : slice_is(phase, "CLAIMS") ? "gathering unique values"
+                                               : wait->what;
         bar.total = (uint64_t)json_member_number(progress, "Total");
         uint64_t done = (uint64_t)json_member_number(progress, "Done");
         progress_show(&bar, done, done);

@@ -74,26 +74,30 @@ static struct slice resource_entry(const struct policy_resource *resource)
     return resource->label.len == 0 ? SLICE_LIT(POLICY_OF_TABLE) : resource->label;
 }
 
-static bool policy_not_found(struct error *error)
+#define POLICY_NOT_FOUND "Resource-based policy not found for the provided ResourceArn: "
+
+static bool policy_not_found(const struct policy_resource *resource, struct error *error)
 {
-    return error_set(error, ERR_POLICY_NOT_FOUND,
-                     "Resource-based policy not found for the provided ResourceArn");
+    return error_set(error, ERR_POLICY_NOT_FOUND, POLICY_NOT_FOUND "%.*s",
+                     SLICE_FMT(resource->arn));
 }
 
 // Whether the policy that is there (VALUE_NONE: there is none) has the revision that is expected.
-static bool revision_check(struct slice policy, struct slice expected, struct error *error)
+static bool revision_check(const struct policy_resource *resource, struct slice policy,
+                           struct slice expected, struct error *error)
 {
     char text[REVISION_TEXT];
     if (expected.len == 0)
         return true;
     if (policy.len == 0)
-        return slice_equal(expected, no_policy) || policy_not_found(error);
+        return slice_equal(expected, no_policy) || policy_not_found(resource, error);
     (void)snprintf(text, sizeof(text), "%lld", (long long)map_integer(policy, "revision"));
     return slice_is(expected, text) ||
            error_set(error, ERR_POLICY_NOT_FOUND,
-                     "Resource-based policy not found for the provided ResourceArn: the revision "
-                     "ID of the policy is not %.*s",
-                     SLICE_FMT(expected));
+                     POLICY_NOT_FOUND
+                     "Requested update for policy with revision id %.*s, but the policy associated "
+                     "to target table %.*s has revision id %s.",
+                     SLICE_FMT(expected), SLICE_FMT(resource->table), text);
 }
 
 static void write_revision(struct json_writer *w, int64_t revision)
@@ -122,9 +126,13 @@ static bool put_edit(void *context, struct table *table, struct table_settings *
     bool must_be_new = slice_equal(put->request->expected_revision_id, no_policy);
     if (must_be_new && policy.len > 0)
         return error_set(error, ERR_POLICY_NOT_FOUND,
-                         "Resource-based policy not found for the provided ResourceArn: "
-                         "NO_POLICY was expected, but the resource has a policy");
-    if (!must_be_new && !revision_check(policy, put->request->expected_revision_id, error))
+                         POLICY_NOT_FOUND "Requested policy update expecting none to be present "
+                                          "for table %.*s, but a policy exists with revision id "
+                                          "%lld.",
+                         SLICE_FMT(put->resource.table),
+                         (long long)map_integer(policy, "revision"));
+    if (!must_be_new &&
+        !revision_check(&put->resource, policy, put->request->expected_revision_id, error))
         return false;
     // The same document again keeps its revision.
     return slice_equal(map_text(policy, "document"), put->request->policy) ||
@@ -174,8 +182,8 @@ static bool delete_edit(void *context, struct table *table, struct table_setting
         return false;
     struct slice policy = map_value(settings->policies, entry);
     if (policy.len == 0 && delete->request->expected_revision_id.len > 0)
-        return policy_not_found(error);
-    if (!revision_check(policy, delete->request->expected_revision_id, error))
+        return policy_not_found(&delete->resource, error);
+    if (!revision_check(&delete->resource, policy, delete->request->expected_revision_id, error))
         return false;
     delete->revision = map_integer(policy, "revision");
     return policy.len == 0 || map_set(&table->arena, &settings->policies, entry, VALUE_NONE, error);
@@ -217,7 +225,7 @@ enum step get_resource_policy_start(struct api_call *call, const void *request)
     if (resource_find(&resource, table, &settings, &call->error)) {
         struct slice policy = map_value(settings.policies, resource_entry(&resource));
         if (policy.len == 0) {
-            (void)policy_not_found(&call->error);
+            (void)policy_not_found(&resource, &call->error);
         } else {
             struct json_writer w = call_open(call);
             json_put_string(&w, "Policy", map_text(policy, "document"));

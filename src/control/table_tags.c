@@ -58,12 +58,11 @@ enum step tag_resource_start(struct api_call *call, const void *request)
     return call_edit(call, name, tag_edit, call->state->request);
 }
 
-// The service answers with nothing; an empty object is JSON, too.
+// The service answers with nothing, not even an empty object.
 void tag_resource_finish(struct api_call *call, const void *request)
 {
+    (void)call;
     (void)request;
-    struct json_writer w = call_open(call);
-    json_close_object(&w);
 }
 
 static bool untag_edit(void *context, struct table *table, struct table_settings *settings,
@@ -90,7 +89,8 @@ enum step untag_resource_start(struct api_call *call, const void *request)
 
 void untag_resource_finish(struct api_call *call, const void *request)
 {
-    tag_resource_finish(call, request);
+    (void)call;
+    (void)request;
 }
 
 static void write_tags(struct json_writer *w, struct slice tags)

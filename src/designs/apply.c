@@ -40,7 +40,7 @@ static bool apply_target(struct api_call *call, const struct apply_model_request
 {
     struct model_version last;
     bool created;
-    if (target->same)
+    if (target->same || target->underway)
         return true;
     struct model_attachment *a = arena_zalloc(&plan->arena, 1, sizeof(*a));
     if (a == NULL)
@@ -50,21 +50,30 @@ static bool apply_target(struct api_call *call, const struct apply_model_request
         .arena = &plan->arena,
         .guard = target->guard,
         .model = target->wanted,
-        .text_name = slice_str(plan->name),
         .text_record = text_record(plan, &call->error),
-        .version = {.text = slice_str(plan->name), .file = plan->file, .did = SLICE_LIT("apply")},
-        .work = {.prune = request->prune.value, .progress.rate = request->rate.value},
+        .work = {.text = slice_str(plan->name),
+                 .file = plan->file,
+                 .did = SLICE_LIT("apply"),
+                 .prune = request->prune.value,
+                 .force = request->force.value,
+                 .progress.rate = request->rate.value},
         .concerns_items = target->concerns_items,
     };
     if (a->text_record.ptr == NULL || !ready_table(call, target, request->prune.value, &created) ||
         !model_version_last(call_engine(call), target->live, &plan->arena, &last, &call->error))
         return false;
-    a->version.previous = last.text.len > 0 ? last.number : 0;
+    a->work.previous = last.text.len > 0 ? last.number : 0;
     if (!model_attach(a, target->live, &call->error))
         return false;
+    if (a->work.phase == MODEL_PHASE_CLAIMS) {
+        log_info("table %.*s: gathering the unique values of model %.12s (%.*s)",
+                 SLICE_FMT(target->wanted->name), plan->name + sizeof("model/text/") - 1,
+                 SLICE_FMT(plan->file));
+        return true;
+    }
     log_info("table %.*s: %s model %.12s (%.*s), version %lld", SLICE_FMT(target->wanted->name),
              created ? "created, with" : "now has", plan->name + sizeof("model/text/") - 1,
-             SLICE_FMT(plan->file), (long long)a->version.number);
+             SLICE_FMT(plan->file), (long long)a->work.version);
     return true;
 }
 
@@ -78,7 +87,7 @@ static bool apply_plan(struct api_call *call, const struct apply_model_request *
         !model_plan_allow(plan, request->force.value, &call->error))
         return false;
     for (size_t i = 0; i < plan->count; i++) {
-        *changed |= !plan->targets[i].same;
+        *changed |= !plan->targets[i].same && !plan->targets[i].underway;
         if (!apply_target(call, request, plan, &plan->targets[i]))
             return false;
     }
@@ -163,10 +172,9 @@ static bool find_previous(struct api_call *call, const struct table *table,
     if (a->guard == NULL)
         return error_set(&call->error, ERR_INTERNAL, "The model of version %lld cannot be read.",
                          (long long)back.number);
-    a->text_name = back.text;
-    a->version.text = back.text;
-    a->version.file = back.file;
-    a->version.previous = back.previous;
+    a->work.text = back.text;
+    a->work.file = back.file;
+    a->work.previous = back.previous;
     return true;
 }
 
@@ -176,14 +184,37 @@ static void answer_abandoned(struct api_call *call, const struct table *table,
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     json_put_string(&w, "TableName", table->name);
-    json_put_integer(&w, "Version", a->version.number);
+    json_put_integer(&w, "Version", a->work.version);
     if (a->guard != NULL) {
-        json_put_text(&w, "Digest", (const char *)a->text_name.ptr + sizeof("model/text/") - 1);
+        json_put_string(&w, "Digest", model_digest(a->work.text));
         json_put_text(&w, "Status", a->work.status == MODEL_APPLYING ? "APPLYING" : "ACTIVE");
     } else {
         json_put_text(&w, "Status", "NONE");
     }
     json_close_object(&w);
+}
+
+// A model that is not attached yet is forgotten; the table keeps the one it has. False if there is
+// none such.
+static bool cancel_gathering(struct api_call *call, const struct table *table,
+                             const struct model_version *last)
+{
+    if (!model_attach_cancel(call_shop(call), table, &call->error)) {
+        bool none = call->error.code == ERR_RESOURCE_NOT_FOUND;
+        if (none)
+            error_init(&call->error, call->error.arena);
+        return !none;
+    }
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_put_string(&w, "TableName", table->name);
+    if (last->text.len > 0) {
+        json_put_integer(&w, "Version", last->number);
+        json_put_string(&w, "Digest", model_digest(last->text));
+    }
+    json_put_text(&w, "Status", last->text.len > 0 ? "ACTIVE" : "NONE");
+    json_close_object(&w);
+    return true;
 }
 
 static void run_abandon(struct api_call *call, const void *decoded)
@@ -196,6 +227,8 @@ static void run_abandon(struct api_call *call, const void *decoded)
     if (a == NULL ||
         !model_version_last(call_engine(call), table, &call->arena, &last, &call->error))
         return;
+    if (cancel_gathering(call, table, &last))
+        return;
     if (last.text.len == 0) {
         (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Table %.*s has no model.",
                         SLICE_FMT(table->name));
@@ -204,7 +237,7 @@ static void run_abandon(struct api_call *call, const void *decoded)
     *a = (struct model_attachment){
         .shop = call_shop(call),
         .arena = &call->arena,
-        .version = {.did = SLICE_LIT("abandon")},
+        .work = {.did = SLICE_LIT("abandon"), .force = true},
         .concerns_items = true,
     };
     if (find_previous(call, table, &last, a, &model) &&

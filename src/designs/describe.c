@@ -2,10 +2,9 @@
 #include "designs/designs.h"
 
 static const char *const statuses[] = {"ACTIVE", "APPLYING", "FAILED"};
-static const char *const phases[] = {"INDEXES", "ITEMS", "DONE"};
+static const char *const phases[] = {"INDEXES", "ITEMS", "DONE", "CLAIMS"};
 
-// The digest in the name of a text's record.
-static struct slice digest_of(struct slice text_name)
+struct slice model_digest(struct slice text_name)
 {
     size_t prefix = sizeof("model/text/") - 1;
     return text_name.len < prefix ? text_name
@@ -29,7 +28,7 @@ static void progress_json(struct json_writer *w, const struct model_work *work, 
     int64_t done = work->progress.done - work->progress.items_before;
     int64_t ms = now_ms - work->progress.items_ms;
     int64_t left = work->progress.total - work->progress.done;
-    bool moving = work->status == MODEL_APPLYING && work->phase == MODEL_PHASE_ITEMS && ms > 0;
+    bool moving = work->status == MODEL_APPLYING && work->phase != MODEL_PHASE_INDEXES && ms > 0;
     json_put_object(w, "Progress");
     json_put_text(w, "Phase", phases[work->phase]);
     json_put_integer(w, "Done", work->progress.done);
@@ -61,24 +60,39 @@ static void contents_json(struct json_writer *w, const struct model_table *model
     json_close_array(w);
 }
 
+// The model that the table is about to get, or should have got.
+static bool is_gathering(const struct model_work *work)
+{
+    return work->version != 0 && work->phase == MODEL_PHASE_CLAIMS;
+}
+
+static const char *status_of(const struct table *table, const struct model_work *work)
+{
+    if (table->guard == NULL && !is_gathering(work))
+        return "FAILED"; // its text cannot be read
+    return statuses[work->version == 0 ? MODEL_ACTIVE : work->status];
+}
+
 // What both operations tell of a table's model; opens the object.
 static bool model_json(struct api_call *call, struct json_writer *w, const struct table *table,
-                       struct model_work *work)
+                       const struct model_work *work)
 {
     struct model_version version;
-    if (!model_version_last(call_engine(call), table, &call->arena, &version, &call->error) ||
-        !model_work_read(call_engine(call), table, &call->arena, work, &call->error))
+    if (!model_version_last(call_engine(call), table, &call->arena, &version, &call->error))
         return false;
     json_open_object(w);
     json_put_string(w, "TableName", table->name);
-    json_put_integer(w, "Version", version.number);
-    json_put_string(w, "Digest", digest_of(table->model));
-    json_put_string(w, "FileName", version.file);
-    json_put_time(w, "AttachedDateTime", version.time_ms);
-    json_put_text(w, "Status",
-                  table->guard == NULL
-                      ? "FAILED"
-                      : statuses[work->version == 0 ? MODEL_ACTIVE : work->status]);
+    if (table->model.len > 0) {
+        json_put_integer(w, "Version", version.number);
+        json_put_string(w, "Digest", model_digest(table->model));
+        json_put_string(w, "FileName", version.file);
+        json_put_time(w, "AttachedDateTime", version.time_ms);
+    }
+    if (is_gathering(work)) {
+        json_put_string(w, "NextDigest", model_digest(work->text));
+        json_put_string(w, "NextFileName", work->file);
+    }
+    json_put_text(w, "Status", status_of(table, work));
     return true;
 }
 
@@ -88,15 +102,14 @@ enum step describe_model_start(struct api_call *call, const void *decoded)
     struct model_work work;
     struct slice file;
     struct slice text;
-    struct table *table = call_own_table(call, request->table_name);
-    if (table == NULL)
-        return STEP_FAILED;
-    if (table->model.len == 0) {
-        (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Table %.*s has no model.",
-                        SLICE_FMT(table->name));
-        return STEP_FAILED;
-    }
     struct json_writer w = call_writer(call);
+    struct table *table = call_own_table(call, request->table_name);
+    if (table == NULL ||
+        !model_work_read(call_engine(call), table, &call->arena, &work, &call->error))
+        return STEP_FAILED;
+    if (table->model.len == 0 && !is_gathering(&work))
+        return step_failed(error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
+                                     "Table %.*s has no model.", SLICE_FMT(table->name)));
     if (!model_json(call, &w, table, &work))
         return STEP_FAILED;
     if (work.version != 0)
@@ -114,9 +127,11 @@ enum step describe_model_start(struct api_call *call, const void *decoded)
 static bool list_one(struct api_call *call, struct json_writer *w, const struct table *table)
 {
     struct model_work work;
-    bool ok = model_json(call, w, table, &work);
+    if (!model_work_read(call_engine(call), table, &call->arena, &work, &call->error) ||
+        !model_json(call, w, table, &work))
+        return false;
     json_close_object(w);
-    return ok;
+    return true;
 }
 
 enum step list_models_start(struct api_call *call, const void *decoded)
@@ -158,7 +173,7 @@ static void version_json(void *context, const struct model_version *version)
     json_put_time(w, "DateTime", version->time_ms);
     json_put_string(w, "Action", version->did);
     if (version->text.len > 0)
-        json_put_string(w, "Digest", digest_of(version->text));
+        json_put_string(w, "Digest", model_digest(version->text));
     if (version->file.len > 0)
         json_put_string(w, "FileName", version->file);
     if (version->previous > 0)

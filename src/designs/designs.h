@@ -11,6 +11,8 @@
 enum step model_call_later(struct api_call *call, enum lane_kind lane,
                            void (*run)(struct api_call *call, const void *request));
 
+// The digest in the name of a text's record.
+struct slice model_digest(struct slice text_name);
 // An array of {"Key":…,"Text":…}.
 void model_samples_json(struct json_writer *w, const char *name,
                         const struct model_samples *samples);

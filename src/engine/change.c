@@ -10,7 +10,8 @@ static bool give_trees(struct txn *txn, struct table *table)
     if (is_new) {
         table->tree = catalog_new_tree(txn);
         table->stats = tree_stats_new(0, 0);
-        table->created_ms = env_now(&txn->engine->env);
+        if (table->created_ms == 0)
+            table->created_ms = env_now(&txn->engine->env);
         char uuid[37];
         env_uuid(&txn->engine->env, uuid);
         table->uuid = arena_copy(&table->arena, slice_str(uuid));
@@ -37,9 +38,52 @@ static bool give_trees(struct txn *txn, struct table *table)
         table->log = catalog_new_tree(txn);
     if (table->guard != NULL && table->guard->claims && table->claims == 0)
         table->claims = catalog_new_tree(txn);
+    if (table->next != NULL && table->next_claims == 0)
+        table->next_claims = catalog_new_tree(txn);
     if (table->ttl.attribute.len > 0 && table->ttl.tree == 0) {
         table->ttl.tree = catalog_new_tree(txn);
         table->ttl.filled = is_new;
+    }
+    return true;
+}
+
+// ---- What indexes leave out -----------------------------------------------------------
+
+static bool copy_outsiders(struct arena *arena, struct guard_outsiders from,
+                           struct guard_outsiders *to)
+{
+    struct slice *values = arena_zalloc(arena, from.count + 1, sizeof(*values));
+    if (values == NULL)
+        return false;
+    *to = (struct guard_outsiders){
+        .attribute = arena_copy(arena, from.attribute), .count = from.count, .values = values};
+    for (size_t i = 0; i < from.count; i++) {
+        values[i] = arena_copy(arena, from.values[i]);
+        if (values[i].ptr == NULL)
+            return false;
+    }
+    return to->attribute.ptr != NULL;
+}
+
+// An entry is a function of its item and its index. So an index that is to leave out something else
+// than before, because its table has another guard, is begun anew: with a tree of its own, which
+// the keeper fills.
+static bool leave_out(struct table *table)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        struct index *index = &table->indexes[i];
+        struct guard_outsiders wanted = guard_outsiders_of(table->guard, index->name);
+        if (index->status == INDEX_DELETING || guard_outsiders_same(&index->without, &wanted))
+            continue;
+        if (!copy_outsiders(&table->arena, wanted, &index->without))
+            return false;
+        if (index->tree == 0)
+            continue;
+        index->tree = 0;
+        tree_stats_release(index->stats);
+        index->stats = NULL;
+        index->backfilled = slice_of(NULL, 0);
+        index->status = table->stats->items > 0 ? INDEX_CREATING : INDEX_ACTIVE;
     }
     return true;
 }
@@ -67,6 +111,7 @@ static struct trees trees_of(const struct table *table)
     trees_add(&trees, table->collections);
     trees_add(&trees, table->ttl.tree);
     trees_add(&trees, table->claims);
+    trees_add(&trees, table->next_claims);
     for (size_t i = 0; i < table->index_count; i++)
         trees_add(&trees, table->indexes[i].tree);
     for (size_t i = 0; i < table->vector_count; i++)
@@ -116,7 +161,7 @@ static bool run_change(struct job *job, struct txn *txn)
     if (current != NULL)
         change->before = table_hold(current);
     change->after = next;
-    if (next != NULL && !give_trees(txn, next))
+    if (next != NULL && !(leave_out(next) && give_trees(txn, next)))
         return error_budget(job->error);
     if (current != NULL)
         leave(txn, change, current, next);

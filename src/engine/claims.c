@@ -15,6 +15,9 @@
 
 #include "base/encode.h"
 #include "base/hash.h"
+#include "engine/record.h"
+
+#include <stdio.h>
 
 enum { CLAIM_NAME_MAX = 512 };
 
@@ -25,7 +28,7 @@ struct giver {
 };
 
 struct claim_row {
-    const struct table *table;
+    tree_id tree;
     uint64_t hash;
     struct slice name;
     const struct claimant *first; // that claims it, in the order of the request; NULL for none
@@ -43,26 +46,44 @@ struct ledger {
     struct claim_row *rows;
 };
 
-static uint64_t claim_hash(const struct engine *engine, const struct table *table,
-                           struct slice name)
+// The last ones are of the table's next guard, and have a tree of their own.
+static bool is_next(const struct claims *claims, size_t position)
 {
-    return hash_of(engine->claims.seed ^ table->claims, name);
+    return position >= claims->count - claims->next_count;
+}
+
+static tree_id claim_tree(const struct claimant *claimant, size_t position)
+{
+    bool next = is_next(claimant->claims, position);
+    return next ? claimant->table->next_claims : claimant->table->claims;
+}
+
+static tree_id release_tree(const struct claimant *claimant, size_t position)
+{
+    const struct claims *claims = claimant->claims;
+    bool next = position >= claims->release_count - claims->next_releases;
+    return next ? claimant->table->next_claims : claimant->table->claims;
+}
+
+static uint64_t claim_hash(const struct engine *engine, tree_id tree, struct slice name)
+{
+    return hash_of(engine->claims.seed ^ tree, name);
 }
 
 // ---- The ledger -------------------------------------------------------------------------------
 
-static struct claim_row *row_of(struct ledger *ledger, const struct engine *engine,
-                                const struct table *table, struct slice name)
+static struct claim_row *row_of(struct ledger *ledger, const struct engine *engine, tree_id tree,
+                                struct slice name)
 {
-    uint64_t hash = claim_hash(engine, table, name);
+    uint64_t hash = claim_hash(engine, tree, name);
     size_t slot = hash & ledger->mask;
     for (; ledger->slots[slot] != 0; slot = (slot + 1) & ledger->mask) {
         struct claim_row *row = &ledger->rows[ledger->slots[slot] - 1];
-        if (row->hash == hash && row->table == table && slice_equal(row->name, name))
+        if (row->hash == hash && row->tree == tree && slice_equal(row->name, name))
             return row;
     }
     struct claim_row *row = &ledger->rows[ledger->count++];
-    *row = (struct claim_row){.table = table, .hash = hash, .name = name};
+    *row = (struct claim_row){.tree = tree, .hash = hash, .name = name};
     ledger->slots[slot] = (uint32_t)ledger->count;
     return row;
 }
@@ -88,13 +109,15 @@ static bool enter(struct ledger *ledger, const struct engine *engine, struct are
     if (claims->rows == NULL || claims->given == NULL || givers == NULL)
         return false;
     for (size_t i = 0; i < claims->count; i++) {
-        struct claim_row *row = row_of(ledger, engine, claimant->table, claims->list[i].name);
+        struct claim_row *row =
+            row_of(ledger, engine, claim_tree(claimant, i), claims->list[i].name);
         row->first = row->first == NULL ? claimant : row->first;
         row->last = claimant;
         claims->rows[i] = row;
     }
     for (size_t i = 0; i < claims->release_count; i++) {
-        struct claim_row *row = row_of(ledger, engine, claimant->table, claims->releases[i].name);
+        struct claim_row *row =
+            row_of(ledger, engine, release_tree(claimant, i), claims->releases[i].name);
         bool kept = row->last == claimant;
         claims->given[i] = kept ? NULL : row;
         if (kept)
@@ -125,14 +148,14 @@ struct ledger *ledger_new(const struct engine *engine, struct arena *arena,
 // ---- Owners -----------------------------------------------------------------------------------
 
 // The key of a claim, in txn->key: a long name is represented by its digest.
-static void claim_key(struct txn *txn, const struct table *table, struct slice name)
+static void claim_key(struct txn *txn, tree_id tree, struct slice name)
 {
     uint8_t digest[32];
     if (name.len > CLAIM_NAME_MAX) {
         sha256_of(name, digest);
         name = slice_of(digest, sizeof(digest));
     }
-    layout_tree_key(&txn->key, table->claims, name);
+    layout_tree_key(&txn->key, tree, name);
 }
 
 // Who has it, in the arena; empty if nobody has.
@@ -144,7 +167,7 @@ static bool read_owner(struct txn *txn, struct claim_row *row, struct arena *are
     row->owner = slice_of(NULL, 0);
     struct store_value value;
     bool found;
-    claim_key(txn, row->table, row->name);
+    claim_key(txn, row->tree, row->name);
     if (!txn_get(txn, buf_view(&txn->key), arena, &value, &found, error))
         return false;
     if (found)
@@ -166,10 +189,10 @@ bool ledger_read(struct txn *txn, struct ledger *ledger, struct arena *arena, st
 // ---- What changes meanwhile -------------------------------------------------------------------
 
 // Notes that the claim in txn->key is changed by the batch.
-static void note(struct txn *txn, const struct table *table, struct slice name)
+static void note(struct txn *txn, tree_id tree, struct slice name)
 {
     struct claim_notes *notes = &txn->engine->claims;
-    notes->hashes[notes->count++ % CLAIM_NOTES] = claim_hash(txn->engine, table, name);
+    notes->hashes[notes->count++ % CLAIM_NOTES] = claim_hash(txn->engine, tree, name);
 }
 
 void claims_settled(struct engine *engine)
@@ -204,10 +227,16 @@ static bool given_back(const struct claim_row *row)
     return giver != NULL;
 }
 
-static bool taken(const struct table *table, const struct guard_claim *claim, struct error *error)
+static bool taken(const struct claimant *self, size_t position, struct error *error)
 {
-    if (table->guard->ops->taken != NULL)
-        return table->guard->ops->taken(table->guard, claim, error);
+    const struct guard_claim *claim = &self->claims->list[position];
+    const struct guard *guard = self->table->guard;
+    if (is_next(self->claims, position)) {
+        self->claims->clashed = true;
+        return true;
+    }
+    if (guard->ops->taken != NULL)
+        return guard->ops->taken(guard, claim, error);
     return error_validation(error, "%.*s: another item has this value", SLICE_FMT(claim->what));
 }
 
@@ -221,7 +250,7 @@ static bool judge_claim(struct txn *txn, struct arena *arena, const struct claim
         if (row->owner.len == 0 || slice_equal(row->owner, self->key) || given_back(row))
             return true;
     }
-    return taken(self->table, &self->claims->list[position], error);
+    return taken(self, position, error);
 }
 
 bool claims_judge(struct txn *txn, struct arena *arena, const struct claimant *self,
@@ -248,10 +277,24 @@ void claims_release(struct txn *txn, const struct claimant *claimant)
         const struct claim_row *row = claims->given[i];
         if (row == NULL || !slice_equal(row->owner, claimant->key))
             continue;
-        claim_key(txn, claimant->table, row->name);
+        claim_key(txn, row->tree, row->name);
         store_batch_delete(txn->batch, buf_view(&txn->key));
-        note(txn, claimant->table, row->name);
+        note(txn, row->tree, row->name);
     }
+}
+
+struct slice claims_clash_name(tree_id tree, char text[CLASH_NAME_MAX])
+{
+    int len = snprintf(text, CLASH_NAME_MAX, "claims/clash/%u", (unsigned)tree);
+    return slice_of(text, (size_t)len);
+}
+
+static void note_clash(struct txn *txn, const struct table *table)
+{
+    char name[CLASH_NAME_MAX];
+    const struct record_write clash = {claims_clash_name(table->next_claims, name),
+                                       value_empty_map()};
+    txn_record(txn, &clash);
 }
 
 void claims_take(struct txn *txn, const struct claimant *claimant)
@@ -260,8 +303,11 @@ void claims_take(struct txn *txn, const struct claimant *claimant)
     for (size_t i = 0; i < claims->count; i++) {
         if (claims->rows != NULL && slice_equal(claims->rows[i]->owner, claimant->key))
             continue;
-        claim_key(txn, claimant->table, claims->list[i].name);
+        tree_id tree = claim_tree(claimant, i);
+        claim_key(txn, tree, claims->list[i].name);
         store_batch_put(txn->batch, buf_view(&txn->key), claimant->key);
-        note(txn, claimant->table, claims->list[i].name);
+        note(txn, tree, claims->list[i].name);
     }
+    if (claims->clashed)
+        note_clash(txn, claimant->table);
 }

@@ -158,6 +158,7 @@ enum write_flag {
     WRITE_TOUCH = 1 << 6,   // UPDATE, without an update: the guard completes an item that is there
     WRITE_BATCH = 1 << 7,  // PUT: one of many, which may bring items from elsewhere (for the guard)
     WRITE_JOINED = 1 << 8, // of the same part as the action before: see write_job.each
+    WRITE_CLAIM = 1 << 9,  // a touch for the table's next guard alone: see guard.h
 };
 
 static inline unsigned write_flag_if(bool is, enum write_flag flag)

@@ -357,6 +357,9 @@ struct claims {
     struct guard_claim *list;
     size_t release_count;
     struct guard_claim *releases;
+    size_t next_count;        // of the claims, the last ones: of the table's next guard
+    size_t next_releases;     // and of the releases
+    bool clashed;             // another item has one of the next guard's
     struct claim_row **rows;  // by position in list, once they are in a ledger
     struct claim_row **given; // by position in releases; NULL for what is claimed again
 };

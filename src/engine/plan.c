@@ -114,6 +114,10 @@ static bool make_updated(struct txn *txn, struct write_job *request,
             return error_budget(error);
         if (!image_copy(request->arena, buf_view(&txn->image), &plan->after.item, error))
             return false;
+        if (expr_update_deepens(action->update) && value_depth(plan->after.item) > LIMIT_NESTING)
+            return error_validation(error, "Nesting Levels have exceeded supported limits: "
+                                           "Attributes in the item have nested levels beyond "
+                                           "supported limit");
     }
     if (action->update_size > LIMIT_ITEM_SIZE)
         return error_validation(error, "Item size to update has exceeded the maximum allowed size");

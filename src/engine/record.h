@@ -17,6 +17,11 @@ MUST_CHECK bool engine_records(struct engine *engine, struct slice prefix, struc
                                bool (*visit)(void *context, struct slice name, struct slice value),
                                void *context, struct error *error);
 
+// The record that says that two items had the same value of a next guard, whose claims are the tree
+// (guard.h). It is M, and whoever ends the gathering removes it.
+enum { CLASH_NAME_MAX = 32 };
+struct slice claims_clash_name(uint32_t tree, char text[CLASH_NAME_MAX]);
+
 struct record_write {
     struct slice name;
     struct slice value; // empty: the record goes

@@ -60,6 +60,7 @@ void table_release(struct table *table)
     for (size_t i = 0; i < table->vector_count; i++)
         tree_stats_release(table->vectors[i].base.stats);
     guard_release(table->guard);
+    guard_release(table->next);
     arena_release(&table->arena);
     free(table);
 }
@@ -75,6 +76,20 @@ bool table_set_guard(struct table *table, struct slice model, struct guard *guar
     return true;
 }
 
+void table_set_next(struct table *table, struct guard *next, bool keep_claims)
+{
+    guard_release(table->next);
+    table->next = guard_hold(next);
+    if (!keep_claims)
+        table->next_claims = 0;
+}
+
+void table_take_claims(struct table *table)
+{
+    table->claims = table->next_claims;
+    table_set_next(table, NULL, false);
+}
+
 // Encoding and decoding copies everything into the clone's own arena.
 struct table *table_clone(const struct table *table)
 {
@@ -86,6 +101,7 @@ struct table *table_clone(const struct table *table)
     if (clone == NULL)
         return NULL;
     clone->guard = guard_hold(table->guard);
+    clone->next = guard_hold(table->next);
     clone->stats = tree_stats_hold(table->stats);
     for (size_t i = 0; i < table->index_count; i++)
         clone->indexes[i].stats = tree_stats_hold(table->indexes[i].stats);
@@ -106,6 +122,7 @@ static void index_forget_tree(struct index *index)
 void table_forget_trees(struct table *table)
 {
     table->uuid = slice_of(NULL, 0);
+    table->created_ms = 0;
     table->tree = 0;
     table->collections = 0;
     table->log = 0;
@@ -113,6 +130,7 @@ void table_forget_trees(struct table *table)
     guard_release(table->guard);
     table->guard = NULL;
     table->claims = 0;
+    table_set_next(table, NULL, false);
     table->ttl = (struct table_ttl){.attribute = table->ttl.attribute};
     tree_stats_release(table->stats);
     table->stats = NULL;
@@ -223,6 +241,16 @@ static void put_keys(struct value_builder *b, const struct key_schema *keys)
     put_parts(b, "keys", keys->parts, keys->hash_count + keys->range_count);
 }
 
+static void put_names(struct value_builder *b, const char *name, const struct slice *names,
+                      size_t count)
+{
+    value_name(b, slice_str(name));
+    value_open_list(b);
+    for (size_t i = 0; i < count; i++)
+        value_put_string(b, names[i]);
+    (void)value_close(b);
+}
+
 // The members of an index, in a map that is open.
 static void put_index(struct value_builder *b, const struct index *index)
 {
@@ -231,15 +259,15 @@ static void put_index(struct value_builder *b, const struct index *index)
     put_integer(b, "tree", index->tree);
     put_keys(b, &index->keys);
     put_integer(b, "projection", index->projection);
-    value_name(b, SLICE_LIT("include"));
-    value_open_list(b);
-    for (size_t i = 0; i < index->include_count; i++)
-        value_put_string(b, index->include[i]);
-    (void)value_close(b);
+    put_names(b, "include", index->include, index->include_count);
     put_integer(b, "status", index->status);
     value_name(b, SLICE_LIT("backfilled"));
     value_put_binary(b, index->backfilled);
     put_value(b, "settings", index->settings);
+    if (index->without.count == 0)
+        return;
+    put_string(b, "withoutName", index->without.attribute);
+    put_names(b, "without", index->without.values, index->without.count);
 }
 
 static void put_vector(struct value_builder *b, const struct vector_index *vector)
@@ -276,6 +304,8 @@ static void put_later(struct value_builder *b, const struct table *table)
         put_string(b, "model", table->model);
     if (table->claims != 0)
         put_integer(b, "claims", table->claims);
+    if (table->next_claims != 0)
+        put_integer(b, "nextClaims", table->next_claims);
     if (table->vector_count > 0) {
         value_name(b, SLICE_LIT("vectors"));
         value_open_list(b);
@@ -359,13 +389,14 @@ static bool get_keys(struct slice map, struct key_schema *keys)
     return get_parts(list, keys->parts);
 }
 
-static bool get_include(struct arena *arena, struct slice map, struct index *index)
+static bool get_names(struct arena *arena, struct slice map, const char *name,
+                      const struct slice **out, size_t *count)
 {
     struct slice list;
-    if (!get_slice(map, "include", VALUE_L, &list))
+    if (!get_slice(map, name, VALUE_L, &list))
         return false;
-    index->include_count = value_count(list);
-    struct slice *names = arena_zalloc(arena, index->include_count + 1, sizeof(*names));
+    *count = value_count(list);
+    struct slice *names = arena_zalloc(arena, *count + 1, sizeof(*names));
     if (names == NULL)
         return false;
     struct value_iter iter;
@@ -375,8 +406,16 @@ static bool get_include(struct arena *arena, struct slice map, struct index *ind
             return false;
         names[i] = value_bytes(iter.value);
     }
-    index->include = names;
+    *out = names;
     return true;
+}
+
+// Members that came later.
+static bool get_without(struct arena *arena, struct slice map, struct guard_outsiders *without)
+{
+    return value_get(map, SLICE_LIT("without")).len == 0 ||
+           (get_slice(map, "withoutName", VALUE_S, &without->attribute) &&
+            get_names(arena, map, "without", &without->values, &without->count));
 }
 
 static bool get_index(struct arena *arena, struct slice map, struct index *index)
@@ -388,7 +427,8 @@ static bool get_index(struct arena *arena, struct slice map, struct index *index
     if (value_type(map) != VALUE_M || !get_slice(map, "name", VALUE_S, &index->name) ||
         !get_integer(map, "global", &global) || !get_integer(map, "tree", &tree) ||
         !get_keys(map, &index->keys) || !get_integer(map, "projection", &projection) ||
-        !get_include(arena, map, index) || !get_integer(map, "status", &status) ||
+        !get_names(arena, map, "include", &index->include, &index->include_count) ||
+        !get_without(arena, map, &index->without) || !get_integer(map, "status", &status) ||
         !get_slice(map, "backfilled", VALUE_B, &index->backfilled) ||
         !get_slice(map, "settings", VALUE_M, &index->settings))
         return false;
@@ -467,10 +507,12 @@ static bool decode_later(struct table *table, struct slice map)
     int64_t log;
     int64_t images;
     int64_t claims;
+    int64_t next_claims;
     if (value_get(map, SLICE_LIT("model")).len > 0 &&
         !get_slice(map, "model", VALUE_S, &table->model))
         return false;
     if (!get_later(map, "claims", UINT32_MAX, &claims) ||
+        !get_later(map, "nextClaims", UINT32_MAX, &next_claims) ||
         !get_later(map, "status", TABLE_CREATING, &status) ||
         !get_later(map, "log", UINT32_MAX, &log) ||
         !get_later(map, "logImages", LOG_KEYS | LOG_OLD | LOG_NEW, &images) ||
@@ -480,6 +522,7 @@ static bool decode_later(struct table *table, struct slice map)
     table->log = (tree_id)log;
     table->log_images = (unsigned)images;
     table->claims = (tree_id)claims;
+    table->next_claims = (tree_id)next_claims;
     return true;
 }
 

@@ -42,6 +42,8 @@ struct index {
     enum projection_type projection;
     size_t include_count;
     const struct slice *include; // PROJECT_INCLUDE only
+    // What it leaves out, as the table's guard said when its tree was begun: see change.c.
+    struct guard_outsiders without;
     enum index_status status;
     // While CREATING: entries exist for exactly the items whose tree key is below this one.
     struct slice backfilled;
@@ -107,6 +109,10 @@ struct table {
     struct slice model;
     struct guard *guard;
     tree_id claims; // values that one item alone may have; 0 as long as no guard claims any
+    // The guard that is to follow (see guard.h), with a reference, or NULL; and its claims. The
+    // tree is kept, but not the guard: whoever goes on has to set it before the first write.
+    struct guard *next;
+    tree_id next_claims;
 };
 
 // Tables whose name begins with this byte are the API's own (backups): no listing shows them, and
@@ -128,6 +134,11 @@ struct table *table_hold(struct table *table);
 // Sets or removes (empty, NULL) what guards a table that is not published yet. The name is copied,
 // the guard held.
 MUST_CHECK bool table_set_guard(struct table *table, struct slice model, struct guard *guard);
+// Sets or removes (NULL) the one that is to follow, which is held; with the claims that are there,
+// or without any yet.
+void table_set_next(struct table *table, struct guard *next, bool keep_claims);
+// Makes that one's claims the table's. The caller sets the guard.
+void table_take_claims(struct table *table);
 void table_release(struct table *table);
 
 MUST_CHECK struct tree_stats *tree_stats_new(int64_t items, int64_t bytes);

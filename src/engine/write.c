@@ -170,6 +170,13 @@ static bool repeats(const struct write_action *actions, size_t at)
     return false;
 }
 
+// The most values that an action on the table takes and gives back.
+static size_t claims_most(const struct table *table)
+{
+    return 2 * ((table->guard == NULL ? 0 : table->guard->claims) +
+                (table->next == NULL ? 0 : table->next->claims));
+}
+
 static size_t joined_count(const struct write_action *actions, size_t left)
 {
     size_t count = 1;
@@ -190,9 +197,8 @@ static size_t part_count(const struct write_job *request)
     size_t claims = 0;
     size_t count = 0;
     while (count < left && count < PART_ACTIONS) {
-        const struct guard *guard = actions[count].table->guard;
         bytes += actions[count].item.len * (1 + actions[count].table->index_count);
-        claims += guard == NULL ? 0 : 2 * guard->claims; // taken and given back
+        claims += claims_most(actions[count].table);
         if (count > 0 && (bytes > PART_BYTES || claims > PART_CLAIMS || repeats(actions, count)))
             break;
         count++;

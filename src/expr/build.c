@@ -154,6 +154,12 @@ struct expr_condition *expr_build_condition(struct expr_builder *b, struct expr_
     return whole_of(&whole, b, condition, kind) ? condition_compile(&whole.parser) : NULL;
 }
 
+bool expr_check_condition(struct expr_builder *b, struct expr_node *condition)
+{
+    struct whole whole;
+    return whole_of(&whole, b, condition, EXPR_CONDITION) && check_tree(&whole.parser);
+}
+
 struct expr_condition *build_unchecked(struct expr_builder *b, struct expr_node *condition)
 {
     struct whole whole;

@@ -12,6 +12,7 @@
 #define EXPR_EXPR_H
 
 #include "base/error.h"
+#include "base/layer.h"
 #include "base/steps.h"
 #include "value/edit.h"
 #include "value/key.h"
@@ -32,6 +33,7 @@ struct expr_params {
     struct slice values; // an M value: ":v" -> value, or VALUE_NONE
     bool *values_used;   // by position in the map
     bool has_values;
+    enum service_layer layer; // whose words messages have: LAYER_2026_05, if nobody sets it
 };
 
 // Begin with init; then names and values, each only if the request has the parameter: they check
@@ -41,6 +43,9 @@ MUST_CHECK bool expr_params_init(struct expr_params *params, struct arena *arena
 MUST_CHECK bool expr_params_names(struct expr_params *params, size_t count,
                                   const struct slice *names, const struct slice *attributes);
 MUST_CHECK bool expr_params_values(struct expr_params *params, struct slice values);
+// Whether a name may stand in ExpressionAttributeValues; and the error if it may not.
+bool expr_is_value_name(struct slice name);
+MUST_CHECK bool expr_params_value_name(struct expr_params *params, struct slice name);
 
 // "Value provided in ExpressionAttributeNames unused in expressions: keys: {#a}" and its twin.
 MUST_CHECK bool expr_params_finish(const struct expr_params *params);
@@ -85,6 +90,7 @@ struct expr_key {
     size_t count;
     const struct key_clause *clauses;
     bool legacy; // came from KeyConditions: some messages differ
+    enum service_layer layer;
 };
 
 MUST_CHECK struct expr_key *expr_compile_key(struct expr_params *params, struct slice text);
@@ -151,6 +157,9 @@ bool expr_update_nests(const struct expr_update *update, struct slice attribute)
 // its constant, and DELETE as its set, although both may leave something else, or nothing.
 enum value_type expr_update_type(const struct expr_update *update, struct slice attribute);
 
+// Whether what it makes may have more levels than an item may, and is to be looked at: it puts a
+// deep value somewhere, or moves one down.
+bool expr_update_deepens(const struct expr_update *update);
 // Whether it only takes away (REMOVE, DELETE): where there is no item, it does nothing at all.
 bool expr_update_removes(const struct expr_update *update);
 // What UpdateItem counts of the update itself, whatever the item has: its new values, and something
@@ -233,6 +242,8 @@ struct expr_node *expr_join(struct expr_builder *b, enum expr_op op, struct expr
 
 MUST_CHECK struct expr_condition *
 expr_build_condition(struct expr_builder *b, struct expr_node *whole, enum expr_kind kind);
+// Only judges a condition, by the rules that it would be compiled by.
+MUST_CHECK bool expr_check_condition(struct expr_builder *b, struct expr_node *whole);
 MUST_CHECK struct expr_key *expr_build_key(struct expr_builder *b, struct expr_node *whole);
 MUST_CHECK struct expr_projection *expr_build_projection(struct expr_builder *b, size_t count,
                                                          const struct path *paths);

@@ -265,9 +265,11 @@ struct expr_update {
     const struct action **order; // the same in path order
     struct place *places;        // the root of what they read and write
     struct expr_projection *touched;
+    bool deepens; // may make an item of more levels than there may be
 };
 
-// Makes the places of all actions and terms, and their order. False if the arena is used up.
+// Makes the places of all actions and terms, their order, and `deepens`. False if the arena is used
+// up.
 MUST_CHECK bool update_places(struct arena *arena, struct expr_update *update);
 
 // The old parameters are bounded by the number of their entries.

@@ -19,6 +19,14 @@ static bool key_error(struct key_builder *builder, const char *message)
     return error_validation(builder->params->error, "%s", message);
 }
 
+// What the newer layer tells as an invalid expression.
+static bool clause_error(struct key_builder *builder, const char *message)
+{
+    return error_validation(
+        builder->params->error, "%s%s",
+        layer_is_new(builder->params->layer) ? "Invalid KeyConditionExpression: " : "", message);
+}
+
 enum key_op expr_key_op(enum expr_op op, bool mirrored)
 {
     static const struct {
@@ -52,8 +60,8 @@ static bool clause_attribute(struct key_builder *builder, const struct expr_node
             return key_error(builder, "Invalid condition in KeyConditionExpression: Multiple "
                                       "attribute names used in one condition");
         if (arg->path.count > 1)
-            return key_error(builder,
-                             "KeyConditionExpressions cannot have conditions on nested attributes");
+            return clause_error(
+                builder, "KeyConditionExpressions cannot have conditions on nested attributes");
         attribute = arg;
     }
     *out = attribute;
@@ -80,8 +88,8 @@ static bool clause_add(struct key_builder *builder, const struct expr_node *node
     struct key_clause clause = {.attribute = attribute->path.steps[0].name, .op = op};
     for (size_t i = 0; i < builder->count; i++) {
         if (slice_equal(builder->clauses[i].attribute, clause.attribute))
-            return key_error(builder,
-                             "KeyConditionExpressions must only contain one condition per key");
+            return clause_error(builder,
+                                "KeyConditionExpressions must only contain one condition per key");
     }
     size_t values = 0;
     for (const struct expr_node *arg = node->args; arg != NULL; arg = arg->next) {
@@ -127,7 +135,7 @@ struct expr_key *key_compile(struct parser *parser, struct expr_node *root)
     struct expr_key *key = arena_alloc(parser->params->arena, sizeof *key);
     if (key == NULL)
         return error_no_memory(parser->params->error);
-    *key = (struct expr_key){builder.count, builder.clauses, false};
+    *key = (struct expr_key){builder.count, builder.clauses, false, parser->params->layer};
     return key;
 }
 
@@ -192,6 +200,11 @@ static bool missed(const struct key_part *part, struct error *error)
 static bool resolve_plain(const struct expr_key *key, const struct key_schema *schema,
                           struct key_range *out, struct error *error)
 {
+    if (key->count > 2 && layer_is_new(key->layer) && !key->legacy)
+        return error_validation(error,
+                                "The number of query conditions (%zu) exceeds the number of key "
+                                "attributes defined in the schema (%zu)",
+                                key->count, schema->hash_count + schema->range_count);
     if (key->count < 1 || key->count > 2)
         return error_validation(error, "Conditions can be of length 1 or 2 only");
     const struct key_part *hash = &schema->parts[0];

@@ -73,6 +73,16 @@ bool expr_params_names(struct expr_params *params, size_t count, const struct sl
     return true;
 }
 
+bool expr_is_value_name(struct slice name)
+{
+    return name.len <= LIMIT_EXPRESSION_NAME && placeholder_valid(name, ':');
+}
+
+bool expr_params_value_name(struct expr_params *params, struct slice name)
+{
+    return key_check(params, "ExpressionAttributeValues", name, ':');
+}
+
 bool expr_params_values(struct expr_params *params, struct slice values)
 {
     size_t count = value_count(values);
@@ -81,7 +91,7 @@ bool expr_params_values(struct expr_params *params, struct slice values)
     struct value_iter iter;
     value_iter_init(&iter, values);
     while (value_iter_next(&iter)) {
-        if (!key_check(params, "ExpressionAttributeValues", iter.name, ':'))
+        if (!expr_params_value_name(params, iter.name))
             return false;
     }
     params->values_used = arena_zalloc(params->arena, count, sizeof *params->values_used);

@@ -219,8 +219,30 @@ static void note_places(struct expr_update *update, struct place **places)
     }
 }
 
+// A value that stands at the path of an action has as many levels above it as the path has steps.
+// One that is moved has had those of its own path.
+static bool action_deepens(const struct action *action)
+{
+    size_t above = action->path.count;
+    for (size_t i = 0; i < action->term_count; i++) {
+        const struct term *term = &action->terms[i];
+        bool moved = term->kind == TERM_PATH || term->kind == TERM_DEFAULT;
+        if ((moved && term->path.count < above) ||
+            (term->kind == TERM_VALUE && above + value_depth(term->value) > LIMIT_NESTING))
+            return true;
+    }
+    return action->value.len > 0 && above + value_depth(action->value) > LIMIT_NESTING;
+}
+
+bool expr_update_deepens(const struct expr_update *update)
+{
+    return update->deepens;
+}
+
 bool update_places(struct arena *arena, struct expr_update *update)
 {
+    for (size_t i = 0; i < update->action_count && !update->deepens; i++)
+        update->deepens = action_deepens(&update->actions[i]);
     size_t room = update->action_count + 1;
     for (size_t i = 0; i < update->action_count; i++)
         room += update->actions[i].term_count;

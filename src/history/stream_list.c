@@ -174,6 +174,11 @@ enum step describe_stream_start(struct api_call *call, const void *request)
     struct slice arn;
     if (!check_limit(call, describe->limit, "Limit cannot be greater than the maximum"))
         return STEP_FAILED;
+    if (describe->shard_filter != NULL && describe->shard_filter->type.ptr != NULL &&
+        describe->shard_filter->shard_id.ptr == NULL)
+        return step_failed(error_validation(
+            &call->error, "1 validation error detected: Value null at 'shardFilter.shardId' failed "
+                          "to satisfy constraint: Member must not be null"));
     if (describe->shard_filter != NULL && describe->shard_filter->type.ptr == NULL)
         return step_failed(error_validation(
             &call->error, "1 validation error detected: Value 'null' at 'shardFilter.type' "

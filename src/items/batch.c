@@ -372,6 +372,9 @@ enum step batch_write_item_start(struct api_call *call, const void *decoded)
 {
     const struct batch_write_item_request *request = decoded;
     size_t total;
+    if (request->request_items.count == 0)
+        return step_failed(error_validation(
+            &call->error, "The requestItems parameter is required for BatchWriteItem"));
     if (!check_entries(call, &request->request_items, &total))
         return STEP_FAILED;
     struct write_job *job = call_write_job(call, total);

@@ -429,7 +429,7 @@ bool api_page_decode(struct slice response, struct arena *arena, struct api_page
                      struct error *error)
 {
     struct page_answer answer;
-    if (!shape_decode(&shape_page_answer, response, &answer, arena, error))
+    if (!shape_decode(&shape_page_answer, LAYER_OLD, response, &answer, arena, error))
         return false;
     bool one = answer.item.value.len > 0;
     size_t count = one ? 1 : answer.items.count;

@@ -136,21 +136,24 @@ static bool compile_write(struct api_call *call, const struct conditional_write 
         .values_need = "ConditionExpression is null",
     };
     struct expr_params params;
-    if (!params_check_styles(call, &set) || !field_value_check(write->subject, &call->error) ||
-        !check_return_values(call, write->answer.return_values))
+    if (!call_judged(call, params_check_styles(call, &set) &&
+                               field_value_check(write->subject, &call->error) &&
+                               check_return_values(call, write->answer.return_values)))
         return false;
+    // The size of an item is not told in the envelope.
     if (write->kind == WRITE_PUT && !item_size_check(write->subject->value, &call->error))
         return false;
-    return params_open(call, &set, &params) &&
-           params_condition(call, &params, write->condition_expression, write->expected,
-                            write->conditional_operator, condition) &&
-           expr_params_finish(&params);
+    return call_judged(call, params_open(call, &set, &params) &&
+                                 params_condition(call, &params, write->condition_expression,
+                                                  write->expected, write->conditional_operator,
+                                                  condition) &&
+                                 expr_params_finish(&params));
 }
 
 static enum step start_write(struct api_call *call, const struct conditional_write *write)
 {
     struct write_action action = {.kind = write->kind, .item = write->subject->value};
-    struct expr_condition *condition;
+    struct expr_condition *condition = NULL;
     if (!compile_write(call, write, &condition))
         return STEP_FAILED;
     action.table = call_table(call, write->table_name);
@@ -232,7 +235,8 @@ static bool compile_update(struct api_call *call, const struct update_item_reque
     if (entries == NULL)
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (!field_value_check(&from[i].value, &call->error))
+        if (!params_check_name(call, request->attribute_updates.names[i]) ||
+            !field_value_check(&from[i].value, &call->error))
             return false;
         entries[i] = (struct legacy_update){.attribute = request->attribute_updates.names[i],
                                             .action = from[i].action,
@@ -263,13 +267,16 @@ enum step update_item_start(struct api_call *call, const void *decoded)
     };
     struct write_action action = {.kind = WRITE_UPDATE, .item = request->key.value};
     struct expr_params params;
-    struct expr_update *update;
-    struct expr_condition *condition;
-    if (!params_check_styles(call, &set) || !field_value_check(&request->key, &call->error) ||
-        !params_open(call, &set, &params) || !compile_update(call, request, &params, &update) ||
-        !params_condition(call, &params, request->condition_expression, &request->expected,
-                          request->conditional_operator, &condition) ||
-        !expr_params_finish(&params))
+    struct expr_update *update = NULL;
+    struct expr_condition *condition = NULL;
+    if (!call_judged(call, params_check_styles(call, &set) &&
+                               field_value_check(&request->key, &call->error) &&
+                               params_open(call, &set, &params) &&
+                               compile_update(call, request, &params, &update) &&
+                               params_condition(call, &params, request->condition_expression,
+                                                &request->expected, request->conditional_operator,
+                                                &condition) &&
+                               expr_params_finish(&params)))
         return STEP_FAILED;
     action.table = call_table(call, request->table_name);
     if (action.table == NULL || !call_action_key(call, &action) ||
@@ -402,6 +409,10 @@ static bool compile_get(struct api_call *call, struct get_call *get)
         .names = &request->expression_attribute_names,
     };
     struct expr_params params;
+    // Most ask for the whole item.
+    if (!is_given(request->projection_expression) && !request->attributes_to_get.set &&
+        !request->expression_attribute_names.set)
+        return field_value_check(&request->key, &call->error);
     return params_check_styles(call, &set) && field_value_check(&request->key, &call->error) &&
            params_open(call, &set, &params) &&
            params_projection(call, &params, request->projection_expression,

@@ -17,9 +17,12 @@ static bool check_select(struct page_call *p, struct slice index_name)
     const char *named = p->projection_expression.ptr != NULL ? "ProjectionExpression"
                         : p->attributes_to_get->set          ? "AttributesToGet"
                                                              : NULL;
+    // The one message of Query that the newer layer puts into the envelope.
     if (slice_is(p->select, "SPECIFIC_ATTRIBUTES") && named == NULL)
-        return error_validation(error, "Must specify the AttributesToGet or ProjectionExpression "
-                                       "when choosing to get SPECIFIC_ATTRIBUTES");
+        return error_validation(error,
+                                "%sMust specify the AttributesToGet or ProjectionExpression when "
+                                "choosing to get SPECIFIC_ATTRIBUTES",
+                                layer_is_new(call_layer(p->call)) ? VALIDATION_ENVELOPE : "");
     if (named != NULL && slice_is(p->select, "COUNT"))
         return error_validation(error, "Cannot specify the %s when choosing to get only the Count",
                                 named);
@@ -282,7 +285,9 @@ static bool set_start(struct page_call *p)
         return false;
     switch (engine_page_admits(&p->page)) {
     case PAGE_INSIDE:
-        return true;
+        // Behind the one item that a partition without a sort key has there is nothing.
+        return !p->page.query || p->page.index != NULL || p->page.table->keys.range_count > 0 ||
+               error_validation(error, "The provided exclusive start key is invalid");
     case PAGE_OTHER_PARTITION:
         return error_validation(error, "The provided starting key is outside query boundaries "
                                        "based on provided conditions");

@@ -74,24 +74,34 @@ static bool prepare_all(struct batch_call *batch)
 
 // ---- Answers ------------------------------------------------------------------------------------
 
-// What the Error of a statement calls them; everything else is our own fault.
-static const char *const error_names[ERR_COUNT] = {
-    [ERR_CONDITIONAL_CHECK_FAILED] = "ConditionalCheckFailed",
-    [ERR_DUPLICATE_ITEM] = "DuplicateItem",
-    [ERR_COLLECTION_SIZE] = "ItemCollectionSizeLimitExceeded",
-    [ERR_THROUGHPUT_EXCEEDED] = "ProvisionedThroughputExceeded",
-    [ERR_RESOURCE_NOT_FOUND] = "ResourceNotFound",
-    [ERR_TRANSACTION_CONFLICT] = "TransactionConflict",
-    [ERR_THROTTLING] = "ThrottlingError",
-    [ERR_VALIDATION] = "ValidationError",
-    [ERR_EMPTY_KEY] = "ValidationError",
-};
+// What the Error of a statement calls it.
+static const char *error_name(enum error_code code)
+{
+    static const struct {
+        enum error_code code;
+        const char *name;
+    } rows[] = {
+        {ERR_CONDITIONAL_CHECK_FAILED, "ConditionalCheckFailed"},
+        {ERR_DUPLICATE_ITEM, "DuplicateItem"},
+        {ERR_COLLECTION_SIZE, "ItemCollectionSizeLimitExceeded"},
+        {ERR_THROUGHPUT_EXCEEDED, "ProvisionedThroughputExceeded"},
+        {ERR_RESOURCE_NOT_FOUND, "ResourceNotFound"},
+        {ERR_TRANSACTION_CONFLICT, "TransactionConflict"},
+        {ERR_THROTTLING, "ThrottlingError"},
+        {ERR_VALIDATION, "ValidationError"},
+        {ERR_EMPTY_KEY, "ValidationError"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (rows[i].code == code)
+            return rows[i].name;
+    }
+    return "InternalServerError"; // everything else is our own fault
+}
 
 static void write_error(struct json_writer *w, const struct call_statement *statement)
 {
     json_put_object(w, "Error");
-    const char *name = error_names[statement->failure];
-    json_put_text(w, "Code", name != NULL ? name : "InternalServerError");
+    json_put_text(w, "Code", error_name(statement->failure));
     json_put_text(w, "Message", statement->failure_text);
     json_close_object(w);
 }
@@ -313,15 +323,16 @@ static enum step write_all(struct batch_call *batch)
 
 enum step batch_execute_statement_start(struct api_call *call, const void *decoded)
 {
+    const struct batch_execute_statement_request *request = decoded;
+    size_t count = request->statements.count;
     struct batch_call *batch = call_alloc(call, 1, sizeof(*batch));
-    if (batch == NULL)
+    struct call_statement *statements = call_alloc(call, count, sizeof(*statements));
+    if (batch == NULL || statements == NULL)
         return STEP_FAILED;
-    batch->call = call;
-    batch->request = decoded;
-    batch->count = batch->request->statements.count;
-    batch->statements = call_alloc(call, batch->count, sizeof(*batch->statements));
+    *batch = (struct batch_call){
+        .call = call, .request = request, .count = count, .statements = statements};
     call->state->own = batch;
-    if (batch->statements == NULL || !prepare_all(batch))
+    if (!prepare_all(batch))
         return STEP_FAILED;
     return batch->writes ? write_all(batch) : read_all(call);
 }

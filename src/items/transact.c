@@ -117,7 +117,9 @@ static bool compile_entry(struct api_call *call, const struct transact_action *f
     };
     const struct field_value *subject = to->kind == WRITE_PUT ? &from->item : &from->key;
     struct expr_params params;
-    if (!params_check_styles(call, &set) || !field_value_check(subject, &call->error))
+    // That a key has too many levels is told after what is wrong with the expressions.
+    if (!params_check_styles(call, &set) ||
+        (!subject->too_deep && !field_value_check(subject, &call->error)))
         return false;
     to->item = subject->value;
     if (to->kind == WRITE_PUT && !item_size_check(to->item, &call->error))
@@ -131,7 +133,7 @@ static bool compile_entry(struct api_call *call, const struct transact_action *f
         return false;
     if (slice_is(from->return_values_on_condition_check_failure, "ALL_OLD"))
         to->flags |= WRITE_OLD_ON_FAILURE;
-    return expr_params_finish(&params);
+    return expr_params_finish(&params) && field_value_check(subject, &call->error);
 }
 
 // An entry without an action, or with several.
@@ -185,10 +187,13 @@ bool transact_check(struct api_call *call, struct write_job *job)
     return true;
 }
 
+// The service says it twice.
+#define TOO_LARGE "Transaction payload size cannot exceed 4MB. Payload Size: "
+
 bool transact_check_size(struct api_call *call, size_t bytes)
 {
     return bytes <= LIMIT_TRANSACT_BYTES ||
-           error_validation(&call->error, "Transaction request size exceeded the 4MB limit");
+           error_validation(&call->error, TOO_LARGE ": " TOO_LARGE "%zu", bytes);
 }
 
 // ---- TransactWriteItems, in its tables ----------------------------------------------------------

@@ -165,10 +165,10 @@ static bool decode_bool(struct decoding *d, enum json_place place, struct field_
 static const struct shape_member *find_member(const struct shape *shape, struct slice name)
 {
     for (size_t i = 0; i < shape->member_count; i++) {
-        const char *candidate = shape->members[i].name;
-        // The first byte is enough for most; a name may hold a NUL, so strncmp() is no help.
-        if (name.len != 0 && (uint8_t)candidate[0] == name.ptr[0] && slice_is(name, candidate))
-            return &shape->members[i];
+        const struct shape_member *member = &shape->members[i];
+        // The length is enough for most.
+        if (member->name_len == name.len && memcmp(member->name, name.ptr, name.len) == 0)
+            return member;
     }
     return NULL;
 }
@@ -360,33 +360,33 @@ static bool decode(struct decoding *d, const struct shape *shape, enum json_plac
     case SHAPE_VALUE:
         return value_decode(&d->values, place, at);
     case SHAPE_ITEM:
-        return value_decode_item(&d->values, place, at);
+        return value_decode_item(&d->values, place, shape->matches, at);
     }
     ensure(!"a shape has a known kind");
     return false;
 }
 
-static void decoding_init(struct decoding *d, struct slice json, struct arena *arena,
-                          struct error *error)
+static void decoding_init(struct decoding *d, enum service_layer layer, struct slice json,
+                          struct arena *arena, struct error *error)
 {
     d->arena = arena;
     d->error = error;
     json_reader_init(&d->reader, json, arena);
-    value_decoder_init(&d->values, &d->reader, arena, error);
+    value_decoder_init(&d->values, &d->reader, layer, arena, error);
 }
 
-bool shape_decode(const struct shape *shape, struct slice json, void *out, struct arena *arena,
-                  struct error *error)
+bool shape_decode(const struct shape *shape, enum service_layer layer, struct slice json, void *out,
+                  struct arena *arena, struct error *error)
 {
     struct decoding d;
-    decoding_init(&d, json, arena, error);
+    decoding_init(&d, layer, json, arena, error);
     memset(out, 0, shape->size);
     // What is no object at the top gets no message, like text that is no JSON.
     bool ok = json_peek(&d.reader) == JSON_OBJECT || error_set(error, ERR_SERIALIZATION, "%s", "");
     ok = ok && decode_members(&d, shape, PLACE_FIELD, out);
     ok = ok && (json_at_end(&d.reader) || text_error(&d));
     value_decoder_release(&d.values);
-    return ok && shape_check(shape, out, error);
+    return ok && shape_check(shape, layer, out, error);
 }
 
 bool field_value_check(const struct field_value *field, struct error *error)
@@ -399,8 +399,8 @@ bool json_decode_item(struct slice json, struct arena *arena, struct slice *out,
 {
     struct decoding d;
     struct field_value field = {0};
-    decoding_init(&d, json, arena, error);
-    bool ok = value_decode_item(&d.values, PLACE_FIELD, &field) &&
+    decoding_init(&d, LAYER_OLD, json, arena, error);
+    bool ok = value_decode_item(&d.values, PLACE_FIELD, NULL, &field) &&
               (json_at_end(&d.reader) || text_error(&d));
     value_decoder_release(&d.values);
     if (!ok || !field_value_check(&field, error))

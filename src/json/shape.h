@@ -26,6 +26,7 @@
 #define JSON_SHAPE_H
 
 #include "base/error.h"
+#include "base/layer.h"
 #include "value/value.h"
 
 struct field_int {
@@ -60,7 +61,9 @@ struct field_value {
     struct slice value;      // ptr NULL when absent
     const char *fault;       // NULL, or the message of the ValidationException
     bool malformed;          // the fault is that it is no AttributeValue at all
+    bool too_deep;           // the fault is that it has too many levels
     struct slice fault_name; // ITEM: the top-level name under which the fault is
+    struct slice bad_name;   // ITEM with a fault: the first name that the shape does not take
 };
 
 enum shape_kind {
@@ -92,10 +95,12 @@ struct shape {
     bool has_max;     // value of integers
     int64_t min;
     int64_t max;
+    int64_t old_max;               // what the older layer lets pass beyond max; or 0
     const char *pattern;           // the pattern as the message prints it, or NULL
-    bool (*matches)(struct slice); // what decides it
+    bool (*matches)(struct slice); // what decides it; ITEM: which names may stand in it
     bool (*exempts)(struct slice); // STRING: min, max and pattern do not bind such a text; or NULL
     const char *const *values;     // ENUM: NULL-terminated, in the order the message prints
+    const char *new_values;        // ENUM: what the newer layer says they are; or NULL
     const struct shape *element;   // LIST and MAP
     // MAP only: constraints on its names (the "key" of each entry), or NULL.
     const struct shape *key;
@@ -105,16 +110,19 @@ struct shape {
 };
 
 struct shape_member {
-    const char *name; // as in the JSON: "TableName"; messages print it as tableName
+    const char *name; // as in the JSON: "TableName"; the older layer prints it as tableName
+    size_t name_len;
     const struct shape *shape;
     size_t offset;
     bool required;
 };
 
+#define SHAPE_NAME(text) (text), sizeof(text) - 1
+
 // Decodes a request. `out` has shape->size bytes and is zeroed first. False with
 // SerializationException or the "validation errors detected" ValidationException.
-MUST_CHECK bool shape_decode(const struct shape *shape, struct slice json, void *out,
-                             struct arena *arena, struct error *error);
+MUST_CHECK bool shape_decode(const struct shape *shape, enum service_layer layer, struct slice json,
+                             void *out, struct arena *arena, struct error *error);
 
 // Raises the fault of a value, if it has one.
 MUST_CHECK bool field_value_check(const struct field_value *field, struct error *error);
@@ -155,6 +163,7 @@ MUST_CHECK bool json_decode_item(struct slice json, struct arena *arena, struct 
 #define FIELD_BOOLEAN                struct field_bool
 #define FIELD_VALUE                  struct field_value
 #define FIELD_ITEM                   struct field_value
+#define FIELD_VALUES                 struct field_value
 #define FIELD_STRUCT(T)              struct T *
 #define FIELD_STRUCT_BY(T, name)     struct T *
 #define FIELD_LIST(KIND)             struct field_list
@@ -162,6 +171,7 @@ MUST_CHECK bool json_decode_item(struct slice json, struct arena *arena, struct 
 #define FIELD_LIST_RANGE(KIND, a, z) struct field_list
 #define FIELD_MAP(KIND)              struct field_map
 #define FIELD_MAP_OF_TABLES(KIND)    struct field_map
+#define FIELD_MAP_BY_TABLE(KIND)     struct field_map
 
 #define RULE(...)                                                                                  \
     &(const struct shape)                                                                          \
@@ -186,6 +196,7 @@ MUST_CHECK bool json_decode_item(struct slice json, struct arena *arena, struct 
 #define RULE_BOOLEAN             RULE(.kind = SHAPE_BOOLEAN)
 #define RULE_VALUE               RULE(.kind = SHAPE_VALUE)
 #define RULE_ITEM                RULE(.kind = SHAPE_ITEM)
+#define RULE_VALUES              RULE(.kind = SHAPE_ITEM, .matches = is_value_name) // placeholders
 #define RULE_STRUCT(T)           &shape_##T
 #define RULE_STRUCT_BY(T, name)  &shape_##name
 #define RULE_LIST(KIND)          RULE(.kind = SHAPE_LIST, .element = RULE_##KIND)
@@ -193,9 +204,11 @@ MUST_CHECK bool json_decode_item(struct slice json, struct arena *arena, struct 
 #define RULE_LIST_RANGE(KIND, a, z)                                                                \
     RULE(.kind = SHAPE_LIST, .element = RULE_##KIND, RULE_MIN(a), RULE_MAX(z))
 #define RULE_MAP(KIND) RULE(.kind = SHAPE_MAP, .element = RULE_##KIND)
-// At least one entry, each under a name of a table.
+// Each entry under a name of a table; and at least one.
+#define RULE_MAP_BY_TABLE(KIND)                                                                    \
+    RULE(.kind = SHAPE_MAP, .element = RULE_##KIND, .key = &shape_own_table_name)
 #define RULE_MAP_OF_TABLES(KIND)                                                                   \
-    RULE(.kind = SHAPE_MAP, .element = RULE_##KIND, RULE_MIN(1), .key = &shape_table_name)
+    RULE(.kind = SHAPE_MAP, .element = RULE_##KIND, RULE_MIN(1), .key = &shape_own_table_name)
 
 #define REQUEST_FIELD(T, need, member, json_name, KIND) FIELD_##KIND member;
 #define REQUEST_STRUCT(T, service_name)                                                            \
@@ -204,10 +217,7 @@ MUST_CHECK bool json_decode_item(struct slice json, struct arena *arena, struct 
     };
 
 #define REQUEST_ROW(T, need, member, json_name, KIND)                                              \
-    {.name = json_name,                                                                            \
-     .shape = RULE_##KIND,                                                                         \
-     .offset = offsetof(struct T, member),                                                         \
-     .required = need},
+    {SHAPE_NAME(json_name), RULE_##KIND, offsetof(struct T, member), need},
 #define SHAPE_DECLARE(T, service_name)       extern const struct shape shape_##T;
 #define SHAPE_DECLARE_AS(x, T, service_name) extern const struct shape shape_##x;
 #define SHAPE_DEFINE(T, service_name)        SHAPE_DEFINE_AS(T, T, service_name)

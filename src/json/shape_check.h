@@ -31,13 +31,16 @@ _Static_assert(offsetof(struct field_int, set) == 0 && offsetof(struct field_dou
 
 // Checks every constraint; false with the collected ValidationException. The error's arena
 // holds the message.
-MUST_CHECK bool shape_check(const struct shape *shape, const void *request, struct error *error);
+MUST_CHECK bool shape_check(const struct shape *shape, enum service_layer layer,
+                            const void *request, struct error *error);
 
 // Appends text from the request to a message. Messages end at a NUL: one in the text becomes
 // \u0000.
 void echo_text(struct buf *out, struct slice text);
 
-// Appends the value as the messages show it: scalars as they are, composites as JSON.
-void shape_echo(struct buf *out, const struct shape *shape, const void *at, bool inline_struct);
+// Appends the value as the layer's messages show it: scalars as they are, composites as JSON or, in
+// the older layer of today, as Java prints them.
+void shape_echo(struct buf *out, const struct shape *shape, enum service_layer layer,
+                const void *at, bool inline_struct);
 
 #endif

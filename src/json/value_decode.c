@@ -12,6 +12,7 @@
 // the field is then decoded again, this time looking ahead for the last of each type.
 #include "json/value_decode.h"
 
+#include <stdlib.h>
 #include <strings.h>
 
 #include "base/encode.h"
@@ -63,8 +64,9 @@ static const struct set_row {
 static bool decode_value(struct value_decoder *d, enum json_place place, unsigned level);
 
 void value_decoder_init(struct value_decoder *decoder, struct json_reader *reader,
-                        struct arena *arena, struct error *error)
+                        enum service_layer layer, struct arena *arena, struct error *error)
 {
+    decoder->layer = layer;
     decoder->reader = reader;
     decoder->error = error;
     decoder->arena = arena;
@@ -83,6 +85,7 @@ void value_decoder_release(struct value_decoder *decoder)
 static void decoder_begin(struct value_decoder *d)
 {
     d->fault = NULL;
+    d->too_deep = false;
     d->fault_weight = 0;
     d->fault_name = VALUE_NONE;
     d->top_name = VALUE_NONE;
@@ -221,7 +224,7 @@ static bool number_fault(struct value_decoder *d, enum number_status status, str
     if (status == NUMBER_PRECISION)
         return fault(d, FAULT_DIGITS);
     if (text.len == 0)
-        return fault(d, FAULT_NUMERIC);
+        return fault(d, layer_is_new(d->layer) ? FAULT_NUMERIC ": " : FAULT_NUMERIC);
     struct buf message;
     buf_init(&message, LIMIT_REQUEST_MEMORY);
     buf_text(&message, FAULT_NUMERIC ": ");
@@ -238,7 +241,11 @@ static bool read_number(struct value_decoder *d, enum json_place place,
     if (!read_string(d, place, &text))
         return false;
     enum number_status status = number_from_text(text, stored, len);
-    return status == NUMBER_OK || number_fault(d, status, text);
+    if (status == NUMBER_OK)
+        return true;
+    if (layer_is_new(d->layer))
+        status = number_judge_wide(text, status);
+    return number_fault(d, status, text);
 }
 
 static bool decode_scalar(struct value_decoder *d, enum value_type type)
@@ -285,26 +292,91 @@ static bool decode_scalar(struct value_decoder *d, enum value_type type)
 
 // ---- Sets ----------------------------------------------------------------------
 
-// The set has a member twice: reads it once more, from before its array, to say so.
+// The members of a set that has been read without error before. False without memory.
+static bool read_members(struct value_decoder *d, struct json_reader at, struct slice **out,
+                         size_t *count)
+{
+    size_t room = 0;
+    bool more = json_enter(&at);
+    *out = NULL;
+    *count = 0;
+    for (struct slice member; more && json_next_element(&at) && json_read_string(&at, &member);) {
+        if (*count == room) {
+            struct slice *larger = arena_alloc(d->arena, (2 * room + 16) * sizeof(*larger));
+            if (larger == NULL)
+                return false;
+            if (room > 0)
+                memcpy(larger, *out, room * sizeof(*larger));
+            *out = larger;
+            room = 2 * room + 16;
+        }
+        (*out)[(*count)++] = member;
+    }
+    return at.error == NULL;
+}
+
+static int compare_members(const void *a, const void *b)
+{
+    return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+// By what they point to, and the same by where they point.
+static int compare_places(const void *a, const void *b)
+{
+    const struct slice *left = *(const struct slice *const *)a;
+    const struct slice *right = *(const struct slice *const *)b;
+    int order = compare_members(left, right);
+    return order != 0 ? order : (left > right) - (left < right);
+}
+
+// How many there are up to the first that comes again, that one included. Sorted, because a set may
+// be made to be slow. 0 without memory.
+static size_t count_to_repeat(struct value_decoder *d, const struct slice *members, size_t count)
+{
+    const struct slice **places = arena_alloc(d->arena, (count + 1) * sizeof(*places));
+    if (places == NULL)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        places[i] = &members[i];
+    qsort(places, count, sizeof(*places), compare_places);
+    const struct slice *first = &members[count - 1];
+    for (size_t i = 1; i < count; i++) {
+        if (slice_equal(*places[i - 1], *places[i]) && places[i] < first)
+            first = places[i];
+    }
+    return (size_t)(first - members) + 1;
+}
+
+// The set has a member twice: reads it once more, from before its array, to say so. The older layer
+// shows it as it was sent; the newer one strings in order and binaries as sent, in quotes, up to
+// the one that comes again.
 static bool repeat_fault(struct value_decoder *d, enum value_type type, struct json_reader at)
 {
+    bool anew = layer_is_new(d->layer);
+    struct slice *members;
+    size_t count;
     if (!fault_is_kept(d))
         return true;
     if (type == VALUE_NS)
-        return fault(d, "Input collection contains duplicates");
+        return fault(d, anew ? INVALID "Input collection contains duplicates."
+                             : "Input collection contains duplicates");
+    if (!read_members(d, at, &members, &count))
+        return error_budget(d->error);
+    if (anew && type == VALUE_SS)
+        qsort(members, count, sizeof(*members), compare_members);
+    if (anew && (count = count_to_repeat(d, members, count)) == 0)
+        return error_budget(d->error);
+    const char *quote = anew ? "\"" : "";
     struct buf message;
     buf_init(&message, LIMIT_REQUEST_MEMORY);
     buf_text(&message, INVALID "Input collection [");
-    struct slice member;
-    const char *comma = "";
-    bool more = json_enter(&at);
-    while (more && json_next_element(&at) && json_read_string(&at, &member)) {
-        buf_text(&message, comma);
-        echo_text(&message, member);
-        comma = ", ";
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            buf_text(&message, anew && type == VALUE_BS ? "," : ", ");
+        buf_text(&message, quote);
+        echo_text(&message, members[i]);
+        buf_text(&message, quote);
     }
-    // It has been read without error before: only memory can have run out.
-    message.failed = message.failed || at.error != NULL;
     buf_text(&message, type == VALUE_BS ? "]of type BS" : "]");
     buf_text(&message, " contains duplicates.");
     return fault_made(d, &message);
@@ -521,9 +593,11 @@ static bool decode_typed(struct value_decoder *d, enum value_type type, unsigned
     case VALUE_L:
     case VALUE_M:
         // The scalar at the bottom counts as a level, too.
-        if (level >= LIMIT_NESTING) {
+        if (level >= d->levels) {
+            bool kept = fault_is_kept(d);
             if (!fault(d, FAULT_NESTING))
                 return false;
+            d->too_deep = d->too_deep || kept;
             return json_skip(d->reader) || text_error(d);
         }
         return type == VALUE_L ? decode_list(d, level) : decode_map(d, PLACE_FIELD, level);
@@ -636,13 +710,31 @@ static bool decode_value(struct value_decoder *d, enum json_place place, unsigne
 
 // ---- Whole fields --------------------------------------------------------------------
 
-static bool decode_finish(struct value_decoder *d, struct field_value *out)
+// The first name of the map that is not taken; what stands there has been read without error.
+static struct slice find_bad_name(struct json_reader at, bool (*takes)(struct slice))
+{
+    struct slice name;
+    if (takes == NULL || !json_enter(&at))
+        return VALUE_NONE;
+    while (json_next_name(&at, &name)) {
+        if (!takes(name))
+            return name;
+        if (!json_skip(&at))
+            break;
+    }
+    return VALUE_NONE;
+}
+
+static bool decode_finish(struct value_decoder *d, const struct json_reader *bookmark,
+                          bool (*takes)(struct slice), struct field_value *out)
 {
     if (d->fault != NULL) {
         *out = (struct field_value){.value = value_empty_map(),
                                     .fault = d->fault,
                                     .malformed = d->malformed,
-                                    .fault_name = d->fault_name};
+                                    .too_deep = d->too_deep,
+                                    .fault_name = d->fault_name,
+                                    .bad_name = find_bad_name(*bookmark, takes)};
         return true;
     }
     const struct buf *built = d->builder.out;
@@ -656,7 +748,7 @@ static bool decode_finish(struct value_decoder *d, struct field_value *out)
 }
 
 static bool decode_field(struct value_decoder *d, enum json_place place, bool item,
-                         struct field_value *out)
+                         bool (*takes)(struct slice), struct field_value *out)
 {
     struct json_reader bookmark = *d->reader;
     d->careful = false;
@@ -665,7 +757,7 @@ static bool decode_field(struct value_decoder *d, enum json_place place, bool it
         if (!(item ? decode_map(d, place, 0) : decode_value(d, place, 1)))
             return false;
         if (!d->repeats)
-            return decode_finish(d, out);
+            return decode_finish(d, &bookmark, takes, out);
         d->careful = true;
         *d->reader = bookmark;
     }
@@ -673,11 +765,16 @@ static bool decode_field(struct value_decoder *d, enum json_place place, bool it
 
 bool value_decode(struct value_decoder *decoder, enum json_place place, struct field_value *out)
 {
-    return decode_field(decoder, place, false, out);
+    decoder->levels = LIMIT_NESTING;
+    return decode_field(decoder, place, false, NULL, out);
 }
 
 bool value_decode_item(struct value_decoder *decoder, enum json_place place,
-                       struct field_value *out)
+                       bool (*takes)(struct slice), struct field_value *out)
 {
-    return decode_field(decoder, place, true, out);
+    // The older layer of today lets a value of an expression be as deep as the whole of an item.
+    decoder->levels = LIMIT_NESTING;
+    if (takes != NULL && decoder->layer == LAYER_OLD)
+        decoder->levels++;
+    return decode_field(decoder, place, true, takes, out);
 }

@@ -27,9 +27,9 @@ bool pql_judge(struct arena *arena, struct partiql_tree *tree, struct error *err
         if (tree->update == NULL)
             return false;
     }
-    // What a table's keys leave of it will be compiled again.
-    return tree->where == NULL || expr_build_condition(&b.expr, pql_condition(&b.expr, tree->where),
-                                                       EXPR_CONDITION) != NULL;
+    // It is compiled when a table's keys have taken their part of it.
+    return tree->where == NULL ||
+           expr_check_condition(&b.expr, pql_condition(&b.expr, tree->where));
 }
 
 // ---- SELECT -------------------------------------------------------------------------------------

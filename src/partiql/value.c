@@ -19,23 +19,24 @@ static const char *number_fault(enum number_status status)
 
 bool pql_number(struct pql_parser *parser, struct slice text, struct slice *out, const char **fault)
 {
-    // PartiQL also writes 5. and .5 and 5.e3: a zero on each side of the point, and all is well.
-    uint8_t *digits = arena_alloc(parser->arena, text.len + 2);
+    // PartiQL also writes .5 and 5. and 5.e3: a zero before the point, and no point without digits.
+    uint8_t *digits = arena_alloc(parser->arena, text.len + 1);
     if (digits == NULL)
         return error_budget(parser->error);
     size_t len = 0;
     for (size_t i = 0; i < text.len; i++) {
+        bool ends = i + 1 == text.len || text.ptr[i + 1] < '0' || text.ptr[i + 1] > '9';
+        if (text.ptr[i] == '.' && ends)
+            continue;
         if (text.ptr[i] == '.' && i == 0)
             digits[len++] = '0';
         digits[len++] = text.ptr[i];
-        bool ends = i + 1 == text.len || text.ptr[i + 1] < '0' || text.ptr[i + 1] > '9';
-        if (text.ptr[i] == '.' && ends)
-            digits[len++] = '0';
     }
     uint8_t encoded[2 + NUMBER_BYTES_MAX] = {VALUE_TAG_N};
     size_t stored;
     enum number_status status = number_from_text(slice_of(digits, len), encoded + 2, &stored);
-    ensure(status != NUMBER_SYNTAX); // the lexer has seen to that
+    if (status == NUMBER_SYNTAX)
+        return pql_malformed(parser, ""); // what the lexer should have seen to
     if (status != NUMBER_OK) {
         *fault = number_fault(status);
         stored = number_from_i64(0, encoded + 2);
@@ -155,31 +156,21 @@ static bool check_name(struct build *build, const struct pql_node *map, const st
     return true;
 }
 
-static bool build_map(struct build *build, const struct pql_node *node)
-{
-    value_open_map(&build->builder);
-    for (const struct pql_node *part = node->first; part != NULL; part = part->next) {
-        if (!check_name(build, node, part))
-            return false;
-        size_t before = build->path.len;
-        buf_text(&build->path, ".");
-        buf_slice(&build->path, part->key);
-        value_name(&build->builder, part->key);
-        if (!build_value(build, part))
-            return false;
-        build->path.len = before;
-    }
-    (void)value_close(&build->builder);
-    return true;
-}
-
-static bool build_list(struct build *build, const struct pql_node *node)
+// The parts of a list or a map, each with its place in the path.
+static bool build_parts(struct build *build, const struct pql_node *node)
 {
     size_t before = build->path.len;
     size_t index = 0;
-    value_open_list(&build->builder);
     for (const struct pql_node *part = node->first; part != NULL; part = part->next) {
-        enter_element(build, index++);
+        if (node->kind == NODE_LIST) {
+            enter_element(build, index++);
+        } else if (check_name(build, node, part)) {
+            buf_text(&build->path, ".");
+            buf_slice(&build->path, part->key);
+            value_name(&build->builder, part->key);
+        } else {
+            return false;
+        }
         if (!build_value(build, part))
             return false;
         build->path.len = before;
@@ -211,11 +202,13 @@ static bool build_value(struct build *build, const struct pql_node *node)
         value_put(&build->builder, node->value);
         return true;
     case NODE_LIST:
-        return build_list(build, node);
+        value_open_list(&build->builder);
+        return build_parts(build, node);
     case NODE_BAG:
         return build_bag(build, node);
     case NODE_MAP:
-        return build_map(build, node);
+        value_open_map(&build->builder);
+        return build_parts(build, node);
     case NODE_CALL:
         return refuse_call(build, node);
     default:

@@ -31,8 +31,7 @@
     X(T, OPTIONAL, return_item_collection_metrics, "ReturnItemCollectionMetrics",                  \
       ENUM("SIZE", "NONE"))
 #define WITH_RETURN_VALUES(X, T)                                                                   \
-    X(T, OPTIONAL, return_values, "ReturnValues",                                                  \
-      ENUM("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"))
+    X(T, OPTIONAL, return_values, "ReturnValues", TEXT_OF(return_values))
 #define WITH_ON_FAILURE(X, T)                                                                      \
     X(T, OPTIONAL, return_values_on_condition_check_failure,                                       \
       "ReturnValuesOnConditionCheckFailure", ENUM("ALL_OLD", "NONE"))
@@ -40,7 +39,7 @@
     X(T, OPTIONAL, select, "Select",                                                               \
       ENUM("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"))
 #define WITH_CONDITIONAL_OPERATOR(X, T)                                                            \
-    X(T, OPTIONAL, conditional_operator, "ConditionalOperator", ENUM("OR", "AND"))
+    X(T, OPTIONAL, conditional_operator, "ConditionalOperator", TEXT_OF(conditional_operator))
 #define WITH_EXPECTED(X, T)                                                                        \
     WITH_CONDITIONAL_OPERATOR(X, T)                                                                \
     X(T, OPTIONAL, expected, "Expected", MAP(STRUCT(expected_attribute_value)))
@@ -49,7 +48,8 @@
 #define WITH_NAMES(X, T)                                                                           \
     X(T, OPTIONAL, expression_attribute_names, "ExpressionAttributeNames", MAP(TEXT))
 #define WITH_NAMES_AND_VALUES(X, T)                                                                \
-    WITH_NAMES(X, T) X(T, OPTIONAL, expression_attribute_values, "ExpressionAttributeValues", ITEM)
+    WITH_NAMES(X, T)                                                                               \
+    X(T, OPTIONAL, expression_attribute_values, "ExpressionAttributeValues", VALUES)
 #define WITH_CONDITION(X, T)                                                                       \
     WITH_ON_FAILURE(X, T)                                                                          \
     X(T, OPTIONAL, condition_expression, "ConditionExpression", TEXT) WITH_NAMES_AND_VALUES(X, T)
@@ -143,8 +143,8 @@ struct empty_request {
     WITH_TABLE_NAME(X, T)                                                                          \
     WITH_METRICS(X, T)                                                                             \
     WITH_RETURN_VALUES(X, T)                                                                       \
-    WITH_KEY(X, T)                                                                                 \
     WITH_EXPECTED(X, T)                                                                            \
+    WITH_KEY(X, T)                                                                                 \
     X(T, OPTIONAL, attribute_updates, "AttributeUpdates", MAP(STRUCT(attribute_value_update)))     \
     WITH_CONDITION(X, T)                                                                           \
     X(T, OPTIONAL, update_expression, "UpdateExpression", TEXT)
@@ -217,7 +217,7 @@ struct empty_request {
     WITH_CAPACITY(X, T)                                                                            \
     WITH_METRICS(X, T)                                                                             \
     X(T, REQUIRED, request_items, "RequestItems",                                                  \
-      MAP_OF_TABLES(LIST_RANGE(STRUCT(write_request), 1, LIMIT_BATCH_WRITE)))
+      MAP_BY_TABLE(LIST_RANGE(STRUCT(write_request), 1, LIMIT_BATCH_WRITE)))
 
 // ---- Transactions -------------------------------------------------------------------------------
 
@@ -265,9 +265,9 @@ struct empty_request {
     X(T, OPTIONAL, update, "Update", STRUCT_BY(transact_action, transact_update))
 
 #define transact_write_items_request_members(X, T)                                                 \
+    WITH_REQUEST_TOKEN(X, T)                                                                       \
     WITH_CAPACITY(X, T)                                                                            \
     WITH_METRICS(X, T)                                                                             \
-    WITH_REQUEST_TOKEN(X, T)                                                                       \
     X(T, REQUIRED, transact_items, "TransactItems",                                                \
       LIST_RANGE(STRUCT(transact_write_item), 1, LIMIT_TRANSACT))
 

@@ -6,6 +6,7 @@
 #include "requests/shapes.h"
 
 #include "base/limits.h"
+#include "expr/expr.h"
 #include "tables/arn.h"
 
 enum { TABLE_ARN_MAX = 1024 };
@@ -22,8 +23,7 @@ static bool is_table_arn(struct slice text)
     .kind = SHAPE_STRING, RULE_MIN(LIMIT_TABLE_NAME_MIN), RULE_MAX(LIMIT_TABLE_NAME_MAX)
 #define NAME_PATTERN .pattern = name_pattern, .matches = table_name_matches
 
-// Item operations take a name or an ARN: the service's reference gives them 1 to 1024
-// characters. A name that no table can have is then simply not found.
+// Item operations take a name or an ARN. A name that is too short for a table is simply not found.
 static bool is_empty_or_name(struct slice text)
 {
     return text.len == 0 || table_name_matches(text);
@@ -32,7 +32,8 @@ static bool is_empty_or_name(struct slice text)
 static const struct shape shape_table_name = {
     .kind = SHAPE_STRING,
     RULE_MIN(1),
-    RULE_MAX(TABLE_ARN_MAX),
+    RULE_MAX(LIMIT_TABLE_NAME_MAX),
+    .old_max = TABLE_ARN_MAX,
     .pattern = name_pattern,
     .matches = is_empty_or_name,
     .exempts = is_table_arn,
@@ -138,9 +139,27 @@ static const struct shape shape_policy_name = {.kind = SHAPE_STRING,
     }
 static const struct shape shape_billing_mode = ENUM_SHAPE("PROVISIONED", "PAY_PER_REQUEST");
 static const struct shape shape_table_class = ENUM_SHAPE("STANDARD", "STANDARD_INFREQUENT_ACCESS");
+// The newer layer has names of its own for these, which are not those it takes.
+static const struct shape shape_return_values = {
+    .kind = SHAPE_ENUM,
+    .values =
+        (const char *const[]){"ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW", NULL},
+    .new_values = "ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE",
+};
+static const struct shape shape_conditional_operator = {
+    .kind = SHAPE_ENUM,
+    .values = (const char *const[]){"OR", "AND", NULL},
+    .new_values = "ALL, OR",
+};
 static const struct shape shape_comparison_operator =
     ENUM_SHAPE("IN", "NULL", "BETWEEN", "LT", "NOT_CONTAINS", "EQ", "GT", "NOT_NULL", "NE", "LE",
                "BEGINS_WITH", "GE", "CONTAINS");
+
+// What RULE_VALUES is made with.
+static bool is_value_name(struct slice name)
+{
+    return expr_is_value_name(name);
+}
 
 // ---- All requests -----------------------------------------------------------------------------
 
@@ -163,14 +182,14 @@ static const struct shape_member *own_table_name(const struct shape *shape)
 
 // A table operation that failed: whether its TableName is why, which is then all it is told. The
 // name is read by itself, for what shape_decode() leaves behind after a failure is nobody's
-// promise.
-static bool own_table_name_check(struct slice json, struct arena *arena, struct error *error)
+// promise. CreateTable has no words of its own for a wrong length.
+static bool own_table_name_check(const struct shape *shape, enum service_layer layer,
+                                 struct slice json, struct arena *arena, struct error *error)
 {
     static const struct shape length = {NAME_LENGTH, .exempts = is_table_arn};
     static const struct shape_member rows[] = {
-        {.name = "TableName",
-         .shape = &length,
-         .offset = offsetof(struct table_name_request, table_name)},
+        {SHAPE_NAME("TableName"), &length, offsetof(struct table_name_request, table_name),
+         OPTIONAL},
     };
     static const struct shape only_name = {
         .kind = SHAPE_STRUCT,
@@ -181,8 +200,9 @@ static bool own_table_name_check(struct slice json, struct arena *arena, struct 
     struct table_name_request request;
     struct error fault;
     error_init(&fault, arena);
-    if (!shape_decode(&only_name, json, &request, arena, &fault))
-        return error_validation(error,
+    if (!shape_decode(&only_name, LAYER_OLD, json, &request, arena, &fault))
+        return (shape == &shape_create_table_request && layer != LAYER_2026_05) ||
+               error_validation(error,
                                 "TableName must be at least %d characters long and at most %d "
                                 "characters long",
                                 LIMIT_TABLE_NAME_MIN, LIMIT_TABLE_NAME_MAX);
@@ -191,15 +211,15 @@ static bool own_table_name_check(struct slice json, struct arena *arena, struct 
                error, "The parameter 'TableName' is required but was not present in the request");
 }
 
-bool request_decode(const struct shape *shape, struct slice json, void *out, struct arena *arena,
-                    struct error *error)
+bool request_decode(const struct shape *shape, enum service_layer layer, struct slice json,
+                    void *out, struct arena *arena, struct error *error)
 {
     struct error fault;
     error_init(&fault, arena);
-    if (shape_decode(shape, json, out, arena, &fault))
+    if (shape_decode(shape, layer, json, out, arena, &fault))
         return true;
     if (fault.code == ERR_VALIDATION && own_table_name(shape) != NULL &&
-        !own_table_name_check(json, arena, error))
+        !own_table_name_check(shape, layer, json, arena, error))
         return false;
     return error_set(error, fault.code, "%s", fault.message);
 }

@@ -25,7 +25,8 @@ extern const struct shape shape_empty_request;
 
 // shape_decode(), and after it what the service words differently:
 //   a table operation without TableName, or with one of a wrong length, says so and nothing else.
-MUST_CHECK bool request_decode(const struct shape *shape, struct slice json, void *out,
-                               struct arena *arena, struct error *error);
+MUST_CHECK bool request_decode(const struct shape *shape, enum service_layer layer,
+                               struct slice json, void *out, struct arena *arena,
+                               struct error *error);
 
 #endif

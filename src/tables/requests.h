@@ -131,10 +131,10 @@
     WITH_BILLING_MODE(X, T)                                                                        \
     WITH_PROVISIONED_THROUGHPUT(X, T)                                                              \
     X(T, REQUIRED, key_schema, "KeySchema", LIST_RANGE(STRUCT(key_schema_element), 1, 2))          \
-    X(T, OPTIONAL, local_secondary_indexes, "LocalSecondaryIndexes",                               \
-      LIST(STRUCT(local_secondary_index)))                                                         \
     X(T, OPTIONAL, global_secondary_indexes, "GlobalSecondaryIndexes",                             \
       LIST(STRUCT(global_secondary_index)))                                                        \
+    X(T, OPTIONAL, local_secondary_indexes, "LocalSecondaryIndexes",                               \
+      LIST(STRUCT(local_secondary_index)))                                                         \
     WITH_STREAM_SPECIFICATION(X, T)                                                                \
     WITH_SSE_SPECIFICATION(X, T)                                                                   \
     X(T, OPTIONAL, tags, "Tags", LIST(STRUCT(request_tag)))                                        \

@@ -190,6 +190,7 @@ struct table *table_spec_make(const struct create_table_request *request, struct
     struct table *table = table_new();
     if (table == NULL)
         return NULL;
+    table->created_ms = now_ms;
     if (settings_set_text(table, &table->name, name) &&
         make_keys(table, request->key_schema.items, request->key_schema.count,
                   &request->attribute_definitions, &table->keys) &&

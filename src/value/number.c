@@ -103,6 +103,7 @@ struct scan {
     bool too_precise; // a digit other than 0 stands behind the 38th
     int64_t seen;     // digits from the first one that is not 0, trailing zeros included
     int64_t point;    // of the number so far
+    int64_t fraction; // digits behind the decimal point
 };
 
 // Reads a run of digits, before the decimal point or behind it.
@@ -114,6 +115,7 @@ static void scan_digits(struct scan *scan, struct decimal *decimal, bool fractio
         if (digit > 9)
             break;
         scan->any = true;
+        scan->fraction += fraction;
         if (digit == 0 && scan->seen == 0) {
             scan->point -= fraction;
             continue;
@@ -131,9 +133,9 @@ static void scan_digits(struct scan *scan, struct decimal *decimal, bool fractio
     scan->at = at;
 }
 
-// Reads "e", an optional sign and digits. Java, in which the service parses numbers,
-// refuses an exponent outside 32 bits as text that is no number at all.
-static bool scan_exponent(struct scan *scan)
+// Reads "e", an optional sign and digits; false if that is not what stands there, or the exponent
+// is beyond `most`.
+static bool scan_exponent(struct scan *scan, int64_t most)
 {
     scan->at++;
     bool negative = scan->at < scan->end && *scan->at == '-';
@@ -146,11 +148,15 @@ static bool scan_exponent(struct scan *scan)
         unsigned digit = *scan->at - (unsigned)'0';
         if (digit > 9)
             return false;
-        exponent = exponent * 10 + digit;
-        if (exponent > INT32_MAX)
+        if (exponent > (most - digit) / 10)
             return false;
+        exponent = exponent * 10 + digit;
     }
+    // What is that large has no need to be exact.
+    if (exponent > INT64_MAX / 4)
+        exponent = INT64_MAX / 4;
     scan->point += negative ? -exponent : exponent;
+    scan->fraction += negative ? exponent : -exponent;
     return true;
 }
 
@@ -203,6 +209,31 @@ static size_t short_from_text(struct slice text, uint8_t out[NUMBER_BYTES_MAX])
     return 1 + pairs;
 }
 
+// Reads all of the text. False if it is no number.
+static bool scan_text(struct slice text, int64_t exponent_most, struct scan *scan,
+                      struct decimal *decimal)
+{
+    if (text.len == 0)
+        return false;
+    *scan = (struct scan){.at = text.ptr, .end = text.ptr + text.len};
+    decimal->count = 0;
+    decimal->negative = *scan->at == '-';
+    if (*scan->at == '-' || *scan->at == '+')
+        scan->at++;
+    scan_digits(scan, decimal, false);
+    if (scan->at < scan->end && *scan->at == '.') {
+        scan->at++;
+        scan_digits(scan, decimal, true);
+    }
+    if (!scan->any || (scan->at < scan->end &&
+                       ((*scan->at | 0x20) != 'e' || !scan_exponent(scan, exponent_most))))
+        return false;
+    // A zero has one digit, the last that was written.
+    if (decimal->count == 0)
+        scan->point = 1 - scan->fraction;
+    return true;
+}
+
 enum number_status number_from_text(struct slice text, uint8_t out[NUMBER_BYTES_MAX], size_t *len)
 {
     size_t short_len = short_from_text(text, out);
@@ -210,33 +241,30 @@ enum number_status number_from_text(struct slice text, uint8_t out[NUMBER_BYTES_
         *len = short_len;
         return NUMBER_OK;
     }
-    if (text.len == 0)
-        return NUMBER_SYNTAX;
     struct decimal decimal;
-    struct scan scan = {.at = text.ptr, .end = text.ptr + text.len};
-    decimal.count = 0;
-    decimal.negative = *scan.at == '-';
-    if (*scan.at == '-' || *scan.at == '+')
-        scan.at++;
-    scan_digits(&scan, &decimal, false);
-    if (scan.at < scan.end && *scan.at == '.') {
-        scan.at++;
-        scan_digits(&scan, &decimal, true);
-    }
-    if (!scan.any)
+    struct scan scan;
+    // The digits behind the point less the exponent are what Java calls the scale.
+    if (!scan_text(text, INT32_MAX, &scan, &decimal) || scan.fraction > INT32_MAX)
         return NUMBER_SYNTAX;
-    if (scan.at < scan.end && ((*scan.at | 0x20) != 'e' || !scan_exponent(&scan)))
-        return NUMBER_SYNTAX;
-    if (decimal.count > 0) {
-        enum number_status status = point_check(scan.point);
-        if (status != NUMBER_OK)
-            return status;
-        if (scan.too_precise)
-            return NUMBER_PRECISION;
-        decimal.point = (int)scan.point;
-    }
+    if (scan.point > INT32_MAX)
+        return NUMBER_UNDERFLOW;
+    enum number_status status = point_check(scan.point);
+    if (status != NUMBER_OK)
+        return status;
+    if (scan.too_precise)
+        return NUMBER_PRECISION;
+    decimal.point = (int)scan.point;
     *len = decimal_encode(&decimal, out);
     return NUMBER_OK;
+}
+
+enum number_status number_judge_wide(struct slice text, enum number_status status)
+{
+    struct decimal decimal;
+    struct scan scan;
+    if (status == NUMBER_PRECISION)
+        return status;
+    return scan_text(text, INT64_MAX, &scan, &decimal) ? point_check(scan.point) : NUMBER_SYNTAX;
 }
 
 static char *digits_out(char *to, const uint8_t *digits, size_t count)

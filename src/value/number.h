@@ -19,14 +19,19 @@ enum number_status {
     NUMBER_OK,
     NUMBER_SYNTAX,    // not a number at all
     NUMBER_OVERFLOW,  // magnitude above 9.99…E+125
-    NUMBER_UNDERFLOW, // magnitude below 1E-130 but not zero
+    NUMBER_UNDERFLOW, // magnitude below 1E-130 but not zero, or a zero with such an exponent
     NUMBER_PRECISION, // more than 38 significant digits
 };
 
 // Decimal text (optional sign, digits, fraction, exponent) to the stored form.
-// `len` is set on NUMBER_OK only.
+// `len` is set on NUMBER_OK only. Judges as Java's BigDecimal, by which the service reads numbers:
+// an exponent outside 32 bits is no number, and one that leaves them only with the digits wraps
+// around (1e2147483647 is an underflow).
 MUST_CHECK enum number_status number_from_text(struct slice text, uint8_t out[NUMBER_BYTES_MAX],
                                                size_t *len);
+// How the newer layer of the service judges a text that number_from_text() refused with `status`:
+// exponents have 64 bits, and nothing wraps around.
+enum number_status number_judge_wide(struct slice text, enum number_status status);
 
 // The stored form to the text DynamoDB answers with. Returns the length; no NUL.
 size_t number_to_text(struct slice stored, char out[NUMBER_TEXT_MAX]);

@@ -34,6 +34,7 @@ static void own_table(struct owned *owned, const struct table *table)
     own(owned, table->collections);
     own(owned, table->ttl.tree);
     own(owned, table->claims);
+    own(owned, table->next_claims);
     own(owned, table->log);
     for (size_t i = 0; i < table->index_count; i++)
         own(owned, table->indexes[i].tree);

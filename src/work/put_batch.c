@@ -85,7 +85,7 @@ bool put_batch_check(struct engine *engine, struct table *table, struct arena *a
         return false;
     if (!item_size_check(action.item, error))
         return false;
-    if (value_depth(action.item) > LIMIT_NESTING + 1)
+    if (value_depth(action.item) > LIMIT_NESTING)
         return error_validation(error, "Nesting Levels have exceeded supported limits");
     if (!write_action_address(&action, arena, error))
         return false;

@@ -70,9 +70,9 @@ class Items(Case):
             ('The provided key element does not match the schema', table.delete_item, dict(Key={'pk': 'x', 'sk': 'y'})),
             (invalid + 'Cannot update attribute sk. This attribute is part of the key', table.update_item,
              dict(Key=key, UpdateExpression='SET sk = :v', ExpressionAttributeValues={':v': 2})),
-            ('Invalid UpdateExpression: Attribute name is a reserved keyword; reserved keyword: name', table.update_item,
+            ('1 validation error detected: Invalid UpdateExpression: Attribute name is a reserved keyword; reserved keyword: name', table.update_item,
              dict(Key=key, UpdateExpression='SET name = :v', ExpressionAttributeValues={':v': 2})),
-            (re.compile('^Invalid UpdateExpression: Syntax error; token: "<EOF>", near: "SET"$'), table.update_item,
+            (re.compile('^1 validation error detected: Invalid UpdateExpression: Syntax error; token: "<EOF>", near: "SET"$'), table.update_item,
              dict(Key=key, UpdateExpression='SET')),
             ('Item size has exceeded the maximum allowed size', table.put_item, dict(Item={**key, 'd': 'x' * 409600})),
         ]

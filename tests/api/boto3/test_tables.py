@@ -86,8 +86,8 @@ class Tables(Case):
     def test_errors(self):
         key = dict(KeySchema=[{'AttributeName': 'pk', 'KeyType': 'HASH'}],
                    AttributeDefinitions=[{'AttributeName': 'pk', 'AttributeType': 'S'}], BillingMode='PAY_PER_REQUEST')
-        self.assertFails('ValidationException', 'TableName must be at least 3 characters long and at most '
-                         '255 characters long',
+        self.assertFails('ValidationException', "1 validation error detected: Value 'ab' at 'tableName' failed to "
+                         'satisfy constraint: Member must have length greater than or equal to 3',
                          client.create_table, TableName='ab', **key)
         table = create_table()
         self.assertFails('ResourceInUseException', f'Table already exists: {table.name}',

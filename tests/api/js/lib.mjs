@@ -205,12 +205,22 @@ export const CANCELED = 'TransactionCanceledException';
 export const SERIALIZATION = 'SerializationException';
 export const INVALID = 'One or more parameter values were invalid: ';
 
+// What these refuse before they look at the table, the service tells in an envelope.
+const ENVELOPED = ['PutItem', 'UpdateItem', 'DeleteItem'];
+export const ENVELOPE = '1 validation error detected: ';
+function enveloped(message) {
+    if (message instanceof RegExp) return new RegExp(message.source.replace('^', '^' + ENVELOPE), message.flags);
+    return /^\d+ validation errors? detected: /.test(message) ? message : ENVELOPE + message;
+}
+
 // Rows of [title, request or () => request, exception, message, options], each one test.
 // A request in raw form (strings, wrong types) is sent without the SDK by { raw: true }.
-// Options for all rows may follow them.
+// { bare: true } marks what is not told in the envelope. Options for all rows may follow them.
 export function errorCases(operation, rows, common = {}) {
-    for (const [title, input, name, message, own = {}] of rows) {
+    for (const [title, input, name, text, own = {}] of rows) {
         const options = { ...common, ...own };
+        const wrap = ENVELOPED.includes(operation) && name === VALIDATION && text && !options.bare;
+        const message = wrap ? enveloped(text) : text;
         test(`${operation}: ${title}`, options.real ? REAL : {}, async () => {
             const request = typeof input === 'function' ? input() : input;
             if (options.raw) {

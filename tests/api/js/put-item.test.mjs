@@ -1,7 +1,7 @@
 // PutItem, and with it the rules of values: types, numbers, keys, sizes.
 import { test } from 'node:test';
 import {
-    assert, B, BOOL, BS, CONDITION, errorCases, fails, get, INVALID, L, M, makeTable, N, NOT_FOUND, NS, NULL, put,
+    assert, B, BOOL, BS, CONDITION, ENVELOPE, errorCases, fails, get, INVALID, L, M, makeTable, N, NOT_FOUND, NS, NULL, put,
     raw, REAL, S, same, SS, VALIDATION,
 } from './lib.mjs';
 
@@ -60,10 +60,10 @@ const NUMBERS = [
     ['0.12345678901234567890123456789012345678', '0.12345678901234567890123456789012345678'],
     ['1' + '0'.repeat(60), '1' + '0'.repeat(60)],
     ['0.' + '0'.repeat(100) + '1', '0.' + '0'.repeat(100) + '1'],
-    ['0E500', '0'],
+    ['0E125', '0'],
 ];
 for (const [given, stored] of NUMBERS) {
-    test(`number ${given.slice(0, 50)}`, given === '0E500' ? REAL : {}, async () => {
+    test(`number ${given.slice(0, 50)}`, given === '0E125' ? REAL : {}, async () => {
         await put(table, { pk: S('number'), n: N(given) });
         assert.equal((await get(table, { pk: S('number') })).n.N, stored);
     });
@@ -81,14 +81,15 @@ const BAD_NUMBERS = [
     ...['abc', '1a', '1 2', '0x10', 'NaN', 'Infinity', '1e', '--1', '1.2.3', ',1'].map((text) => [
         text, 'The parameter cannot be converted to a numeric value: ' + text,
     ]),
-    ['', 'The parameter cannot be converted to a numeric value'],
+    ['', 'The parameter cannot be converted to a numeric value: '],
+    ['0E126', OVERFLOW], ['0E-131', UNDERFLOW],
 ];
 errorCases('PutItem', BAD_NUMBERS.map(([text, message]) => [
     `the number '${text.slice(0, 45)}'`, () => ({ TableName: table, Item: { pk: S('x'), n: N(text) } }), VALIDATION, message,
 ]));
 
 test('set members of equal value are duplicates, however written', async () => {
-    await fails(put(table, { pk: S('x'), n: NS('1', '1.0') }), VALIDATION, 'Input collection contains duplicates');
+    await fails(put(table, { pk: S('x'), n: NS('1', '1.0') }), VALIDATION, ENVELOPE + INVALID + 'Input collection contains duplicates.');
 });
 
 test('numbers are keys by value', async () => {
@@ -224,61 +225,61 @@ errorCases('PutItem', [
     ['an empty number set', item({ a: NS() }), VALIDATION, INVALID + 'An number set  may not be empty'],
     ['an empty binary set', item({ a: { BS: [] } }), VALIDATION, INVALID + 'Binary sets should not be empty'],
     ['an empty set inside a list', item({ a: L(SS()) }), VALIDATION, INVALID + 'An string set  may not be empty'],
-    ['a string twice in a set', item({ a: SS('a', 'b', 'a') }), VALIDATION, INVALID + 'Input collection [a, b, a] contains duplicates.'],
-    ['a number twice in a set', item({ a: NS(1, 2, 1) }), VALIDATION, 'Input collection contains duplicates'],
+    ['a string twice in a set', item({ a: SS('a', 'b', 'a') }), VALIDATION, INVALID + 'Input collection ["a", "a"] contains duplicates.'],
+    ['a number twice in a set', item({ a: NS(1, 2, 1) }), VALIDATION, INVALID + 'Input collection contains duplicates.'],
     ['bytes twice in a set', item({ a: { BS: ['Yg==', 'Yg=='] } }), VALIDATION,
-        INVALID + 'Input collection [Yg==, Yg==]of type BS contains duplicates.', { raw: true, real: true }],
+        INVALID + 'Input collection ["Yg==","Yg=="]of type BS contains duplicates.', { raw: true, real: true }],
     ['bytes twice in a set (any text)', item({ a: BS('b', 'b') }), VALIDATION, /^One or more parameter values were invalid: Input collection .*of type BS contains duplicates\.$/],
     ['a number that is no number', item({ a: N('x') }), VALIDATION, 'The parameter cannot be converted to a numeric value: x'],
     ['a member of a set that is no number', item({ a: NS(1, 'x') }), VALIDATION, 'The parameter cannot be converted to a numeric value: x'],
     // Keys.
-    ['no key', { TableName: table, Item: { a: S('x') } }, VALIDATION, INVALID + 'Missing the key pk in the item'],
-    ['no sort key', { TableName: ranged, Item: { pk: S('x') } }, VALIDATION, INVALID + 'Missing the key sk in the item'],
-    ['an empty item', { TableName: table, Item: {} }, VALIDATION, INVALID + 'Missing the key pk in the item'],
-    ['a key of another type', { TableName: table, Item: { pk: N(1) } }, VALIDATION, INVALID + 'Type mismatch for key pk expected: S actual: N'],
-    ['a sort key of another type', { TableName: ranged, Item: { pk: S('x'), sk: B('x') } }, VALIDATION, INVALID + 'Type mismatch for key sk expected: S actual: B'],
-    ['a key that is a list', { TableName: table, Item: { pk: L(S('x')) } }, VALIDATION, INVALID + 'Type mismatch for key pk expected: S actual: L'],
-    ['a key that is a null', { TableName: table, Item: { pk: NULL } }, VALIDATION, INVALID + 'Type mismatch for key pk expected: S actual: NULL'],
-    ['a key that is a boolean', { TableName: table, Item: { pk: BOOL(true) } }, VALIDATION, INVALID + 'Type mismatch for key pk expected: S actual: BOOL'],
-    ['a key that is a set', { TableName: table, Item: { pk: SS('a') } }, VALIDATION, INVALID + 'Type mismatch for key pk expected: S actual: SS'],
-    ['an empty key', { TableName: table, Item: { pk: S('') } }, VALIDATION, EMPTY + 'string value. Key: pk'],
-    ['an empty sort key', { TableName: ranged, Item: { pk: S('x'), sk: S('') } }, VALIDATION, EMPTY + 'string value. Key: sk'],
-    ['an empty binary key', { TableName: numeric, Item: { pk: N(1), sk: B('') } }, VALIDATION, EMPTY + 'binary value. Key: sk'],
+    ['no key', { TableName: table, Item: { a: S('x') } }, VALIDATION, INVALID + 'Missing the key pk in the item', { bare: true }],
+    ['no sort key', { TableName: ranged, Item: { pk: S('x') } }, VALIDATION, INVALID + 'Missing the key sk in the item', { bare: true }],
+    ['an empty item', { TableName: table, Item: {} }, VALIDATION, INVALID + 'Missing the key pk in the item', { bare: true }],
+    ['a key of another type', { TableName: table, Item: { pk: N(1) } }, VALIDATION, INVALID + 'Type mismatch for key pk expected: S actual: N', { bare: true }],
+    ['a sort key of another type', { TableName: ranged, Item: { pk: S('x'), sk: B('x') } }, VALIDATION, INVALID + 'Type mismatch for key sk expected: S actual: B', { bare: true }],
+    ['a key that is a list', { TableName: table, Item: { pk: L(S('x')) } }, VALIDATION, INVALID + 'Type mismatch for key pk expected: S actual: L', { bare: true }],
+    ['a key that is a null', { TableName: table, Item: { pk: NULL } }, VALIDATION, INVALID + 'Type mismatch for key pk expected: S actual: NULL', { bare: true }],
+    ['a key that is a boolean', { TableName: table, Item: { pk: BOOL(true) } }, VALIDATION, INVALID + 'Type mismatch for key pk expected: S actual: BOOL', { bare: true }],
+    ['a key that is a set', { TableName: table, Item: { pk: SS('a') } }, VALIDATION, INVALID + 'Type mismatch for key pk expected: S actual: SS', { bare: true }],
+    ['an empty key', { TableName: table, Item: { pk: S('') } }, VALIDATION, EMPTY + 'string value. Key: pk', { bare: true }],
+    ['an empty sort key', { TableName: ranged, Item: { pk: S('x'), sk: S('') } }, VALIDATION, EMPTY + 'string value. Key: sk', { bare: true }],
+    ['an empty binary key', { TableName: numeric, Item: { pk: N(1), sk: B('') } }, VALIDATION, EMPTY + 'binary value. Key: sk', { bare: true }],
     ['a partition key of 2049 bytes', { TableName: table, Item: { pk: S('x'.repeat(2049)) } }, VALIDATION,
-        INVALID + 'Size of hashkey has exceeded the maximum size limit of2048 bytes'],
+        INVALID + 'Size of hashkey has exceeded the maximum size limit of2048 bytes', { bare: true }],
     ['a sort key of 1025 bytes', { TableName: ranged, Item: { pk: S('x'), sk: S('x'.repeat(1025)) } }, VALIDATION,
-        INVALID + 'Aggregated size of all range keys has exceeded the size limit of 1024 bytes'],
+        INVALID + 'Aggregated size of all range keys has exceeded the size limit of 1024 bytes', { bare: true }],
     // Index keys.
     ['an index key of another type', { TableName: indexed, Item: { pk: S('x'), sk: S('y'), a: N(1) } }, VALIDATION,
-        INVALID + 'Type mismatch for Index Key a Expected: S Actual: N IndexName: byA'],
+        INVALID + 'Type mismatch for Index Key a Expected: S Actual: N IndexName: byA', { bare: true }],
     ['an index key that is a map', { TableName: indexed, Item: { pk: S('x'), sk: S('y'), b: M({}) } }, VALIDATION,
-        INVALID + 'Type mismatch for Index Key b Expected: B Actual: M IndexName: byB'],
+        INVALID + 'Type mismatch for Index Key b Expected: B Actual: M IndexName: byB', { bare: true }],
     ['an empty index key', { TableName: indexed, Item: { pk: S('x'), sk: S('y'), a: S(''), n: N(1) } }, VALIDATION,
         'One or more parameter values are not valid. A value specified for a secondary index key is not supported. ' +
-        'The AttributeValue for a key attribute cannot contain an empty string value. IndexName: byA, IndexKey: a'],
+        'The AttributeValue for a key attribute cannot contain an empty string value. IndexName: byA, IndexKey: a', { bare: true }],
     ['an empty index key of an index the item is not in', { TableName: indexed, Item: { pk: S('x'), sk: S('y'), a: S('') } }, VALIDATION,
         'One or more parameter values are not valid. A value specified for a secondary index key is not supported. ' +
-        'The AttributeValue for a key attribute cannot contain an empty string value. IndexName: byA, IndexKey: a'],
+        'The AttributeValue for a key attribute cannot contain an empty string value. IndexName: byA, IndexKey: a', { bare: true }],
     ['an index key of 2049 bytes', { TableName: indexed, Item: { pk: S('x'), sk: S('y'), a: S('x'.repeat(2049)), n: N(1) } }, VALIDATION,
-        /^One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of ?2048 bytes/],
+        /^One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of ?2048 bytes/, { bare: true }],
     ['a local index key of 1025 bytes', { TableName: indexed, Item: { pk: S('x'), sk: S('y'), b: B('x'.repeat(1025)) } }, VALIDATION,
-        /^One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes/],
+        /^One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of 1024 bytes/, { bare: true }],
     // The request.
     ['no table', { Item: { pk: S('x') } }, VALIDATION, one + "Value null at 'tableName' failed to satisfy constraint: Member must not be null", { real: true }],
     ['an empty table name', { TableName: '', Item: { pk: S('x') } }, VALIDATION,
-        /Value '' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 1/, { real: true }],
+        "Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1", { real: true }],
     ['a table name with other characters', { TableName: 'bad table!@#', Item: { pk: S('x') } }, VALIDATION,
-        one + "Value 'bad table!@#' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+", { real: true }],
-    ['a long table name', { TableName: 'a'.repeat(1025), Item: { pk: S('x') } }, VALIDATION,
-        one + `Value '${'a'.repeat(1025)}' at 'tableName' failed to satisfy constraint: Member must have length less than or equal to 1024`, { real: true }],
+        "Value at 'TableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+", { real: true }],
+    ['a long table name', { TableName: 'a'.repeat(256), Item: { pk: S('x') } }, VALIDATION,
+        "Value at 'TableName' failed to satisfy constraint: Member must have length less than or equal to 255", { real: true }],
     ['no item', { TableName: table }, VALIDATION, one + "Value null at 'item' failed to satisfy constraint: Member must not be null", { real: true }],
-    ['neither', {}, VALIDATION, /^2 validation errors detected: .*'(tableName|item)'.*Member must not be null; .*'(tableName|item)'.*Member must not be null$/, { real: true }],
+    ['neither', {}, VALIDATION, /^2 validation errors detected: .*'(tableName|item)'.*Member must not be null; .*'(tableName|item)'.*Member must not be null$/, { real: true, bare: true }],
     ['a table that is not there', { TableName: 'js-no-such-table', Item: { pk: S('x') } }, NOT_FOUND, 'Requested resource not found', { real: true }],
     ['a table that is not there (any text)', { TableName: 'js-no-such-table', Item: { pk: S('x') } }, NOT_FOUND],
     ['an unknown ReturnValues', { ...item(), ReturnValues: 'SOME' }, VALIDATION,
-        one + "Value 'SOME' at 'returnValues' failed to satisfy constraint: Member must satisfy enum value set: [ALL_NEW, UPDATED_OLD, ALL_OLD, NONE, UPDATED_NEW]", { real: true }],
+        'Failed to satisfy constraint: Member must satisfy enum value set: [ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]', { real: true }],
     ['three bad enums', { ...item(), ReturnValues: 'A', ReturnConsumedCapacity: 'B', ReturnItemCollectionMetrics: 'C' }, VALIDATION,
-        /^3 validation errors detected: /, { real: true }],
+        /^3 validation errors detected: /, { real: true, bare: true }],
     ['ReturnValues of an update', { ...item(), ReturnValues: 'ALL_NEW' }, VALIDATION, 'ReturnValues can only be ALL_OLD or NONE'],
     ['ReturnValues UPDATED_OLD', { ...item(), ReturnValues: 'UPDATED_OLD' }, VALIDATION, 'ReturnValues can only be ALL_OLD or NONE'],
     ['an unknown ReturnConsumedCapacity', { ...item(), ReturnConsumedCapacity: 'SOME' }, VALIDATION,
@@ -292,7 +293,7 @@ errorCases('PutItem', [
         /^Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "="$/, { real: true }],
     ['a bad index key where the condition fails, too', {
         TableName: indexed, Item: { pk: S('order'), sk: S('y'), a: N(1) }, ConditionExpression: 'attribute_exists(pk)',
-    }, VALIDATION, INVALID + 'Type mismatch for Index Key a Expected: S Actual: N IndexName: byA'],
+    }, VALIDATION, INVALID + 'Type mismatch for Index Key a Expected: S Actual: N IndexName: byA', { bare: true }],
     // Shapes the SDK would not send.
     ['a string for a map', { TableName: table, Item: 'x' }, 'SerializationException', /.*/, { raw: true, real: true }],
     ['a number where a string must be', { TableName: table, Item: { pk: { S: 5 } } }, 'SerializationException', 'NUMBER_VALUE cannot be converted to String', { raw: true, real: true }],

@@ -930,6 +930,18 @@ class Faults(Base):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("unknown operation in the fault 'X:y'", done.stderr)
 
+    def test_service_texts(self):
+        number = {"TableName": "none", "Item": {"n": {"N": "x"}}}
+        for options, message in (((), "1 validation error detected: The parameter cannot be converted to a numeric value: x"),
+                                 (("--service-texts", "2026-05"), "The parameter cannot be converted to a numeric value: x")):
+            server = Server(*options)
+            self.assertEqual(server.call("PutItem", **number)[1]["message"], message)
+            self.assertEqual(server.stop(), 0)
+        done = subprocess.run([BIN, "serve", "--port", "0", "--memory", "--service-texts", "1999-12"],
+                              capture_output=True, text=True, timeout=20)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--service-texts: only 2026-05 is known", done.stderr)
+
     def test_a_stop_does_not_wait(self):
         server = Server("--fault", "ListTables:latency=30000ms")
         answers = []

@@ -167,12 +167,15 @@ static bool next_line(struct scenario *s, struct slice *out)
     return false;
 }
 
-// "!settle" waits for background work; "!region NAME" changes the region of the requests.
+// "!settle" waits for background work; "!region NAME" changes the region of the requests; "!texts
+// 2026-05" and "!texts" the words of errors.
 static void directive(struct scenario *s, struct slice line)
 {
     struct slice region = SLICE_LIT("!region ");
     if (slice_is(line, "!settle"))
         engine_settle(s->api->shop.engine);
+    else if (slice_is(line, "!texts 2026-05") || slice_is(line, "!texts"))
+        assert_true(api_service_texts(s->api, line.len > 6 ? "2026-05" : NULL));
     else if (slice_begins(line, region))
         s->call.region = slice_of(line.ptr + region.len, line.len - region.len);
     else
@@ -213,8 +216,9 @@ static void run_case(struct scenario *s, struct slice operation)
     body = expand(&large[0], body);
     expected = expand(&large[1], expected);
     call_run(&s->call, operation, body);
-    bool ok =
-        expected.ptr[0] == '{' ? answer_is(&s->call, expected) : failure_is(&s->call, expected);
+    bool ok = expected.ptr[0] == '{'            ? answer_is(&s->call, expected)
+              : slice_is(expected, "(nothing)") ? s->call.status == 200 && s->call.response.len == 0
+                                                : failure_is(&s->call, expected);
     if (!ok || getenv("GOLDEN_PRINT") != NULL)
         (void)fprintf(stderr, "%s:%d: %.*s %s\n  expected %.*s\n  got      %.*s\n", s->path, line,
                       SLICE_FMT(operation), ok ? "is right" : "is WRONG", SLICE_FMT(expected),

@@ -522,6 +522,235 @@ static void needs_its_model(void **state)
     world_close(&w);
 }
 
+// A guard for which the index leaves out the items whose `kind` is the one in its context.
+struct picky_guard {
+    struct guard guard; // first
+    struct slice kind;
+};
+
+static bool picky_write(const struct guard *guard, struct guard_write *write, struct error *error)
+{
+    (void)guard;
+    (void)write;
+    (void)error;
+    return true;
+}
+
+static struct guard_outsiders picky_outsiders(const struct guard *guard, struct slice index)
+{
+    const struct picky_guard *picky = (const struct picky_guard *)guard;
+    return (struct guard_outsiders){SLICE_LIT("kind"),
+                                    slice_is(index, "byG") && picky->kind.len > 0, &picky->kind};
+}
+
+static const struct guard_ops picky_ops = {
+    .write = picky_write, .outsiders = picky_outsiders, .free = small_free};
+
+static bool alter_pick(void *context, struct table *current, struct table **next,
+                       struct error *error)
+{
+    (void)error;
+    *next = table_clone(current);
+    assert_non_null(*next);
+    struct picky_guard *picky = context == NULL ? NULL : calloc(1, sizeof(*picky));
+    if (picky != NULL)
+        *picky = (struct picky_guard){{.ops = &picky_ops, .references = 1}, slice_str(context)};
+    assert_true(table_set_guard(*next, picky == NULL ? slice_of(NULL, 0) : SLICE_LIT("picky"),
+                                picky == NULL ? NULL : &picky->guard));
+    guard_release(picky == NULL ? NULL : &picky->guard);
+    return true;
+}
+
+static void expect_entries(struct world *w, size_t count)
+{
+    struct page_result found;
+    engine_settle(w->engine);
+    scan_all(w, "t", "byG", &found);
+    buf_release(&found.items);
+    assert_int_equal(found.count, count);
+    struct table *table = engine_table(w->engine, SLICE_LIT("t"));
+    assert_int_equal(table->indexes[0].status, INDEX_ACTIVE);
+    assert_int_equal(table->indexes[0].stats->items, count);
+    table_release(table);
+}
+
+static bool put_kind(struct world *w, const char *key, const char *kind)
+{
+    return put_item(w, "t", item_of(w, key, "sk=1", "g=1", "h=1", kind, NULL));
+}
+
+static void indexes_leave_out(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    create_table(&w, "t", true, false);
+    assert_true(put_kind(&w, "pk=1", "kind=a") && put_kind(&w, "pk=2", "kind=b") &&
+                put_item(&w, "t", item_of(&w, "pk=3", "sk=1", "g=1", "h=1", NULL)));
+    expect_entries(&w, 3);
+    // Another guard: the index is filled anew. What has no kind is in it.
+    assert_true(change_table(&w, "t", alter_pick, (void *)"b"));
+    expect_entries(&w, 2);
+    assert_true(put_kind(&w, "pk=4", "kind=b"));
+    expect_entries(&w, 2);
+    // An item that becomes another kind moves in and out.
+    assert_true(put_kind(&w, "pk=4", "kind=a"));
+    expect_entries(&w, 3);
+    assert_true(put_kind(&w, "pk=1", "kind=b") &&
+                delete_item(&w, "t", item_of(&w, "pk=2", "sk=1", NULL)));
+    expect_entries(&w, 2);
+    // The same again changes nothing; the table's record knows what is left out.
+    struct table *table = engine_table(w.engine, SLICE_LIT("t"));
+    tree_id tree = table->indexes[0].tree;
+    struct table *copy = table_clone(table);
+    assert_true(slice_is(copy->indexes[0].without.values[0], "b"));
+    table_release(copy);
+    table_release(table);
+    assert_true(change_table(&w, "t", alter_pick, (void *)"b"));
+    table = engine_table(w.engine, SLICE_LIT("t"));
+    assert_int_equal(table->indexes[0].tree, tree);
+    table_release(table);
+    // Without a guard it has all again.
+    assert_true(change_table(&w, "t", alter_pick, NULL));
+    expect_entries(&w, 3);
+    world_close(&w);
+}
+
+// Items with many attributes are looked through once for all that matters.
+static void wide_items_are_left_out(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    create_table(&w, "t", true, false);
+    assert_true(change_table(&w, "t", alter_pick, (void *)"b"));
+    struct buf out;
+    struct value_builder builder;
+    buf_init(&out, 1 << 20);
+    value_builder_init(&builder, &out);
+    value_open_map(&builder);
+    for (int i = 0; i < 200; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "a%03d", i);
+        value_name(&builder, slice_str(name));
+        value_put_bool(&builder, true);
+    }
+    static const char *const more[][2] = {
+        {"g", "1"}, {"h", "1"}, {"kind", "b"}, {"pk", "1"}, {"sk", "1"}};
+    for (size_t i = 0; i < 5; i++) {
+        value_name(&builder, slice_str(more[i][0]));
+        value_put_string(&builder, slice_str(more[i][1]));
+    }
+    assert_true(value_close(&builder));
+    assert_true(put_item(&w, "t", buf_view(&out)));
+    expect_entries(&w, 0);
+    value_builder_release(&builder);
+    buf_release(&out);
+    world_close(&w);
+}
+
+// ---- The next guard ---------------------------------------------------------------------------
+
+static bool alter_next(void *context, struct table *current, struct table **next,
+                       struct error *error)
+{
+    const bool *wanted = context;
+    (void)error;
+    struct guard *guard = *wanted ? small_guard(NULL, NULL, NULL) : NULL;
+    *next = table_clone(current);
+    assert_non_null(*next);
+    table_set_next(*next, guard, false);
+    guard_release(guard);
+    return true;
+}
+
+static bool alter_follow(void *context, struct table *current, struct table **next,
+                         struct error *error)
+{
+    assert_non_null(current->next);
+    assert_int_not_equal(current->next_claims, 0);
+    assert_true(alter_attach(context, current, next, error));
+    table_take_claims(*next);
+    assert_int_equal((*next)->claims, current->next_claims);
+    assert_null((*next)->next);
+    return true;
+}
+
+static bool has_clashed(struct world *world)
+{
+    char name[CLASH_NAME_MAX];
+    struct slice record;
+    struct table *table = engine_table(world->engine, SLICE_LIT("t"));
+    assert_true(engine_record(world->engine, claims_clash_name(table->next_claims, name),
+                              &world->arena, &record, &world->error));
+    table_release(table);
+    return record.len > 0;
+}
+
+static void claim_item(struct world *world, struct slice key)
+{
+    struct write_action action = {
+        .kind = WRITE_UPDATE, .item = key, .flags = WRITE_TOUCH | WRITE_CLAIM};
+    assert_true(run_action(world, "t", &action));
+    assert_false(action.out.changed);
+}
+
+// A guard that is to follow changes and refuses nothing, but knows who has what when it
+// follows.
+static void test_next(void **state)
+{
+    (void)state;
+    struct world world;
+    bool wanted = true;
+    world_open(&world);
+    create_table(&world, "t", true, false);
+    struct slice old = item_of(&world, "pk=a", "sk=1", "email=a@x", "name=a", NULL);
+    assert_true(put_item(&world, "t", old));
+    assert_true(change_table(&world, "t", alter_next, &wanted));
+    assert_true(put_item(&world, "t", item_of(&world, "pk=b", "sk=1", "email=b@x", NULL)));
+    assert_true(put_item(&world, "t", item_of(&world, "pk=b", "sk=1", "email=c@x", NULL)));
+    claim_item(&world, item_of(&world, "pk=a", "sk=1", NULL));
+    claim_item(&world, item_of(&world, "pk=none", "sk=1", NULL));
+    assert_true(slice_equal(read_item(&world, old), old));
+    assert_false(has_clashed(&world));
+    assert_true(change_table(&world, "t", alter_follow, NULL));
+    // a@x was there before, c@x came meanwhile, and b@x was given back.
+    assert_false(put_item(&world, "t", item_of(&world, "pk=c", "sk=1", "email=a@x", NULL)));
+    assert_false(put_item(&world, "t", item_of(&world, "pk=c", "sk=1", "email=c@x", NULL)));
+    assert_true(put_item(&world, "t", item_of(&world, "pk=c", "sk=1", "email=b@x", NULL)));
+    world_close(&world);
+}
+
+// Beside the guard that is there, whose claims are its own; and two items with the same value.
+static void test_next_clash(void **state)
+{
+    (void)state;
+    struct world world;
+    bool wanted = true;
+    guarded_open(&world);
+    assert_true(put_item(&world, "t", item_of(&world, "pk=a", "sk=1", "email=a@x", NULL)));
+    assert_true(change_table(&world, "t", alter_next, &wanted));
+    claim_item(&world, item_of(&world, "pk=a", "sk=1", NULL));
+    assert_false(put_item(&world, "t", item_of(&world, "pk=b", "sk=1", "email=a@x", NULL)));
+    assert_false(has_clashed(&world));
+    wanted = false;
+    assert_true(change_table(&world, "t", alter_next, &wanted));
+    struct table *table = engine_table(world.engine, SLICE_LIT("t"));
+    assert_int_equal(table->next_claims, 0);
+    table_release(table);
+    world_close(&world);
+
+    world_open(&world);
+    create_table(&world, "t", true, false);
+    wanted = true;
+    assert_true(change_table(&world, "t", alter_next, &wanted));
+    assert_true(put_item(&world, "t", item_of(&world, "pk=a", "sk=1", "email=a@x", NULL)));
+    assert_false(has_clashed(&world));
+    assert_true(put_item(&world, "t", item_of(&world, "pk=b", "sk=1", "email=a@x", NULL)));
+    assert_true(has_clashed(&world));
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -536,6 +765,10 @@ int main(void)
         cmocka_unit_test(many_are_aside),
         cmocka_unit_test(many_are_looked_up_again),
         cmocka_unit_test(too_many),
+        cmocka_unit_test(indexes_leave_out),
+        cmocka_unit_test(wide_items_are_left_out),
+        cmocka_unit_test(test_next),
+        cmocka_unit_test(test_next_clash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void assert_refused(const char *json, const char *message)
     fixture_init(&f);
     struct sample s;
     struct slice copy = exact_copy(slice_str(json));
-    if (shape_decode(&sample_shape, copy, &s, &f.arena, &f.error))
+    if (shape_decode(&sample_shape, LAYER_2026_05, copy, &s, &f.arena, &f.error))
         fail_msg("accepted: %s", json);
     free((void *)(uintptr_t)copy.ptr);
     assert_int_equal(f.error.code, ERR_VALIDATION);
@@ -128,13 +128,14 @@ static void test_characters(void **state)
     struct slice text;
     static const struct shape three = {
         .kind = SHAPE_STRING, .has_min = true, .min = 3, .has_max = true, .max = 3};
-    const struct shape_member members[] = {{"Text", &three, 0, true}};
+    const struct shape_member members[] = {{SHAPE_NAME("Text"), &three, 0, true}};
     const struct shape shape = {
         .kind = SHAPE_STRUCT, .members = members, .member_count = 1, .size = sizeof text};
-    assert_true(shape_decode(&shape, SLICE_LIT("{\"Text\":\"\xf0\x9f\x98\x80\xc3\xa9\"}"), &text,
-                             &f.arena, &f.error));
-    assert_false(shape_decode(&shape, SLICE_LIT("{\"Text\":\"\xc3\xa9\xc3\xa9\"}"), &text, &f.arena,
-                              &f.error));
+    assert_true(shape_decode(&shape, LAYER_2026_05,
+                             SLICE_LIT("{\"Text\":\"\xf0\x9f\x98\x80\xc3\xa9\"}"), &text, &f.arena,
+                             &f.error));
+    assert_false(shape_decode(&shape, LAYER_2026_05, SLICE_LIT("{\"Text\":\"\xc3\xa9\xc3\xa9\"}"),
+                              &text, &f.arena, &f.error));
     fixture_release(&f);
 }
 
@@ -154,7 +155,8 @@ static void test_collected(void **state)
     for (int i = 1; i < 30; i++)
         buf_printf(&json, ",\"t%02d\":{}", i);
     buf_text(&json, "}}");
-    assert_false(shape_decode(&sample_shape, buf_view(&json), &s, &f.arena, &f.error));
+    assert_false(
+        shape_decode(&sample_shape, LAYER_2026_05, buf_view(&json), &s, &f.arena, &f.error));
     static const char prefix[] = "10 validation errors detected: " NO_TEXT "; Value '{\"t0\":{}";
     assert_memory_equal(f.error.message, prefix, strlen(prefix));
     static const char last[] = AT("null", "tables.t07.member.name") NOT_NULL;
@@ -217,7 +219,7 @@ static void test_exempt(void **state)
                                       .matches = sample_name_matches,
                                       .exempts = is_long_word};
     static const struct shape words = {.kind = SHAPE_MAP, .element = &word, .key = &word};
-    static const struct shape_member members[] = {{"Words", &words, 0, true}};
+    static const struct shape_member members[] = {{SHAPE_NAME("Words"), &words, 0, true}};
     static const struct shape shape = {.kind = SHAPE_STRUCT,
                                        .members = members,
                                        .member_count = 1,
@@ -225,10 +227,11 @@ static void test_exempt(void **state)
     struct fixture f;
     struct field_map map;
     fixture_init(&f);
-    assert_true(shape_decode(&shape, SLICE_LIT("{\"Words\":{\"word:!\":\"word:?\"}}"), &map,
-                             &f.arena, &f.error));
-    assert_false(shape_decode(&shape, SLICE_LIT("{\"Words\":{\"word!\":\"wor\"}}"), &map, &f.arena,
-                              &f.error));
+    assert_true(shape_decode(&shape, LAYER_2026_05,
+                             SLICE_LIT("{\"Words\":{\"word:!\":\"word:?\"}}"), &map, &f.arena,
+                             &f.error));
+    assert_false(shape_decode(&shape, LAYER_2026_05, SLICE_LIT("{\"Words\":{\"word!\":\"wor\"}}"),
+                              &map, &f.arena, &f.error));
     fixture_release(&f);
 }
 

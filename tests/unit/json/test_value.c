@@ -80,8 +80,8 @@ struct holder {
 static const struct shape value_shape = {.kind = SHAPE_VALUE};
 static const struct shape item_shape = {.kind = SHAPE_ITEM};
 static const struct shape_member holder_members[] = {
-    {"Value", &value_shape, offsetof(struct holder, value), false},
-    {"Item", &item_shape, offsetof(struct holder, item), false},
+    {SHAPE_NAME("Value"), &value_shape, offsetof(struct holder, value), false},
+    {SHAPE_NAME("Item"), &item_shape, offsetof(struct holder, item), false},
 };
 static const struct shape holder_shape = {.kind = SHAPE_STRUCT,
                                           .members = holder_members,
@@ -111,7 +111,7 @@ static void assert_value_fault(const char *value, const char *expected)
     struct holder holder;
     const char *json = arena_printf(&f.arena, "{\"Value\":%s,\"Item\":{\"n\":%s}}", value, value);
     struct slice copy = exact_copy(slice_str(json));
-    if (!shape_decode(&holder_shape, copy, &holder, &f.arena, &f.error))
+    if (!shape_decode(&holder_shape, LAYER_2026_05, copy, &holder, &f.arena, &f.error))
         fail_msg("%s: %s", value, f.error.message);
     free((void *)(uintptr_t)copy.ptr);
     if (holder.value.fault == NULL)
@@ -192,7 +192,8 @@ static const char *fault_of_item(struct fixture *f, const char *item, struct sli
 {
     struct holder holder;
     const char *json = arena_printf(&f->arena, "{\"Item\":%s}", item);
-    assert_true(shape_decode(&holder_shape, slice_str(json), &holder, &f->arena, &f->error));
+    assert_true(
+        shape_decode(&holder_shape, LAYER_2026_05, slice_str(json), &holder, &f->arena, &f->error));
     *name = holder.item.fault_name;
     return holder.item.fault;
 }

@@ -13,8 +13,9 @@ static void test_text_accepted(void **state)
         {"-0", "0"},
         {"0.0", "0"},
         {"-0.00", "0"},
-        {"0e500", "0"},
-        {"0e-500", "0"},
+        {"0e125", "0"},
+        {"0e-130", "0"},
+        {"-0.0e126", "0"},
         {"1", "1"},
         {"+1", "1"},
         {"-1", "-1"},
@@ -96,7 +97,13 @@ static void test_text_refused(void **state)
         {"1,5", NUMBER_SYNTAX},
         {"1e99999999999", NUMBER_SYNTAX},
         {"1e2147483648", NUMBER_SYNTAX},
-        {"1e2147483647", NUMBER_OVERFLOW},
+        {"1e2147483646", NUMBER_OVERFLOW},
+        {"1e2147483647", NUMBER_UNDERFLOW},
+        {"10e2147483646", NUMBER_UNDERFLOW},
+        {"0.1e-2147483647", NUMBER_SYNTAX},
+        {"0e126", NUMBER_OVERFLOW},
+        {"0e-131", NUMBER_UNDERFLOW},
+        {"0.0e-130", NUMBER_UNDERFLOW},
         {"1e126", NUMBER_OVERFLOW},
         {"100e124", NUMBER_OVERFLOW},
         {"-1e126", NUMBER_OVERFLOW},
@@ -113,6 +120,35 @@ static void test_text_refused(void **state)
         size_t len = 77;
         assert_int_equal(number_from_text(slice_str(table[i].in), out, &len), table[i].status);
         assert_int_equal(len, 77);
+    }
+}
+
+// The newer layer of the service reads exponents of 64 bits.
+static void test_text_judged_wide(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in;
+        enum number_status status;
+    } table[] = {
+        {"", NUMBER_SYNTAX},
+        {"1e", NUMBER_SYNTAX},
+        {"1e2147483647", NUMBER_OVERFLOW},
+        {"1e99999999999", NUMBER_OVERFLOW},
+        {"-1e-99999999999", NUMBER_UNDERFLOW},
+        {"0e99999999999", NUMBER_OVERFLOW},
+        {"1e9223372036854775807", NUMBER_OVERFLOW},
+        {"1e-9223372036854775807", NUMBER_UNDERFLOW},
+        {"1e9223372036854775808", NUMBER_SYNTAX},
+        {"1e-99999999999999999999", NUMBER_SYNTAX},
+        {"123456789012345678901234567890123456789", NUMBER_PRECISION},
+    };
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        uint8_t out[NUMBER_BYTES_MAX];
+        size_t len;
+        enum number_status status = number_from_text(slice_str(table[i].in), out, &len);
+        assert_int_not_equal(status, NUMBER_OK);
+        assert_int_equal(number_judge_wide(slice_str(table[i].in), status), table[i].status);
     }
 }
 
@@ -448,6 +484,7 @@ int main(void)
         cmocka_unit_test(test_text_accepted),
         cmocka_unit_test(test_text_extremes),
         cmocka_unit_test(test_text_refused),
+        cmocka_unit_test(test_text_judged_wide),
         cmocka_unit_test(test_stored_bytes),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_round_trip),
