@@ -39,6 +39,7 @@
     READ(DescribeLimits, describe_limits, empty, OLD)                                              \
     MODEL(DescribeMigration, describe_migration, describe_migration, OLD)                          \
     MODEL(DescribeModel, describe_model, model_table, OLD)                                         \
+    MODEL(DescribeModelReport, describe_model_report, describe_model_report, OLD)                  \
     STREAM(DescribeStream, describe_stream, describe_stream, OLD)                                  \
     READ(DescribeTable, describe_table, table_name, OLD)                                           \
     READ(DescribeTableReplicaAutoScaling, describe_table_replica_auto_scaling, table_or_arn, OLD)  \

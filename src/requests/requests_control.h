@@ -369,6 +369,12 @@ struct restore_table_to_point_in_time_request {
 // DescribeModel, ListModelVersions, AbandonModel, ListMigrations.
 #define model_table_request_members(X, T) WITH_OWN_TABLE_NAME(X, T)
 
+#define describe_model_report_request_members(X, T)                                                \
+    WITH_OWN_TABLE_NAME(X, T)                                                                      \
+    X(T, OPTIONAL, scan, "Scan", BOOLEAN)         /* judges what is stored instead */              \
+    X(T, OPTIONAL, sample, "Sample", LONG_MIN(1)) /* of it, so many items */                       \
+    X(T, OPTIONAL, forget, "Forget", BOOLEAN)     /* begins anew, after the answer */
+
 // DiffModel and ApplyModel.
 #define apply_model_request_members(X, T)                                                          \
     X(T, REQUIRED, model, "Model", TEXT)        /* the text of the file */                         \
@@ -454,6 +460,7 @@ struct restore_table_to_point_in_time_request {
     X(describe_import_request, "DescribeImportInput")                                              \
     X(list_imports_request, "ListImportsInput")                                                    \
     X(model_table_request, "ModelTableInput")                                                      \
+    X(describe_model_report_request, "DescribeModelReportInput")                                   \
     X(apply_model_request, "ApplyModelInput")                                                      \
     X(apply_migration_request, "ApplyMigrationInput")                                              \
     X(describe_migration_request, "DescribeMigrationInput")                                        \
