@@ -1,6 +1,26 @@
 // Calling a table's guard.
 #include "engine/engine_internal.h"
 
+static bool has_value(const struct guard_outsiders *list, struct slice value)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (slice_equal(list->values[i], value))
+            return true;
+    }
+    return false;
+}
+
+bool guard_outsiders_same(const struct guard_outsiders *a, const struct guard_outsiders *b)
+{
+    if (a->count != b->count || (a->count > 0 && !slice_equal(a->attribute, b->attribute)))
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        if (!has_value(b, a->values[i]))
+            return false;
+    }
+    return true;
+}
+
 // A guard completes an item; it does not make another one of it.
 static bool same_key(const struct table *table, struct slice key, struct slice item)
 {

@@ -409,6 +409,10 @@ static bool compile_get(struct api_call *call, struct get_call *get)
         .names = &request->expression_attribute_names,
     };
     struct expr_params params;
+    // Most ask for the whole item.
+    if (!is_given(request->projection_expression) && !request->attributes_to_get.set &&
+        !request->expression_attribute_names.set)
+        return field_value_check(&request->key, &call->error);
     return params_check_styles(call, &set) && field_value_check(&request->key, &call->error) &&
            params_open(call, &set, &params) &&
            params_projection(call, &params, request->projection_expression,

@@ -194,11 +194,11 @@ void model_index_text(const struct model_index *index, struct buf *out)
     buf_byte(out, ')');
     if (index->projection == MODEL_PROJECT_KEYS)
         buf_text(out, " project keys");
-    if (index->projection != MODEL_PROJECT_INCLUDE)
-        return;
-    buf_text(out, " project (");
-    names_text(index->include, index->include_count, ", ", out);
-    buf_byte(out, ')');
+    if (index->projection == MODEL_PROJECT_INCLUDE) {
+        buf_text(out, " project (");
+        names_text(index->include, index->include_count, ", ", out);
+        buf_byte(out, ')');
+    }
 }
 
 // ---- Access patterns --------------------------------------------------------------------------

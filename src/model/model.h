@@ -158,10 +158,13 @@ struct model_key_part {
     struct model_place at;
 };
 
-// An entity's entry in one index. All parts are derived or, if one cannot be, none.
+// An entity's entry in one index. All parts are derived or, if one cannot be, none. An entity is in
+// an index if it says so: by a template, by naming its own attributes, or because the index is for
+// all.
 struct model_entry {
     const struct model_index *index;
-    bool stated; // the entity gives templates (or natively has the index's attributes)
+    bool stated;
+    bool outside; // it is not in the index, but its items can have all attributes of the key
     struct model_place at;
     struct model_key_part parts[2 * LIMIT_KEY_PARTS]; // as index->keys.parts
 };
@@ -205,6 +208,7 @@ struct model_index {
     struct slice doc;
     struct model_place at;
     bool local;
+    bool open; // "for all": every entity that has its attributes is in it
     struct key_schema keys;
     enum model_projection projection;
     size_t include_count;

@@ -18,7 +18,7 @@ static const char model_text[] =
     "table site {\n"
     "  key PK, SK\n"
     "  index GSI1 (GSI1PK, GSI1SK)\n"
-    "  index byDay (day, seconds number) project keys\n"
+    "  index byDay (day, seconds number) project keys for all\n"
     "  type kind\n"
     "}\n"
     "type Tree { label: string trim  b: string  a: string  children: Tree[]? }\n"
