@@ -85,6 +85,8 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     shop->stream_counts = stream_counts_new();
     shop->reports = report_book_new();
     api->verification = verification_new();
+    shop->filling = model_table_filling;
+    shop->filled = model_table_filled;
     model_resume(shop); // before anything writes
     backup_resume(shop);
     restore_resume(shop);

@@ -60,18 +60,12 @@ static struct history *open_source(struct workshop *shop, const struct table *ta
     return history;
 }
 
-static bool settle(struct restore_run *own, bool keep, struct error *error)
-{
-    struct table_settling settling = {own->run.table, keep};
-    struct table_edit edit = {
-        .name = own->run.table->name, .alter = table_settle, .context = &settling};
-    return work_edit_table(own->run.shop, &edit, error);
-}
-
 // Each try opens the source, but for the first one of a run that could begin at once.
 static bool fill(struct restore_run *own)
 {
     struct run *run = &own->run;
+    if (run->shop->filling != NULL && !run->shop->filling(run->shop, run->table->name, &run->error))
+        return false;
     if (own->history == NULL)
         own->history = open_source(run->shop, own->run.table, &run->arena, &run->error);
     if (own->history == NULL)
@@ -88,7 +82,7 @@ static bool perform(struct run *run)
     struct work_patience patience = {.tries = 0};
     bool ok;
     do {
-        ok = fill(own) && settle(own, true, &run->error);
+        ok = fill(own) && work_settle_table(run->shop, run->table, true, &run->error);
     } while (!ok && work_retry(run->shop, &patience, &run->error));
     return ok;
 }
@@ -99,12 +93,14 @@ static void finish(struct run *run, bool ok)
 {
     struct restore_run *own = (struct restore_run *)run;
     struct error error;
+    if (ok && run->shop->filled != NULL)
+        run->shop->filled(run->shop, run->table->name);
     if (ok || run->error.code == ERR_RESOURCE_NOT_FOUND)
         return;
     error_init(&error, &run->arena);
     log_error("the restore of table %.*s failed, the table is removed: %s",
               SLICE_FMT(own->run.table->name), run->error.message);
-    if (!settle(own, false, &error))
+    if (!work_settle_table(run->shop, run->table, false, &error))
         log_error("table %.*s could not be removed: %s", SLICE_FMT(own->run.table->name),
                   error.message);
 }

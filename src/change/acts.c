@@ -9,8 +9,6 @@
 #include "tables/change.h"
 #include "tables/names.h"
 
-enum { RECOVERY_DAYS = 35 };
-
 static struct table_act begin(struct engine *engine, struct arena *arena, struct slice name)
 {
     return (struct table_act){

@@ -9,6 +9,8 @@
 #include "tables/table_update.h"
 #include "work/workshop.h"
 
+enum { RECOVERY_DAYS = 35 }; // unless a request says otherwise
+
 struct table_act {
     struct slice name; // of the table
     // For the change of the table, with the act as its context.

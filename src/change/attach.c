@@ -124,7 +124,7 @@ static bool may_attach(const struct model_attachment *a, const struct table *cur
 // Has the values gathered from now on, by every write.
 static void begin_gathering(struct model_attachment *a, struct table *table)
 {
-    struct guard *gatherer = gatherer_new(a->guard);
+    struct guard *gatherer = gatherer_new(a->guard, a->work.text);
     table_set_next(table, gatherer, false);
     guard_release(gatherer);
     a->work.phase = MODEL_PHASE_CLAIMS;

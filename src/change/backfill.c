@@ -247,7 +247,7 @@ static bool change_gatherer(struct backfill *run, struct guard *next, struct err
 static bool gather_anew(struct backfill *run)
 {
     struct run *base = &run->walk.run;
-    struct guard *next = gatherer_new(run->guard);
+    struct guard *next = gatherer_new(run->guard, run->work.text);
     bool ok = change_gatherer(run, next, &base->error);
     guard_release(next);
     run->superseded = !ok && base->error.code == ERR_RESOURCE_NOT_FOUND;
@@ -331,7 +331,8 @@ static bool load(struct run *base)
     run->walk.tally = tally;
     buf_init(&run->text, TEXT_MAX);
     // The work of an earlier table of this name is nobody's any more.
-    run->superseded = !walk_run_refresh(&run->walk, base->id, run->work.table_id);
+    run->superseded = !walk_run_refresh(&run->walk, base->id, run->work.table_id) ||
+                      base->table->status == TABLE_CREATING; // it begins when that is full
     if (!run->superseded && run->work.text.len == 0) // of an earlier version of this program
         run->work.text = arena_copy(&base->arena, base->table->model);
     if (run->superseded || run->work.phase != MODEL_PHASE_CLAIMS)

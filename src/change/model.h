@@ -24,6 +24,7 @@
 #include "guard/attach.h"
 #include "model/diff.h"
 #include "value/map.h"
+#include "work/gatherer.h"
 #include "work/run.h"
 
 // ---- Walking (walk.c) -------------------------------------------------------------------------
@@ -290,9 +291,6 @@ MUST_CHECK bool model_attach_cancel(struct workshop *shop, const struct table *l
 
 // ---- Claims (claims.c) ------------------------------------------------------------------------
 
-// A guard that is to be a table's next one (engine/guard.h): it claims what `guard` would.
-struct guard *gatherer_new(struct guard *guard);
-struct guard *gatherer_guard(const struct guard *gatherer); // borrowed
 // The guard of a model that is not the table's yet; NULL if it cannot be read.
 struct guard *gathering_guard(struct workshop *shop, const struct table *table, struct slice text);
 // Whether two items had the same value since gathering began.
@@ -306,6 +304,17 @@ MUST_CHECK bool gathering_anew(struct workshop *shop, struct slice table, struct
                                struct guard *next, struct error *error);
 // Goes on with what the last process had begun. Before the first write.
 void gatherings_resume(struct workshop *shop);
+
+// ---- Tables that come with items (adopt.c) ----------------------------------------------------
+
+// The record of the model that a table had at an instant; empty if it had none.
+MUST_CHECK bool model_of_time(struct engine *engine, const struct table *table, int64_t at_ms,
+                              struct arena *arena, struct slice *text_name, struct error *error);
+
+// For the workshop, before and after a restored or imported table is filled. It has the model of
+// the table that it comes from, or of the last table of its name, from the moment it can be used.
+MUST_CHECK bool model_table_filling(struct workshop *shop, struct slice table, struct error *error);
+void model_table_filled(struct workshop *shop, struct slice table);
 
 // ---- The work (backfill.c) --------------------------------------------------------------------
 

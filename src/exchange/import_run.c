@@ -12,10 +12,17 @@ enum {
     STATE_EVERY = 20000, // records after which the counts are written
 };
 
+// Where an item of the batch comes from.
+struct origin {
+    struct slice file;
+    uint64_t line;
+};
+
 struct import_run {
     struct run run; // first
     struct import_record record;
     struct intake intake;
+    struct origin origins[PUT_BATCH_ITEMS];
     struct put_batch batch;
 };
 
@@ -24,9 +31,10 @@ struct import_run {
 static bool write_batch(struct import_run *own)
 {
     size_t count = own->batch.count;
+    int64_t before = own->record.errors;
     if (!put_batch_write(&own->batch))
         return false;
-    own->record.imported_items += (int64_t)count;
+    own->record.imported_items += (int64_t)count - (own->record.errors - before);
     return true;
 }
 
@@ -38,6 +46,13 @@ static bool tell(struct run *run, struct slice file, uint64_t line, const char *
         log_warn("import %.*s: %.*s line %llu: %s", SLICE_FMT(own->record.base.id), SLICE_FMT(file),
                  (unsigned long long)line, why);
     return true;
+}
+
+// What only the write finds out: another item has a value that must be unique.
+static void refused(void *context, size_t position, const char *why)
+{
+    struct import_run *own = context;
+    (void)tell(&own->run, own->origins[position].file, own->origins[position].line, why);
 }
 
 static bool take(struct run *run, struct slice file, const struct item_record *record)
@@ -57,9 +72,12 @@ static bool take(struct run *run, struct slice file, const struct item_record *r
     bool fits = put_batch_check(run->shop->engine, own->run.table, &scratch, &item, &fault);
     if (!fits)
         (void)tell(run, file, record->line, fault.message);
+    else
+        own->origins[own->batch.count] = (struct origin){file, record->line};
+    bool ok = !fits || (put_batch_add(&own->batch, item) &&
+                        (!put_batch_full(&own->batch) || write_batch(own)));
     arena_release(&scratch);
-    return !fits || (put_batch_add(&own->batch, record->item) &&
-                     (!put_batch_full(&own->batch) || write_batch(own)));
+    return ok;
 }
 
 // What an export has beside its data.
@@ -132,6 +150,10 @@ static bool load(struct run *run)
                                   .take = take,
                                   .tell = tell,
                                   .goes_on = goes_on};
+    // A table of this name may have had a model, which it gets now.
+    if (run->shop->filling != NULL &&
+        !run->shop->filling(run->shop, own->record.base.table, &run->error))
+        return false;
     struct table *table = engine_table(run->shop->engine, own->record.base.table);
     if (table == NULL || table->status != TABLE_CREATING) {
         table_release(table);
@@ -147,6 +169,8 @@ static bool perform(struct run *run)
 {
     struct import_run *own = (struct import_run *)run;
     put_batch_init(&own->batch, run->shop, own->run.table, false, &run->error);
+    own->batch.refused = run->table->guard == NULL ? NULL : refused;
+    own->batch.context = own;
     bool ok = intake_read(&own->intake) && write_batch(own);
     put_batch_release(&own->batch);
     own->record.processed_bytes = own->intake.bytes;
@@ -156,12 +180,10 @@ static bool perform(struct run *run)
 // The table can be used from now on, or goes if nothing came into it.
 static void settle_table(struct import_run *own, bool keep)
 {
-    struct table_settling settling = {own->run.table, keep};
-    struct table_edit edit = {
-        .name = own->run.table->name, .alter = table_settle, .context = &settling};
     struct error error;
     error_init(&error, &own->run.arena);
-    if (!work_edit_table(own->run.shop, &edit, &error) && error.code != ERR_RESOURCE_NOT_FOUND)
+    if (!work_settle_table(own->run.shop, own->run.table, keep, &error) &&
+        error.code != ERR_RESOURCE_NOT_FOUND)
         log_error("the imported table %.*s could not be made active: %s",
                   SLICE_FMT(own->run.table->name), error.message);
 }

@@ -4,6 +4,7 @@
 #include "history/exchange_call.h"
 
 #include "base/limits.h"
+#include "change/model.h"
 #include "engine/log.h"
 #include "requests/requests_control.h"
 
@@ -20,6 +21,7 @@ struct restore {
     const struct restore_overrides *overrides;
     struct slice backup; // id, or empty
     int64_t at_ms;
+    struct slice model; // record of the model that the source had; may be empty
 };
 
 static bool names_index(const struct field_list *list, bool global, struct slice name)
@@ -163,7 +165,8 @@ static bool set_index_throughput(const struct restore_overrides *overrides, stru
     return true;
 }
 
-// What does not come along: streams, time to live, tags, protection, recovery of the past.
+// What does not come along: streams, tags, protection; and time to live and recovery of the past,
+// unless the table has a model, which is what says that it has them.
 static bool set_settings(const struct restore *restore, struct table *table, int64_t now_ms)
 {
     const struct restore_overrides *overrides = restore->overrides;
@@ -180,7 +183,12 @@ static bool set_settings(const struct restore *restore, struct table *table, int
         .restore_backup = restore->backup,
         .restore_table = restore->source->name,
         .restore_ms = restore->at_ms,
+        .restore_model = restore->model,
     };
+    if (restore->model.len > 0) {
+        settings.ttl_attribute = source.ttl_attribute;
+        settings.pitr_later = source.pitr_days;
+    }
     if (overrides->billing_mode.ptr != NULL)
         settings.on_demand = slice_is(overrides->billing_mode, "PAY_PER_REQUEST");
     if (settings.on_demand && !source.on_demand) {
@@ -315,7 +323,10 @@ enum step restore_table_from_backup_start(struct api_call *call, const void *dec
         .backup = backup.id,
         .at_ms = backup.created_ms,
     };
-    return hold(call, restore->source) ? start_restore(call, restore) : STEP_FAILED;
+    if (!hold(call, restore->source))
+        return STEP_FAILED;
+    restore->model = restore->source->model;
+    return start_restore(call, restore);
 }
 
 void restore_table_from_backup_finish(struct api_call *call, const void *request)
@@ -379,7 +390,9 @@ enum step restore_table_to_point_in_time_start(struct api_call *call, const void
         return STEP_FAILED;
     *restore = (struct restore){
         .target = request->target_table_name, .source = table, .overrides = &request->overrides};
-    if (!choose_time(call, request, &settings, &restore->at_ms))
+    if (!choose_time(call, request, &settings, &restore->at_ms) ||
+        !model_of_time(call_engine(call), table, restore->at_ms, &call->arena, &restore->model,
+                       &call->error))
         return STEP_FAILED;
     return start_restore(call, restore);
 }

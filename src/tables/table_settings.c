@@ -23,7 +23,8 @@ static const struct map_row table_rows[] = {
     TABLE(VALUE, policies),         TABLE(VALUE, insights),       TABLE(VALUE, kinesis),
     TABLE(VALUE, scaling),          TABLE(VALUE, global),         TABLE(INTEGER, pitr_days),
     TABLE(INTEGER, pitr_ms),        TABLE(FLAG, log_both),        TABLE(TEXT, restore_backup),
-    TABLE(TEXT, restore_table),     TABLE(INTEGER, restore_ms),
+    TABLE(TEXT, restore_table),     TABLE(INTEGER, restore_ms),   TABLE(INTEGER, pitr_later),
+    TABLE(TEXT, restore_model),
 };
 
 // ---- Reading --------------------------------------------------------------------------------

@@ -41,10 +41,12 @@ struct table_settings {
     struct slice ttl_attribute;  // empty if time to live is off
     int64_t pitr_days;           // how far back the table can be restored; 0 if it cannot
     int64_t pitr_ms;             // since when the change log is kept for that
+    int64_t pitr_later;          // what pitr_days is to be once the table has been filled
     bool log_both;               // something else needs both images of each change (Kinesis)
     struct slice restore_backup; // id of the backup that the table was made from, or empty
     struct slice restore_table;  // the table that it was made from
     int64_t restore_ms;          // as of when
+    struct slice restore_model;  // record of the model that it had there, or empty
     struct slice attributes;     // L of S: the AttributeDefinitions in their order
     struct slice tags;           // M of S
     struct slice policies;       // M: see policy.c

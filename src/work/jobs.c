@@ -2,6 +2,9 @@
 #include "work/jobs.h"
 
 #include "engine/layout.h"
+#include "engine/log.h"
+#include "tables/table_settings.h"
+#include "work/gatherer.h"
 
 static bool edit_table(struct workshop *shop, const void *context, struct error *error)
 {
@@ -100,16 +103,61 @@ struct slice work_item_key(const struct table *table, struct slice item, struct 
     return copy;
 }
 
-bool table_settle(void *context, struct table *current, struct table **next, struct error *error)
+struct settling {
+    struct engine *engine;
+    const struct table *table;
+    bool keep;
+    struct table_change *change;
+    struct record_write clash;
+    char clash_name[CLASH_NAME_MAX];
+};
+
+// The guard follows its gatherer. Two items with one value were so where they came from.
+static bool follow(struct settling *settling, struct table *table)
 {
-    const struct table_settling *settling = context;
+    if (table->next == NULL)
+        return true;
+    settling->clash.name = claims_clash_name(table->next_claims, settling->clash_name);
+    settling->change->records = &settling->clash;
+    settling->change->record_count = 1;
+    return gatherer_follow(table);
+}
+
+// The past of a table begins when it is full: what filled it is not a part of it.
+static bool begin_past(const struct settling *settling, struct table *table)
+{
+    struct table_settings settings;
+    table_settings_read(table, &settings);
+    if (settings.pitr_later == 0)
+        return true;
+    settings.pitr_days = settings.pitr_later;
+    settings.pitr_later = 0;
+    settings.pitr_ms = engine_log_time(settling->engine);
+    return table_settings_write(table, &settings);
+}
+
+static bool settle(void *context, struct table *current, struct table **next, struct error *error)
+{
+    struct settling *settling = context;
     if (current == NULL || current->tree != settling->table->tree)
         return error_set(error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
     if (!settling->keep)
         return true;
-    *next = table_clone(current);
-    if (*next == NULL)
+    struct table *table = table_clone(current);
+    if (table == NULL || !begin_past(settling, table) || !follow(settling, table)) {
+        table_release(table);
         return error_budget(error);
-    (*next)->status = TABLE_ACTIVE;
+    }
+    table->status = TABLE_ACTIVE;
+    *next = table;
     return true;
+}
+
+bool work_settle_table(struct workshop *shop, const struct table *table, bool keep,
+                       struct error *error)
+{
+    struct settling settling = {.engine = shop->engine, .table = table, .keep = keep};
+    struct table_edit edit = {
+        .name = table->name, .alter = settle, .context = &settling, .change = &settling.change};
+    return work_edit_table(shop, &edit, error);
 }

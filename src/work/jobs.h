@@ -47,13 +47,10 @@ MUST_CHECK bool work_edit_items(struct workshop *shop, const struct item_edit *e
 // The key of an item in the table's tree, in the arena; ptr NULL when memory is out.
 struct slice work_item_key(const struct table *table, struct slice item, struct arena *arena);
 
-// An `alter` that ends the filling of a table: `context` is a struct table_settling. The table can
-// be used from now on, or goes. ERR_RESOURCE_NOT_FOUND if somebody has deleted it, and perhaps made
-// another one of that name.
-struct table_settling {
-    const struct table *table;
-    bool keep;
-};
-bool table_settle(void *context, struct table *current, struct table **next, struct error *error);
+// Ends the filling of a table: it can be used from now on, guarded by its model if it has a
+// gatherer (gatherer.h), and with its past kept if that was to come; or it goes.
+// ERR_RESOURCE_NOT_FOUND if somebody has deleted it, and perhaps made another one of that name.
+MUST_CHECK bool work_settle_table(struct workshop *shop, const struct table *table, bool keep,
+                                  struct error *error);
 
 #endif

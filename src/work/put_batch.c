@@ -41,13 +41,27 @@ bool put_batch_add(struct put_batch *batch, struct slice item)
     return true;
 }
 
+static bool tell_refused(struct put_batch *batch)
+{
+    for (size_t i = 0; batch->refused != NULL && i < batch->count; i++) {
+        const struct write_result *out = &batch->actions[i].out;
+        if (out->failure == ERR_VALIDATION)
+            batch->refused(batch->context, i, out->failure_text);
+        else if (out->failure != ERR_NONE)
+            return error_set(batch->error, out->failure, "%s", out->failure_text);
+    }
+    return true;
+}
+
 bool put_batch_write(struct put_batch *batch)
 {
     if (batch->count == 0)
         return true;
-    struct item_edit edit = {
-        .arena = &batch->arena, .count = batch->count, .actions = batch->actions};
-    bool ok = work_edit_items(batch->shop, &edit, batch->error);
+    struct item_edit edit = {.arena = &batch->arena,
+                             .count = batch->count,
+                             .actions = batch->actions,
+                             .each = batch->refused != NULL};
+    bool ok = work_edit_items(batch->shop, &edit, batch->error) && tell_refused(batch);
     arena_reset(&batch->arena);
     batch->count = 0;
     batch->work = 0;

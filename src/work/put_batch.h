@@ -18,6 +18,10 @@ struct put_batch {
     bool trusted;        // the items were in a table before: see write_action
     struct error *error;
     struct arena arena; // of the items
+    // NULL: an item that is refused fails the batch. Else it is told, by its position in the batch,
+    // and the others are written.
+    void (*refused)(void *context, size_t position, const char *why);
+    void *context;
     size_t count;
     size_t work;
     struct write_action actions[PUT_BATCH_ITEMS];

@@ -19,7 +19,10 @@ struct workshop {
     size_t note_bytes;     // memory of a task's notes; 0 for what is usual. For tests.
     struct stream_counts *stream_counts; // see stream/stream.h
     struct report_book *reports;         // see report/report.h
-    _Atomic int64_t look_done;           // items that a look at a table has seen, of:
+    // NULL, or what is to be done before a table is filled with items, and after (change/adopt.c).
+    bool (*filling)(struct workshop *shop, struct slice table, struct error *error);
+    void (*filled)(struct workshop *shop, struct slice table);
+    _Atomic int64_t look_done; // items that a look at a table has seen, of:
     _Atomic int64_t look_total;
 };
 

@@ -56,8 +56,8 @@ class Unique(Case):
     def test_holds_from_the_first_moment(self):
         self.prepare()
         self.assertEqual(self.cli('apply', '--no-wait', '--rate', '1500', self.model).code, 0)
-        while self.describe().get('Digest') is None:
-            self.assertEqual(self.describe()['Progress']['Phase'], 'CLAIMS')
+        while 'Digest' not in (found := self.describe()):
+            self.assertEqual(found['Progress']['Phase'], 'CLAIMS')
             time.sleep(0.02)
         tried = 0
         while self.describe()['Status'] == 'APPLYING':

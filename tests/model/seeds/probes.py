@@ -108,8 +108,11 @@ def check_schema(place, type_, schema, schemas):
     """The values of enumerations, at any depth."""
     if '$ref' in schema:
         return check_schema(place, type_, schemas[schema['$ref'].split('/')[-1]], schemas)
+    options = [one for one in schema.get('anyOf', []) if one != {'type': 'null'}]
+    if len(options) == 1:  # an optional attribute may be null
+        return check_schema(place, type_, options[0], schemas)
     if type_.literals:
-        found = set(schema.get('enum', [schema.get('const')]))
+        found = set(schema.get('enum', [schema.get('const')])) - {None}
         expect(found == set(type_.literals), '%s may be %s' % (place, sorted(map(str, found))))
     for name, inner in type_.within.items():
         deeper = schema.get(name) if name in ('items', 'additionalProperties') else schema.get('properties', {}).get(name)
