@@ -141,6 +141,17 @@ void work_normalise(struct guard_work *work)
     }
 }
 
+// Null cannot be the key of an index: where an attribute is one, it is absent.
+void work_nulls(struct guard_work *work)
+{
+    const struct guard_list *keys = &work->plan->native;
+    for (size_t i = 0; i < keys->count; i++) {
+        struct slice value = work->values[keys->slots[i]];
+        if (value.len > 0 && model_is_absent(work->plan->slots[keys->slots[i]].attribute, value))
+            work->values[keys->slots[i]] = VALUE_NONE;
+    }
+}
+
 void work_objects(struct guard_work *work)
 {
     const struct guard_entity *plan = work->plan;

@@ -53,7 +53,8 @@ static void judge_immutable(struct guard_work *work)
         const struct model_attribute *attribute = work->plan->slots[slot].attribute;
         struct slice old = work->old[slot];
         struct slice value = work->values[slot];
-        if (old.len == 0 || slice_equal(old, value) || same_normal(work, attribute, old, value))
+        if (old.len == 0 || model_is_absent(attribute, old) || slice_equal(old, value) ||
+            same_normal(work, attribute, old, value))
             continue;
         report_because(work, attribute->name, old, " (it is immutable)", value);
         work->values[slot] = old; // nothing more is to be said of it
@@ -131,6 +132,7 @@ static void judge_types(struct guard_work *work, const struct model_judge *judge
             if (!attribute->optional && !later)
                 model_report_type(&work->violations, &at, attribute->type, VALUE_NONE);
         } else if (!(later && plan->slots[slot].nested) && !judged_before(work, slot) &&
+                   !model_is_absent(attribute, value) &&
                    !model_type_fits(work->check, attribute->type, value, strict)) {
             model_type_judge(attribute->type, value, &at, judge);
         }
@@ -164,6 +166,7 @@ static void complete(struct guard_work *work, struct slice item, struct slice be
     if (before.len > 0)
         work_load(work, before, work->old, false);
     work_normalise(work);
+    work_nulls(work);
     work_objects(work);
     keep_old(work);
     work_read_keys(work);
@@ -336,7 +339,7 @@ static bool slot_settled(const struct guard_slot *slot, struct slice old, struct
         return old.len == 0;
     if (attribute->on_update && old.len > 0 && slice_equal(old, settled))
         return false;
-    if (attribute->immutable && old.len > 0)
+    if (attribute->immutable && old.len > 0 && !model_is_absent(attribute, old))
         return slice_equal(old, settled);
     if (settled.len == 0 || attribute->on_update || slice_equal(sent, settled))
         return true;

@@ -62,6 +62,15 @@ static uint16_t slot_of(const struct guard_entity *plan, struct slice name)
     return GUARD_NO_SLOT;
 }
 
+static bool is_index_key(const struct model_table *table, struct slice name)
+{
+    for (size_t i = 0; i < table->index_count; i++)
+        for (size_t k = 0; k < parts_of(&table->indexes[i].keys); k++)
+            if (slice_equal(table->indexes[i].keys.parts[k].name, name))
+                return true;
+    return false;
+}
+
 static bool fill_slots(struct gather *gather)
 {
     for (size_t i = 0; i < gather->count; i++) {
@@ -74,6 +83,7 @@ static bool fill_slots(struct gather *gather)
         slot->head = slice_of(head, len + slot->name.len);
         slot->attribute = model_entity_attribute(gather->entity, slot->name);
         slot->nested = slot->attribute != NULL && nested_needed(slot->attribute->type);
+        slot->index_key = is_index_key(gather->entity->table, slot->name);
     }
     return true;
 }
@@ -114,6 +124,10 @@ static bool is_immutable(const struct guard_slot *slot)
     return slot->attribute->immutable && !slot->attribute->version;
 }
 
+static bool is_native_key(const struct guard_slot *slot)
+{
+    return slot->index_key && slot->attribute->optional;
+}
 static bool is_kept(const struct guard_slot *slot)
 {
     return is_immutable(slot) ||
@@ -360,6 +374,7 @@ bool guard_compile(struct arena *arena, const struct model_entity *entity, struc
         plan.keys[i] = part_of(&plan, &entity->table->keys.parts[i], entity->keys[i].template);
     if (!fill_places(arena, &plan) || !fill_entries(arena, &plan, gather.slots) ||
         !fill_list(arena, &plan, is_normal, &plan.normal) ||
+        !fill_list(arena, &plan, is_native_key, &plan.native) ||
         !fill_list(arena, &plan, is_nested, &plan.nested) ||
         !fill_list(arena, &plan, is_default, &plan.defaults) ||
         !fill_list(arena, &plan, is_update, &plan.updates) ||

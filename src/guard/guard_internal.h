@@ -18,6 +18,7 @@ struct guard_slot {
     struct slice head;                       // the name as an item's entry begins: length and bytes
     const struct model_attribute *attribute; // NULL if the entity does not declare it
     bool nested;                             // its type has fields to be completed
+    bool index_key;                          // of any index of the table
     bool derived;                            // a key attribute that the server makes
     bool deferred;                           // not completed before the old image is known
 };
@@ -61,6 +62,7 @@ struct guard_entity {
     struct guard_list derived; // slots of index keys that are derived
     struct guard_list attributes;
     struct guard_list normal;
+    struct guard_list native; // optional attributes that are keys of indexes, of any entity
     struct guard_list nested;
     struct guard_list defaults;
     struct guard_list updates; // on update
@@ -154,6 +156,7 @@ void work_release(struct guard_work *work);
 // Values by slot; what has no slot goes to work->unknown if `unknown`.
 void work_load(struct guard_work *work, struct slice item, struct slice *values, bool unknown);
 void work_normalise(struct guard_work *work);
+void work_nulls(struct guard_work *work);   // that cannot be stored
 void work_objects(struct guard_work *work); // what is inside of them
 // The normal form of the i-th slot that has one, if its value is text; else VALUE_NONE.
 struct slice work_normal(struct guard_work *work, size_t i);

@@ -196,7 +196,7 @@ static void judge_fields(const struct model_type *type, struct slice value,
         const struct model_attribute *field = &type->fields[i];
         struct model_pointer inside = {.up = at, .name = field->name};
         struct slice found = value_walk_to(&walk, field->name);
-        if (found.len > 0)
+        if (found.len > 0 && !model_is_absent(field, found))
             model_type_judge(field->type, found, &inside, judge);
         else if (!field->optional)
             model_report_type(judge->violations, &inside, field->type, VALUE_NONE);

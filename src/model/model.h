@@ -140,7 +140,8 @@ struct model_attribute {
     struct slice doc;      // comment above it or behind it, without slashes; may be empty
     struct model_place at; // of its name in the file
     const struct model_type *type;
-    bool optional;                      // may be absent
+    bool optional;                      // may be absent, and null unless it is strict
+    bool strict;                        // "?!": absent, but not null
     const struct model_expr *otherwise; // default, or NULL
     bool on_update;                     // the default is taken again at each write
     bool unique;                        // among the items of its entity
@@ -191,6 +192,12 @@ struct model_entity {
     const struct model_attribute *attributes; // in the order of the file
     const uint16_t *by_name;                  // positions in attributes, sorted by name
 };
+
+// Whether a value stands for an optional attribute that is not there.
+static inline bool model_is_absent(const struct model_attribute *attribute, struct slice value)
+{
+    return attribute->optional && !attribute->strict && value.ptr[0] == VALUE_TAG_NULL;
+}
 
 // ---- Tables ------------------------------------------------------------------------------
 
@@ -378,6 +385,8 @@ enum value_type model_type_stored(const struct model_type *type);
 bool model_type_has(const struct model_type *type, enum model_kind kind);
 // The type of what a resolved path names, or NULL if the model does not say.
 const struct model_type *model_path_type(const struct model_expr *path);
+// "?" or "?!" behind the type of an optional attribute, else "".
+const char *model_optional_mark(const struct model_attribute *attribute);
 // A type as the language writes it: "user" | "admin", number(1..10), ThumbnailUrls?
 void model_type_text(const struct model_type *type, struct buf *out);
 // A value as the language writes it: "x", 5, true, [], {}, null.

@@ -172,8 +172,10 @@ MUST_CHECK bool parse_rule(struct model_file *file, size_t first);
 
 // A name and its place.
 MUST_CHECK bool parse_raw_name(struct model_parser *p, const char *what, struct raw_name *name);
-// `optional` is set by a "?" at the end.
-MUST_CHECK const struct model_type *parse_type(struct model_file *file, bool *optional);
+// `optional` is set by a "?" or "?!" at the end.
+enum raw_optional { RAW_REQUIRED, RAW_OPTIONAL, RAW_STRICT };
+MUST_CHECK const struct model_type *parse_type(struct model_file *file,
+                                               enum raw_optional *optional);
 // A name with its type and modifiers; `field` if it is a member of an object.
 MUST_CHECK bool parse_attribute(struct model_file *file, bool field,
                                 struct model_attribute *attribute);
