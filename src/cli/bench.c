@@ -5,6 +5,7 @@
 #include "base/wait.h"
 #include "bench/bench_report.h"
 #include "cli/target.h"
+#include "model/parse.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -164,7 +165,11 @@ static bool workload_choose(struct bench *bench, const char *name, size_t len)
             (void)cli_misused(bench->input, "these are too many workloads.");
         return true;
     }
-    return cli_misused(bench->input, "there is no workload '%.*s'.", (int)len, name);
+    struct model_guess guess = model_guess_for(slice_of(name, len));
+    for (const struct bench_workload *w = &bench_workloads[1]; w->name != NULL; w++)
+        model_guess_candidate(&guess, slice_str(w->name));
+    return cli_misused(bench->input, "there is no workload '%.*s'%s", (int)len, name,
+                       cli_meant(bench->input, &guess));
 }
 
 static bool workloads_parse(struct bench *bench)
@@ -223,11 +228,11 @@ static bool numbers_parse(struct bench *bench)
 static bool bench_parse(struct bench *bench)
 {
     struct cli_input *input = bench->input;
-    const char *endpoint = cli_value(input, "--endpoint", NULL);
+    const char *endpoint = target_endpoint(input, NULL);
     bench->report.json = cli_given(input, "--json");
     bench->plan.progress = isatty(STDERR_FILENO) == 1;
     if (endpoint == NULL)
-        return cli_misused(input, "--endpoint must say which server.");
+        return cli_misused(input, "say which server with --endpoint or DOLMEN_ENDPOINT.");
     if (!client_address_parse(endpoint, &bench->plan.address))
         return cli_misused(input, "'%s' is not a URL of the form http://host:port.", endpoint);
     bench->target = (struct target){.input = input, .endpoint = endpoint, .region = "us-east-1"};

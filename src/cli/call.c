@@ -1,10 +1,20 @@
 // `dolmen call`: one operation, on a server or straight on a data directory.
 #include "cli/target.h"
+#include "model/parse.h"
 
 #include "base/files.h"
 #include "base/limits.h"
 
 #include <unistd.h>
+
+static void note_meant(struct cli_input *input, const char *operation)
+{
+    struct model_guess guess = model_guess_for(slice_str(operation));
+    for (const char *const *name = api_operations(); *name != NULL; name++)
+        model_guess_candidate(&guess, slice_str(*name));
+    if (guess.best.len > 0)
+        cli_note(input, "there is no operation '%s'%s", operation, cli_meant(input, &guess));
+}
 
 // The answer goes to standard output; an error document to standard error.
 static bool call(struct target *target, const char *operation, struct slice body)
@@ -15,6 +25,9 @@ static bool call(struct target *target, const char *operation, struct slice body
         return cli_fail(target->input, "%s.", error);
     if (target->response.failed)
         return cli_fail(target->input, "the answer is too large.");
+    if (status != 200 &&
+        slice_contains(buf_view(&target->response), SLICE_LIT("UnknownOperationException")))
+        note_meant(target->input, operation);
     buf_byte(&target->response, '\n');
     return cli_print(&target->response, status == 200 ? stdout : stderr) && status == 200;
 }

@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "generate/generate.h"
+#include "model/parse.h"
 #include "rocks/rocks.h"
 
 static const struct cli_command commands[] = {
@@ -18,6 +19,14 @@ static const struct cli_command *command_find(const char *name)
             return &commands[i];
     }
     return NULL;
+}
+
+static struct model_guess command_guess(const char *name)
+{
+    struct model_guess guess = model_guess_for(slice_str(name));
+    for (size_t i = 0; i < COUNT_OF(commands); i++)
+        model_guess_candidate(&guess, slice_str(commands[i].name));
+    return guess;
 }
 
 // The generators are listed where they are made; their place in the text is marked.
@@ -54,8 +63,11 @@ bool cli_help(struct cli_input *input)
         return true;
     }
     const struct cli_command *about = command_find(input->arguments[0]);
-    if (about == NULL)
-        return cli_misused(input, "there is no command '%s'.", input->arguments[0]);
+    if (about == NULL) {
+        struct model_guess guess = command_guess(input->arguments[0]);
+        return cli_misused(input, "there is no command '%s'%s", input->arguments[0],
+                           cli_meant(input, &guess));
+    }
     print_help(about);
     return true;
 }
@@ -92,17 +104,18 @@ int cli_main(int argc, char **argv)
                        : strcmp(argv[1], "--version") == 0 ? "version"
                                                            : argv[1];
     const struct cli_command *command = command_find(name);
+    struct cli_input input = {
+        .command = command, .argc = argc - 2, .argv = argv + 2, .code = CLI_FAILED};
     if (command == NULL) {
+        struct model_guess guess = command_guess(name);
         (void)fprintf(stderr,
-                      "dolmen: there is no command '%s'; 'dolmen help' lists those there are.\n",
-                      name);
+                      "dolmen: there is no command '%s'%s\n'dolmen help' lists all commands.\n",
+                      name, cli_meant(&input, &guess));
         return CLI_USAGE;
     }
     if (asks_for_help(argc - 2, argv + 2)) {
         print_help(command);
         return CLI_OK;
     }
-    struct cli_input input = {
-        .command = command, .argc = argc - 2, .argv = argv + 2, .code = CLI_FAILED};
     return cli_parse(&input) && command->run(&input) ? CLI_OK : input.code;
 }

@@ -3,7 +3,7 @@
 #include "cli/command.h"
 
 #include "base/files.h"
-#include "model/model.h"
+#include "model/parse.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -51,6 +51,15 @@ void cli_note(const struct cli_input *input, const char *format, ...)
     va_end(arguments);
 }
 
+const char *cli_meant(struct cli_input *input, const struct model_guess *guess)
+{
+    if (guess->best.len == 0)
+        return ".";
+    (void)snprintf(input->meant, sizeof(input->meant), "; did you mean '%.*s'?",
+                   SLICE_FMT(guess->best));
+    return input->meant;
+}
+
 // ---- Parsing -------------------------------------------------------------------------------
 
 // A word of the command line and, if it is an option, its value.
@@ -61,20 +70,38 @@ struct word {
     struct slice wanted; // what stands for the value in the help; empty if it takes none
 };
 
-// Finds the option that begins a line of the help: "\n  --port N   …". One blank is before what
-// stands for its value, two or more behind a flag.
+// The next option that begins a line of the help: "\n  --port N   …".
+static struct slice option_next(const char **help)
+{
+    const char *line = strstr(*help, "\n  --");
+    if (line == NULL)
+        return slice_of(NULL, 0);
+    *help = line + 3;
+    return slice_of(line + 3, strcspn(line + 3, " "));
+}
+
+// Finds an option. One blank is before what stands for its value, two or more behind a flag.
 static bool option_find(const struct cli_input *input, const char *name, size_t len,
                         struct slice *wanted)
 {
-    const char *line = input->command->help;
-    while ((line = strstr(line, "\n  --")) != NULL) {
-        line += 3;
-        if (strncmp(line, name, len) == 0 && line[len] == ' ') {
-            *wanted = slice_of(line + len + 1, strcspn(line + len + 1, " "));
+    const char *at = input->command->help;
+    for (struct slice option; (option = option_next(&at)).len > 0;) {
+        if (slice_equal(option, slice_of(name, len))) {
+            *wanted = slice_of(at + len + 1, strcspn(at + len + 1, " "));
             return true;
         }
     }
     return false;
+}
+
+static bool option_unknown(struct cli_input *input, struct slice name)
+{
+    struct model_guess guess = model_guess_for(name);
+    const char *at = input->command->help;
+    for (struct slice option; (option = option_next(&at)).len > 0;)
+        model_guess_candidate(&guess, option);
+    return cli_misused(input, "there is no option '%.*s'%s", SLICE_FMT(name),
+                       cli_meant(input, &guess));
 }
 
 // Takes the word at *at, with its value if that is the next one; *at moves behind. `ended`: "--"
@@ -87,7 +114,7 @@ static bool word_take(struct cli_input *input, int *at, bool ended, struct word 
         return true;
     out->len = strcspn(text, "=");
     if (!option_find(input, text, out->len, &out->wanted))
-        return cli_misused(input, "there is no option '%.*s'.", (int)out->len, text);
+        return option_unknown(input, slice_of(text, out->len));
     bool equal = text[out->len] == '=';
     if (out->wanted.len == 0 && equal)
         return cli_misused(input, "%.*s takes no value.", (int)out->len, text);
@@ -290,4 +317,12 @@ struct model *cli_model_file(struct cli_input *input, const char *path)
             cli_model(slice_str(strcmp(path, "-") == 0 ? "model.dolmen" : path), buf_view(&text));
     buf_release(&text);
     return model;
+}
+
+struct model_guess cli_table_guess(const struct model *model, const char *name)
+{
+    struct model_guess guess = model_guess_for(slice_str(name));
+    for (size_t i = 0; i < model->table_count; i++)
+        model_guess_candidate(&guess, model->tables[i].name);
+    return guess;
 }

@@ -41,6 +41,7 @@ struct cli_input {
     int argc;
     char **argv;
     int code; // of the exit, if the command fails: what was told last, or CLI_FAILED
+    char meant[160];
 };
 
 // Reads the arguments of a line that has the rest; false after telling the user.
@@ -93,6 +94,11 @@ bool cli_misused(struct cli_input *input, const char *format, ...) PRINTF_LIKE(2
 // The same line, but nothing is wrong.
 void cli_note(const struct cli_input *input, const char *format, ...) PRINTF_LIKE(2, 3);
 
+struct model_guess;
+// What ends a sentence about a name that is none: "; did you mean 'serve'?", or "." if no candidate
+// is near. Valid until it is asked again.
+const char *cli_meant(struct cli_input *input, const struct model_guess *guess);
+
 // ---- Files and output -----------------------------------------------------------------------
 
 // Reads a whole file, or standard input if the path is "-".
@@ -106,5 +112,7 @@ struct model;
 // is wrong with it.
 MUST_CHECK struct model *cli_model(struct slice name, struct slice text);
 MUST_CHECK struct model *cli_model_file(struct cli_input *input, const char *path);
+// Which of its tables may have been meant.
+struct model_guess cli_table_guess(const struct model *model, const char *name);
 
 #endif

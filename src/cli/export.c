@@ -260,8 +260,11 @@ static void report(struct exporter *exporter)
             (void)fprintf(to, ",\"manifest\":\"AWSDynamoDB/%s/manifest-summary.json\"", out->id);
         (void)fprintf(to, "}\n");
     } else if (!cli_given(exporter->input, "--quiet") && out->path != NULL) {
-        (void)fprintf(to, "%s: %llu items%s\n", exporter->table, (unsigned long long)out->count,
-                      exporter->resumed ? " (gone on from where an earlier run stopped)" : "");
+        (void)fprintf(to, "%s: %llu items", exporter->table, (unsigned long long)out->count);
+        if (exporter->resumed)
+            (void)fprintf(to, " (resumed at item %llu)",
+                          (unsigned long long)exporter->progress.before + 1);
+        (void)fprintf(to, "\n");
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "generate/generate.h"
+#include "model/parse.h"
 #include "transfer/files.h"
 
 enum { OUTPUT_BYTES_MAX = 64 << 20 };
@@ -56,8 +57,11 @@ static bool make_all(struct making *making, const char *path)
         return false;
     if (table != NULL)
         making->options.table = model_table(making->model, slice_str(table));
-    if (table != NULL && making->options.table == NULL)
-        return cli_fail(making->input, "%s has no table '%s'.", path, table);
+    if (table != NULL && making->options.table == NULL) {
+        struct model_guess guess = cli_table_guess(making->model, table);
+        return cli_fail(making->input, "%s has no table '%s'%s", path, table,
+                        cli_meant(making->input, &guess));
+    }
     return write_all(making);
 }
 
@@ -79,9 +83,14 @@ bool cli_generate(struct cli_input *input)
     if (input->argument_count < 2)
         return cli_misused(input, "name what to generate, and a model file.") || list_generators();
     making.generator = generator_find(input->arguments[0]);
-    if (making.generator == NULL)
-        return cli_misused(input, "nothing is called '%s'.", input->arguments[0]) ||
+    if (making.generator == NULL) {
+        struct model_guess guess = model_guess_for(slice_str(input->arguments[0]));
+        for (const struct generator *one = generators(); one->name != NULL; one++)
+            model_guess_candidate(&guess, slice_str(one->name));
+        return cli_misused(input, "there is no generator '%s'%s", input->arguments[0],
+                           cli_meant(input, &guess)) ||
                list_generators();
+    }
     if (!sqlite && strcmp(dialect, "postgres") != 0 && strcmp(dialect, "postgresql") != 0)
         return cli_misused(input, "--dialect is postgres or sqlite.");
     if (making.generator->file_count > 1 && (out == NULL || !cli_is_directory(out)))

@@ -1,6 +1,7 @@
 // `dolmen import`: items from files into a table, 25 at a time. How far it is stands in a state
 // file beside the input, so that a run that was killed is gone on with; what was written twice by
 // that is the same item.
+#include "cli/import_types.h"
 #include "cli/target.h"
 
 #include "base/limits.h"
@@ -37,6 +38,9 @@ struct importer {
     struct arena arena;
     struct error error;
     struct item_reader_options options;
+    struct model *model; // of the table, for formats without types; or NULL
+    const struct model_table *model_table;
+    struct arena record; // in progress
     struct progress progress;
     char *state_path;
     struct slice done_file; // up to this file, and in it
@@ -215,6 +219,19 @@ static bool add_record(struct importer *importer, const struct item_record *reco
 
 // ---- Files ------------------------------------------------------------------------
 
+// Gives the values of a record the types of the table's model.
+static void type_record(struct importer *importer, struct item_record *record)
+{
+    struct error error;
+    if (importer->model_table == NULL || record->bad != NULL || record->removes)
+        return;
+    arena_reset(&importer->record);
+    error_init(&error, &importer->record);
+    if (!import_typed(importer->model_table, importer->options.format == TRANSFER_CSV,
+                      &importer->record, &record->item, &error))
+        record->bad = error.message;
+}
+
 static bool import_records(struct importer *importer, struct item_reader *reader)
 {
     struct item_record record;
@@ -224,6 +241,7 @@ static bool import_records(struct importer *importer, struct item_reader *reader
         return false;
     while (item_reader_next(reader, &record, &importer->error)) {
         number = record.number;
+        type_record(importer, &record);
         if (record.bad != NULL)
             tell_fault(importer, record.line, record.bad);
         else if (!add_record(importer, &record))
@@ -420,9 +438,30 @@ static void report(const struct importer *importer)
                (unsigned long long)importer->deleted, (unsigned long long)importer->errors,
                importer->resumed ? "true" : "false");
     else if (!cli_given(importer->input, "--quiet"))
-        printf("%s: %llu items imported, %llu bad records%s\n", importer->table,
-               (unsigned long long)importer->imported, (unsigned long long)importer->errors,
-               importer->resumed ? " (gone on from where an earlier run stopped)" : "");
+        printf("%s: %llu item%s imported, %llu bad record%s%s\n", importer->table,
+               (unsigned long long)importer->imported, importer->imported == 1 ? "" : "s",
+               (unsigned long long)importer->errors, importer->errors == 1 ? "" : "s",
+               importer->resumed ? " (resumed)" : "");
+}
+
+// The model of the table, if it has one, and if the format needs it. False after telling the user.
+static bool find_types(struct importer *importer)
+{
+    struct target *target = &importer->target;
+    enum transfer_format format = importer->options.format;
+    if (format != TRANSFER_CSV && format != TRANSFER_PLAIN)
+        return true;
+    int status = target_ask(target, "DescribeModel", "{'TableName':%s}", importer->table);
+    if (status != 200)
+        return status != 0; // another server has no models
+    struct slice answer = arena_copy(&importer->arena, buf_view(&target->response));
+    struct slice text = json_member_text(answer, "Model", &importer->arena);
+    if (text.len == 0)
+        return true;
+    importer->model = cli_model(json_member_text(answer, "FileName", &importer->arena), text);
+    if (importer->model != NULL)
+        importer->model_table = model_table(importer->model, slice_str(importer->table));
+    return importer->model != NULL;
 }
 
 static bool import_into(struct importer *importer)
@@ -431,7 +470,8 @@ static bool import_into(struct importer *importer)
         (cli_given(importer->input, "--create") &&
          !create_table(&importer->target, importer->table, importer->path, &importer->arena)) ||
         !target_describe(&importer->target, importer->table, &importer->arena,
-                         &importer->described))
+                         &importer->described) ||
+        !find_types(importer))
         return false;
     importer->options.typed_count = importer->described.key_count;
     importer->options.typed = importer->described.keys;
@@ -451,11 +491,14 @@ bool cli_import(struct cli_input *input)
     importer->table = input->arguments[0];
     arena_init(&importer->arena, SIZE_MAX);
     error_init(&importer->error, &importer->arena);
+    arena_init(&importer->record, LIMIT_REQUEST_MEMORY);
     buf_init(&importer->text, 64 << 20);
     bool ok = choose_format(importer) && choose_input(importer, cli_argument(input, 1, NULL)) &&
               import_into(importer);
     target_close(&importer->target);
+    model_release(importer->model);
     buf_release(&importer->text);
+    arena_release(&importer->record);
     arena_release(&importer->arena);
     free(importer);
     return ok;

@@ -4,7 +4,7 @@
 
 #include "infer/import.h"
 #include "infer/infer.h"
-#include "model/model.h"
+#include "model/parse.h"
 #include "transfer/export.h"
 #include "transfer/files.h"
 #include "transfer/item_reader.h"
@@ -259,10 +259,14 @@ static bool infer_from_schema(struct inference *run, const char *name)
     const struct import_format *format = import_format_find(slice_str(name));
     struct buf text;
     bool ok = false;
-    if (format == NULL)
+    if (format == NULL) {
+        struct model_guess guess = model_guess_for(slice_str(name));
+        for (format = import_formats; format->name != NULL; format++)
+            model_guess_candidate(&guess, slice_str(format->name));
         return cli_misused(run->input,
-                           "there is no format '%s'; there are onetable, workbench, aws-schema.",
-                           name);
+                           "there is no format '%s'%s There are onetable, workbench, aws-schema.",
+                           name, cli_meant(run->input, &guess));
+    }
     if (run->input->argument_count == 0)
         return cli_misused(run->input, "name the file to read.");
     const char *path = run->input->arguments[0];

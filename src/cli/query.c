@@ -7,7 +7,9 @@
 #include "guard/entity.h"
 #include "guard/eval.h"
 #include "guard/plain.h"
+#include "guard/projected.h"
 #include "items/entity.h"
+#include "model/parse.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -73,7 +75,9 @@ static bool find_table(struct query *query, const char *name)
     query->table = model_table(query->model, slice_str(name));
     if (query->table != NULL)
         return true;
-    (void)cli_fail(query->input, "the model has no table '%s'. It has:", name);
+    struct model_guess guess = cli_table_guess(query->model, name);
+    (void)cli_fail(query->input, "the model has no table '%s'%s It has:", name,
+                   cli_meant(query->input, &guess));
     for (size_t i = 0; i < query->model->table_count; i++)
         (void)fprintf(stderr, "  %.*s\n", SLICE_FMT(query->model->tables[i].name));
     return false;
@@ -203,7 +207,11 @@ static bool find_pattern(struct query *query)
     query->access = model_table_access(query->table, slice_str(name));
     if (query->access != NULL)
         return bind(query) && read_options(query);
-    (void)cli_misused(query->input, "there is no access pattern '%s'.", name);
+    struct model_guess guess = model_guess_for(slice_str(name));
+    for (size_t i = 0; i < query->table->access_count; i++)
+        model_guess_candidate(&guess, query->table->accesses[i].name);
+    (void)cli_misused(query->input, "there is no access pattern '%s'%s", name,
+                      cli_meant(query->input, &guess));
     (void)list_patterns(query, stderr);
     return false;
 }
@@ -369,6 +377,28 @@ static bool print_table(const struct model_entity *entity, const struct api_page
 
 // ---- Running ----------------------------------------------------------------------------------
 
+static const struct model_entity *entity_of(const struct query *query, struct slice item)
+{
+    const struct model_access *access = query->access;
+    return access->entity_count == 1 ? access->entities[0]
+                                     : model_recognise(query->table, item).entity;
+}
+
+// Adds what keys tell to items of which an index has only a part.
+static bool read_keys(struct query *query, struct api_page *page)
+{
+    struct slice *items = arena_zalloc(&query->arena, page->count + 1, sizeof(*items));
+    bool fine = items != NULL;
+    for (size_t i = 0; fine && i < page->count; i++) {
+        const struct model_entity *entity = entity_of(query, page->items[i]);
+        items[i] = entity == NULL ? page->items[i]
+                                  : model_projected_item(entity, page->items[i], &query->arena);
+        fine = items[i].len > 0;
+    }
+    page->items = items;
+    return fine || error_budget(&query->error);
+}
+
 static bool run_page(struct query *query, struct api_page *page)
 {
     struct buf body;
@@ -386,22 +416,21 @@ static bool run_page(struct query *query, struct api_page *page)
         target_error(&query->target, error, sizeof(error));
     if (status != 200)
         return error_set(&query->error, ERR_INTERNAL, "%s", error);
-    return api_page_decode(buf_view(&query->target.response), &query->arena, page, &query->error);
+    if (!api_page_decode(buf_view(&query->target.response), &query->arena, page, &query->error))
+        return false;
+    return !model_access_partial(query->access) || read_keys(query, page);
 }
 
 static void print_lines(const struct query *query, const struct api_page *page)
 {
     struct buf text;
     buf_init(&text, TEXT_MAX);
-    const struct model_access *access = query->access;
     for (size_t i = 0; i < page->count; i++) {
         struct model_plain_view view = {
             .table = query->table,
-            .entity = access->entity_count == 1
-                          ? access->entities[0]
-                          : model_recognise(query->table, page->items[i]).entity,
+            .entity = entity_of(query, page->items[i]),
             .keys = cli_given(query->input, "--keys"),
-            .name = access->entity_count > 1,
+            .name = query->access->entity_count > 1,
         };
         struct json_writer w = json_writer_to(&text);
         buf_clear(&text);
@@ -437,6 +466,8 @@ static bool run_pages(struct query *query)
         struct api_page page;
         if (!run_page(query, &page))
             return query->error.message[0] != 0 && fail(query);
+        if (query->access->one && page.count > 1)
+            page.count = 1;
         print_page(query, &page);
         // A page may be empty and have a next one: what a filter leaves out has been read.
         bool ended = page.last.len == 0 || (query->access->one && page.count > 0);

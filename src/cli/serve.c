@@ -3,6 +3,7 @@
 // SIGTERM and SIGINT are blocked in all threads and waited for in this one, so that stopping is
 // ordinary code. The stop is bounded in time, so further signals during it change nothing.
 #include "cli/change.h"
+#include "http/http.h"
 #include "server/server.h"
 
 #include "base/limits.h"
@@ -223,6 +224,11 @@ bool cli_serve(struct cli_input *input)
     sigset_t stopping;
     signals_prepare(&stopping);
     options.max_connections = connections_allowed();
+    // Before a data directory is made, or opened, which may take long.
+    char error[256];
+    options.bound = http_bind(options.host, options.port, error, sizeof(error));
+    if (options.bound < 0)
+        return cli_fail(input, "%s.", error);
     struct budget budget; // lives as long as the server
     if (!memory_parse(input, &store, &budget, &options))
         return false;

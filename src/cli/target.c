@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/wait.h"
 #include "client/client.h"
+#include "model/parse.h"
 #include "transfer/files.h"
 #include "value/value.h"
 #include "json/reader.h"
@@ -50,12 +51,25 @@ struct api *database_open(struct cli_input *input, const struct store_options *w
     return api;
 }
 
+const char *target_endpoint(const struct cli_input *input, const char *otherwise)
+{
+    static const char *const names[] = {"DOLMEN_ENDPOINT", "AWS_ENDPOINT_URL_DYNAMODB",
+                                        "AWS_ENDPOINT_URL"};
+    const char *found = cli_value(input, "--endpoint", NULL);
+    for (size_t i = 0; found == NULL && i < COUNT_OF(names); i++) {
+        found = getenv(names[i]);
+        if (found != NULL && found[0] == 0)
+            found = NULL;
+    }
+    return found != NULL ? found : otherwise;
+}
+
 bool target_open(struct target *target, struct cli_input *input)
 {
     const char *path = cli_value(input, "--data", NULL);
     *target = (struct target){.input = input,
                               .region = cli_value(input, "--region", "us-east-1"),
-                              .endpoint = cli_value(input, "--endpoint", "http://127.0.0.1:8000")};
+                              .endpoint = target_endpoint(input, "http://127.0.0.1:8000")};
     buf_init(&target->response, 2 * (size_t)LIMIT_RESPONSE);
     if (!cli_exclusive(input, "--data", "--endpoint"))
         return false;
@@ -69,6 +83,16 @@ void target_close(struct target *target)
     if (target->api != NULL)
         api_close(target->api);
     buf_release(&target->response);
+}
+
+// What a string says; ptr NULL if it is none.
+static struct slice string_text(struct slice value, struct arena *arena)
+{
+    struct slice text = {NULL, 0};
+    struct json_reader reader;
+    json_reader_init(&reader, value, arena);
+    bool is = value.ptr != NULL && json_peek(&reader) == JSON_STRING;
+    return is && json_read_string(&reader, &text) ? text : slice_of(NULL, 0);
 }
 
 // ---- Calls ------------------------------------------------------------------------
@@ -177,13 +201,35 @@ void target_error(const struct target *target, char *out, size_t size)
     arena_release(&arena);
 }
 
+// There is no table of the name that the command line begins with: which may have been meant?
+static void note_meant(struct target *target)
+{
+    struct arena arena;
+    struct slice table;
+    const char *wanted = cli_argument(target->input, 0, "");
+    struct model_guess guess = model_guess_for(slice_str(wanted));
+    if (target_call(target, "ListTables", SLICE_LIT("{}")) != 200)
+        return;
+    arena_init(&arena, MEMBER_MEMORY);
+    struct json_list tables = json_list(buf_view(&target->response), "TableNames", &arena);
+    while (json_list_next(&tables, &table))
+        model_guess_candidate(&guess, string_text(table, &arena));
+    if (guess.best.len > 0 && !slice_is(guess.best, wanted))
+        cli_note(target->input, "there is no table '%s'%s", wanted,
+                 cli_meant(target->input, &guess));
+    arena_release(&arena);
+}
+
 bool target_fine(struct target *target, int status)
 {
     char error[1024];
     if (status == 0 || status == 200)
         return status == 200;
     target_error(target, error, sizeof(error));
-    return cli_fail(target->input, "%s", error);
+    (void)cli_fail(target->input, "%s", error);
+    if (strncmp(error, "ResourceNotFoundException", 25) == 0)
+        note_meant(target);
+    return false;
 }
 
 int target_await(struct target *target, const struct target_wait *wait, const char *form, ...)
@@ -249,16 +295,6 @@ struct slice json_member(struct slice object, const char *name, struct arena *ar
             found = text;
     }
     return found;
-}
-
-// What a string says; ptr NULL if it is none.
-static struct slice string_text(struct slice value, struct arena *arena)
-{
-    struct slice text = {NULL, 0};
-    struct json_reader reader;
-    json_reader_init(&reader, value, arena);
-    bool is = value.ptr != NULL && json_peek(&reader) == JSON_STRING;
-    return is && json_read_string(&reader, &text) ? text : slice_of(NULL, 0);
 }
 
 struct slice json_member_text(struct slice object, const char *name, struct arena *arena)
@@ -387,8 +423,12 @@ bool target_format(struct cli_input *input, enum transfer_format *format, uint8_
     const char *between = cli_value(input, "--delimiter", ",");
     *format = transfer_format_from_name(name);
     *delimiter = (uint8_t)between[0];
-    if (*format == TRANSFER_FORMATS)
-        return cli_misused(input, "there is no format '%s'.", name);
+    if (*format == TRANSFER_FORMATS) {
+        struct model_guess guess = model_guess_for(slice_str(name));
+        for (int i = 0; i < TRANSFER_FORMATS; i++)
+            model_guess_candidate(&guess, slice_str(transfer_format_name(i)));
+        return cli_misused(input, "there is no format '%s'%s", name, cli_meant(input, &guess));
+    }
     return strlen(between) == 1 || cli_misused(input, "--delimiter must be one character.");
 }
 

@@ -28,6 +28,9 @@ struct target {
 MUST_CHECK struct api *database_open(struct cli_input *input, const struct store_options *wanted,
                                      struct budget *budget);
 
+// The server that was named: by --endpoint, else by the environment (DOLMEN_ENDPOINT, and what the
+// AWS SDKs read: AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL); or `otherwise`.
+const char *target_endpoint(const struct cli_input *input, const char *otherwise);
 // By --data or --endpoint, and --region. False, with nothing to close, after telling the user.
 MUST_CHECK bool target_open(struct target *target, struct cli_input *input);
 void target_close(struct target *target);

@@ -242,12 +242,12 @@ bool cli_verify(struct cli_input *input)
     unsigned limit;
     if (!cli_number(input, "--limit", LIMIT_DEFAULT, 1, LIMIT_MAX, &limit))
         return false;
-    if ((input->argument_count == 1) == cli_given(input, "--endpoint"))
+    const char *endpoint = target_endpoint(input, NULL);
+    if (input->argument_count == 1 ? cli_given(input, "--endpoint") : endpoint == NULL)
         return cli_misused(input, "name a data directory, or --endpoint URL.");
     if (input->argument_count == 1)
         return verify_directory(input, input->arguments[0], limit);
-    struct target target = {
-        .input = input, .region = "us-east-1", .endpoint = cli_value(input, "--endpoint", NULL)};
+    struct target target = {.input = input, .region = "us-east-1", .endpoint = endpoint};
     buf_init(&target.response, 2 * (size_t)LIMIT_RESPONSE);
     bool ok = verify_server(input, &target, limit);
     target_close(&target);

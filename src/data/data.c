@@ -87,6 +87,8 @@ void data_answer(struct data *data, struct data_answer *out)
         .body = buf_view(&data->body),
         .usage = &data->usage,
         .error = data->error_code,
+        .table = data->table == NULL ? slice_of(NULL, 0) : data->table->name,
+        .name = data->known,
     };
 }
 
@@ -131,6 +133,7 @@ enum data_step data_answer_error(struct data *data)
 void data_refuse(struct data *data, int status, const char *reason)
 {
     buf_clear(&data->headers);
+    data->known = slice_of(NULL, 0);
     data->usage = (struct api_usage){.operation = API_NO_OPERATION};
     struct data_problem problem = {.kind = status == 403   ? DATA_FORBIDDEN
                                            : status == 413 ? DATA_TOO_LARGE
@@ -356,12 +359,15 @@ static enum data_step route_name(struct data *data)
 {
     const struct model_entity *entity = model_table_entity(data->table, data->name);
     const struct model_access *access = model_table_access(data->table, data->name);
+    bool transaction = slice_is(data->name, "$transaction");
+    data->known = data->name;
     if (entity != NULL)
         return data_entity(data, entity);
-    if (slice_is(data->name, "$transaction") || slice_is(data->name, "$batch"))
-        return data_list(data, slice_is(data->name, "$transaction"));
+    if (transaction || slice_is(data->name, "$batch"))
+        return data_list(data, transaction);
     if (access != NULL)
         return data_pattern(data, access);
+    data->known = slice_of(NULL, 0);
     return answer_no_name(data);
 }
 
@@ -398,6 +404,7 @@ enum data_step data_start(struct data *data)
     error_init(&data->error, &data->arena);
     data->usage = (struct api_usage){.operation = API_NO_OPERATION};
     data->error_code = ERR_NONE;
+    data->known = slice_of(NULL, 0);
     data->status = 500;
     data->begun_ns = uv_hrtime();
     data->pooled = false;

@@ -66,6 +66,9 @@ struct data_answer {
     struct slice body;
     const struct api_usage *usage; // of the last call, for the log
     enum error_code error;
+    // What was asked for, as far as there is such a thing: the table, and its entity or pattern.
+    struct slice table;
+    struct slice name;
 };
 void data_answer(struct data *data, struct data_answer *out);
 void data_reset(struct data *data);

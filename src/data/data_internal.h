@@ -145,7 +145,8 @@ struct data {
     uint64_t begun_ns;
 
     struct slice table_name;
-    struct slice name; // of the entity, the pattern, or what was asked for instead
+    struct slice name;  // of the entity, the pattern, or what was asked for instead
+    struct slice known; // it, if there is such a thing
     struct model *model;
     const struct model_table *table;
     size_t param_count;

@@ -3,6 +3,7 @@
 
 #include "guard/check.h"
 #include "guard/entity.h"
+#include "guard/projected.h"
 
 enum { LIMIT_MAX = 10000 };
 
@@ -128,6 +129,7 @@ struct data_pattern {
     struct slice scope;
     bool keys;
     bool waits; // for the call
+    bool found; // an item has been shown
     struct entity_read read;
     struct json_writer w;
     struct model_plain_layout **layouts; // by the entity's place in the table; the last: of none
@@ -185,6 +187,7 @@ static bool begin_page(struct entity_read *read, struct arena *arena, struct err
     struct expr_condition *filter;
     buf_clear(&data->body);
     pattern->w = json_writer_to(&data->body);
+    pattern->found = false;
     json_form(&pattern->w, "{'items':[");
     if (pattern->plan->access->get)
         return true;
@@ -202,12 +205,17 @@ static bool emit_item(struct entity_read *read, struct slice item, struct steps 
     struct data *data = read->context;
     struct data_pattern *pattern = data->pattern;
     const struct model_access *access = pattern->plan->access;
-    if (!wanted(access, item))
+    // Of `one` it is one, however many a page looks at.
+    if (!wanted(access, item) || (access->one && pattern->found))
         return true;
-    struct model_plain_layout *layout = layout_of(data, entity_of(access, item, steps));
-    if (layout != NULL)
+    pattern->found = true;
+    const struct model_entity *entity = entity_of(access, item, steps);
+    struct model_plain_layout *layout = layout_of(data, entity);
+    if (entity != NULL && model_access_partial(access))
+        item = model_projected_item(entity, item, &data->arena);
+    if (layout != NULL && item.len > 0)
         model_plain_item(&pattern->w, layout, item);
-    if (layout != NULL && !data->body.failed)
+    if (layout != NULL && item.len > 0 && !data->body.failed)
         return true;
     // The account that ran out is this request's, not the call's.
     (void)error_budget(&data->error);

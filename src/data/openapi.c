@@ -184,7 +184,7 @@ static void write_page_schema(struct openapi *o, const struct model_access *acce
     if (several)
         json_form(&o->w, "{'anyOf':[");
     for (size_t i = 0; i < access->entity_count; i++)
-        openapi_entity_ref(o, access->entities[i], "");
+        openapi_access_entity(o, access, access->entities[i]);
     if (several)
         json_form(&o->w, "]}");
     json_form(&o->w, "},'cursor':{'$ref':'#/components/schemas/Dolmen.Cursor'}},"

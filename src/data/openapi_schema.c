@@ -1,10 +1,13 @@
 // Types of the model as JSON Schema (draft 2020-12, which OpenAPI 3.1 uses).
 //
 // An entity has three schemas: as it is read (User), as it is created or replaced (UserInput: what
-// has a default may be left out), and as it is patched (UserPatch: null removes).
+// has a default may be left out), and as it is patched (UserPatch: null removes). What is optional
+// may be null in all of them.
 #include "data/openapi_internal.h"
 
 #include "guard/plain.h"
+#include "guard/projected.h"
+#include "guard/validate.h"
 #include "value/number.h"
 
 enum { NAME_MAX = 4096 };
@@ -93,13 +96,16 @@ static bool is_required(const struct model_attribute *attribute, enum form form)
     return form == FORM_READ || (attribute->otherwise == NULL && !attribute->version);
 }
 
-// "required":[…], unless nothing is.
+// "required":[…], unless nothing is. Of an entity that a pattern shows in part only what it shows.
 static void write_required(struct openapi *o, const struct model_attribute *fields, size_t count,
-                           enum form form)
+                           enum form form, const struct model_access *access,
+                           const struct model_entity *entity)
 {
     bool any = false;
     for (size_t i = 0; i < count; i++) {
-        if (!is_required(&fields[i], form))
+        if (!is_required(&fields[i], form) ||
+            (access != NULL &&
+             model_projected_has(entity, access->index, &fields[i]) != MODEL_PROJECTED_ALWAYS))
             continue;
         if (!any)
             json_put_array(&o->w, "required");
@@ -122,7 +128,7 @@ static void write_object(struct openapi *o, const struct model_table *table,
         openapi_type(o, table, type->fields[i].type, &type->fields[i]);
     }
     json_close_object(&o->w);
-    write_required(o, type->fields, type->field_count, FORM_INPUT);
+    write_required(o, type->fields, type->field_count, FORM_INPUT, NULL, NULL);
 }
 
 static void write_union(struct openapi *o, const struct model_table *table,
@@ -228,11 +234,16 @@ static void write_facts(struct openapi *o, const struct model_attribute *attribu
 void openapi_type(struct openapi *o, const struct model_table *table, const struct model_type *type,
                   const struct model_attribute *attribute)
 {
-    json_open_object(&o->w);
+    // What is optional may be null as well.
+    bool null = attribute != NULL && attribute->optional && type->kind != MODEL_ANY &&
+                !model_type_stores(type, VALUE_NULL);
+    json_form(&o->w, null ? "{'anyOf':[{" : "{");
     if (type->name.len > 0)
         write_ref(o, table, type->name, type_suffix(table, type));
     else
         write_type(o, table, type);
+    if (null)
+        json_form(&o->w, "},{'type':'null'}]");
     if (attribute != NULL)
         write_facts(o, attribute);
     json_close_object(&o->w);
@@ -241,18 +252,10 @@ void openapi_type(struct openapi *o, const struct model_table *table, const stru
 // ---- Entities -----------------------------------------------------------------------------------
 
 static void write_property(struct openapi *o, const struct model_entity *entity,
-                           const struct model_attribute *attribute, enum form form)
+                           const struct model_attribute *attribute)
 {
     json_name_slice(&o->w, attribute->name);
-    if (form != FORM_PATCH || !attribute->optional) {
-        openapi_type(o, entity->table, attribute->type, attribute);
-        return;
-    }
-    json_form(&o->w, "{'anyOf':[");
-    openapi_type(o, entity->table, attribute->type, NULL);
-    json_form(&o->w, "{'type':'null'}]");
-    json_put_given(&o->w, "description", attribute->doc);
-    json_close_object(&o->w);
+    openapi_type(o, entity->table, attribute->type, attribute);
 }
 
 static void write_entity(struct openapi *o, const struct model_entity *entity, enum form form)
@@ -263,11 +266,29 @@ static void write_entity(struct openapi *o, const struct model_entity *entity, e
     json_put_given(&o->w, "description", entity->doc);
     json_put_object(&o->w, "properties");
     for (size_t i = 0; i < entity->attribute_count; i++)
-        write_property(o, entity, &entity->attributes[i], form);
+        write_property(o, entity, &entity->attributes[i]);
     json_close_object(&o->w);
-    write_required(o, entity->attributes, entity->attribute_count, form);
+    write_required(o, entity->attributes, entity->attribute_count, form, NULL, NULL);
     if (form != FORM_READ && entity->unknown == MODEL_REJECT)
         json_put_flag(&o->w, "additionalProperties", false);
+    json_close_object(&o->w);
+}
+
+void openapi_access_entity(struct openapi *o, const struct model_access *access,
+                           const struct model_entity *entity)
+{
+    if (!model_access_partial(access)) {
+        openapi_entity_ref(o, entity, "");
+        return;
+    }
+    json_form(&o->w, "{'type':'object','properties':{");
+    for (size_t i = 0; i < entity->attribute_count; i++) {
+        if (model_projected_has(entity, access->index, &entity->attributes[i]) !=
+            MODEL_PROJECTED_NOT)
+            write_property(o, entity, &entity->attributes[i]);
+    }
+    json_close_object(&o->w);
+    write_required(o, entity->attributes, entity->attribute_count, FORM_READ, access, entity);
     json_close_object(&o->w);
 }
 

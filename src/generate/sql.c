@@ -96,11 +96,45 @@ static bool index_used(const struct model_entity *entity, const struct model_ind
     return false;
 }
 
+// What must hold for an expression to have a value: conditions, with AND between them; empty if it
+// always has one. Of `a ?? b` one is enough.
+static struct slice there_text(struct writer *w, const struct model_entity *entity,
+                               const struct model_expr *expr)
+{
+    struct slice all = {NULL, 0};
+    if (expr->kind == MODEL_EXPR_PATH)
+        return expr->attribute == NULL || attribute_always(expr->attribute)
+                   ? all
+                   : TEXT(w, "%s IS NOT NULL", sql_column(w, entity, expr->attribute));
+    for (size_t i = 0; i < expr->arg_count; i++) {
+        struct slice one = there_text(w, entity, expr->args[i]);
+        if (expr->kind == MODEL_EXPR_ELSE && one.len == 0)
+            return one;
+        if (one.len > 0)
+            text_add_once(w, &all, expr->kind == MODEL_EXPR_ELSE ? " OR " : " AND ", one);
+    }
+    return expr->kind == MODEL_EXPR_ELSE ? TEXT(w, "(%s)", all) : all;
+}
+
+static void add_part_there(struct writer *w, const struct model_entity *entity,
+                           const struct model_key_part *part, struct slice *all)
+{
+    const struct model_attribute *native = model_entity_attribute(entity, part->name);
+    if (part->template == NULL && native != NULL && !attribute_always(native))
+        text_add_once(w, all, " AND ", TEXT(w, "%s IS NOT NULL", sql_column(w, entity, native)));
+    for (size_t i = 0; part->template != NULL && i < part->template->segment_count; i++) {
+        const struct model_expr *expr = part->template->segments[i].expr;
+        struct slice one = expr == NULL ? slice_of(NULL, 0) : there_text(w, entity, expr);
+        if (one.len > 0)
+            text_add_once(w, all, " AND ", one);
+    }
+}
+
 static void create_index(struct writer *w, const struct model_entity *entity,
                          const struct model_entry *entry)
 {
     struct fields fields = {0};
-    size_t shown = 0;
+    struct slice there = {NULL, 0};
     fields_of_entry(&fields, entity, entry);
     if (fields.count == 0 || !index_used(entity, entry->index))
         return;
@@ -108,12 +142,9 @@ static void create_index(struct writer *w, const struct model_entity *entity,
         text_snake(w, TEXT(w, "%s_%s", text_entity(w, entity), entry->index->name)),
         sql_table(w, entity), column_list(w, entity, &fields));
     // A partial index is to SQL what a sparse one is to DynamoDB.
-    for (size_t i = 0; entry_sparse(entity, entry) && i < fields.count; i++) {
-        if (!attribute_always(fields.list[i]))
-            PUT(w, "%s%s IS NOT NULL", slice_str(shown++ == 0 ? " WHERE " : " AND "),
-                sql_column(w, entity, fields.list[i]));
-    }
-    buf_text(w->out, ";\n");
+    for (size_t i = 0; i < keys_count(&entry->index->keys); i++)
+        add_part_there(w, entity, &entry->parts[i], &there);
+    PUT(w, there.len > 0 ? " WHERE %s;\n" : "%s;\n", there);
 }
 
 // ---- The file --------------------------------------------------------------------------------

@@ -68,6 +68,20 @@ void text_add(struct writer *w, struct slice *list, const char *separator, struc
     *list = list->ptr == NULL ? item : TEXT(w, "%s%s%s", *list, slice_str(separator), item);
 }
 
+void text_add_once(struct writer *w, struct slice *list, const char *separator, struct slice item)
+{
+    size_t len = strlen(separator);
+    for (struct slice rest = *list; rest.len > 0;) {
+        const uint8_t *end = memmem(rest.ptr, rest.len, separator, len);
+        size_t piece = end == NULL ? rest.len : (size_t)(end - rest.ptr);
+        if (slice_equal(slice_of(rest.ptr, piece), item))
+            return;
+        piece = end == NULL ? piece : piece + len;
+        rest = slice_of(rest.ptr + piece, rest.len - piece);
+    }
+    text_add(w, list, separator, item);
+}
+
 // ---- Names -----------------------------------------------------------------------------------
 
 static bool is_upper(uint8_t c)

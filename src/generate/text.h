@@ -35,6 +35,8 @@ struct slice text_keep(struct writer *w, struct buf *text);
 
 // Puts an item behind others, which are {NULL, 0} at first. For lists that are known to be short.
 void text_add(struct writer *w, struct slice *list, const char *separator, struct slice item);
+// The same, unless it is one of them.
+void text_add_once(struct writer *w, struct slice *list, const char *separator, struct slice item);
 
 // ---- Names -----------------------------------------------------------------------------------
 

@@ -88,12 +88,15 @@ static struct slice list_type(struct typescript *ts, const struct model_type *it
     return TEXT(ts->w, several ? "(%s)[]" : "%s[]", typescript_type(ts, item));
 }
 
-// "name: type", or "name?: type".
+// "name: type", or "name?: type | null".
 static void field_type(struct typescript *ts, struct buf *out, const struct model_attribute *field)
 {
-    text_format(
-        out, field->optional ? "%s?: %s;" : "%s: %s;", 2,
-        (struct slice[]){typescript_member(ts, field->name), typescript_type(ts, field->type)});
+    bool null = attribute_nullable(field) && !type_nullable(field->type) &&
+                field->type->kind != MODEL_ANY; // `unknown` has it already
+    text_format(out, field->optional ? "%s?: %s%s;" : "%s: %s%s;", 3,
+                (struct slice[]){typescript_member(ts, field->name),
+                                 typescript_type(ts, field->type),
+                                 slice_str(null ? " | null" : "")});
 }
 
 static struct slice object_type(struct typescript *ts, const struct model_type *type)

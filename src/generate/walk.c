@@ -100,6 +100,11 @@ bool attribute_always(const struct model_attribute *attribute)
            attribute->type->kind != MODEL_ANY;
 }
 
+bool attribute_nullable(const struct model_attribute *attribute)
+{
+    return attribute->optional || type_nullable(attribute->type);
+}
+
 static bool expr_may_miss(const struct model_expr *expr);
 
 static bool template_may_miss(const struct model_template *template)

@@ -61,6 +61,7 @@ struct http_handler {
 struct http_options {
     const char *host;
     unsigned port;            // 0 picks a free one
+    int bound;                // the socket of http_bind, if it is not 0; it is the server's then
     unsigned threads;         // event loops; 0 means one per core
     unsigned max_connections; // 0 means HTTP_CONNECTIONS_DEFAULT
     size_t max_body;          // bytes of a request body, compressed or not
@@ -82,6 +83,9 @@ enum {
     HTTP_COMPRESS_MIN = 1024,  // smaller answers are not worth compressing
 };
 
+// A socket that is bound, but does not listen yet: whoever has much to do before serving learns
+// first whether the port is free. -1 with a sentence in `error`.
+MUST_CHECK int http_bind(const char *host, unsigned port, char *error, size_t error_size);
 // Binds, starts the loops and serves. NULL with a sentence in `error` if that fails.
 MUST_CHECK struct http_server *http_server_start(const struct http_options *options, char *error,
                                                  size_t error_size);

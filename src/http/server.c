@@ -102,7 +102,7 @@ static unsigned bound_port(int fd)
     return ntohs(((struct sockaddr_in *)&address)->sin_port);
 }
 
-static int listen_on(const struct addrinfo *address)
+static int bind_to(const struct addrinfo *address)
 {
     int fd = socket(address->ai_family, SOCK_STREAM, 0);
     if (fd < 0)
@@ -110,7 +110,7 @@ static int listen_on(const struct addrinfo *address)
     int on = 1;
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0)
         return fd;
     int saved = errno;
     (void)close(fd);
@@ -118,32 +118,49 @@ static int listen_on(const struct addrinfo *address)
     return -1;
 }
 
-static bool server_listen(struct http_server *server, char *error, size_t error_size)
+static void say_taken(const char *host, unsigned port, char *error, size_t error_size)
 {
-    char port[16];
-    (void)snprintf(port, sizeof(port), "%u", server->options.port);
+    (void)snprintf(error, error_size,
+                   errno == EADDRINUSE ? "port %u on %s is already in use"
+                                       : "cannot listen on port %u of %s: %s",
+                   port, host, strerror(errno));
+}
+
+int http_bind(const char *host, unsigned port, char *error, size_t error_size)
+{
+    char text[16];
+    (void)snprintf(text, sizeof(text), "%u", port);
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     struct addrinfo *found = NULL;
-    int result = getaddrinfo(server->host, port, &hints, &found);
+    int result = getaddrinfo(host, text, &hints, &found);
     if (result != 0) {
-        (void)snprintf(error, error_size, "cannot find the address '%s': %s", server->host,
+        (void)snprintf(error, error_size, "cannot find the address '%s': %s", host,
                        gai_strerror(result));
-        return false;
+        return -1;
     }
-    server->listener = -1;
-    for (const struct addrinfo *a = found; a != NULL && server->listener < 0; a = a->ai_next)
-        server->listener = listen_on(a);
-    int why = errno;
+    int fd = -1;
+    for (const struct addrinfo *a = found; a != NULL && fd < 0; a = a->ai_next)
+        fd = bind_to(a);
+    if (fd < 0)
+        say_taken(host, port, error, error_size);
     freeaddrinfo(found);
-    if (server->listener < 0) {
-        (void)snprintf(error, error_size,
-                       why == EADDRINUSE ? "port %u on %s is already in use"
-                                         : "cannot listen on port %u of %s: %s",
-                       server->options.port, server->host, strerror(why));
+    return fd;
+}
+
+// Several may be bound to a port as long as none listens: only now it is ours.
+static bool server_listen(struct http_server *server, char *error, size_t error_size)
+{
+    const struct http_options *options = &server->options;
+    server->listener = options->bound != 0
+                           ? options->bound
+                           : http_bind(server->host, options->port, error, error_size);
+    if (server->listener < 0)
         return false;
-    }
     server->port = bound_port(server->listener);
-    return true;
+    if (listen(server->listener, BACKLOG) == 0)
+        return true;
+    say_taken(server->host, options->port, error, error_size);
+    return false;
 }
 
 // ---- Start and stop --------------------------------------------------------------------

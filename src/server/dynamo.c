@@ -52,16 +52,17 @@ struct session {
     struct fault fault;
     struct ticker_delay delay;
     uint64_t begun_ns;      // when the request was complete
-    struct slice operation; // as the client named it
+    struct slice operation; // as the client named it; "GET /v1/shop/User" of the data API
     int status;             // of the answer
     size_t bytes_out;
     struct slice type; // the request's content type, if it is one of ours
     char region[AUTH_REGION_MAX + 1];
     struct buf headers;
     struct budget_account account;
-    struct buf text;   // of an answer that is not an operation's
-    struct data *data; // NULL before the first request of the data API
-    bool data_called;  // it has the request
+    struct buf text;         // of an answer that is not an operation's
+    struct data *data;       // NULL before the first request of the data API
+    struct data_answer made; // by it
+    bool data_called;        // it has the request
 
     // Long work beside the calls of the api: `step` runs in the pool, in slices; then `next`, on
     // the loop's thread. While the exchange waits for somebody else, `next` is NULL.
@@ -427,19 +428,19 @@ static void count_data(struct session *session)
 
 static void answer_data(struct session *session)
 {
-    struct data_answer made;
+    struct data_answer *made = &session->made;
     count_data(session);
-    data_answer(session->data, &made);
-    session->status = made.status;
-    session->bytes_out = made.body.len;
-    session->call.usage = *made.usage;
-    session->call.error_code = made.error;
+    data_answer(session->data, made);
+    session->status = made->status;
+    session->bytes_out = made->body.len;
+    session->call.usage = *made->usage;
+    session->call.error_code = made->error;
     session->counted = true;
     headers_begin(session);
     if (gate_cors(&session->dynamo->gate, &session->exchange->request).len > 0)
         buf_text(&session->headers, DATA_CORS_EXPOSED);
-    buf_slice(&session->headers, made.headers);
-    respond(session, made.status, made.type, made.body, slice_of(NULL, 0));
+    buf_slice(&session->headers, made->headers);
+    respond(session, made->status, made->type, made->body, slice_of(NULL, 0));
 }
 
 // Whether there is one; else the request has been answered.
@@ -470,7 +471,6 @@ static void follow_data(struct session *session, enum data_step step)
 
 static void start_data(struct session *session)
 {
-    session->operation = SLICE_LIT("data");
     if (open_data(session))
         follow_data(session, data_start(session->data));
 }
@@ -500,13 +500,34 @@ static void log_request(struct session *session, uint64_t latency_ns)
         });
 }
 
+// A request of the data API: the method and what it was sent to, as far as that exists.
+static void account_data(struct session *session, uint64_t latency_ns)
+{
+    static const struct api_usage nothing = {.operation = API_NO_OPERATION};
+    struct dynamo *dynamo = session->dynamo;
+    const struct data_answer *made = &session->made;
+    const struct metrics_route route = {metrics_method(session->exchange->request.method),
+                                        made->table, made->name};
+    metrics_route(dynamo->metrics, http_exchange_loop(session->exchange), &route,
+                  &(struct metrics_request){&nothing, session->status, ERR_NONE, latency_ns});
+    if (dynamo->access_log == NULL)
+        return;
+    buf_clear(&session->text);
+    buf_printf(&session->text, "%s /v1/%.*s%s%.*s", route.method, SLICE_FMT(route.table),
+               route.name.len > 0 ? "/" : "", SLICE_FMT(route.name));
+    session->operation = buf_view(&session->text);
+    session->call.usage.table = made->table;
+}
+
 // The answer is with the kernel, and what it was made of is still there.
 static void account(struct session *session)
 {
     const struct dynamo *dynamo = session->dynamo;
     uint64_t latency_ns = uv_hrtime() - session->begun_ns;
-    // The data API counts its operations itself.
-    if (!session->data_called)
+    // The data API has counted its operations itself.
+    if (session->data_called)
+        account_data(session, latency_ns);
+    else
         count(session, &session->call.usage, session->status, session->call.error_code, latency_ns);
     if (dynamo->access_log != NULL)
         log_request(session, latency_ns);

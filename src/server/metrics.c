@@ -1,6 +1,8 @@
 // See metrics.h. A cell holds the counters of one operation on one table in one loop. Its
 // loop finds it by the table's id in a small cache, or else by the table's name in a hash;
 // both belong to the loop's thread. The scrape walks the list of cells, which only grows.
+// Requests of the data API have cells of their own, whose operation stands for the method, and
+// whose name is "table/name".
 //
 // Memory: cells live until metrics_free.
 #include "server/metrics.h"
@@ -10,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RECENT = 256, CHAINS = 1024 };
+enum { RECENT = 256, CHAINS = 1024, ROUTES = 1 << 16 }; // methods are operations from ROUTES on
+
+static const char *const methods[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OTHER"};
 
 // Upper bounds of the latency buckets in nanoseconds; one more takes the rest.
 static const uint64_t bounds_ns[] = {
@@ -72,15 +76,35 @@ struct metrics_loop {
     struct cell *chains[CHAINS];
 };
 
+// Names that are told apart.
+struct names {
+    size_t count;
+    size_t most;
+    char **list;
+};
+
 struct metrics {
     unsigned loop_count;
     struct metrics_loop *loops;
     pthread_mutex_t lock; // of the names
-    size_t name_count;
-    char *names[METRICS_TABLES_MAX];
+    struct names tables;
+    struct names routes;
 };
 
 // ---- Life ------------------------------------------------------------------------------------
+
+static void names_init(struct names *names, size_t most)
+{
+    *names = (struct names){.most = most, .list = calloc(most, sizeof(*names->list))};
+    ensure_memory(names->list);
+}
+
+static void names_release(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->list[i]);
+    free(names->list);
+}
 
 struct metrics *metrics_new(unsigned loops)
 {
@@ -92,6 +116,8 @@ struct metrics *metrics_new(unsigned loops)
     memset(memory, 0, size);
     metrics->loop_count = loops;
     metrics->loops = memory;
+    names_init(&metrics->tables, METRICS_TABLES_MAX);
+    names_init(&metrics->routes, METRICS_ROUTES_MAX);
     ensure(pthread_mutex_init(&metrics->lock, NULL) == 0);
     return metrics;
 }
@@ -108,8 +134,8 @@ void metrics_free(struct metrics *metrics)
             cell = older;
         }
     }
-    for (size_t i = 0; i < metrics->name_count; i++)
-        free(metrics->names[i]);
+    names_release(&metrics->tables);
+    names_release(&metrics->routes);
     ensure(pthread_mutex_destroy(&metrics->lock) == 0);
     free(metrics->loops);
     free(metrics);
@@ -128,18 +154,19 @@ static inline void add(counter *to, uint64_t by)
                           memory_order_relaxed);
 }
 
-// The name a table is counted under.
-static struct slice name_admit(struct metrics *metrics, struct slice name)
+// The name that a table, or a route, is counted under.
+static struct slice name_admit(struct metrics *metrics, bool route, struct slice name)
 {
+    struct names *names = route ? &metrics->routes : &metrics->tables;
     bool known = name.len == 0;
     ensure(pthread_mutex_lock(&metrics->lock) == 0);
-    for (size_t i = 0; !known && i < metrics->name_count; i++)
-        known = slice_is(name, metrics->names[i]);
-    if (!known && metrics->name_count < METRICS_TABLES_MAX) {
+    for (size_t i = 0; !known && i < names->count; i++)
+        known = slice_is(name, names->list[i]);
+    if (!known && names->count < names->most) {
         char *copy = calloc(1, name.len + 1);
         if (copy != NULL) {
             memcpy(copy, name.ptr, name.len);
-            metrics->names[metrics->name_count++] = copy;
+            names->list[names->count++] = copy;
         }
         known = copy != NULL;
     }
@@ -171,7 +198,7 @@ static struct cell *cell_by_name(struct metrics *metrics, struct metrics_loop *l
     struct cell *cell = chain_find(*chain, operation, name);
     if (cell != NULL)
         return cell;
-    struct slice admitted = name_admit(metrics, name);
+    struct slice admitted = name_admit(metrics, operation >= ROUTES, name);
     if (admitted.ptr != name.ptr) {
         chain = chain_of(loop, operation, admitted);
         cell = chain_find(*chain, operation, admitted);
@@ -214,16 +241,15 @@ static int failure_of(int status, enum error_code error)
     return status >= 500 ? COUNT_system_errors : COUNT_user_errors;
 }
 
-void metrics_count(struct metrics *metrics, unsigned loop, const struct metrics_request *request)
+static void cell_count(struct cell *cell, const struct metrics_request *request)
 {
     const struct api_usage *usage = request->usage;
-    struct cell *cell = cell_find(metrics, &metrics->loops[loop], usage);
     if (cell == NULL)
         return;
     add(&cell->counts[COUNT_requests], 1);
     add(&cell->counts[COUNT_read_halves], (uint64_t)(usage->read_units * 2));
     add(&cell->counts[COUNT_write_halves], (uint64_t)(usage->write_units * 2));
-    if (request->status != 200) {
+    if (request->status >= 400) {
         add(&cell->counts[failure_of(request->status, request->error)], 1);
         return;
     }
@@ -235,6 +261,34 @@ void metrics_count(struct metrics *metrics, unsigned loop, const struct metrics_
     while (bucket < COUNT_OF(bounds_ns) && request->latency_ns > bounds_ns[bucket])
         bucket++;
     add(&cell->counts[COUNT_bucket + bucket], 1);
+}
+
+void metrics_count(struct metrics *metrics, unsigned loop, const struct metrics_request *request)
+{
+    cell_count(cell_find(metrics, &metrics->loops[loop], request->usage), request);
+}
+
+const char *metrics_method(struct slice method)
+{
+    size_t i = 0;
+    while (i + 1 < COUNT_OF(methods) && !slice_is(method, methods[i]))
+        i++;
+    return methods[i];
+}
+
+void metrics_route(struct metrics *metrics, unsigned loop, const struct metrics_route *route,
+                   const struct metrics_request *request)
+{
+    char name[1024];
+    unsigned method = 0;
+    while (methods[method] != route->method)
+        method++;
+    int len =
+        snprintf(name, sizeof(name), "%.*s/%.*s", SLICE_FMT(route->table), SLICE_FMT(route->name));
+    if (len < (int)sizeof(name))
+        cell_count(cell_by_name(metrics, &metrics->loops[loop], ROUTES + method,
+                                slice_of(name, (size_t)len)),
+                   request);
 }
 
 void metrics_connection(struct metrics *metrics, unsigned loop, bool opened)
@@ -321,6 +375,13 @@ void metrics_value(struct buf *out, const char *name, const char *type, const ch
 
 static void write_labels(struct buf *out, const struct row *row)
 {
+    if (row->operation >= ROUTES) {
+        struct slice name = row->table;
+        struct slice table = slice_cut(&name, '/');
+        buf_printf(out, "method=\"%s\",table=\"%.*s\",name=\"%.*s\"",
+                   methods[row->operation - ROUTES], SLICE_FMT(table), SLICE_FMT(name));
+        return;
+    }
     const char *operation =
         row->operation == API_NO_OPERATION ? "" : api_operations()[row->operation];
     buf_printf(out, "operation=\"%s\",table=\"%.*s\"", operation, SLICE_FMT(row->table));
@@ -340,12 +401,10 @@ static void write_family(struct buf *out, const struct row *rows, size_t count, 
     }
 }
 
-static void write_latency(struct buf *out, const struct row *rows, size_t count)
+static void write_latency(struct buf *out, const struct row *rows, size_t count, const char *name,
+                          const char *help)
 {
-    static const char name[] = "successful_request_latency_seconds";
-    write_head(out, name, "histogram",
-               "SuccessfulRequestLatency: from the complete request until the kernel has the "
-               "answer");
+    write_head(out, name, "histogram", help);
     for (size_t i = 0; i < count; i++) {
         uint64_t sum = 0;
         for (size_t k = 0; k < BUCKETS; k++) {
@@ -370,13 +429,27 @@ static void write_latency(struct buf *out, const struct row *rows, size_t count)
 
 void metrics_write(struct metrics *metrics, struct buf *out)
 {
-    size_t count;
-    struct row *rows = rows_gather(metrics, &count);
+    size_t all;
+    size_t count = 0;
+    struct row *rows = rows_gather(metrics, &all);
+    while (count < all && rows[count].operation < ROUTES)
+        count++;
 #define X(field, divisor, name, help)                                                              \
     write_family(out, rows, count, COUNT_##field, divisor, name, help);
     COUNTER_LIST(X)
 #undef X
-    write_latency(out, rows, count);
+    write_latency(out, rows, count, "successful_request_latency_seconds",
+                  "SuccessfulRequestLatency: from the complete request until the kernel has the "
+                  "answer");
+    const struct row *routes = rows + count;
+    write_family(out, routes, all - count, COUNT_requests, 1, "data_requests_total",
+                 "Requests of the data API, errors included");
+    write_family(out, routes, all - count, COUNT_user_errors, 1, "data_user_errors_total",
+                 "Of them, those with a status of 4xx");
+    write_family(out, routes, all - count, COUNT_system_errors, 1, "data_system_errors_total",
+                 "Of them, those with a status of 5xx");
+    write_latency(out, routes, all - count, "data_request_latency_seconds",
+                  "Latency of those that went well");
     free(rows);
     uint64_t opened = 0;
     uint64_t closed = 0;

@@ -3,14 +3,15 @@
 // Each event loop counts into memory of its own, with plain loads and stores that happen to be
 // atomic: counting costs no lock and no shared cache line. A scrape adds the loops up.
 //
-// A counter has two labels, the operation and the table. Only names of tables that exist get here,
-// and only the first METRICS_TABLES_MAX of them are told apart; the others are "other".
+// A counter has two labels, the operation and the table; one of the data API has the method, the
+// table, and its entity or pattern. Only names of what exists get here, and only the first of them
+// are told apart, so that there are never too many; the others are "other".
 #ifndef SERVER_METRICS_H
 #define SERVER_METRICS_H
 
 #include "api/api.h"
 
-enum { METRICS_TABLES_MAX = 1000 };
+enum { METRICS_TABLES_MAX = 1000, METRICS_ROUTES_MAX = 2000 };
 
 struct metrics;
 
@@ -25,7 +26,18 @@ struct metrics_request {
     uint64_t latency_ns;
 };
 
-// Both on the loop's thread.
+// A request of the data API as a whole; the calls that it made are counted beside.
+struct metrics_route {
+    const char *method; // of metrics_method()
+    struct slice table; // empty if there is none
+    struct slice name;  // of the entity or pattern; empty if there is none
+};
+// One of the methods that are told apart, or "OTHER".
+const char *metrics_method(struct slice method);
+
+// All on the loop's thread.
+void metrics_route(struct metrics *metrics, unsigned loop, const struct metrics_route *route,
+                   const struct metrics_request *request);
 void metrics_count(struct metrics *metrics, unsigned loop, const struct metrics_request *request);
 void metrics_connection(struct metrics *metrics, unsigned loop, bool opened);
 

@@ -83,6 +83,7 @@ struct server *server_start(const struct server_options *options, char *error, s
     struct http_options http = {
         .host = options->host,
         .port = options->port,
+        .bound = options->bound,
         .threads = loops,
         .max_connections = options->max_connections,
         .max_body = LIMIT_BODY,

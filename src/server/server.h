@@ -15,6 +15,7 @@ struct server;
 struct server_options {
     const char *host;
     unsigned port;               // 0 picks a free one
+    int bound;                   // as in http_options
     unsigned threads;            // event loops; 0 means one per core
     unsigned request_timeout_ms; // 0 means 30 s
     unsigned max_connections;    // 0 means 10000

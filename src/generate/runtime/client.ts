@@ -315,7 +315,7 @@ interface Reading {
 }
 
 export interface PageOptions {
-  /** Items to look at, at most. */
+  /** Items to look at, at most; else what the pattern says. */
   limit?: number;
   /** Where the page before ended. */
   cursor?: string | undefined;
@@ -361,7 +361,7 @@ function keyOfCursor(cursor: string): Bag {
   }) as Bag;
 }
 
-/** What an access pattern finds: page by page, or all of it with `for await`. */
+/** What an access pattern finds: page by page, or all pages with `for await` and `all()`. */
 export class Pattern<T> implements AsyncIterable<T> {
   constructor(
     private readonly at: Connection,
@@ -397,16 +397,12 @@ export class Pattern<T> implements AsyncIterable<T> {
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<T> {
-    let left = this.reading.limit ?? Infinity;
     let cursor: string | undefined;
     do {
       const page = await this.page({ cursor });
-      for (const item of page.items) {
-        if (left-- <= 0) return;
-        yield item;
-      }
+      yield* page.items;
       cursor = page.cursor;
-    } while (cursor !== undefined && left > 0);
+    } while (cursor !== undefined);
   }
 
   async all(): Promise<T[]> {

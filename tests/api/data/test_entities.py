@@ -360,7 +360,7 @@ class OtherTables(Case):
     def test_pages(self):
         tables = {table['name']: table for table in self.get(200, '').json['tables']}
         self.assertEqual(set(tables), {'shop', 'readings', 'notes', 'lax'})
-        self.assertEqual(tables['shop']['entities'], ['User', 'Order', 'Counter'])
+        self.assertEqual(tables['shop']['entities'], ['User', 'Order', 'Counter', 'Pair'])
         page = self.get(200, '/shop').json
         user = page['entities'][0]
         self.assertEqual((user['name'], user['key'], user['doc']), ('User', ['userId'], 'Who buys.'))

@@ -25,6 +25,34 @@ class Patterns(Case):
         self.assertEqual(self.get(200, '/shop/userById', userId=made['userId']).json['items'], [made])
         self.assertEqual(self.get(200, '/shop/userByEmail', email='nobody').json, {'items': [], 'cursor': None})
 
+    def test_one_is_one(self):
+        """However many items a page looks at."""
+        user = self.orders(5)
+        for query in ({}, {'limit': 1}, {'limit': 3}):
+            page = self.get(200, '/shop/anyOrder', userId=user, **query).json
+            self.assertEqual(([item['orderId'] for item in page['items']], page['cursor']), ([1], None))
+        shown = cli('query', 'shop', 'anyOrder', 'userId=' + user, '--limit', '3', '--endpoint', self.endpoint, '--json')
+        self.assertEqual([json.loads(line)['orderId'] for line in shown.splitlines()], [1])
+
+    def test_part_of_an_entity(self):
+        """An index that has only keys still tells the attributes that its keys are made of."""
+        made = self.user(plan='pro').json
+        found = [item for item in self.get(200, '/shop/usersOfPlan', plan='pro').json['items']
+                 if item['userId'] == made['userId']]
+        self.assertEqual(found, [{'userId': made['userId'], 'plan': 'pro', 'since': made['since']}])
+        shown = [json.loads(line) for line in cli('query', 'shop', 'usersOfPlan', 'plan=pro', '--endpoint', self.endpoint,
+                                                  '--json', '--all').splitlines()]
+        self.assertIn(found[0], shown)
+        keys = self.get(200, '/shop/usersOfPlan', plan='pro', keys='true').json['items'][0]
+        self.assertEqual(set(keys), {'userId', 'plan', 'since', 'PK', 'SK', 'GSI2PK', 'GSI2SK'})
+
+    def test_keys_that_can_be_read_in_two_ways(self):
+        kind = uuid.uuid4().hex
+        for left, right, rank in (('a', 'b', 7), ('a#b', 'c', 8)):
+            self.send(201, 'POST', '/shop/Pair', {'left': left, 'right': right, 'kind': kind, 'rank': rank, 'memo': 'x'})
+        self.assertEqual(self.get(200, '/shop/pairsOfKind', kind=kind).json['items'],
+                         [{'left': 'a', 'right': 'b', 'kind': kind, 'rank': 7}, {'kind': kind, 'rank': 8}])
+
     def test_order_and_pages(self):
         user = self.orders(23)
         whole = self.get(200, '/shop/ordersOfUser', userId=user).json
@@ -169,7 +197,22 @@ class OpenApi(Case):
         self.assertEqual(set(user['required']), {'email', 'name', 'nick'})
         self.assertEqual(user['properties']['plan']['enum'], ['free', 'pro'])
         self.assertEqual(user['properties']['name']['maxLength'], 100)
-        self.assertEqual(user['properties']['tags']['uniqueItems'], True)
+        self.assertEqual(user['properties']['tags']['anyOf'][0]['uniqueItems'], True)
+        self.assertEqual(user['properties']['tags']['anyOf'][1], {'type': 'null'})
+
+    def test_patterns_that_show_a_part(self):
+        paths = self.get(200, '/openapi.json').json['paths']
+
+        def items(name):
+            page = paths['/v1/shop/' + name]['get']['responses']['200']['content']['application/json']['schema']
+            return page['properties']['items']['items']
+
+        self.assertEqual(items('userByEmail'), {'$ref': '#/components/schemas/shop.User'})
+        self.assertEqual(set(items('usersOfPlan')['properties']), {'userId', 'plan', 'since'})
+        self.assertEqual(set(items('usersOfPlan')['required']), {'userId', 'plan', 'since'})
+        self.assertEqual(set(items('pairsOfKind')['properties']), {'left', 'right', 'kind', 'rank'})
+        # Of a key with two texts it is not certain which is which.
+        self.assertEqual(set(items('pairsOfKind')['required']), {'kind', 'rank'})
 
 
 if __name__ == '__main__':

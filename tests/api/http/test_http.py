@@ -895,6 +895,10 @@ class CommandLine(unittest.TestCase):
         second = self.run_bin("serve", "--port", str(server.port), "--memory")
         self.assertEqual((second.returncode, second.stdout), (1, ""))
         self.assertIn(f"port {server.port} on 127.0.0.1 is already in use", second.stderr)
+        with tempfile.TemporaryDirectory() as parent:
+            data = os.path.join(parent, "new")
+            second = self.run_bin("serve", "--port", str(server.port), "--data", data)
+            self.assertEqual((second.returncode, os.listdir(parent)), (1, []))
         self.assertEqual(server.stop(), 0)
 
     def test_help(self):
@@ -919,7 +923,69 @@ class CommandLine(unittest.TestCase):
         for row in rows:
             with self.subTest(row=row):
                 self.assertEqual(self.run_bin(*row).returncode, 2)
-        self.assertIn("there is no option '--nonsense'", self.run_bin("serve", "--nonsense").stderr)
+        self.assertIn("there is no option '--nonsense'.", self.run_bin("serve", "--nonsense").stderr)
+
+    def test_did_you_mean(self):
+        rows = [
+            (("qery", "shop"), "there is no command 'qery'; did you mean 'query'?"),
+            (("help", "lnt"), "there is no command 'lnt'; did you mean 'lint'?"),
+            (("serve", "--prot", "1"), "there is no option '--prot'; did you mean '--port'?"),
+            (("export", "t", "--format", "dynamo-json"), "there is no format 'dynamo-json'; did you mean 'dynamodb-json'?"),
+            (("infer", "--from", "onetabel", "x"), "there is no format 'onetabel'; did you mean 'onetable'?"),
+            (("generate", "typescrip", "x"), "there is no generator 'typescrip'; did you mean 'typescript'?"),
+            (("bench", "--endpoint", "http://x", "--workload", "gett"), "there is no workload 'gett'; did you mean 'get'?"),
+            (("completely", "else"), "there is no command 'completely'."),
+        ]
+        for row, text in rows:
+            with self.subTest(row=row):
+                shown = self.run_bin(*row)
+                self.assertEqual(shown.returncode, 2)
+                self.assertIn(text, shown.stderr)
+        shown = self.run_bin("call", "LisTables", "--memory")
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("there is no operation 'LisTables'; did you mean 'ListTables'?", shown.stderr)
+
+    def test_did_you_mean_a_table(self):
+        with tempfile.TemporaryDirectory() as directory:
+            data, model = os.path.join(directory, "data"), os.path.join(directory, "m.dolmen")
+            with open(model, "w") as file:
+                file.write('table orders {\n  key PK\n}\nentity Order {\n  PK = "{id}"\n  id string\n}\n'
+                           "access orderById(id) = one Order\n")
+            self.assertEqual(self.run_bin("apply", model, "--data", data).returncode, 0)
+            for row in (("export", "ordrs"), ("import", "ordrs"), ("infer", "ordrs"), ("query", "ordrs"), ("abandon", "ordrs")):
+                with self.subTest(row=row):
+                    shown = self.run_bin(*row, "--data", data)
+                    self.assertEqual(shown.returncode, 1)
+                    self.assertIn("there is no table 'ordrs'; did you mean 'orders'?", shown.stderr)
+            shown = self.run_bin("query", "orders", "orderByID", "id=1", "--data", data)
+            self.assertEqual(shown.returncode, 2)
+            self.assertIn("there is no access pattern 'orderByID'; did you mean 'orderById'?", shown.stderr)
+            shown = self.run_bin("query", "ordrs", "--model", model)
+            self.assertIn("the model has no table 'ordrs'; did you mean 'orders'?", shown.stderr)
+            shown = self.run_bin("generate", "docs", model, "--table", "ordrs")
+            self.assertIn("has no table 'ordrs'; did you mean 'orders'?", shown.stderr)
+
+    def test_endpoint_of_the_environment(self):
+        server = Server("--memory")
+        url, nobody = f"http://127.0.0.1:{server.port}", "http://127.0.0.1:1"
+
+        def status(*args, **names):
+            env = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "DOLMEN_E"))}
+            return subprocess.run([BIN, *args], capture_output=True, text=True, timeout=60,
+                                  env={**env, **names}).returncode
+
+        self.assertEqual(status("call", "ListTables", DOLMEN_ENDPOINT=url), 0)
+        self.assertEqual(status("call", "ListTables", AWS_ENDPOINT_URL=url), 0)
+        self.assertEqual(status("call", "ListTables", DOLMEN_ENDPOINT=url, AWS_ENDPOINT_URL=nobody), 0)
+        self.assertEqual(status("call", "ListTables", AWS_ENDPOINT_URL_DYNAMODB=url, AWS_ENDPOINT_URL=nobody), 0)
+        self.assertEqual(status("call", "ListTables", DOLMEN_ENDPOINT="", AWS_ENDPOINT_URL=url), 0)
+        self.assertEqual(status("call", "ListTables", "--endpoint", url, DOLMEN_ENDPOINT=nobody), 0)
+        self.assertEqual(status("call", "ListTables", "--memory", DOLMEN_ENDPOINT=nobody), 0)
+        self.assertEqual(status("call", "ListTables", DOLMEN_ENDPOINT=nobody), 1)
+        self.assertEqual(status("verify", DOLMEN_ENDPOINT=url), 0)
+        self.assertEqual(status("verify"), 2)
+        self.assertEqual(status("bench", "--items", "100", "--requests", "10", "--workload", "get", DOLMEN_ENDPOINT=url), 0)
+        self.assertEqual(server.stop(), 0)
 
     def test_call(self):
         shown = self.run_bin("call", "ListTables", "--memory")

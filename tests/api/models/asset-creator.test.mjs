@@ -172,4 +172,28 @@ test('An idempotency key is hashed from what the document lists, and lives 72 ho
     }
 });
 
+test('A change and its event are written together, or not at all', async () => {
+    const change = (event) => call('TransactWrite', { TransactItems: [
+        { Put: { TableName: table, Item: { PK: 'PROJECT#prj_tx', SK: 'JOB#job_tx', asset_type: '3D_PROP', status: 'running' } } },
+        { Put: { TableName: table, Item: event } },
+    ] });
+    const there = async (PK, SK) => (await call('Get', { TableName: table, Key: { PK, SK }, ConsistentRead: true })).Item;
+    const event = { PK: 'OUTBOX#evt_tx', SK: 'OUTBOX#evt_tx', type: 'job.running', payload: { job_id: 'job_tx' } };
+    await assert.rejects(change({ ...event, status: 'lost' }), { name: 'TransactionCanceledException' });
+    assert.equal(await there('PROJECT#prj_tx', 'JOB#job_tx'), undefined);
+    await change(event);
+    assert.equal((await there('PROJECT#prj_tx', 'JOB#job_tx')).GSI1PK, 'JOB_STATUS#running');
+    assert.equal((await there(event.PK, event.SK)).status, 'pending');
+    await call('Delete', { TableName: table, Key: { PK: 'PROJECT#prj_tx', SK: 'JOB#job_tx' } });
+    await call('Delete', { TableName: table, Key: { PK: event.PK, SK: event.SK } });
+});
+
+test('A project is a namespace: its partition has its own items only', async () => {
+    const values = { ':pk': job.PK };
+    const keys = { KeyConditionExpression: 'PK = :pk', ExpressionAttributeValues: values };
+    const { Items } = await call('Query', { TableName: table, ...keys });
+    assert.ok(Items.length > 0);
+    for (const item of Items) assert.equal(item.project_id, project_id);
+});
+
 entities('asset-creator', () => table);

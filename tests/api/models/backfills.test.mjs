@@ -131,6 +131,9 @@ test('Backfill: phone numbers become required', async () => {
     writeFileSync(file, first);
     await dolmen('apply', file);
     await putAll('spotter-users', people);
+    // Unsafe: required at once, without a value for those who have none.
+    writeFileSync(file, first.replace('phoneNumber?: string\n', 'phoneNumber: string\n'));
+    await assert.rejects(dolmen('apply', file), /phoneNumber/);
     writeFileSync(file, first.replace('phoneNumber?: string\n', 'phoneNumber: string = "000-000-0000"\n'));
     await dolmen('apply', file);
     const { Items } = await call('Scan', { TableName: 'spotter-users' });

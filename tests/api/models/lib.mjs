@@ -28,10 +28,10 @@ export const server = { endpoint: undefined };
 let child;
 let directory;
 
-async function start() {
+async function start(options) {
     directory = mkdtempSync(path.join(tmpdir(), 'dolmen-models.'));
     const log = openSync(path.join(directory, 'log'), 'w');
-    const args = ['serve', '--port', '0', '--data', path.join(directory, 'data'), '--durability', 'relaxed'];
+    const args = ['serve', '--port', '0', '--data', path.join(directory, 'data'), '--durability', 'relaxed', ...options];
     child = spawn(binary, args, { stdio: ['ignore', 'pipe', log] });
     const lines = readline.createInterface({ input: child.stdout });
     const [line] = await once(lines, 'line');
@@ -54,15 +54,16 @@ export let client;
 export let documents;
 
 // Starts a server before the tests of a file, with these models applied and their data loaded, or
-// what a function prepares.
+// what a function prepares. A list has options of the server.
 export function serve(...models) {
+    const options = models.filter(Array.isArray).flat();
     before(async () => {
-        await start();
+        await start(options);
         const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
         const { endpoint } = server;
         client = new sdk.DynamoDBClient({ endpoint, region: 'us-east-1', credentials, maxAttempts: 1 });
         documents = DynamoDBDocumentClient.from(client);
-        for (const model of models) {
+        for (const model of models.filter((one) => !Array.isArray(one))) {
             if (typeof model === 'function') {
                 await model();
                 continue;

@@ -60,6 +60,27 @@ for (const model of systems) {
     });
 }
 
+// The TypeScript of Kinex Fit's document: each interface and field of docs/SEEDS.list is in the generated client.
+const interfaces = (text) => Object.fromEntries(
+    [...text.matchAll(/^export interface (\w+) \{\n(.*?)^\}/gms)].map(([, name, body]) =>
+        [name, Object.fromEntries([...body.matchAll(/^ {2}(?:readonly )?(\w+)(\??): (.*);$/gm)].map(([, field, optional, type]) =>
+            [field, type + optional]))]));
+
+test('The generated types are those of the document', () => {
+    const made = interfaces(execFileSync(binary, ['generate', 'typescript', modelFile('kinex-fit')], { encoding: 'utf8' }));
+    const listed = readFileSync(path.join(root, 'docs/SEEDS.list'), 'utf8')
+        .matchAll(/^004\/(?:table|shared)\S*\/typescript-\d\/(\w+)\.(\w+)\tattribute\t(.*)$/gm);
+    let count = 0;
+    for (const [, name, field, type] of listed) {
+        const found = made[name]?.[field];
+        assert.ok(found, `${name}.${field}`);
+        assert.equal(found.endsWith('?'), type.endsWith('?'), `${name}.${field} is optional, or is not`);
+        if (/^(string|number|boolean|string\[\])\??$/.test(type)) assert.equal(found, type, `${name}.${field}`);
+        count++;
+    }
+    assert.ok(count > 80, `${count} fields`);
+});
+
 // What is wrong in the documents stays visible.
 const mistakes = {
     pornspot: [

@@ -378,6 +378,46 @@ class AccessLog(unittest.TestCase):
         self.assertEqual(server.stop(), 0)
         self.assertEqual(json.loads(server.output)["operation"], "ListTables")
 
+    def test_data_api(self):
+        """The log and the metrics name table, entity or pattern and method, of what there is."""
+        model = ('table shop {\n  key PK\n}\nentity Order {\n  PK = "{id}"\n  id string\n}\n'
+                 "access orderById(id) = one Order\n")
+        asked = [
+            ("POST", "/v1/shop/Order", 201), ("POST", "/v1/shop/Order", 409), ("GET", "/v1/shop/Order?id=1", 200),
+            ("GET", "/v1/shop/orderById?id=1", 200), ("GET", "/v1/shop/ordrs?id=1", 404), ("GET", "/v1/nowhere/Order", 404),
+            ("PURGE", "/v1/shop/Order", 405), ("GET", "/v1/shop", 200), ("GET", "/v1", 200), ("GET", "/v1/openapi.json", 200),
+        ]
+        with tempfile.NamedTemporaryFile("w", suffix=".dolmen") as file:
+            file.write(model)
+            file.flush()
+            server = Server("--access-log", "-", "--threads", "1", "--model", file.name)
+        for method, path, expected in asked:
+            body = {"id": "1"} if method == "POST" else None
+            status, _, _ = server.http(method, path, body, {"Content-Type": "application/json"})
+            self.assertEqual(status, expected, path)
+        seen = server.metrics()
+
+        def count(family, method, table, name):
+            return seen.get(f'dolmen_data_{family}{{method="{method}",table="{table}",name="{name}"}}')
+
+        self.assertEqual(count("requests_total", "POST", "shop", "Order"), 2)
+        self.assertEqual(count("user_errors_total", "POST", "shop", "Order"), 1)
+        self.assertEqual(count("request_latency_seconds_count", "POST", "shop", "Order"), 1)
+        self.assertEqual(count("requests_total", "GET", "shop", "orderById"), 1)
+        self.assertEqual(count("requests_total", "GET", "shop", ""), 2)  # the page, and what is not there
+        self.assertEqual(count("requests_total", "GET", "", ""), 3)
+        self.assertEqual(count("requests_total", "OTHER", "shop", "Order"), 1)
+        self.assertFalse([name for name in seen if "ordrs" in name or "nowhere" in name or "PURGE" in name])
+        self.assertEqual(seen['dolmen_requests_total{operation="GetItem",table="shop"}'], 2)
+        self.assertEqual(server.stop(), 0)
+        lines = [json.loads(line) for line in server.output.splitlines()]
+        lines = [line for line in lines if line["operation"] not in (None, "")]
+        self.assertEqual([(line["operation"], line["table"], line["status"]) for line in lines], [
+            ("POST /v1/shop/Order", "shop", 201), ("POST /v1/shop/Order", "shop", 409), ("GET /v1/shop/Order", "shop", 200),
+            ("GET /v1/shop/orderById", "shop", 200), ("GET /v1/shop", "shop", 404), ("GET /v1/", None, 404),
+            ("OTHER /v1/shop/Order", "shop", 405), ("GET /v1/shop", "shop", 200), ("GET /v1/", None, 200), ("GET /v1/", None, 200),
+        ])
+
     def test_remote_address(self):
         server = Server("--access-log", "-", "--host", "::1")
         client = http.client.HTTPConnection("::1", server.port, timeout=20)

@@ -138,6 +138,80 @@ class Formats(Base):
         self.run_ok("import", name, "-", "--format", "json", input=text)
         self.assertEqual(self.scan(name), self.scan("plain"))
 
+    MODEL = """table typed {{
+  key   PK, SK
+  type  Kind
+  guard {guard}
+}}
+type Size {{ wide: number  high: number? }}
+entity Thing {{
+  PK = "THING#{{id}}"  SK = "{{part:pad(4)}}"
+  id     string
+  part   integer
+  price  number?
+  open   boolean?
+  photo  binary?
+  tags   set<string>?
+  codes  set<number>?
+  size   Size?
+  lines  {{ sku: string  count: integer }}[]?
+  code   string?
+  plan   "a" | 5 = "a"
+}}
+entity Other {{
+  PK = "OTHER#{{id}}"  SK = "-"
+  id string
+  note string?
+}}
+"""
+
+    def typed(self, guard):
+        path = self.path("typed.dolmen")
+        with open(path, "w") as file:
+            file.write(self.MODEL.format(guard=guard))
+        self.run_ok("apply", path)
+
+    def test_types_of_the_model(self):
+        """Plain formats come back as they were, by the types of the table's model."""
+        item = {"PK": {"S": "THING#007"}, "SK": {"S": "0012"}, "Kind": {"S": "Thing"}, "id": {"S": "007"},
+                "part": {"N": "12"}, "price": {"N": "12345678901234567890.5"}, "open": {"BOOL": True},
+                "photo": {"B": "AAEC"}, "tags": {"SS": ["a", "b,\"c"]}, "codes": {"NS": ["1", "2"]},
+                "size": {"M": {"wide": {"N": "3"}}}, "lines": {"L": [{"M": {"sku": {"S": "x"}, "count": {"N": "2"}}}]},
+                "code": {"S": "0012"}, "plan": {"N": "5"}}
+        other = {"PK": {"S": "OTHER#1"}, "SK": {"S": "-"}, "Kind": {"S": "Other"}, "id": {"S": "1"}, "note": {"S": "12"}}
+        self.typed("enforce")
+        for one in (item, other):
+            self.call("PutItem", TableName="typed", Item=one)
+        for format in ("json", "csv"):
+            with self.subTest(format=format):
+                output = self.path("typed." + format)
+                self.run_ok("export", "typed", output, "--format", format)
+                for one in (item, other):
+                    self.call("DeleteItem", TableName="typed", Key={"PK": one["PK"], "SK": one["SK"]})
+                self.run_ok("import", "typed", output, "--format", format)
+                for one in (item, other):
+                    self.assertEqual(self.call("GetItem", TableName="typed", Key={"PK": one["PK"], "SK": one["SK"]})["Item"], one)
+
+    def test_entities_without_keys(self):
+        self.typed("enforce")
+        lines = '{"$entity":"Thing","id":"9","part":1,"tags":["x"]}\n{"Kind":"Other","id":"8"}\n'
+        self.run_ok("import", "typed", "--format", "json", input=lines)
+        got = self.call("GetItem", TableName="typed", Key={"PK": {"S": "THING#9"}, "SK": {"S": "0001"}})["Item"]
+        self.assertEqual((got["tags"], got["Kind"], "$entity" in got), ({"SS": ["x"]}, {"S": "Thing"}, False))
+        self.assertIn("Item", self.call("GetItem", TableName="typed", Key={"PK": {"S": "OTHER#8"}, "SK": {"S": "-"}}))
+
+    def test_values_that_are_not_of_their_type(self):
+        self.typed("enforce")
+        shown = dolmen("import", "typed", "--format", "csv", "--endpoint", self.endpoint,
+                       input="Kind,id,part,price\nThing,1,x,2\nThing,2,3,\n")
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn('standard input:2: ValidationException: ', shown.stderr)
+        self.assertIn('/part: expected integer, got "x"', shown.stderr)
+        shown = dolmen("import", "typed", "--format", "json", "--endpoint", self.endpoint,
+                       input='{"Kind":"Thing","id":"1","part":1,"photo":"!"}\n')
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("/photo", shown.stderr)
+
     def test_csv(self):
         self.table("csv", [key(1, title={"S": 'a "b", c'}), key(2, n={"N": "5"}, e={"S": ""})])
         output = self.path("t.csv")

@@ -228,6 +228,7 @@ class Maker:
         self.wholes(entity)
         self.sparse(entity)
         self.made_keys(entity)
+        self.foreign(entity)
         self.touch(entity)
         self.described(entity)
         self.shared(entity)
@@ -412,19 +413,35 @@ class Maker:
                  late=[update(entity, item, 'SET #a = :v', 'seenBy', 'ada')])
 
     def removal(self, entity, attribute):
+        """REMOVE, and a put that leaves it out: what is required stays, what is optional goes."""
         name = attribute.name
-        if attribute.default is not None or name in entity.in_key():
+        if name in entity.in_key() or attribute.touched:
             return
-        item = self.item(entity)
+        item, stays = self.item(entity), not attribute.type.optional or attribute.fixed
+        rest = typed_as(entity, {one: value for one, value in item.items() if one != name})
 
         def judge(answers, _):
             ok(answers[0])
-            if attribute.required or attribute.fixed:
-                return refused(answers[1], name)
-            stored = plain_item(ok(answers[1])['Attributes'])
-            expect(name not in stored, name + ' is still there')
-        self.add(entity.name, name + ' is removed', [put(entity.table, typed_as(entity, item)),
-                                                     update(entity, item, 'REMOVE #a', name)], judge)
+            if stays:
+                refused(answers[1], name)
+            else:
+                expect(name not in plain_item(ok(answers[1])['Attributes']), name + ' is still there')
+            if stays and attribute.default is not None or not stays:
+                ok(answers[3])
+                stored = plain_item(ok(answers[4])['Item'])
+                expect(stored.get(name) == (item[name] if stays else None), '%s is %r after a put without it' % (name, stored.get(name)))
+        whole = put(entity.table, typed_as(entity, item))
+        self.add(entity.name, name + ' is left out', [whole, update(entity, item, 'REMOVE #a', name), whole,
+                                                      put(entity.table, rest), get(entity, item)], judge)
+
+    def foreign(self, entity):
+        """Keys of indexes that the entity has no entry in."""
+        for index, parts in entity.table.indexes.items():
+            if not any(part in entity.keys or part in entity.attributes for part in parts):
+                item = typed_as(entity, self.item(entity))
+                keys = {part: 1 if part in entity.table.numbers else 'x' for part in parts}
+                self.add(entity.name, 'no entry in ' + index, [put(entity.table, {**item, **keys})],
+                         lambda answers, _, name=parts[0]: refused(answers[0], name))
 
     def uniqueness(self, entity, attribute):
         if not attribute.unique:

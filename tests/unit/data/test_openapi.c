@@ -68,13 +68,15 @@ static void test_one_table(void **state)
         "much\",\"default\":"
         "\"low\"}",
         "\"Level\":{\"enum\":[\"low\",\"high\"]}",
-        "\"count\":{\"type\":\"number\",\"minimum\":0,\"maximum\":10}",
-        "\"tags\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"uniqueItems\":true,"
-        "\"minItems\":1}",
-        "\"children\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Tree\"}}",
-        "\"limits\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\"}}",
+        "\"tags\":{\"anyOf\":[{\"type\":\"array\",\"items\":{\"type\":\"string\"},\"uniqueItems\":"
+        "true,\"minItems\":1},{\"type\":\"null\"}]}",
+        "\"children\":{\"anyOf\":[{\"type\":\"array\",\"items\":{\"$ref\":"
+        "\"#/components/schemas/Tree\"}},{\"type\":\"null\"}]}",
+        "\"limits\":{\"anyOf\":[{\"type\":\"object\",\"additionalProperties\":"
+        "{\"type\":\"integer\"}},{\"type\":\"null\"}]}",
         "\"odd\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"number\"},{\"type\":\"null\"}]}",
-        "\"bin\":{\"type\":\"string\",\"contentEncoding\":\"base64\"}",
+        "\"bin\":{\"anyOf\":[{\"type\":\"string\",\"contentEncoding\":\"base64\"},{\"type\":"
+        "\"null\"}]}",
         "\"when\":{\"type\":\"string\",\"format\":\"date-time\"}",
         "\"any\":{}",
         "\"count\":{\"anyOf\":[{\"type\":\"number\",\"minimum\":0,\"maximum\":10},{\"type\":"

@@ -202,6 +202,43 @@ static void metrics_add_up(void **state)
     metrics_free(metrics);
 }
 
+// Requests of the data API have labels of their own, and there are only so many of them.
+static void metrics_of_routes(void **state)
+{
+    (void)state;
+    struct metrics *metrics = metrics_new(2);
+    struct api_usage none = {.operation = API_NO_OPERATION};
+    struct metrics_request fine = {&none, 200, ERR_NONE, 700000};
+    struct metrics_request bad = {&none, 404, ERR_NONE, 700000};
+    struct metrics_request known = {&none, 304, ERR_NONE, 700000};
+    struct metrics_route user = {metrics_method(SLICE_LIT("GET")), SLICE_LIT("shop"),
+                                 SLICE_LIT("User")};
+    struct metrics_route odd = {metrics_method(SLICE_LIT("BREW")), SLICE_LIT("shop"), {NULL, 0}};
+    metrics_route(metrics, 0, &user, &fine);
+    metrics_route(metrics, 1, &user, &known);
+    metrics_route(metrics, 1, &user, &bad);
+    metrics_route(metrics, 1, &odd, &bad);
+    static const char *const lines[] = {
+        "dolmen_data_requests_total{method=\"GET\",table=\"shop\",name=\"User\"} 3\n",
+        "dolmen_data_user_errors_total{method=\"GET\",table=\"shop\",name=\"User\"} 1\n",
+        "dolmen_data_request_latency_seconds_count{method=\"GET\",table=\"shop\",name=\"User\"} "
+        "2\n",
+        "dolmen_data_requests_total{method=\"OTHER\",table=\"shop\",name=\"\"} 1\n",
+    };
+    for (size_t i = 0; i < COUNT_OF(lines); i++)
+        assert_true(says(metrics, lines[i]));
+    assert_false(says(metrics, "dolmen_requests_total{method"));
+    for (unsigned i = 0; i < METRICS_ROUTES_MAX + 50; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof(name), "Entity%u", i);
+        user.name = slice_str(name);
+        metrics_route(metrics, 0, &user, &fine);
+    }
+    assert_true(
+        says(metrics, "dolmen_data_requests_total{method=\"GET\",table=\"other\",name=\"\"} 52\n"));
+    metrics_free(metrics);
+}
+
 static void metrics_connections(void **state)
 {
     (void)state;
@@ -240,7 +277,8 @@ int main(void)
         cmocka_unit_test(time_round_trip),     cmocka_unit_test(time_refused),
         cmocka_unit_test(faults_by_operation), cmocka_unit_test(faults_by_rate),
         cmocka_unit_test(faults_refused),      cmocka_unit_test(metrics_add_up),
-        cmocka_unit_test(metrics_connections), cmocka_unit_test(metrics_are_bounded),
+        cmocka_unit_test(metrics_of_routes),   cmocka_unit_test(metrics_connections),
+        cmocka_unit_test(metrics_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
