@@ -193,16 +193,15 @@ bool params_projection(struct api_call *call, struct expr_params *params, struct
 {
     const struct slice *attributes = names->items;
     *out = NULL;
+    if (expression.ptr == NULL && !names->set)
+        return true;
     for (size_t i = 0; i < names->count; i++) {
         if (!params_check_name(call, attributes[i]))
             return false;
     }
-    if (expression.ptr != NULL)
-        *out = expr_compile_projection(params, expression);
-    else if (names->set)
-        *out = expr_projection_of_names(&call->arena, &call->error, names->count, names->items);
-    else
-        return true;
+    *out = expression.ptr != NULL
+               ? expr_compile_projection(params, expression)
+               : expr_projection_of_names(&call->arena, &call->error, names->count, names->items);
     return *out != NULL;
 }
 

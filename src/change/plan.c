@@ -46,13 +46,35 @@ static struct slice live_index_text(struct model_target *target, const struct in
     return text_of(target, text);
 }
 
+static struct slice members_text(struct model_target *target, const struct guard_outsiders *without,
+                                 struct buf *text)
+{
+    buf_text(text, without->count == 0 ? "all that have its attributes" : "all without");
+    for (size_t i = 0; i < without->count; i++)
+        buf_printf(text, "%s %.*s", i == 0 ? "" : ",", SLICE_FMT(without->values[i]));
+    return text_of(target, text);
+}
+
+// An index that has other members than before is filled anew: see engine/change.c.
+static void compare_members(struct model_target *target, const struct index *live, struct buf *text)
+{
+    struct guard_outsiders wanted = guard_outsiders_of(target->guard, live->name);
+    if (guard_outsiders_same(&live->without, &wanted))
+        return;
+    struct slice before = members_text(target, &live->without, text);
+    note(target, MODEL_CHANGE_INDEX_MEMBERS, live->name, before,
+         members_text(target, &wanted, text));
+}
+
 static void compare_index(struct model_target *target, const struct model_index *wanted,
                           struct buf *text)
 {
     const struct index *live = table_index(target->live, wanted->name);
     enum model_index_state state = model_index_compare(wanted, target->live);
-    if (state == INDEX_IS_SAME)
+    if (state == INDEX_IS_SAME) {
+        compare_members(target, live, text);
         return;
+    }
     model_index_text(wanted, text);
     struct slice after = text_of(target, text);
     if (state == INDEX_IS_MISSING && !wanted->local) {

@@ -47,6 +47,47 @@ static bool give_trees(struct txn *txn, struct table *table)
     return true;
 }
 
+// ---- What indexes leave out -----------------------------------------------------------
+
+static bool copy_outsiders(struct arena *arena, struct guard_outsiders from,
+                           struct guard_outsiders *to)
+{
+    struct slice *values = arena_zalloc(arena, from.count + 1, sizeof(*values));
+    if (values == NULL)
+        return false;
+    *to = (struct guard_outsiders){
+        .attribute = arena_copy(arena, from.attribute), .count = from.count, .values = values};
+    for (size_t i = 0; i < from.count; i++) {
+        values[i] = arena_copy(arena, from.values[i]);
+        if (values[i].ptr == NULL)
+            return false;
+    }
+    return to->attribute.ptr != NULL;
+}
+
+// An entry is a function of its item and its index. So an index that is to leave out something else
+// than before, because its table has another guard, is begun anew: with a tree of its own, which
+// the keeper fills.
+static bool leave_out(struct table *table)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        struct index *index = &table->indexes[i];
+        struct guard_outsiders wanted = guard_outsiders_of(table->guard, index->name);
+        if (index->status == INDEX_DELETING || guard_outsiders_same(&index->without, &wanted))
+            continue;
+        if (!copy_outsiders(&table->arena, wanted, &index->without))
+            return false;
+        if (index->tree == 0)
+            continue;
+        index->tree = 0;
+        tree_stats_release(index->stats);
+        index->stats = NULL;
+        index->backfilled = slice_of(NULL, 0);
+        index->status = table->stats->items > 0 ? INDEX_CREATING : INDEX_ACTIVE;
+    }
+    return true;
+}
+
 // ---- Trees ----------------------------------------------------------------------------
 
 enum { TREES_MAX = LIMIT_INDEXES + LIMIT_VECTOR_INDEXES + 8 };
@@ -120,7 +161,7 @@ static bool run_change(struct job *job, struct txn *txn)
     if (current != NULL)
         change->before = table_hold(current);
     change->after = next;
-    if (next != NULL && !give_trees(txn, next))
+    if (next != NULL && !(leave_out(next) && give_trees(txn, next)))
         return error_budget(job->error);
     if (current != NULL)
         leave(txn, change, current, next);

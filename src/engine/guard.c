@@ -1,6 +1,26 @@
 // Calling a table's guard.
 #include "engine/engine_internal.h"
 
+static bool has_value(const struct guard_outsiders *list, struct slice value)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (slice_equal(list->values[i], value))
+            return true;
+    }
+    return false;
+}
+
+bool guard_outsiders_same(const struct guard_outsiders *a, const struct guard_outsiders *b)
+{
+    if (a->count != b->count || (a->count > 0 && !slice_equal(a->attribute, b->attribute)))
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        if (!has_value(b, a->values[i]))
+            return false;
+    }
+    return true;
+}
+
 // A guard completes an item; it does not make another one of it.
 static bool same_key(const struct table *table, struct slice key, struct slice item)
 {
@@ -40,6 +60,7 @@ static bool judge(struct txn *txn, struct write_job *request, struct write_actio
         !same_key(table, write->touch ? write->before : action->item, write->after))
         return error_set(error, ERR_INTERNAL, "The model has changed meanwhile; try again.");
     action->out.warnings = write->warnings;
+    action->out.details = write->details;
     return true;
 }
 

@@ -54,7 +54,19 @@ struct guard_write {
     size_t release_count; // of the old one
     struct guard_claim *releases;
     struct slice warnings; // lines of text, or empty
+    const void *details;   // what they are about, to whoever knows the guard; or NULL
 };
+
+// Items that an index leaves out, although they have the attributes of its key: those in which this
+// attribute has one of the values. Borrowed from the guard.
+struct guard_outsiders {
+    struct slice attribute;
+    size_t count;
+    const struct slice *values; // text
+};
+
+// Whether both leave out the same.
+bool guard_outsiders_same(const struct guard_outsiders *a, const struct guard_outsiders *b);
 
 struct guard;
 
@@ -66,6 +78,8 @@ struct guard_ops {
     bool (*write)(const struct guard *guard, struct guard_write *write, struct error *error);
     // Says that another item has a claimed value; always false. NULL for a plain sentence.
     bool (*taken)(const struct guard *guard, const struct guard_claim *claim, struct error *error);
+    // What the index of that name leaves out. NULL if none leaves anything out.
+    struct guard_outsiders (*outsiders)(const struct guard *guard, struct slice index);
     void (*free)(struct guard *guard);
 };
 
@@ -74,6 +88,14 @@ struct guard {
     _Atomic unsigned references;
     size_t claims; // the most values that an item claims
 };
+
+// What an index leaves out, by a guard or NULL.
+static inline struct guard_outsiders guard_outsiders_of(const struct guard *guard,
+                                                        struct slice index)
+{
+    return guard == NULL || guard->ops->outsiders == NULL ? (struct guard_outsiders){.count = 0}
+                                                          : guard->ops->outsiders(guard, index);
+}
 
 static inline struct guard *guard_hold(struct guard *guard)
 {

@@ -66,10 +66,24 @@ static bool can_be_key(struct slice value, enum value_type type, size_t limit)
     return len > 0 && len <= limit;
 }
 
+static bool is_left_out(const struct guard_outsiders *without, struct slice item)
+{
+    struct slice value = without->count == 0 ? VALUE_NONE : value_get(item, without->attribute);
+    if (value.len == 0 || value_type(value) != VALUE_S)
+        return false;
+    for (size_t i = 0; i < without->count; i++) {
+        if (slice_equal(value_bytes(value), without->values[i]))
+            return true;
+    }
+    return false;
+}
+
 bool layout_index_values(const struct index *index, struct slice item,
                          struct slice values[2 * LIMIT_KEY_PARTS])
 {
     const struct key_schema *keys = &index->keys;
+    if (is_left_out(&index->without, item))
+        return false;
     for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
         values[i] = value_get(item, keys->parts[i].name);
         if (!can_be_key(values[i], keys->parts[i].type,
@@ -181,8 +195,11 @@ void layout_key_image(struct value_builder *builder, const struct table *table, 
 {
     struct names names = {.count = 0};
     add_keys(&names, &table->keys);
-    for (size_t i = 0; i < table->index_count; i++)
+    for (size_t i = 0; i < table->index_count; i++) {
         add_keys(&names, &table->indexes[i].keys);
+        if (table->indexes[i].without.count > 0)
+            add_name(&names, table->indexes[i].without.attribute);
+    }
     for (size_t i = 0; i < table->vector_count; i++) {
         const struct vector_index *vector = &table->vectors[i];
         add_keys(&names, &vector->base.keys);

@@ -241,6 +241,16 @@ static void put_keys(struct value_builder *b, const struct key_schema *keys)
     put_parts(b, "keys", keys->parts, keys->hash_count + keys->range_count);
 }
 
+static void put_names(struct value_builder *b, const char *name, const struct slice *names,
+                      size_t count)
+{
+    value_name(b, slice_str(name));
+    value_open_list(b);
+    for (size_t i = 0; i < count; i++)
+        value_put_string(b, names[i]);
+    (void)value_close(b);
+}
+
 // The members of an index, in a map that is open.
 static void put_index(struct value_builder *b, const struct index *index)
 {
@@ -249,15 +259,15 @@ static void put_index(struct value_builder *b, const struct index *index)
     put_integer(b, "tree", index->tree);
     put_keys(b, &index->keys);
     put_integer(b, "projection", index->projection);
-    value_name(b, SLICE_LIT("include"));
-    value_open_list(b);
-    for (size_t i = 0; i < index->include_count; i++)
-        value_put_string(b, index->include[i]);
-    (void)value_close(b);
+    put_names(b, "include", index->include, index->include_count);
     put_integer(b, "status", index->status);
     value_name(b, SLICE_LIT("backfilled"));
     value_put_binary(b, index->backfilled);
     put_value(b, "settings", index->settings);
+    if (index->without.count == 0)
+        return;
+    put_string(b, "withoutName", index->without.attribute);
+    put_names(b, "without", index->without.values, index->without.count);
 }
 
 static void put_vector(struct value_builder *b, const struct vector_index *vector)
@@ -379,13 +389,14 @@ static bool get_keys(struct slice map, struct key_schema *keys)
     return get_parts(list, keys->parts);
 }
 
-static bool get_include(struct arena *arena, struct slice map, struct index *index)
+static bool get_names(struct arena *arena, struct slice map, const char *name,
+                      const struct slice **out, size_t *count)
 {
     struct slice list;
-    if (!get_slice(map, "include", VALUE_L, &list))
+    if (!get_slice(map, name, VALUE_L, &list))
         return false;
-    index->include_count = value_count(list);
-    struct slice *names = arena_zalloc(arena, index->include_count + 1, sizeof(*names));
+    *count = value_count(list);
+    struct slice *names = arena_zalloc(arena, *count + 1, sizeof(*names));
     if (names == NULL)
         return false;
     struct value_iter iter;
@@ -395,8 +406,16 @@ static bool get_include(struct arena *arena, struct slice map, struct index *ind
             return false;
         names[i] = value_bytes(iter.value);
     }
-    index->include = names;
+    *out = names;
     return true;
+}
+
+// Members that came later.
+static bool get_without(struct arena *arena, struct slice map, struct guard_outsiders *without)
+{
+    return value_get(map, SLICE_LIT("without")).len == 0 ||
+           (get_slice(map, "withoutName", VALUE_S, &without->attribute) &&
+            get_names(arena, map, "without", &without->values, &without->count));
 }
 
 static bool get_index(struct arena *arena, struct slice map, struct index *index)
@@ -408,7 +427,8 @@ static bool get_index(struct arena *arena, struct slice map, struct index *index
     if (value_type(map) != VALUE_M || !get_slice(map, "name", VALUE_S, &index->name) ||
         !get_integer(map, "global", &global) || !get_integer(map, "tree", &tree) ||
         !get_keys(map, &index->keys) || !get_integer(map, "projection", &projection) ||
-        !get_include(arena, map, index) || !get_integer(map, "status", &status) ||
+        !get_names(arena, map, "include", &index->include, &index->include_count) ||
+        !get_without(arena, map, &index->without) || !get_integer(map, "status", &status) ||
         !get_slice(map, "backfilled", VALUE_B, &index->backfilled) ||
         !get_slice(map, "settings", VALUE_M, &index->settings))
         return false;

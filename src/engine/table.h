@@ -42,6 +42,8 @@ struct index {
     enum projection_type projection;
     size_t include_count;
     const struct slice *include; // PROJECT_INCLUDE only
+    // What it leaves out, as the table's guard said when its tree was begun: see change.c.
+    struct guard_outsiders without;
     enum index_status status;
     // While CREATING: entries exist for exactly the items whose tree key is below this one.
     struct slice backfilled;

@@ -141,6 +141,17 @@ void work_normalise(struct guard_work *work)
     }
 }
 
+// Null cannot be the key of an index: where an attribute is one, it is absent.
+void work_nulls(struct guard_work *work)
+{
+    const struct guard_list *keys = &work->plan->native;
+    for (size_t i = 0; i < keys->count; i++) {
+        struct slice value = work->values[keys->slots[i]];
+        if (value.len > 0 && model_is_absent(work->plan->slots[keys->slots[i]].attribute, value))
+            work->values[keys->slots[i]] = VALUE_NONE;
+    }
+}
+
 void work_objects(struct guard_work *work)
 {
     const struct guard_entity *plan = work->plan;
@@ -460,6 +471,35 @@ static bool follow_key(struct guard_work *work, uint16_t slot, bool *changed)
     return true;
 }
 
+// Whether the item would be in an index that its entity is not in; a part that it should not have
+// goes to *slot.
+static bool has_key(struct guard_work *work, const struct guard_entry *entry, uint16_t *slot)
+{
+    for (size_t i = 0; i < entry->part_count; i++) {
+        struct slice value;
+        if (part_value(work, &entry->parts[i], &value) != EVAL_OK)
+            return false;
+        if (!is_primary(work->plan, entry->parts[i].slot))
+            *slot = entry->parts[i].slot;
+    }
+    return true;
+}
+
+static void judge_barred(struct guard_work *work)
+{
+    for (size_t i = 0; i < work->plan->barred_count; i++) {
+        const struct guard_entry *entry = &work->plan->barred[i];
+        uint16_t slot = 0;
+        if (!has_key(work, entry, &slot))
+            continue;
+        struct model_pointer at = {.name = work->plan->slots[slot].name};
+        model_report_addf(&work->violations, &at, work->values[slot],
+                          "nothing (with it, the item would be in %.*s, and %.*s has no entry "
+                          "there)",
+                          SLICE_FMT(entry->index->name), SLICE_FMT(work->plan->entity->name));
+    }
+}
+
 void work_index_keys(struct guard_work *work)
 {
     const struct guard_list *derived = &work->plan->derived;
@@ -470,6 +510,7 @@ void work_index_keys(struct guard_work *work)
         if (!follow_key(work, slot, &changed))
             report_key(work, slot, work->wanted[slot], work->values[slot]);
     }
+    judge_barred(work);
 }
 
 bool work_settle_keys(struct guard_work *work, bool *changed)
@@ -481,6 +522,7 @@ bool work_settle_keys(struct guard_work *work, bool *changed)
     // One that is not right may be that of the old image, which then follows its attributes.
     for (size_t i = 0; settled && i < derived->count; i++)
         settled = follow_key(work, derived->slots[i], changed);
+    judge_barred(work);
     return settled && !work->failed && !check_over(work->check);
 }
 

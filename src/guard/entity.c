@@ -61,7 +61,8 @@ static bool has_types(struct model_check *check, const struct model_entity *enti
     for (size_t i = 0; i < entity->attribute_count; i++) {
         const struct model_attribute *attribute = &entity->attributes[entity->by_name[i]];
         struct slice value = value_walk_to(&walk, attribute->name);
-        if (value.len > 0 && !model_type_fits(check, attribute->type, value, false))
+        if (value.len > 0 && !model_is_absent(attribute, value) &&
+            !model_type_fits(check, attribute->type, value, false))
             return false;
     }
     return true;

@@ -11,23 +11,15 @@
 #include "guard/entity.h"
 #include "value/number.h"
 
-enum { MESSAGE_MAX = 256 << 10, GUARD_MEMORY = 16 << 20 };
-enum { STEPS_CLAIM = 8 }; // to make one
-
-static const struct model_guard *guard_of(const struct guard *guard)
-{
-    return (const struct model_guard *)guard;
-}
+enum {
+    MESSAGE_MAX = 256 << 10,
+    GUARD_MEMORY = 16 << 20,
+    UNMATCHED_KEPT = 4 << 10, // bytes of an item of no entity that a warning carries
+};
 
 const struct model_table *model_guard_table(const struct guard *guard)
 {
     return guard_of(guard)->table;
-}
-
-static const struct guard_entity *plan_of(const struct model_guard *guard,
-                                          const struct model_entity *entity)
-{
-    return &guard->entities[entity - guard->table->entities];
 }
 
 // ---- What depends on the old image ----------------------------------------------------------
@@ -65,7 +57,8 @@ static void judge_immutable(struct guard_work *work)
         const struct model_attribute *attribute = work->plan->slots[slot].attribute;
         struct slice old = work->old[slot];
         struct slice value = work->values[slot];
-        if (old.len == 0 || slice_equal(old, value) || same_normal(work, attribute, old, value))
+        if (old.len == 0 || model_is_absent(attribute, old) || slice_equal(old, value) ||
+            same_normal(work, attribute, old, value))
             continue;
         report_because(work, attribute->name, old, " (it is immutable)", value);
         work->values[slot] = old; // nothing more is to be said of it
@@ -143,6 +136,7 @@ static void judge_types(struct guard_work *work, const struct model_judge *judge
             if (!attribute->optional && !later)
                 model_report_type(&work->violations, &at, attribute->type, VALUE_NONE);
         } else if (!(later && plan->slots[slot].nested) && !judged_before(work, slot) &&
+                   !model_is_absent(attribute, value) &&
                    !model_type_fits(work->check, attribute->type, value, strict)) {
             model_type_judge(attribute->type, value, &at, judge);
         }
@@ -176,6 +170,7 @@ static void complete(struct guard_work *work, struct slice item, struct slice be
     if (before.len > 0)
         work_load(work, before, work->old, false);
     work_normalise(work);
+    work_nulls(work);
     work_objects(work);
     keep_old(work);
     work_read_keys(work);
@@ -209,11 +204,25 @@ static bool warn(struct guard_write *write, struct slice line, struct error *err
     return true;
 }
 
+// Says what a warning is about.
+static bool warn_about(struct guard_write *write, const struct model_violations *what, bool passes,
+                       struct slice item, struct error *error)
+{
+    struct model_warned *warned = arena_alloc(write->arena, sizeof(*warned));
+    if (warned == NULL || what == NULL)
+        return error_budget(error);
+    *warned = (struct model_warned){write->details, what, passes, item};
+    write->details = warned;
+    return true;
+}
+
 static bool warn_report(struct guard_write *write, const struct model_entity *entity,
-                        const struct model_report *report, struct error *error)
+                        const struct model_report *report, bool passes, struct error *error)
 {
     if (report->count == 0)
         return true;
+    if (!warn_about(write, model_report_details(report, entity->name), passes, VALUE_NONE, error))
+        return false;
     struct buf text;
     buf_init(&text, MESSAGE_MAX);
     buf_printf(&text, "Entity %.*s: ", SLICE_FMT(entity->name));
@@ -243,7 +252,7 @@ static struct model_violations *whole_item(struct slice expected, struct slice a
     struct slice kept = arena_copy(arena, actual);
     if (details == NULL || list == NULL || kept.ptr == NULL)
         return NULL;
-    *list = (struct model_violation){SLICE_LIT(""), expected, kept};
+    *list = (struct model_violation){.expected = expected, .actual = kept};
     *details = (struct model_violations){.count = 1, .list = list};
     return details;
 }
@@ -275,10 +284,16 @@ static bool refuse_unmatched(const struct model_table *table,
     return false;
 }
 
+// Whether an item of no entity is refused where the model is enforced.
+static bool could_refuse(const struct model_table *table,
+                         const struct model_recognition *recognition)
+{
+    return recognition->doubt == MODEL_AMBIGUOUS || table->unmatched == MODEL_REJECT;
+}
+
 static bool is_refused(const struct model_table *table, const struct model_recognition *recognition)
 {
-    return table->guard == MODEL_ENFORCE &&
-           (recognition->doubt == MODEL_AMBIGUOUS || table->unmatched == MODEL_REJECT);
+    return table->guard == MODEL_ENFORCE && could_refuse(table, recognition);
 }
 
 static bool write_unmatched(const struct model_guard *guard, struct guard_write *write,
@@ -293,113 +308,13 @@ static bool write_unmatched(const struct model_guard *guard, struct guard_write 
     struct buf text;
     buf_init(&text, MESSAGE_MAX);
     unmatched_text(table, recognition, write->after, &text);
-    bool done = warn(write, buf_view(&text), error);
+    struct slice item =
+        write->after.len <= UNMATCHED_KEPT ? arena_copy(write->arena, write->after) : VALUE_NONE;
+    bool done = warn(write, buf_view(&text), error) &&
+                warn_about(write, unmatched_details(table, recognition, write->after, write->arena),
+                           !could_refuse(table, recognition), item, error);
     buf_release(&text);
     return done;
-}
-
-// Whether there was no item of this entity at this key.
-static bool is_fresh(const struct model_guard *guard, const struct guard_entity *plan,
-                     const struct guard_write *write, struct model_check *check)
-{
-    return write->before.len == 0 ||
-           model_recognise_within(check, guard->table, write->before).entity != plan->entity;
-}
-
-// ---- Claims ---------------------------------------------------------------------------------
-
-// A claim is the entity, the attribute and the value.
-static bool make_claim(const struct guard_unique *unique, struct slice value, struct arena *arena,
-                       struct guard_claim *claim)
-{
-    size_t len = unique->prefix.len + value.len;
-    uint8_t *name = arena_alloc(arena, len);
-    if (name == NULL)
-        return false;
-    memcpy(name, unique->prefix.ptr, unique->prefix.len);
-    memcpy(name + unique->prefix.len, value.ptr, value.len);
-    *claim = (struct guard_claim){slice_of(name, len), unique->what, value};
-    return true;
-}
-
-static bool is_claimed(struct slice value)
-{
-    return value.len > 0 && value.ptr[0] != VALUE_TAG_NULL;
-}
-
-// Where the claims of an image go.
-struct claims {
-    size_t *count;
-    struct guard_claim **list;
-};
-
-// The claims of an image, without those that `other` has as well.
-static bool make_claims(const struct guard_entity *plan, struct model_check *check,
-                        struct arena *arena, struct slice image, struct slice other,
-                        struct claims out, struct error *error)
-{
-    if (plan->unique_count == 0)
-        return true;
-    struct guard_claim *claims = arena_zalloc(arena, plan->unique_count, sizeof(*claims));
-    if (claims == NULL)
-        return error_budget(error);
-    *out.list = claims;
-    for (size_t i = 0; i < plan->unique_count; i++) {
-        const struct guard_slot *slot = &plan->slots[plan->uniques[i].slot];
-        struct slice value = value_get(image, slot->name);
-        if (!is_claimed(value) ||
-            (other.len > 0 && slice_equal(value, value_get(other, slot->name))))
-            continue;
-        steps_add(&check->steps, STEPS_CLAIM);
-        check_text(check, value.len);
-        // Claims are of normal forms, also of what was there before the model.
-        unsigned normal = slot->attribute->normal;
-        if (normal != 0 && value.ptr[0] == VALUE_TAG_S)
-            value = model_normalise(value, normal, arena);
-        if (value.ptr == NULL ||
-            !make_claim(&plan->uniques[i], value, arena, &claims[(*out.count)++]))
-            return error_budget(error);
-    }
-    return true;
-}
-
-static bool claim(const struct guard_entity *plan, struct guard_write *write,
-                  struct model_check *check, struct slice other, struct error *error)
-{
-    struct claims out = {&write->claim_count, &write->claims};
-    return make_claims(plan, check, write->arena, write->after, other, out, error);
-}
-
-static bool give_back(const struct guard_entity *plan, struct guard_write *write,
-                      struct model_check *check, struct slice other, struct error *error)
-{
-    struct claims out = {&write->release_count, &write->releases};
-    return make_claims(plan, check, write->arena, write->before, other, out, error);
-}
-
-// What the old image had, whatever the new one is.
-static bool give_all_back(const struct model_guard *guard, struct guard_write *write,
-                          struct model_check *check, struct error *error)
-{
-    if (guard->guard.claims == 0 || write->before.len == 0)
-        return true;
-    const struct model_entity *entity =
-        model_recognise_within(check, guard->table, write->before).entity;
-    return entity == NULL || give_back(plan_of(guard, entity), write, check, VALUE_NONE, error);
-}
-
-static bool claim_values(const struct model_guard *guard, const struct guard_entity *plan,
-                         struct guard_write *write, struct model_check *check, struct error *error)
-{
-    if (guard->guard.claims == 0)
-        return true;
-    if (is_fresh(guard, plan, write, check))
-        return claim(plan, write, check, VALUE_NONE, error) &&
-               give_all_back(guard, write, check, error);
-    // An item that is only touched may have had its values before anybody claimed them.
-    bool all = write->touch;
-    return claim(plan, write, check, all ? VALUE_NONE : write->before, error) &&
-           give_back(plan, write, check, all ? VALUE_NONE : write->after, error);
 }
 
 // ---- Writing --------------------------------------------------------------------------------
@@ -429,17 +344,17 @@ static bool conclude(const struct model_guard *guard, struct guard_write *write,
         return error_budget(error);
     if (wrong && enforced && !write->touch)
         return refuse(work, error);
-    if (!warn_report(write, work->plan->entity, &work->violations, error) ||
-        !warn_report(write, work->plan->entity, &work->warnings, error))
+    if (!warn_report(write, work->plan->entity, &work->violations, false, error) ||
+        !warn_report(write, work->plan->entity, &work->warnings, true, error))
         return false;
     if (!enforced)
-        return give_all_back(guard, write, work->check, error);
+        return guard_give_back(guard, write, work->check, error);
     if (!wrong) {
         write->after = work_store(work, write->after);
         if (write->after.ptr == NULL)
             return error_budget(error);
     }
-    return claim_values(guard, work->plan, write, work->check, error);
+    return guard_claim_values(guard, work->plan, write, work->check, error);
 }
 
 // Whether an attribute of a put comes to the same whether the item is new or replaces one: nothing
@@ -452,7 +367,7 @@ static bool slot_settled(const struct guard_slot *slot, struct slice old, struct
         return old.len == 0;
     if (attribute->on_update && old.len > 0 && slice_equal(old, settled))
         return false;
-    if (attribute->immutable && old.len > 0)
+    if (attribute->immutable && old.len > 0 && !model_is_absent(attribute, old))
         return slice_equal(old, settled);
     if (settled.len == 0 || attribute->on_update || slice_equal(sent, settled))
         return true;
@@ -520,28 +435,28 @@ static bool keeps_entity(const struct model_guard *guard, struct guard_write *wr
         model_report_addf(&report, NULL, plan_of(guard, now)->name_value,
                           "an item of entity %.*s%s", SLICE_FMT(was->name), reason);
     return was->guard == MODEL_ENFORCE ? model_report_refuse(&report, "Entity", was->name, error)
-                                       : warn_report(write, was, &report, error);
+                                       : warn_report(write, was, &report, false, error);
 }
 
 static bool write_within(const struct model_guard *guard, struct guard_write *write,
                          struct model_check *check, struct error *error)
 {
     if (write->after.len == 0)
-        return give_all_back(guard, write, check, error);
+        return guard_give_back(guard, write, check, error);
     struct model_recognition now = model_recognise_within(check, guard->table, write->after);
     if (check_over(check))
         return false;
     if (now.entity == NULL)
         return write_unmatched(guard, write, &now, error) &&
-               give_all_back(guard, write, check, error);
+               guard_give_back(guard, write, check, error);
     if (now.entity->guard == MODEL_OFF)
-        return give_all_back(guard, write, check, error);
+        return guard_give_back(guard, write, check, error);
     if (!keeps_entity(guard, write, check, now.entity, error))
         return false;
     const struct guard_entity *plan = plan_of(guard, now.entity);
     if (stays_settled(plan, write)) {
         write->after = write->settled.item;
-        return claim_values(guard, plan, write, check, error);
+        return guard_claim_values(guard, plan, write, check, error);
     }
     struct guard_work work;
     if (!work_init(&work, plan, write->env, write->arena, check))
@@ -552,7 +467,7 @@ static bool write_within(const struct model_guard *guard, struct guard_write *wr
     // What is unknown is reported by the writer only; of what is settled nothing is.
     work.prepared = write->prepared && now.entity->guard == MODEL_ENFORCE &&
                     (now.entity->unknown != MODEL_REPORT || write->settled.item.len > 0);
-    work.fresh = is_fresh(guard, plan, write, check);
+    work.fresh = guard_is_fresh(guard, plan, write, check);
     complete(&work, write->after, write->before);
     bool done = conclude(guard, write, &work, error);
     work_release(&work);
@@ -574,6 +489,7 @@ static bool guard_write(const struct guard *base, struct guard_write *write, str
     write->claim_count = 0;
     write->release_count = 0;
     write->warnings = slice_of(NULL, 0);
+    write->details = NULL;
     if (end == CHECK_LATER)
         return false;
     return write->touch ? warn(write, slice_str(check_too_much), error)
@@ -733,22 +649,37 @@ struct model_violations *model_guard_judge(const struct guard *base, struct aren
 
 // ---- Life -----------------------------------------------------------------------------------
 
-static bool guard_taken(const struct guard *base, const struct guard_claim *claim,
-                        struct error *error)
+static struct guard_outsiders guard_outsiders(const struct guard *base, struct slice index)
 {
-    (void)base;
-    const uint8_t *end = memchr(claim->name.ptr, 0, claim->name.len);
-    struct slice entity = slice_of(claim->name.ptr, (size_t)(end - claim->name.ptr));
-    struct slice name =
-        slice_of(claim->what.ptr + entity.len + 1, claim->what.len - entity.len - 1);
-    struct model_report report;
-    struct model_pointer at = {.name = name};
-    model_report_init(&report, error->arena);
-    model_report_add(&report, &at, SLICE_LIT("a value that no other item has"), claim->value);
-    (void)model_report_refuse(&report, "Entity", entity, error);
-    if (error->details != NULL)
-        ((struct model_violations *)error->details)->taken = true;
-    return false;
+    const struct model_guard *guard = guard_of(base);
+    const struct model_index *found = model_table_index(guard->table, index);
+    return found == NULL || guard->outsiders == NULL
+               ? (struct guard_outsiders){.count = 0}
+               : guard->outsiders[found - guard->table->indexes];
+}
+
+// An index leaves out the entities that have its attributes, and are not in it. That an item is of
+// one of these is told by the table's type attribute alone: so an entry stays a function of its
+// item and its index (engine/index.c).
+static bool fill_outsiders(struct model_guard *guard)
+{
+    const struct model_table *table = guard->table;
+    if (table->type_attribute.len == 0)
+        return true;
+    guard->outsiders =
+        arena_zalloc(&guard->arena, table->index_count + 1, sizeof(*guard->outsiders));
+    for (size_t i = 0; guard->outsiders != NULL && i < table->index_count; i++) {
+        struct slice *values =
+            arena_zalloc(&guard->arena, table->entity_count + 1, sizeof(*values));
+        struct guard_outsiders *out = &guard->outsiders[i];
+        if (values == NULL)
+            return false;
+        *out = (struct guard_outsiders){.attribute = table->type_attribute, .values = values};
+        for (size_t k = 0; k < table->entity_count; k++)
+            if (table->entities[k].entries[i].outside && table->entities[k].guard == MODEL_ENFORCE)
+                values[out->count++] = table->entities[k].type_value;
+    }
+    return guard->outsiders != NULL;
 }
 
 static void guard_free(struct guard *base)
@@ -760,7 +691,11 @@ static void guard_free(struct guard *base)
 }
 
 static const struct guard_ops model_guard_ops = {
-    .write = guard_write, .taken = guard_taken, .free = guard_free};
+    .write = guard_write,
+    .taken = guard_taken,
+    .outsiders = guard_outsiders,
+    .free = guard_free,
+};
 
 struct guard *model_guard_new(struct model *model, const struct model_table *table)
 {
@@ -775,7 +710,7 @@ struct guard *model_guard_new(struct model *model, const struct model_table *tab
     arena_init_counted(&guard->arena, GUARD_MEMORY, &guard->account, BUDGET_MODELS);
     struct guard_entity *entities =
         arena_zalloc(&guard->arena, table->entity_count + 1, sizeof(*entities));
-    bool made = entities != NULL;
+    bool made = entities != NULL && fill_outsiders(guard);
     for (size_t i = 0; made && i < table->entity_count; i++) {
         made = guard_compile(&guard->arena, &table->entities[i], &entities[i]);
         if (entities[i].unique_count > guard->guard.claims)

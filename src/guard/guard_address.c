@@ -19,6 +19,7 @@ static void complete_all(struct guard_work *work)
     for (size_t i = 0; i < derived->count; i++)
         work->values[derived->slots[i]] = VALUE_NONE;
     work_normalise(work);
+    work_nulls(work);
     work_objects(work);
     work_read_keys(work);
     work_defaults(work);

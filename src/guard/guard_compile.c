@@ -62,6 +62,15 @@ static uint16_t slot_of(const struct guard_entity *plan, struct slice name)
     return GUARD_NO_SLOT;
 }
 
+static bool is_index_key(const struct model_table *table, struct slice name)
+{
+    for (size_t i = 0; i < table->index_count; i++)
+        for (size_t k = 0; k < parts_of(&table->indexes[i].keys); k++)
+            if (slice_equal(table->indexes[i].keys.parts[k].name, name))
+                return true;
+    return false;
+}
+
 static bool fill_slots(struct gather *gather)
 {
     for (size_t i = 0; i < gather->count; i++) {
@@ -74,6 +83,7 @@ static bool fill_slots(struct gather *gather)
         slot->head = slice_of(head, len + slot->name.len);
         slot->attribute = model_entity_attribute(gather->entity, slot->name);
         slot->nested = slot->attribute != NULL && nested_needed(slot->attribute->type);
+        slot->index_key = is_index_key(gather->entity->table, slot->name);
     }
     return true;
 }
@@ -114,6 +124,10 @@ static bool is_immutable(const struct guard_slot *slot)
     return slot->attribute->immutable && !slot->attribute->version;
 }
 
+static bool is_native_key(const struct guard_slot *slot)
+{
+    return slot->index_key && slot->attribute->optional;
+}
 static bool is_kept(const struct guard_slot *slot)
 {
     return is_immutable(slot) ||
@@ -201,11 +215,6 @@ static struct guard_part part_of(const struct guard_entity *plan, const struct k
                                .derived = !is_native(template, key->name)};
 }
 
-static bool is_primary(const struct guard_entity *plan, uint16_t slot)
-{
-    return slot == plan->keys[0].slot || (plan->key_count > 1 && slot == plan->keys[1].slot);
-}
-
 static void add_derived(struct guard_entity *plan, struct guard_slot *slots, uint16_t *derived,
                         uint16_t slot)
 {
@@ -214,16 +223,42 @@ static void add_derived(struct guard_entity *plan, struct guard_slot *slots, uin
     slots[slot].derived = true;
 }
 
+static bool is_declared(const struct model_table *table, struct slice name)
+{
+    for (size_t i = 0; i < table->entity_count; i++)
+        if (model_entity_attribute(&table->entities[i], name) != NULL)
+            return true;
+    return false;
+}
+
 // An item has no keys of indexes that its entity has no entry in: they are derived, too, and come
-// to nothing. An attribute that the entity declares is its own.
+// to nothing. What this entity or another one declares is an attribute like any other.
 static void add_foreign(struct guard_entity *plan, struct guard_slot *slots, uint16_t *derived,
                         const struct model_entry *entry)
 {
     for (size_t k = 0; !entry->stated && k < parts_of(&entry->index->keys); k++) {
-        uint16_t slot = slot_of(plan, entry->index->keys.parts[k].name);
-        if (slots[slot].attribute == NULL && !is_primary(plan, slot))
+        struct slice name = entry->index->keys.parts[k].name;
+        uint16_t slot = slot_of(plan, name);
+        if (!is_primary(plan, slot) && !is_declared(plan->entity->table, name))
             add_derived(plan, slots, derived, slot);
     }
+}
+
+// The index cannot keep the entity's items out if they do not name their entity: then they must not
+// have all attributes of its key.
+static bool is_barred(const struct model_entry *entry, const struct model_table *table)
+{
+    return entry->outside && (table->type_attribute.len == 0 || entry->index->local);
+}
+
+static void add_barred(struct guard_entity *plan, struct guard_entry *barred,
+                       const struct model_entry *from)
+{
+    struct guard_entry *entry = &barred[plan->barred_count++];
+    entry->index = from->index;
+    entry->part_count = parts_of(&from->index->keys);
+    for (size_t k = 0; k < entry->part_count; k++)
+        entry->parts[k] = part_of(plan, &from->index->keys.parts[k], NULL);
 }
 
 static bool fill_entries(struct arena *arena, struct guard_entity *plan, struct guard_slot *slots)
@@ -252,8 +287,15 @@ static bool fill_entries(struct arena *arena, struct guard_entity *plan, struct 
         }
         plan->entry_count += derives;
     }
-    for (size_t i = 0; i < entity->entry_count; i++)
+    struct guard_entry *barred = arena_zalloc(arena, entity->entry_count + 1, sizeof(*barred));
+    if (barred == NULL)
+        return false;
+    plan->barred = barred;
+    for (size_t i = 0; i < entity->entry_count; i++) {
         add_foreign(plan, slots, derived, &entity->entries[i]);
+        if (is_barred(&entity->entries[i], entity->table))
+            add_barred(plan, barred, &entity->entries[i]);
+    }
     return true;
 }
 
@@ -332,6 +374,7 @@ bool guard_compile(struct arena *arena, const struct model_entity *entity, struc
         plan.keys[i] = part_of(&plan, &entity->table->keys.parts[i], entity->keys[i].template);
     if (!fill_places(arena, &plan) || !fill_entries(arena, &plan, gather.slots) ||
         !fill_list(arena, &plan, is_normal, &plan.normal) ||
+        !fill_list(arena, &plan, is_native_key, &plan.native) ||
         !fill_list(arena, &plan, is_nested, &plan.nested) ||
         !fill_list(arena, &plan, is_default, &plan.defaults) ||
         !fill_list(arena, &plan, is_update, &plan.updates) ||

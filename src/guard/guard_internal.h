@@ -18,6 +18,7 @@ struct guard_slot {
     struct slice head;                       // the name as an item's entry begins: length and bytes
     const struct model_attribute *attribute; // NULL if the entity does not declare it
     bool nested;                             // its type has fields to be completed
+    bool index_key;                          // of any index of the table
     bool derived;                            // a key attribute that the server makes
     bool deferred;                           // not completed before the old image is known
 };
@@ -31,6 +32,7 @@ struct guard_part {
 };
 
 struct guard_entry {
+    const struct model_index *index;
     size_t part_count;
     struct guard_part parts[2 * LIMIT_KEY_PARTS];
 };
@@ -55,9 +57,12 @@ struct guard_entity {
     struct guard_part keys[2];
     size_t entry_count; // only those with something to derive
     const struct guard_entry *entries;
+    size_t barred_count; // indexes whose whole key its items must not have
+    const struct guard_entry *barred;
     struct guard_list derived; // slots of index keys that are derived
     struct guard_list attributes;
     struct guard_list normal;
+    struct guard_list native; // optional attributes that are keys of indexes, of any entity
     struct guard_list nested;
     struct guard_list defaults;
     struct guard_list updates; // on update
@@ -74,6 +79,11 @@ struct guard_entity {
     bool deferred;           // some slots are
 };
 
+static inline bool is_primary(const struct guard_entity *plan, uint16_t slot)
+{
+    return slot == plan->keys[0].slot || (plan->key_count > 1 && slot == plan->keys[1].slot);
+}
+
 struct model_guard {
     struct guard guard; // first
     struct model *model;
@@ -81,7 +91,19 @@ struct model_guard {
     struct budget_account account; // of the arena, in the model's budget
     struct arena arena;
     const struct guard_entity *entities; // as table->entities
+    struct guard_outsiders *outsiders;   // as table->indexes; NULL if there are none
 };
+
+static inline const struct model_guard *guard_of(const struct guard *guard)
+{
+    return (const struct model_guard *)guard;
+}
+
+static inline const struct guard_entity *plan_of(const struct model_guard *guard,
+                                                 const struct model_entity *entity)
+{
+    return &guard->entities[entity - guard->table->entities];
+}
 
 // Compiles an entity; false when memory is out.
 MUST_CHECK bool guard_compile(struct arena *arena, const struct model_entity *entity,
@@ -134,6 +156,7 @@ void work_release(struct guard_work *work);
 // Values by slot; what has no slot goes to work->unknown if `unknown`.
 void work_load(struct guard_work *work, struct slice item, struct slice *values, bool unknown);
 void work_normalise(struct guard_work *work);
+void work_nulls(struct guard_work *work);   // that cannot be stored
 void work_objects(struct guard_work *work); // what is inside of them
 // The normal form of the i-th slot that has one, if its value is text; else VALUE_NONE.
 struct slice work_normal(struct guard_work *work, size_t i);
@@ -147,6 +170,19 @@ void work_index_keys(struct guard_work *work);
 MUST_CHECK bool work_settle_keys(struct guard_work *work, bool *changed);
 // The item of the values: `item` itself if nothing changed; VALUE_NONE if the arena is used up.
 MUST_CHECK struct slice work_store(struct guard_work *work, struct slice item);
+
+// guard_claims.c: unique values.
+// Whether there was no item of this entity at this key.
+bool guard_is_fresh(const struct model_guard *guard, const struct guard_entity *plan,
+                    const struct guard_write *write, struct model_check *check);
+// Claims what the new image has, and gives back what only the old one had.
+MUST_CHECK bool guard_claim_values(const struct model_guard *guard, const struct guard_entity *plan,
+                                   struct guard_write *write, struct model_check *check,
+                                   struct error *error);
+// Gives back all that the old image had, whatever the new one is.
+MUST_CHECK bool guard_give_back(const struct model_guard *guard, struct guard_write *write,
+                                struct model_check *check, struct error *error);
+bool guard_taken(const struct guard *base, const struct guard_claim *claim, struct error *error);
 
 // derive_nested.c: defaults and normal forms inside of objects. The value itself if there is
 // nothing to do. `old` is what stood there before, or VALUE_NONE.

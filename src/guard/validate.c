@@ -275,7 +275,9 @@ static bool object_fits(struct model_check *check, const struct model_type *type
                 return false;
             continue;
         }
-        if (!model_type_fits(check, type->fields[at++].type, iter.value, strict))
+        const struct model_attribute *field = &type->fields[at++];
+        if (!model_is_absent(field, iter.value) &&
+            !model_type_fits(check, field->type, iter.value, strict))
             return false;
     }
     steps_add(&check->steps, type->field_count);

@@ -6,7 +6,13 @@
 
 #include "value/number.h"
 
-enum { SHOWN = 60, WORDS_MAX = 4096, TEXT_MAX = 64 << 10, MESSAGE_MAX = 256 << 10 };
+enum {
+    SHOWN = 60,
+    VALUE_KEPT = 256,
+    WORDS_MAX = 4096,
+    TEXT_MAX = 64 << 10,
+    MESSAGE_MAX = 256 << 10
+};
 
 void model_report_init(struct model_report *report, struct arena *arena)
 {
@@ -107,6 +113,11 @@ static struct model_violation *next(struct model_report *report, const struct mo
     violation->pointer = keep(report, words);
     model_value_describe(actual, words);
     violation->actual = keep(report, words);
+    violation->value = VALUE_NONE;
+    if (actual.len > 0 && actual.len <= VALUE_KEPT) {
+        violation->value = arena_copy(report->arena, actual);
+        report->failed = report->failed || violation->value.ptr == NULL;
+    }
     return violation;
 }
 
@@ -196,7 +207,7 @@ static void judge_fields(const struct model_type *type, struct slice value,
         const struct model_attribute *field = &type->fields[i];
         struct model_pointer inside = {.up = at, .name = field->name};
         struct slice found = value_walk_to(&walk, field->name);
-        if (found.len > 0)
+        if (found.len > 0 && !model_is_absent(field, found))
             model_type_judge(field->type, found, &inside, judge);
         else if (!field->optional)
             model_report_type(judge->violations, &inside, field->type, VALUE_NONE);

@@ -260,7 +260,10 @@ static void inflate_end(struct connection *c, enum http_inflate result)
         break;
     case HTTP_INFLATE_MORE:
     case HTTP_INFLATE_BAD:
-        (void)problem_set(&c->problem, 400, "The request body is not valid gzip.");
+        (void)problem_set(&c->problem, 400,
+                          c->exchange.request.coding == HTTP_GZIP
+                              ? "The request body is not valid gzip."
+                              : "The request body is not valid deflate.");
         break;
     }
 }
@@ -274,7 +277,8 @@ static bool inflate_begin(struct connection *c)
     c->gzip = http_gzip_new();
     if (c->gzip == NULL)
         c->problem = no_memory;
-    else if (!http_gzip_inflate_begin(c->gzip, c->exchange.request.body))
+    else if (!http_gzip_inflate_begin(c->gzip, c->exchange.request.coding,
+                                      c->exchange.request.body))
         inflate_end(c, HTTP_INFLATE_BAD);
     else
         return true;
@@ -329,7 +333,7 @@ static void request_begin(struct connection *c)
 {
     const struct http_request *request = &c->exchange.request;
     connection_enter(c, CONNECTION_HANDLING);
-    if (!request->gzip || request->body.len == 0) {
+    if (request->coding == HTTP_IDENTITY || request->body.len == 0) {
         request_handle(c);
         return;
     }
@@ -337,7 +341,7 @@ static void request_begin(struct connection *c)
     atomic_store(&c->gone, false);
     if (connection_work(c, inflate_work, request_inflated))
         return;
-    inflate_end(c, http_gzip_inflate(c->loop->gzip, request->body, &c->inflated));
+    inflate_end(c, http_gzip_inflate(c->loop->gzip, request->coding, request->body, &c->inflated));
     request_inflated(c);
 }
 

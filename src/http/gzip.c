@@ -4,14 +4,19 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-enum { WINDOW_GZIP = 15 + 16, LEVEL = 1, MEMORY = 8, STEP = 16 << 10 };
+enum { WINDOW = 15, WINDOW_GZIP = WINDOW + 16, LEVEL = 1, MEMORY = 8, STEP = 16 << 10 };
 
 struct http_gzip {
     z_stream inflater;
-    z_stream deflater;
+    z_stream deflaters[2]; // a stream keeps its format
     bool inflater_ready;
-    bool deflater_ready;
+    bool deflater_ready[2];
 };
+
+static int window_of(enum http_coding coding)
+{
+    return coding == HTTP_GZIP ? WINDOW_GZIP : WINDOW;
+}
 
 struct http_gzip *http_gzip_new(void)
 {
@@ -24,16 +29,17 @@ void http_gzip_free(struct http_gzip *gzip)
         return;
     if (gzip->inflater_ready)
         (void)inflateEnd(&gzip->inflater);
-    if (gzip->deflater_ready)
-        (void)deflateEnd(&gzip->deflater);
+    for (size_t i = 0; i < COUNT_OF(gzip->deflaters); i++)
+        if (gzip->deflater_ready[i])
+            (void)deflateEnd(&gzip->deflaters[i]);
     free(gzip);
 }
 
-static bool inflater_begin(struct http_gzip *gzip)
+static bool inflater_begin(struct http_gzip *gzip, enum http_coding coding)
 {
     if (gzip->inflater_ready)
-        return inflateReset(&gzip->inflater) == Z_OK;
-    gzip->inflater_ready = inflateInit2(&gzip->inflater, WINDOW_GZIP) == Z_OK;
+        return inflateReset2(&gzip->inflater, window_of(coding)) == Z_OK;
+    gzip->inflater_ready = inflateInit2(&gzip->inflater, window_of(coding)) == Z_OK;
     return gzip->inflater_ready;
 }
 
@@ -45,9 +51,9 @@ static size_t output_room(struct buf *out)
     return want > 0 && buf_reserve(out, want) != NULL ? want : 0;
 }
 
-bool http_gzip_inflate_begin(struct http_gzip *gzip, struct slice in)
+bool http_gzip_inflate_begin(struct http_gzip *gzip, enum http_coding coding, struct slice in)
 {
-    if (in.len > UINT32_MAX || !inflater_begin(gzip))
+    if (in.len > UINT32_MAX || !inflater_begin(gzip, coding))
         return false;
     gzip->inflater.next_in = (Bytef *)(uintptr_t)in.ptr;
     gzip->inflater.avail_in = (uInt)in.len;
@@ -90,35 +96,44 @@ enum http_inflate http_gzip_inflate_some(struct http_gzip *gzip, size_t most, st
     return result;
 }
 
-enum http_inflate http_gzip_inflate(struct http_gzip *gzip, struct slice in, struct buf *out)
+enum http_inflate http_gzip_inflate(struct http_gzip *gzip, enum http_coding coding,
+                                    struct slice in, struct buf *out)
 {
-    return http_gzip_inflate_begin(gzip, in) ? http_gzip_inflate_some(gzip, SIZE_MAX, out)
-                                             : HTTP_INFLATE_BAD;
+    return http_gzip_inflate_begin(gzip, coding, in) ? http_gzip_inflate_some(gzip, SIZE_MAX, out)
+                                                     : HTTP_INFLATE_BAD;
 }
 
-static bool deflater_begin(struct http_gzip *gzip)
+static z_stream *deflater(struct http_gzip *gzip, enum http_coding coding)
 {
-    if (gzip->deflater_ready)
-        return deflateReset(&gzip->deflater) == Z_OK;
-    gzip->deflater_ready = deflateInit2(&gzip->deflater, LEVEL, Z_DEFLATED, WINDOW_GZIP, MEMORY,
-                                        Z_DEFAULT_STRATEGY) == Z_OK;
-    return gzip->deflater_ready;
+    return &gzip->deflaters[coding == HTTP_GZIP];
+}
+
+static bool deflater_begin(struct http_gzip *gzip, enum http_coding coding)
+{
+    bool *ready = &gzip->deflater_ready[coding == HTTP_GZIP];
+    if (*ready)
+        return deflateReset(deflater(gzip, coding)) == Z_OK;
+    *ready = deflateInit2(deflater(gzip, coding), LEVEL, Z_DEFLATED, window_of(coding), MEMORY,
+                          Z_DEFAULT_STRATEGY) == Z_OK;
+    return *ready;
 }
 
 // Room for all that may come of the input is made at the beginning.
-static bool deflate_begin(struct http_gzip *gzip, struct slice in, struct buf *out)
+static bool deflate_begin(struct http_gzip *gzip, enum http_coding coding, struct slice in,
+                          struct buf *out)
 {
-    if (in.len > UINT32_MAX || !deflater_begin(gzip))
+    if (in.len > UINT32_MAX || !deflater_begin(gzip, coding))
         return false;
-    size_t bound = deflateBound(&gzip->deflater, (uLong)in.len);
+    size_t bound = deflateBound(deflater(gzip, coding), (uLong)in.len);
     return bound <= UINT32_MAX && buf_reserve(out, bound) != NULL;
 }
 
-enum http_deflate http_gzip_deflate_some(struct http_gzip *gzip, struct slice in, size_t *from,
-                                         size_t most, struct buf *out)
+enum http_deflate http_gzip_deflate_some(struct http_gzip *gzip, enum http_coding coding,
+                                         struct slice in, size_t *from, size_t most,
+                                         struct buf *out)
 {
-    z_stream *stream = &gzip->deflater;
-    bool begun = *from > 0 || deflate_begin(gzip, in, out);
+    z_stream *stream = deflater(gzip, coding);
+    bool begun = *from > 0 || deflate_begin(gzip, coding, in, out);
     if (begun) {
         bool last = in.len - *from <= most;
         size_t piece = last ? in.len - *from : most;
@@ -138,8 +153,9 @@ enum http_deflate http_gzip_deflate_some(struct http_gzip *gzip, struct slice in
     return HTTP_DEFLATE_FAILED;
 }
 
-bool http_gzip_deflate(struct http_gzip *gzip, struct slice in, struct buf *out)
+bool http_gzip_deflate(struct http_gzip *gzip, enum http_coding coding, struct slice in,
+                       struct buf *out)
 {
     size_t from = 0;
-    return http_gzip_deflate_some(gzip, in, &from, in.len, out) == HTTP_DEFLATED;
+    return http_gzip_deflate_some(gzip, coding, in, &from, in.len, out) == HTTP_DEFLATED;
 }

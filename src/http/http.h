@@ -80,7 +80,7 @@ enum {
     HTTP_REQUEST_DEFAULT_MS = 30 * 1000,
     HTTP_STALL_MS = 10 * 1000, // a client that sends or takes nothing for that long is cut
     HTTP_STOP_GRACE_MS = 500,  // half-sent requests and half-taken answers get that at a stop
-    HTTP_COMPRESS_MIN = 1024,  // smaller answers are not worth compressing
+    HTTP_COMPRESS_MIN = 4096,  // smaller answers are not compressed, as by the service
 };
 
 // A socket that is bound, but does not listen yet: whoever has much to do before serving learns

@@ -358,9 +358,10 @@ static bool take_content_encoding(struct http_request *request, struct slice val
 {
     if (value.len == 0 || SAME(value, "identity"))
         return true;
-    if (request->gzip || (!SAME(value, "gzip") && !SAME(value, "x-gzip")))
-        return bad(problem, 415, "The only Content-Encoding understood is gzip.");
-    request->gzip = true;
+    bool gzip = SAME(value, "gzip") || SAME(value, "x-gzip");
+    if (request->coding != HTTP_IDENTITY || (!gzip && !SAME(value, "deflate")))
+        return bad(problem, 415, "The Content-Encodings understood are gzip and deflate.");
+    request->coding = gzip ? HTTP_GZIP : HTTP_DEFLATE;
     return true;
 }
 
@@ -383,9 +384,13 @@ static bool take_accept_encoding(struct http_request *request, struct slice valu
     while (list_next(&value, &element)) {
         const uint8_t *semicolon = element.len == 0 ? NULL : memchr(element.ptr, ';', element.len);
         size_t len = semicolon == NULL ? element.len : (size_t)(semicolon - element.ptr);
-        if (SAME(trim(slice_of(element.ptr, len)), "gzip"))
-            request->accepts_gzip =
-                quality_positive(slice_of(element.ptr + len, element.len - len));
+        struct slice name = trim(slice_of(element.ptr, len));
+        if (!quality_positive(slice_of(element.ptr + len, element.len - len)))
+            continue;
+        if (SAME(name, "gzip"))
+            request->accepts = HTTP_GZIP;
+        else if (SAME(name, "deflate") && request->accepts == HTTP_IDENTITY)
+            request->accepts = HTTP_DEFLATE;
     }
     return true;
 }

@@ -60,6 +60,9 @@ struct http_header {
 enum http_known { HTTP_KNOWN_LIST(HTTP_KNOWN_ENUM) HTTP_UNKNOWN };
 #undef HTTP_KNOWN_ENUM
 
+// How a body is compressed: not at all, as RFC 1952 says, or as RFC 1950 does.
+enum http_coding { HTTP_IDENTITY, HTTP_GZIP, HTTP_DEFLATE };
+
 struct http_request {
     struct slice method;
     struct slice target; // as sent
@@ -73,8 +76,8 @@ struct http_request {
     bool chunked;
     bool keep_alive;
     bool expect_continue;
-    bool gzip;                   // the body is compressed
-    bool accepts_gzip;           // the answer may be
+    enum http_coding coding;     // of the body
+    enum http_coding accepts;    // what the answer's may have
     uint8_t known[HTTP_UNKNOWN]; // where in headers the first of each stands, plus 1; 0 if absent
     unsigned header_count;
     struct http_header headers[HTTP_HEADERS_MAX];

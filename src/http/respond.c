@@ -82,7 +82,8 @@ static void head_make(struct connection *c, const struct http_response *response
     else
         ADD(head, "Connection: keep-alive\r\n");
     if (compressed)
-        ADD(head, "Content-Encoding: gzip\r\n");
+        buf_text(head, c->exchange.request.accepts == HTTP_GZIP ? "Content-Encoding: gzip\r\n"
+                                                                : "Content-Encoding: deflate\r\n");
     buf_slice(head, response->headers);
     if (response->checksum.len > 0) {
         buf_slice(head, response->checksum);
@@ -93,9 +94,9 @@ static void head_make(struct connection *c, const struct http_response *response
     }
 }
 
-static bool wants_gzip(const struct connection *c, struct slice body)
+static bool wants_compressed(const struct connection *c, struct slice body)
 {
-    return c->exchange.request.accepts_gzip && body.len >= HTTP_COMPRESS_MIN;
+    return c->exchange.request.accepts != HTTP_IDENTITY && body.len >= HTTP_COMPRESS_MIN;
 }
 
 static void on_written(uv_write_t *write, int status)
@@ -185,11 +186,11 @@ static bool body_work(struct pool_task *task)
 {
     struct connection *c = connection_of_task(task);
     struct slice body = c->response.body;
-    if (wants_gzip(c, body) && c->gzip == NULL)
+    if (wants_compressed(c, body) && c->gzip == NULL)
         c->gzip = http_gzip_new();
     if (c->gzip != NULL &&
-        http_gzip_deflate_some(c->gzip, body, &c->compressed_from, COMPRESS_SLICE,
-                               &c->compressed) == HTTP_DEFLATE_MORE)
+        http_gzip_deflate_some(c->gzip, c->exchange.request.accepts, body, &c->compressed_from,
+                               COMPRESS_SLICE, &c->compressed) == HTTP_DEFLATE_MORE)
         return false;
     http_gzip_free(c->gzip);
     c->gzip = NULL;
@@ -243,7 +244,8 @@ void http_respond(struct http_exchange *exchange, const struct http_response *re
     if (respond_later(c, response))
         return;
     struct slice body = response->body;
-    if (wants_gzip(c, body) && http_gzip_deflate(c->loop->gzip, body, &c->compressed))
+    if (wants_compressed(c, body) &&
+        http_gzip_deflate(c->loop->gzip, c->exchange.request.accepts, body, &c->compressed))
         body = body_choose(c, body);
     if (response->checksum.len > 0)
         c->crc = crc32_of(body);

@@ -76,6 +76,25 @@ static void put_setting(struct buf *out, const char *word, struct slice value)
     buf_byte(out, '\n');
 }
 
+// Whether some entity natively has all attributes of the index: without a template nothing else
+// says that it is in it.
+static bool is_open(const struct draft_table *table, const struct draft_index *index)
+{
+    for (const struct draft_entity *entity = table->entities; entity != NULL;
+         entity = entity->next) {
+        bool native = true;
+        for (size_t i = 0; native && i < draft_parts(&index->keys); i++) {
+            struct slice name = index->keys.parts[i].name;
+            native = draft_schema_has(&table->keys, name) ||
+                     (draft_attribute(entity, name) != NULL &&
+                      draft_template(table, entity, name, NULL).ptr == NULL);
+        }
+        if (native)
+            return true;
+    }
+    return false;
+}
+
 static void put_table(struct buf *out, const struct draft_table *table)
 {
     put_comment(out, table->doc);
@@ -93,7 +112,7 @@ static void put_table(struct buf *out, const struct draft_table *table)
             buf_text(out, " project ");
             buf_slice(out, index->project);
         }
-        buf_byte(out, '\n');
+        buf_text(out, is_open(table, index) ? " for all\n" : "\n");
     }
     put_setting(out, "type", table->type_attribute);
     put_setting(out, "ttl", table->ttl);
@@ -234,6 +253,22 @@ static void put_accesses(struct buf *out, const struct draft_table *table)
     }
 }
 
+void draft_write_entities(const struct draft *draft, struct buf *out)
+{
+    for (const struct draft_type *type = draft->types; type != NULL; type = type->next) {
+        put(out, "\ntype ", type->name);
+        buf_byte(out, ' ');
+        buf_slice(out, type->text);
+        buf_byte(out, '\n');
+    }
+    for (const struct draft_table *table = draft->tables; table != NULL; table = table->next) {
+        for (const struct draft_entity *entity = table->entities; entity != NULL;
+             entity = entity->next)
+            put_entity(out, table, entity);
+        put_accesses(out, table);
+    }
+}
+
 void draft_write(const struct draft *draft, struct buf *out)
 {
     put_comment(out, draft->title);
@@ -250,16 +285,5 @@ void draft_write(const struct draft *draft, struct buf *out)
             buf_byte(out, '\n');
         put_table(out, table);
     }
-    for (const struct draft_type *type = draft->types; type != NULL; type = type->next) {
-        put(out, "\ntype ", type->name);
-        buf_byte(out, ' ');
-        buf_slice(out, type->text);
-        buf_byte(out, '\n');
-    }
-    for (const struct draft_table *table = draft->tables; table != NULL; table = table->next) {
-        for (const struct draft_entity *entity = table->entities; entity != NULL;
-             entity = entity->next)
-            put_entity(out, table, entity);
-        put_accesses(out, table);
-    }
+    draft_write_entities(draft, out);
 }

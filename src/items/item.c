@@ -92,6 +92,12 @@ static void finish_write(struct api_call *call)
     json_close_object(&w);
 }
 
+void put_item_finish(struct api_call *call, const void *request)
+{
+    (void)request;
+    finish_write(call);
+}
+
 static bool is_given(struct slice text)
 {
     return text.ptr != NULL;
@@ -189,12 +195,6 @@ enum step put_item_start(struct api_call *call, const void *decoded)
 {
     const struct put_item_request *request = decoded;
     return start_write(call, CONDITIONAL_WRITE(WRITE_PUT, request, item));
-}
-
-void put_item_finish(struct api_call *call, const void *request)
-{
-    (void)request;
-    finish_write(call);
 }
 
 enum step delete_item_start(struct api_call *call, const void *decoded)
@@ -409,6 +409,10 @@ static bool compile_get(struct api_call *call, struct get_call *get)
         .names = &request->expression_attribute_names,
     };
     struct expr_params params;
+    // Most ask for the whole item.
+    if (!is_given(request->projection_expression) && !request->attributes_to_get.set &&
+        !request->expression_attribute_names.set)
+        return field_value_check(&request->key, &call->error);
     return params_check_styles(call, &set) && field_value_check(&request->key, &call->error) &&
            params_open(call, &set, &params) &&
            params_projection(call, &params, request->projection_expression,

@@ -31,7 +31,6 @@ struct checker {
     const struct shape *shape; // of the whole request
     const void *request;
     bool anew;       // looks for what the newer layer would say
-    size_t most;     // failures to tell of
     struct buf text; // the failures so far, with "; " between
     size_t count;
 };
@@ -98,7 +97,7 @@ static void tell_missing(struct checker *c, const struct place *place, const str
 
 static bool is_full(const struct checker *c)
 {
-    return c->count >= c->most;
+    return c->count >= (c->anew ? 1 : FAILURES_MAX);
 }
 
 // ---- The constraints of one value ---------------------------------------------------
@@ -408,7 +407,7 @@ static bool check_new_enums(struct checker *c, const struct shape *shape, const 
 static bool check_anew(const struct shape *shape, enum service_layer layer, const void *request,
                        struct error *error)
 {
-    struct checker c = {.layer = layer, .anew = true, .most = 1};
+    struct checker c = {.layer = layer, .anew = true};
     check_members(&c, shape, request, NULL);
     bool good = c.count == 0 && (layer == LAYER_JOINED || check_new_enums(&c, shape, request));
     if (!good)
@@ -439,7 +438,6 @@ bool shape_check(const struct shape *shape, enum service_layer layer, const void
     c.shape = shape;
     c.request = request;
     c.anew = false;
-    c.most = FAILURES_MAX;
     c.count = 0;
     check_members(&c, shape, request, NULL);
     if (c.count == 0)

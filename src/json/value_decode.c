@@ -552,35 +552,19 @@ static bool decode_map(struct value_decoder *d, enum json_place place, unsigned 
 // The type a member's name means, or VALUE_TYPES.
 static inline enum value_type type_of_name(struct slice name)
 {
-    if (name.len == 1) {
-        switch (name.ptr[0]) {
-        case 'S':
-            return VALUE_S;
-        case 'N':
-            return VALUE_N;
-        case 'B':
-            return VALUE_B;
-        case 'L':
-            return VALUE_L;
-        case 'M':
-            return VALUE_M;
-        default:
-            return VALUE_TYPES;
-        }
-    }
-    if (name.len == 2 && name.ptr[1] == 'S') {
-        switch (name.ptr[0]) {
-        case 'S':
-            return VALUE_SS;
-        case 'N':
-            return VALUE_NS;
-        case 'B':
-            return VALUE_BS;
-        default:
-            return VALUE_TYPES;
-        }
-    }
-    return value_type_from_name(name);
+    // By the first letter: what it means alone, and with an S behind it; one more than the type.
+    static const uint8_t types[2][256] = {
+        {['S'] = VALUE_S + 1,
+         ['N'] = VALUE_N + 1,
+         ['B'] = VALUE_B + 1,
+         ['L'] = VALUE_L + 1,
+         ['M'] = VALUE_M + 1},
+        {['S'] = VALUE_SS + 1, ['N'] = VALUE_NS + 1, ['B'] = VALUE_BS + 1},
+    };
+    if (name.len != 1 && (name.len != 2 || name.ptr[1] != 'S'))
+        return value_type_from_name(name);
+    unsigned type = types[name.len - 1][name.ptr[0]];
+    return type == 0 ? VALUE_TYPES : (enum value_type)(type - 1);
 }
 
 static bool decode_typed(struct value_decoder *d, enum value_type type, unsigned level)
@@ -710,14 +694,31 @@ static bool decode_value(struct value_decoder *d, enum json_place place, unsigne
 
 // ---- Whole fields --------------------------------------------------------------------
 
-static bool decode_finish(struct value_decoder *d, struct field_value *out)
+// The first name of the map that is not taken; what stands there has been read without error.
+static struct slice find_bad_name(struct json_reader at, bool (*takes)(struct slice))
+{
+    struct slice name;
+    if (takes == NULL || !json_enter(&at))
+        return VALUE_NONE;
+    while (json_next_name(&at, &name)) {
+        if (!takes(name))
+            return name;
+        if (!json_skip(&at))
+            break;
+    }
+    return VALUE_NONE;
+}
+
+static bool decode_finish(struct value_decoder *d, const struct json_reader *bookmark,
+                          bool (*takes)(struct slice), struct field_value *out)
 {
     if (d->fault != NULL) {
         *out = (struct field_value){.value = value_empty_map(),
                                     .fault = d->fault,
                                     .malformed = d->malformed,
                                     .too_deep = d->too_deep,
-                                    .fault_name = d->fault_name};
+                                    .fault_name = d->fault_name,
+                                    .bad_name = find_bad_name(*bookmark, takes)};
         return true;
     }
     const struct buf *built = d->builder.out;
@@ -731,7 +732,7 @@ static bool decode_finish(struct value_decoder *d, struct field_value *out)
 }
 
 static bool decode_field(struct value_decoder *d, enum json_place place, bool item,
-                         struct field_value *out)
+                         bool (*takes)(struct slice), struct field_value *out)
 {
     struct json_reader bookmark = *d->reader;
     d->careful = false;
@@ -740,7 +741,7 @@ static bool decode_field(struct value_decoder *d, enum json_place place, bool it
         if (!(item ? decode_map(d, place, 0) : decode_value(d, place, 1)))
             return false;
         if (!d->repeats)
-            return decode_finish(d, out);
+            return decode_finish(d, &bookmark, takes, out);
         d->careful = true;
         *d->reader = bookmark;
     }
@@ -749,35 +750,15 @@ static bool decode_field(struct value_decoder *d, enum json_place place, bool it
 bool value_decode(struct value_decoder *decoder, enum json_place place, struct field_value *out)
 {
     decoder->levels = LIMIT_NESTING;
-    return decode_field(decoder, place, false, out);
-}
-
-// The first name of the map that is not taken; what stands there has been read without error.
-static struct slice find_bad_name(struct json_reader at, bool (*takes)(struct slice))
-{
-    struct slice name;
-    if (!json_enter(&at))
-        return VALUE_NONE;
-    while (json_next_name(&at, &name)) {
-        if (!takes(name))
-            return name;
-        if (!json_skip(&at))
-            break;
-    }
-    return VALUE_NONE;
+    return decode_field(decoder, place, false, NULL, out);
 }
 
 bool value_decode_item(struct value_decoder *decoder, enum json_place place,
                        bool (*takes)(struct slice), struct field_value *out)
 {
-    struct json_reader bookmark = *decoder->reader;
     // The older layer of today lets a value of an expression be as deep as the whole of an item.
     decoder->levels = LIMIT_NESTING;
     if (takes != NULL && decoder->layer == LAYER_OLD)
         decoder->levels++;
-    if (!decode_field(decoder, place, true, out))
-        return false;
-    if (out->fault != NULL && takes != NULL)
-        out->bad_name = find_bad_name(bookmark, takes);
-    return true;
+    return decode_field(decoder, place, true, takes, out);
 }

@@ -109,6 +109,9 @@ static const struct lint_rule rules[] = {
     {"L032", "unbounded-list", SEVERITY_NOTE, "an item has a list of objects without a limit",
      "An item has at most 400 KB, and each change of a list writes all of it again. A list that grows with use gets slow, then fails.",
      "Limit it, `Line[](0..100)`, or make its members items of their own.", .attribute = lint_unbounded_list},
+    {"L033", "outsider", SEVERITY_WARNING, "an entity has the attributes of an index that it is not in",
+     "Here the index leaves its items out. Amazon DynamoDB puts every item that has the key attributes into an index, so that a table that is copied there answers differently.",
+     "Say that it is in the index (`INDEX = attribute, …`, or `for all` behind the index), or give one of the attributes another name.", .entity = lint_outsider},
 };
 // clang-format on
 

@@ -163,3 +163,24 @@ void lint_local_index(struct lint *lint, const struct model_table *table,
         lint_find(lint, index->at, NULL, "%.*s is a local index of %.*s", SLICE_FMT(index->name),
                   SLICE_FMT(table->name));
 }
+
+// ---- L033 ------------------------------------------------------------------------------------
+
+void lint_outsider(struct lint *lint, const struct model_entity *entity)
+{
+    for (size_t i = 0; i < entity->entry_count; i++) {
+        const struct model_index *index = entity->entries[i].index;
+        struct model_place at = entity->at;
+        bool all = entity->entries[i].outside;
+        for (size_t k = 0; all && k < index->keys.hash_count + index->keys.range_count; k++) {
+            struct slice name = index->keys.parts[k].name;
+            const struct model_attribute *own = model_entity_attribute(entity, name);
+            at = own != NULL ? own->at : at;
+            all = own != NULL || slice_equal(name, entity->keys[0].name) ||
+                  slice_equal(name, entity->keys[1].name);
+        }
+        if (all)
+            lint_find(lint, at, NULL, "%.*s has the attributes of %.*s, but is not in it",
+                      SLICE_FMT(entity->name), SLICE_FMT(index->name));
+    }
+}

@@ -103,7 +103,7 @@ bool lint_condition_meets(const struct model_access *access,
 lint_judge_table lint_unread_entity, lint_ttl_undeclared, lint_colliding_keys,
     lint_ambiguous_entities, lint_mixed_times;
 lint_judge_index lint_unused_index, lint_empty_index, lint_wide_projection, lint_local_index;
-lint_judge_entity lint_duplicate_index, lint_write_amplification;
+lint_judge_entity lint_duplicate_index, lint_write_amplification, lint_outsider;
 lint_judge_attribute lint_ttl_not_epoch, lint_unique_as_written, lint_unique_optional,
     lint_unbounded_list, lint_ttl_unnamed;
 lint_judge_access lint_filter_discards, lint_whole_partition, lint_mixed_collection,

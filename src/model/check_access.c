@@ -80,6 +80,21 @@ static bool find_entities(struct pattern *p, const struct raw_table *table)
     return true;
 }
 
+// An entity that has all attributes of the index may only have forgotten to say that it is in it.
+static bool no_entry(struct pattern *p, const struct model_index *index)
+{
+    const struct model_entity *entity = p->access->entities[0];
+    bool has = true;
+    for (size_t i = index->local ? 1 : 0; i < index->keys.hash_count + index->keys.range_count; i++)
+        has = has && model_entity_attribute(entity, index->keys.parts[i].name) != NULL;
+    return file_error(p->file, p->raw->index_name.at,
+                      "entity \"%.*s\" has no entry in index \"%.*s\"%s", SLICE_FMT(entity->name),
+                      SLICE_FMT(index->name),
+                      has ? ": it has the attributes, but does not say so (write \"INDEX = "
+                            "attribute, …\" in it, or \"for all\" behind the index)"
+                          : "");
+}
+
 static bool find_index(struct pattern *p, const struct raw_table *table)
 {
     struct raw_access *raw = p->raw;
@@ -100,9 +115,7 @@ static bool find_index(struct pattern *p, const struct raw_table *table)
     for (size_t i = 0; i < p->access->entity_count; i++)
         stated = stated || p->access->entities[i]->entries[position].stated;
     if (!stated)
-        return file_error(p->file, raw->index_name.at,
-                          "entity \"%.*s\" has no entry in index \"%.*s\"",
-                          SLICE_FMT(p->access->entities[0]->name), SLICE_FMT(index->name));
+        return no_entry(p, index);
     p->access->index = index;
     p->keys = &index->keys;
     if (p->access->consistent && !index->local)

@@ -63,8 +63,12 @@ static struct raw_template *template_of(const struct raw_entity *raw, struct sli
         size_t position = 0;
         bound = find_binding(raw, one->index.name);
         bool own = bound != NULL && bound->count == 1 && is_key_attribute(raw->table, bound->name);
-        if (bound != NULL && !own && schema_has(keys, name, &position) && position < bound->count)
-            return &bound->templates[position];
+        if (bound == NULL || own || !schema_has(keys, name, &position))
+            continue;
+        // The partition key of a local index is the table's, and need not be repeated.
+        size_t first = one->index.local && bound->count == keys->range_count ? keys->hash_count : 0;
+        if (position >= first && position - first < bound->count)
+            return &bound->templates[position - first];
     }
     return NULL;
 }
@@ -317,7 +321,7 @@ static void check_bindings(struct model_file *file, const struct raw_entity *raw
             continue;
         }
         size_t parts = index->keys.hash_count + index->keys.range_count;
-        if (bound->count != parts)
+        if (bound->count != parts && !(index->local && bound->count == index->keys.range_count))
             (void)file_error(file, bound->at, "the key of index \"%.*s\" has %zu part%s, not %zu",
                              SLICE_FMT(index->name), parts, parts == 1 ? "" : "s", bound->count);
         for (size_t i = 0; i < parts; i++)
@@ -453,6 +457,71 @@ static void settle_table_keys(struct model_file *file, struct raw_entity *raw)
     }
 }
 
+// Whether an entity says that it is in an index: by its name, or by a template for a part. What has
+// no parts but the table's keys has all items.
+static bool is_said(const struct raw_entity *raw, const struct model_index *index)
+{
+    size_t position = 0;
+    bool turned = true;
+    if (index->open || find_binding(raw, index->name) != NULL)
+        return true;
+    for (size_t i = 0; i < index->keys.hash_count + index->keys.range_count; i++) {
+        struct slice name = index->keys.parts[i].name;
+        bool own = schema_has(&raw->table->final->keys, name, &position);
+        if (!own && template_of(raw, name) != NULL)
+            return true;
+        turned = turned && own;
+    }
+    return turned;
+}
+
+// Whether any item can have the attributes of an index: they are keys of the table, or attributes
+// that some entity declares. All others are keys and nothing else, which the guard makes.
+static bool can_have(const struct raw_table *table, const struct key_schema *keys)
+{
+    size_t position = 0;
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+        bool found = schema_has(&table->final->keys, keys->parts[i].name, &position);
+        for (size_t k = 0; !found && k < table->final->entity_count; k++)
+            found = model_entity_attribute(&table->entities[k], keys->parts[i].name) != NULL;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+// An entity that natively has all attributes of an index is in it only if it says so. On a table
+// whose items do not name their entity, the engine could not keep it out, and a local index cannot
+// be built anew.
+static void check_outside(struct model_file *file, const struct raw_entity *raw,
+                          const struct model_entry *entry)
+{
+    const struct model_table *table = raw->table->final;
+    const struct model_index *index = entry->index;
+    if (raw->final->guard != MODEL_ENFORCE || (table->type_attribute.len > 0 && !index->local))
+        return;
+    struct model_place at = raw->entity.at;
+    bool all = true; // of the key are attributes, so that the entity can name them
+    struct buf names;
+    buf_init(&names, 4096);
+    for (size_t i = index->local ? 1 : 0; i < index->keys.hash_count + index->keys.range_count;
+         i++) {
+        struct slice name = index->keys.parts[i].name;
+        const struct model_attribute *native = model_entity_attribute(raw->final, name);
+        at = native != NULL ? native->at : at;
+        all = all && native != NULL;
+        buf_printf(&names, "%s%.*s", names.len == 0 ? "" : ", ", SLICE_FMT(name));
+    }
+    const char *how = all ? arena_printf(file->p.scratch, "\"%.*s = %.*s\" in the entity, or ",
+                                         SLICE_FMT(index->name), SLICE_FMT(buf_view(&names)))
+                          : "";
+    (void)file_error(file, at,
+                     "entity \"%.*s\" has the key of index \"%.*s\" without being in it: write "
+                     "%s\"for all\" behind the index",
+                     SLICE_FMT(raw->entity.name), SLICE_FMT(index->name), how == NULL ? "" : how);
+    buf_release(&names);
+}
+
 static bool settle_entries(struct model_file *file, struct raw_entity *raw)
 {
     const struct raw_table *table = raw->table;
@@ -468,12 +537,17 @@ static bool settle_entries(struct model_file *file, struct raw_entity *raw)
         size_t parts = keys->hash_count + keys->range_count;
         entry->index = &table->final_indexes[i];
         entry->stated = true;
+        bool said = is_said(raw, entry->index);
         for (size_t k = 0; k < parts; k++) {
             entry->stated =
                 settle_part(file, raw, &keys->parts[k], &entry->parts[k]) && entry->stated;
             if (k == 0 || entry->at.line == 0)
                 entry->at = entry->parts[k].at;
         }
+        if (entry->stated && !said)
+            check_outside(file, raw, entry);
+        entry->stated = entry->stated && said;
+        entry->outside = !entry->stated && can_have(raw->table, keys);
         for (size_t k = 0; !entry->stated && k < parts; k++)
             entry->parts[k].template = NULL;
     }

@@ -17,6 +17,7 @@
     X(TABLE_KEYS, "table", "has other keys") /* this cannot be applied */                                                 \
     X(INDEX_CREATED, "index", "will be created")                                                                          \
     X(INDEX_RECREATED, "index", "will be deleted and created anew") /* it has other keys, or projects something else */   \
+    X(INDEX_MEMBERS, "index", "is filled anew")                                                                           \
     X(INDEX_DELETED, "index", "will be deleted")                                                                          \
     X(INDEX_UNNAMED, "index", "is not in the model and stays (--prune deletes it)")                                       \
     X(INDEX_CONFLICT, "index", "differs and cannot be changed") /* a local one: this cannot be applied */                 \

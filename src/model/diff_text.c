@@ -158,8 +158,7 @@ void model_template_text(const struct model_template *template, struct buf *out)
 void model_attribute_text(const struct model_attribute *attribute, struct buf *out)
 {
     model_type_text(attribute->type, out);
-    if (attribute->optional)
-        buf_byte(out, '?');
+    buf_text(out, model_optional_mark(attribute));
     for (const struct model_modifier *one = model_modifiers; one->word != NULL; one++) {
         if (one->normal != 0 ? (attribute->normal & one->normal) != 0
                              : *((const bool *)((const char *)attribute + one->flag)))
@@ -194,11 +193,11 @@ void model_index_text(const struct model_index *index, struct buf *out)
     buf_byte(out, ')');
     if (index->projection == MODEL_PROJECT_KEYS)
         buf_text(out, " project keys");
-    if (index->projection != MODEL_PROJECT_INCLUDE)
-        return;
-    buf_text(out, " project (");
-    names_text(index->include, index->include_count, ", ", out);
-    buf_byte(out, ')');
+    if (index->projection == MODEL_PROJECT_INCLUDE) {
+        buf_text(out, " project (");
+        names_text(index->include, index->include_count, ", ", out);
+        buf_byte(out, ')');
+    }
 }
 
 // ---- Access patterns --------------------------------------------------------------------------

@@ -33,6 +33,7 @@
     X(COLON, "\":\"")                                                                              \
     X(QUESTION, "\"?\"")                                                                           \
     X(ELSE, "\"??\"")                                                                              \
+    X(STRICT, "\"?!\"")                                                                            \
     X(DOT, "\".\"")                                                                                \
     X(RANGE, "\"..\"")                                                                             \
     X(PLUS, "\"+\"")                                                                               \

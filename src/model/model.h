@@ -55,6 +55,7 @@ struct model_type {
     enum model_kind kind;
     struct slice name;    // of a named type ("type ThumbnailUrls {…}"), else empty
     struct slice doc;     // of a named type
+    struct slice written; // of a named type that is no object: as it stands in the file
     struct slice min;     // NUMBER, INTEGER, EPOCH: of the value; STRING, BINARY, LIST, SET: of the
     struct slice max;     // length (characters, bytes, members)
     struct slice literal; // LITERAL: an encoded value (S, N or BOOL)
@@ -144,7 +145,9 @@ struct model_attribute {
     struct slice doc;      // comment above it or behind it, without slashes; may be empty
     struct model_place at; // of its name in the file
     const struct model_type *type;
-    bool optional;                      // may be absent
+    struct slice written;               // the type as it stands in the file, with its mark
+    bool optional;                      // may be absent, and null unless it is strict
+    bool strict;                        // "?!": absent, but not null
     const struct model_expr *otherwise; // default, or NULL
     bool on_update;                     // the default is taken again at each write
     bool unique;                        // among the items of its entity
@@ -162,10 +165,13 @@ struct model_key_part {
     struct model_place at;
 };
 
-// An entity's entry in one index. All parts are derived or, if one cannot be, none.
+// An entity's entry in one index. All parts are derived or, if one cannot be, none. An entity is in
+// an index if it says so: by a template, by naming its own attributes, or because the index is for
+// all.
 struct model_entry {
     const struct model_index *index;
-    bool stated; // the entity gives templates (or natively has the index's attributes)
+    bool stated;
+    bool outside; // it is not in the index, but its items can have all attributes of the key
     struct model_place at;
     struct model_key_part parts[2 * LIMIT_KEY_PARTS]; // as index->keys.parts
 };
@@ -193,6 +199,12 @@ struct model_entity {
     const uint16_t *by_name;                  // positions in attributes, sorted by name
 };
 
+// Whether a value stands for an optional attribute that is not there.
+static inline bool model_is_absent(const struct model_attribute *attribute, struct slice value)
+{
+    return attribute->optional && !attribute->strict && value.ptr[0] == VALUE_TAG_NULL;
+}
+
 // ---- Tables ------------------------------------------------------------------------------
 
 enum model_projection { MODEL_PROJECT_ALL, MODEL_PROJECT_KEYS, MODEL_PROJECT_INCLUDE };
@@ -209,6 +221,7 @@ struct model_index {
     struct slice doc;
     struct model_place at;
     bool local;
+    bool open; // "for all": every entity that has its attributes is in it
     struct key_schema keys;
     enum model_projection projection;
     size_t include_count;
@@ -378,6 +391,8 @@ enum value_type model_type_stored(const struct model_type *type);
 bool model_type_has(const struct model_type *type, enum model_kind kind);
 // The type of what a resolved path names, or NULL if the model does not say.
 const struct model_type *model_path_type(const struct model_expr *path);
+// "?" or "?!" behind the type of an optional attribute, else "".
+const char *model_optional_mark(const struct model_attribute *attribute);
 // A type as the language writes it: "user" | "admin", number(1..10), ThumbnailUrls?
 void model_type_text(const struct model_type *type, struct buf *out);
 // A value as the language writes it: "x", 5, true, [], {}, null.

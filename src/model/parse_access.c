@@ -24,11 +24,12 @@ static bool parameter(struct model_file *file, struct raw_access *raw)
     bool colon = parse_accept(p, MODEL_TOKEN_COLON);
     if (!colon && (parse_at(p, MODEL_TOKEN_COMMA) || parse_at(p, MODEL_TOKEN_RPAREN)))
         return true;
-    bool optional = false;
+    enum raw_optional optional = RAW_REQUIRED;
     param->type = parse_type(file, &optional);
     if (param->type == NULL)
         return false;
-    return !optional || file_error(file, raw->param_at[at], "a parameter cannot be optional");
+    return optional == RAW_REQUIRED ||
+           file_error(file, raw->param_at[at], "a parameter cannot be optional");
 }
 
 static bool parameters(struct model_file *file, struct raw_access *raw)

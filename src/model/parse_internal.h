@@ -39,6 +39,7 @@ struct raw_type {
     struct raw_type *next;
     struct model_type *type;
     const struct model_type *alias; // of "type NAME = alias", until that is resolved
+    struct slice written;           // the alias, as it stands in the file
     struct slice doc;
     struct model_place at; // of the declaration; line 0 if there is none
     enum { TYPE_NEW, TYPE_BUSY, TYPE_DONE } state;
@@ -172,8 +173,10 @@ MUST_CHECK bool parse_rule(struct model_file *file, size_t first);
 
 // A name and its place.
 MUST_CHECK bool parse_raw_name(struct model_parser *p, const char *what, struct raw_name *name);
-// `optional` is set by a "?" at the end.
-MUST_CHECK const struct model_type *parse_type(struct model_file *file, bool *optional);
+// `optional` is set by a "?" or "?!" at the end.
+enum raw_optional { RAW_REQUIRED, RAW_OPTIONAL, RAW_STRICT };
+MUST_CHECK const struct model_type *parse_type(struct model_file *file,
+                                               enum raw_optional *optional);
 // A name with its type and modifiers; `field` if it is a member of an object.
 MUST_CHECK bool parse_attribute(struct model_file *file, bool field,
                                 struct model_attribute *attribute);

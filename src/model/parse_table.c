@@ -91,8 +91,7 @@ static bool index_half(struct model_file *file, struct raw_index *raw, size_t *c
 static bool projection(struct model_file *file, struct model_index *index)
 {
     struct model_parser *p = &file->p;
-    if (!parse_accept_word(p, "project"))
-        return true;
+    (void)parse_take(p);
     if (parse_accept_word(p, "all"))
         return true;
     if (parse_accept_word(p, "keys")) {
@@ -116,6 +115,24 @@ static bool projection(struct model_file *file, struct model_index *index)
     index->include = copy;
     index->projection = MODEL_PROJECT_INCLUDE;
     return parse_expect(p, MODEL_TOKEN_RPAREN, "\",\" or \")\"");
+}
+
+// "for all" and the projection, in any order.
+static bool index_clauses(struct model_file *file, struct model_index *index)
+{
+    struct model_parser *p = &file->p;
+    for (;;) {
+        if (parse_at_word(p, "project") && index->projection == MODEL_PROJECT_ALL) {
+            if (!projection(file, index))
+                return false;
+        } else if (parse_accept_word(p, "for")) {
+            if (!parse_expect_word(p, "all"))
+                return false;
+            index->open = true;
+        } else {
+            return true;
+        }
+    }
 }
 
 // A local index may be written with its range key alone: the hash key is the table's.
@@ -148,7 +165,7 @@ static bool table_index(struct model_file *file, struct raw_table *table, bool l
     if (parse_accept(p, MODEL_TOKEN_COMMA) && !index_half(file, raw, &keys->range_count))
         return false;
     if (!parse_expect(p, MODEL_TOKEN_RPAREN, "\")\" behind the key attributes") ||
-        !projection(file, &raw->index))
+        !index_clauses(file, &raw->index))
         return false;
     complete_local(table, raw);
     raw->index.doc = parse_doc(p, first, p->at - 1);

@@ -126,13 +126,13 @@ static struct model_type *generic(struct model_file *file, enum model_kind kind)
     if (kind == MODEL_RECORD &&
         (!parse_expect_word(p, "string") || !parse_expect(p, MODEL_TOKEN_COMMA, "\",\"")))
         return NULL;
-    bool optional = false;
+    enum raw_optional optional = RAW_REQUIRED;
     type->item = parse_type(file, &optional);
     if (type->item == NULL)
         return NULL;
     if (kind == MODEL_SET && !note_set(file, type, at))
         return NULL;
-    if (optional)
+    if (optional != RAW_REQUIRED)
         return diagnostic_fail(file->p.diagnostics, at,
                                "members cannot be optional; write \"| null\"");
     return parse_expect(p, MODEL_TOKEN_MORE, "\">\"") ? type : NULL;
@@ -195,12 +195,12 @@ static struct model_type *base(struct model_file *file)
         return object != NULL && parse_fields(file, object) ? object : NULL;
     }
     case MODEL_TOKEN_LPAREN: {
-        bool optional = false;
+        enum raw_optional optional = RAW_REQUIRED;
         (void)parse_take(p);
         const struct model_type *type = parse_type(file, &optional);
         if (type == NULL || !parse_expect(p, MODEL_TOKEN_RPAREN, "\")\""))
             return NULL;
-        if (optional)
+        if (optional != RAW_REQUIRED)
             return diagnostic_fail(file->p.diagnostics, model_token_place(parse_last(p)),
                                    "\"?\" belongs at the end of the whole type");
         return (struct model_type *)type;
@@ -271,7 +271,7 @@ static const struct model_type *options(struct model_file *file, struct model_pl
     return count == 1 ? list[0] : union_of(file, list, count, at);
 }
 
-const struct model_type *parse_type(struct model_file *file, bool *optional)
+const struct model_type *parse_type(struct model_file *file, enum raw_optional *optional)
 {
     struct model_parser *p = &file->p;
     struct model_place at = parse_place(p);
@@ -282,8 +282,9 @@ const struct model_type *parse_type(struct model_file *file, bool *optional)
     p->depth--;
     if (type == NULL)
         return NULL;
-    if (parse_accept(p, MODEL_TOKEN_QUESTION)) {
-        *optional = true;
+    bool question = parse_accept(p, MODEL_TOKEN_QUESTION);
+    if (question || parse_accept(p, MODEL_TOKEN_STRICT)) {
+        *optional = question ? RAW_OPTIONAL : RAW_STRICT;
         if (parse_at(p, MODEL_TOKEN_LBRACKET) || parse_at(p, MODEL_TOKEN_PIPE))
             return diagnostic_fail(
                 file->p.diagnostics, model_token_place(parse_last(p)),
@@ -395,6 +396,13 @@ static bool check_modifiers(struct model_file *file, bool field,
     return true;
 }
 
+// The text of the tokens from the one at `first` to the one taken last.
+static struct slice text_since(const struct model_parser *p, size_t first)
+{
+    uint32_t start = p->tokens.list[first].start;
+    return slice_of(p->tokens.text.ptr + start, parse_last(p)->end - start);
+}
+
 bool parse_attribute(struct model_file *file, bool field, struct model_attribute *attribute)
 {
     struct model_parser *p = &file->p;
@@ -408,11 +416,14 @@ bool parse_attribute(struct model_file *file, bool field, struct model_attribute
         (void)parse_take(p);
     }
     (void)parse_accept(p, MODEL_TOKEN_COLON);
-    bool optional = false;
+    enum raw_optional optional = RAW_REQUIRED;
+    size_t begun = p->at;
     attribute->type = parse_type(file, &optional);
     if (attribute->type == NULL)
         return false;
-    attribute->optional = attribute->optional || optional;
+    attribute->written = text_since(p, begun);
+    attribute->optional = attribute->optional || optional != RAW_REQUIRED;
+    attribute->strict = optional == RAW_STRICT;
     if (!modifiers(file, attribute))
         return false;
     attribute->doc = parse_doc(p, first, p->at - 1);
@@ -502,7 +513,7 @@ bool parse_type_declaration(struct model_file *file, size_t first)
         named->at = at;
     struct model_type object = {.kind = MODEL_OBJECT, .name = name};
     const struct model_type *alias = NULL;
-    bool optional = false;
+    enum raw_optional optional = RAW_REQUIRED;
     if (parse_accept(p, MODEL_TOKEN_LBRACE)) {
         size_t last = p->at - 1;
         if (!parse_fields(file, &object))
@@ -514,12 +525,14 @@ bool parse_type_declaration(struct model_file *file, size_t first)
     } else {
         if (!parse_expect(p, MODEL_TOKEN_EQUAL, "\"=\" and a type, or \"{\" and fields"))
             return false;
+        size_t begun = p->at;
         alias = parse_type(file, &optional);
         if (alias == NULL)
             return false;
+        named->written = text_since(p, begun);
         named->doc = parse_doc(p, first, p->at - 1);
     }
-    if (optional)
+    if (optional != RAW_REQUIRED)
         return file_error(file, at, "a type cannot be optional; the attributes that have it can");
     if (again)
         return true;

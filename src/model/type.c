@@ -136,6 +136,11 @@ static void name_text(struct slice name, struct buf *out)
     buf_text(out, plain ? "" : "`");
 }
 
+const char *model_optional_mark(const struct model_attribute *attribute)
+{
+    return !attribute->optional ? "" : attribute->strict ? "?!" : "?";
+}
+
 static void object_text(const struct model_type *type, struct buf *out)
 {
     if (type->field_count == 0) {
@@ -149,7 +154,7 @@ static void object_text(const struct model_type *type, struct buf *out)
         name_text(field->name, out);
         buf_text(out, ": ");
         model_type_text(field->type, out);
-        buf_text(out, field->optional ? "?" : "");
+        buf_text(out, model_optional_mark(field));
     }
     buf_text(out, " }");
 }

@@ -58,12 +58,12 @@ static struct infix infix_at(const struct pql_parser *parser, const struct pql_t
     struct infix none = {.level = LEVEL_NONE};
     if (token->kind != PQL_WORD && token->kind < COUNT_OF(symbols))
         return (struct infix){symbols[token->kind].level, symbols[token->kind].kind, false, 1};
-    bool not = pql_token_is(parser, token, "NOT");
+    bool before = pql_token_is(parser, token, "NOT");
     for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (!pql_token_is(parser, token + not, words[i].word) || (not &&!words[i].after_not))
+        if (!pql_token_is(parser, token + before, words[i].word) || (before && !words[i].after_not))
             continue;
-        bool is_not = words[i].kind == NODE_IS && pql_token_is(parser, token + 1, "NOT");
-        bool negated = not || is_not;
+        bool behind = words[i].kind == NODE_IS && pql_token_is(parser, token + 1, "NOT");
+        bool negated = before || behind;
         return (struct infix){words[i].level, words[i].kind, negated, negated ? 2 : 1};
     }
     return none;
@@ -112,22 +112,22 @@ static struct pql_node *negate(struct pql_parser *parser, const struct pql_token
 static struct pql_node *parse_prefix(struct pql_parser *parser)
 {
     const struct pql_token *token = parser->token;
-    bool minus = token->kind == PQL_MINUS;
-    bool not = pql_is_word(parser, "NOT");
-    if (!minus && token->kind != PQL_PLUS && !not )
+    bool sign = token->kind == PQL_MINUS || token->kind == PQL_PLUS;
+    if (!sign && !pql_is_word(parser, "NOT"))
         return pql_parse_term(parser);
-    if (not &&infix_at(parser, token).level != LEVEL_NONE)
+    if (!sign && infix_at(parser, token).level != LEVEL_NONE)
         return malformed(parser, "Unexpected operator"); // NOT IN without a left side
     if (parser->depth == PQL_DEPTH)
         return pql_too_deep(parser);
     parser->token++;
     parser->depth++;
-    struct pql_node *node = not ? parse_above(parser, LEVEL_NOT) : parse_prefix(parser);
+    struct pql_node *node = sign ? parse_prefix(parser) : parse_above(parser, LEVEL_NOT);
     parser->depth--;
     if (node == NULL)
         return NULL;
-    if (not ) // two in a row are none
+    if (!sign) // two in a row are none
         return node->kind == NODE_NOT ? node->first : new_unary(parser, NODE_NOT, token, node);
+    bool minus = token->kind == PQL_MINUS;
     if (is_number(node))
         return minus ? negate(parser, token, node) : node;
     return new_unary(parser, minus ? NODE_NEGATE : NODE_POSITIVE, token, node);
@@ -258,30 +258,21 @@ static bool parse_type(struct pql_parser *parser, struct pql_node *node)
 static struct pql_node *parse_infix(struct pql_parser *parser, struct infix op,
                                     struct pql_node *left)
 {
+    // What has more behind it than another operand.
+    static bool (*const rests[NODE_KINDS])(struct pql_parser * parser, struct pql_node * node) = {
+        [NODE_IS] = parse_type,
+        [NODE_IN] = parse_in,
+        [NODE_BETWEEN] = parse_between,
+        [NODE_LIKE] = parse_like,
+    };
     const struct pql_token *token = parser->token;
     parser->token += op.tokens;
     bool chain = (op.kind == NODE_AND || op.kind == NODE_OR) && left->kind == op.kind;
     struct pql_node *node = chain ? left : new_unary(parser, op.kind, token, left);
-    bool ok = node != NULL;
-    if (ok) {
-        switch (op.kind) {
-        case NODE_IS:
-            ok = parse_type(parser, node);
-            break;
-        case NODE_IN:
-            ok = parse_in(parser, node);
-            break;
-        case NODE_BETWEEN:
-            ok = parse_between(parser, node);
-            break;
-        case NODE_LIKE:
-            ok = parse_like(parser, node);
-            break;
-        default:
-            ok = pql_node_add(parser, node, parse_right(parser, op.level));
-        }
-    }
-    if (!ok)
+    if (node == NULL)
+        return NULL;
+    if (rests[op.kind] != NULL ? !rests[op.kind](parser, node)
+                               : !pql_node_add(parser, node, parse_right(parser, op.level)))
         return NULL;
     return op.negated ? new_unary(parser, NODE_NOT, token, node) : node;
 }

@@ -19,23 +19,24 @@ static const char *number_fault(enum number_status status)
 
 bool pql_number(struct pql_parser *parser, struct slice text, struct slice *out, const char **fault)
 {
-    // PartiQL also writes 5. and .5 and 5.e3: a zero on each side of the point, and all is well.
-    uint8_t *digits = arena_alloc(parser->arena, text.len + 2);
+    // PartiQL also writes .5 and 5. and 5.e3: a zero before the point, and no point without digits.
+    uint8_t *digits = arena_alloc(parser->arena, text.len + 1);
     if (digits == NULL)
         return error_budget(parser->error);
     size_t len = 0;
     for (size_t i = 0; i < text.len; i++) {
+        bool ends = i + 1 == text.len || text.ptr[i + 1] < '0' || text.ptr[i + 1] > '9';
+        if (text.ptr[i] == '.' && ends)
+            continue;
         if (text.ptr[i] == '.' && i == 0)
             digits[len++] = '0';
         digits[len++] = text.ptr[i];
-        bool ends = i + 1 == text.len || text.ptr[i + 1] < '0' || text.ptr[i + 1] > '9';
-        if (text.ptr[i] == '.' && ends)
-            digits[len++] = '0';
     }
     uint8_t encoded[2 + NUMBER_BYTES_MAX] = {VALUE_TAG_N};
     size_t stored;
     enum number_status status = number_from_text(slice_of(digits, len), encoded + 2, &stored);
-    ensure(status != NUMBER_SYNTAX); // the lexer has seen to that
+    if (status == NUMBER_SYNTAX)
+        return pql_malformed(parser, ""); // what the lexer should have seen to
     if (status != NUMBER_OK) {
         *fault = number_fault(status);
         stored = number_from_i64(0, encoded + 2);

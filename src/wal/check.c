@@ -3,6 +3,7 @@
 // only a true one does: its sequence is salted, and its checksum covers everything.
 #include "wal/check.h"
 
+#include "base/encode.h"
 #include "store/store_driver.h"
 #include "wal/format.h"
 
@@ -15,6 +16,8 @@
 #include <unistd.h>
 
 #define FILE_MAX_BYTES ((size_t)2 << 30)
+
+enum { SEQUENCE_LAST = 15 }; // where in a record's header the last byte of the sequence is
 
 // A file of the log that has been opened, and read when its turn came.
 struct part {
@@ -212,10 +215,18 @@ static bool next_record(const struct place *place, struct wal_record *out)
 static bool find_record(struct place *place, struct wal_record *out)
 {
     uint64_t room = place->bytes.len / WAL_HEADER;
+    // A file that was used before has much behind its records. No log gets to 2^56 of them, so the
+    // last byte of a salted sequence is known, and can be looked for.
+    int last = (int)((place->salt ^ place->expected) >> 56);
     for (size_t at = place->at; at + WAL_HEADER <= place->bytes.len; at++) {
-        uint64_t salted;
-        memcpy(&salted, place->bytes.ptr + at + 8, 8);
-        uint64_t sequence = salted ^ place->salt;
+        const uint8_t *hit = memchr(place->bytes.ptr + at + SEQUENCE_LAST, last,
+                                    place->bytes.len - at - SEQUENCE_LAST);
+        if (hit == NULL)
+            return false;
+        at = (size_t)(hit - place->bytes.ptr) - SEQUENCE_LAST;
+        if (place->bytes.len - at < WAL_HEADER)
+            return false;
+        uint64_t sequence = le64_get(place->bytes.ptr + at + 8) ^ place->salt;
         // Few bytes pass for a sequence that could be here, so that few checksums are made.
         if (sequence - place->expected > room || sequence >= place->limit ||
             !wal_record_decode(slice_of(place->bytes.ptr + at, place->bytes.len - at), place->salt,

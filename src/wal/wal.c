@@ -1,6 +1,11 @@
 // See wal.h. The appending thread owns what has no other remark; `lock` keeps the active file open
 // while it is synced, and the numbers of the segments whole. Files are removed outside of it, so
 // that no commit waits for that.
+//
+// A segment that is not needed any more is kept, one at a time, for the next one to begin in
+// (ADR 017). Where a file's blocks are there and have been written before, a sync writes the record
+// and nothing else; elsewhere it writes the file's map of blocks, too. What an old file still holds
+// cannot pass for records of the new one, because those are salted.
 #include "wal/wal.h"
 
 #include "base/files.h"
@@ -11,6 +16,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -18,7 +24,16 @@
 #include <unistd.h>
 
 #define PROBE_FILE "probe.tmp"
-enum { PREALLOCATE = 4 << 20 }; // so that a sync seldom has to write the file's size
+#define SPARE_FILE "spare.tmp"
+enum {
+    PREALLOCATE = 4 << 20,  // so that a sync seldom has to write the file's size
+    SPARE_MOST = 128 << 20, // a larger file than that was an exception
+    BLOCK = 4096,           // of file systems and of memory
+    WRITE_PIECES = 3,
+};
+
+// What there is to begin the next segment in. Whoever moves it to BUSY has the file to himself.
+enum spare { SPARE_NONE, SPARE_BUSY, SPARE_READY };
 
 struct wal {
     pthread_mutex_t lock;
@@ -32,7 +47,8 @@ struct wal {
     _Atomic off_t offset;      // where the next record goes
     off_t last;                // where the last one is
     off_t allocated;
-    atomic_bool sparing; // no room is made ahead
+    atomic_bool sparing; // no room is made ahead, nor kept
+    _Atomic(enum spare) spare;
     struct promise *promise;
     atomic_bool broken; // only wal_restart helps
 };
@@ -44,24 +60,35 @@ static bool fail(struct store_error *error, const char *doing)
 
 // ---- Segments -------------------------------------------------------------------------------
 
-// Writes both pieces, one behind the other, at the place.
+// Writes the pieces, one behind the other, at the place. Returns how many bytes were written: all,
+// or fewer with errno.
+static size_t write_pieces(int file, const struct slice pieces[WRITE_PIECES], off_t at)
+{
+    size_t total = 0;
+    for (;;) {
+        struct iovec left[WRITE_PIECES];
+        int count = 0;
+        size_t behind = total;
+        for (size_t i = 0; i < WRITE_PIECES; i++) {
+            size_t done = behind < pieces[i].len ? behind : pieces[i].len;
+            behind -= done;
+            if (done < pieces[i].len)
+                left[count++] =
+                    (struct iovec){(void *)(uintptr_t)(pieces[i].ptr + done), pieces[i].len - done};
+        }
+        ssize_t written = count == 0 ? 0 : pwritev(file, left, count, at + (off_t)total);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return total;
+        total += (size_t)written;
+    }
+}
+
 static bool write_at(int file, struct slice head, struct slice body, off_t at)
 {
-    while (head.len + body.len > 0) {
-        struct iovec pieces[2] = {{(void *)(uintptr_t)head.ptr, head.len},
-                                  {(void *)(uintptr_t)body.ptr, body.len}};
-        ssize_t done = pwritev(file, pieces, 2, at);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        at += done;
-        size_t of_head = (size_t)done < head.len ? (size_t)done : head.len;
-        size_t of_body = (size_t)done - of_head;
-        head = slice_of(head.ptr + of_head, head.len - of_head);
-        body = slice_of(body.ptr + of_body, body.len - of_body);
-    }
-    return true;
+    const struct slice pieces[WRITE_PIECES] = {head, body};
+    return write_pieces(file, pieces, at) == head.len + body.len;
 }
 
 // Takes back a segment that was begun in vain. Should it come back after all it would void what is
@@ -76,28 +103,91 @@ static void discard_segment(struct wal *wal, uint64_t number)
     errno = why;
 }
 
+static bool spare_take(struct wal *wal, enum spare from)
+{
+    return atomic_compare_exchange_strong(&wal->spare, &from, SPARE_BUSY);
+}
+
+static void spare_drop(struct wal *wal)
+{
+    if (!spare_take(wal, SPARE_READY))
+        return;
+    (void)unlinkat(wal->directory, SPARE_FILE, 0);
+    wal->spare = SPARE_NONE;
+}
+
+// Of a file that is going to be written anew nothing needs to stay in memory.
+static void forget_pages(struct wal *wal)
+{
+    int file = openat(wal->directory, SPARE_FILE, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    (void)posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    (void)close(file);
+}
+
+// Keeps the file of an old segment. False if there is one already, or it is not fit.
+static bool spare_keep(struct wal *wal, const char *name)
+{
+    struct stat status;
+    if (wal->sparing || !spare_take(wal, SPARE_NONE))
+        return false;
+    bool kept = fstatat(wal->directory, name, &status, 0) == 0 && status.st_size <= SPARE_MOST &&
+                renameat(wal->directory, name, wal->directory, SPARE_FILE) == 0;
+    if (kept)
+        forget_pages(wal);
+    wal->spare = kept ? SPARE_READY : SPARE_NONE;
+    return kept;
+}
+
+// Writes the header of a segment, and has it on disk before the file has its name there: under that
+// name an old file would be taken for a copy of another segment. Of an old file the first record
+// goes, too: should the header be lost, that must not be taken for the first of the new ones.
+static bool begin_file(struct wal *wal, int file, const struct wal_start *start, const char *name,
+                       bool spare)
+{
+    static const uint8_t no_record[WAL_HEADER];
+    uint8_t bytes[WAL_START];
+    wal_start_encode(start, bytes);
+    return write_at(file, slice_of(bytes, WAL_START), slice_of(no_record, spare ? WAL_HEADER : 0),
+                    0) &&
+           fdatasync(file) == 0 &&
+           (!spare || renameat(wal->directory, SPARE_FILE, wal->directory, name) == 0) &&
+           fsync(wal->directory) == 0;
+}
+
 // Makes the file of a segment, on disk with its name. Returns it, or -1.
 static int make_segment(struct wal *wal, const struct wal_start *start)
 {
     char name[WAL_NAME_BYTES];
-    uint8_t bytes[WAL_START];
     wal_segment_name(start->number, name);
-    wal_start_encode(start, bytes);
-    int file = openat(wal->directory, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool spare = spare_take(wal, SPARE_READY);
+    int file = spare ? openat(wal->directory, SPARE_FILE, O_RDWR | O_CLOEXEC) : -1;
+    bool again = file >= 0;
+    if (!again)
+        file = openat(wal->directory, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0)
         return -1;
-    if (write_at(file, slice_of(bytes, WAL_START), slice_of(NULL, 0), 0) && fdatasync(file) == 0 &&
-        fsync(wal->directory) == 0)
-        return file;
+    bool ok = begin_file(wal, file, start, name, again);
     int why = errno;
-    (void)close(file);
+    if (!ok) {
+        (void)close(file);
+        file = -1;
+    }
+    if (!ok && again)
+        (void)unlinkat(wal->directory, SPARE_FILE, 0);
+    if (spare)
+        wal->spare = SPARE_NONE;
     errno = why;
-    discard_segment(wal, start->number);
-    return -1;
+    if (!ok)
+        discard_segment(wal, start->number);
+    return file;
 }
 
 static void use_segment(struct wal *wal, int file, const struct wal_start *start)
 {
+    struct stat status;
+    bool sized = fstat(file, &status) == 0;
     ensure(pthread_mutex_lock(&wal->lock) == 0);
     int before = wal->file;
     wal->file = file;
@@ -107,7 +197,7 @@ static void use_segment(struct wal *wal, int file, const struct wal_start *start
     ensure(pthread_mutex_unlock(&wal->lock) == 0);
     wal->salt = start->salt;
     wal->offset = WAL_START;
-    wal->allocated = WAL_START;
+    wal->allocated = sized ? status.st_size : WAL_START;
     if (before >= 0)
         (void)close(before);
 }
@@ -159,7 +249,7 @@ bool wal_drop_below(struct wal *wal, uint64_t number, struct store_error *error)
     for (; ok && oldest != 0 && oldest < number; oldest += ok) {
         char name[WAL_NAME_BYTES];
         wal_segment_name(oldest, name);
-        ok = (unlinkat(wal->directory, name, 0) == 0 || errno == ENOENT) &&
+        ok = (spare_keep(wal, name) || unlinkat(wal->directory, name, 0) == 0 || errno == ENOENT) &&
              fsync(wal->directory) == 0;
     }
     if (!ok)
@@ -193,10 +283,12 @@ static void set_synced(struct wal *wal, uint64_t sequence)
 }
 
 // The promise is lowered first: records behind `applied` are void as soon as the new segment says
-// where it begins.
+// where it begins. That is a new file: mostly the next one to read it is a start, which has to look
+// at all of it.
 bool wal_restart(struct wal *wal, uint64_t applied, struct store_error *error)
 {
     wal->broken = true;
+    spare_drop(wal);
     ensure(pthread_mutex_lock(&wal->lock) == 0);
     set_synced(wal, applied);
     promise_set(wal->promise, PROMISE_APPENDED, 0);
@@ -255,6 +347,9 @@ void wal_measure(struct wal *wal, uint64_t *segments, uint64_t *bytes)
         *segments += 1;
         *bytes += (uint64_t)status.st_size;
     }
+    struct stat spare;
+    if (wal->spare == SPARE_READY && fstatat(wal->directory, SPARE_FILE, &spare, 0) == 0)
+        *bytes += (uint64_t)spare.st_size;
 }
 
 // ---- Opening --------------------------------------------------------------------------------
@@ -316,6 +411,7 @@ struct wal *wal_open(const char *directory, const struct wal_report *report, uin
         wal_close(wal);
         return NULL;
     }
+    (void)unlinkat(wal->directory, SPARE_FILE, 0); // of a process that was killed
     set_synced(wal, wal->sequence);
     promise_begin(promise);
     return wal;
@@ -323,6 +419,7 @@ struct wal *wal_open(const char *directory, const struct wal_report *report, uin
 
 void wal_close(struct wal *wal)
 {
+    spare_drop(wal);
     if (wal->file >= 0)
         (void)close(wal->file);
     if (wal->directory >= 0)
@@ -346,6 +443,8 @@ static void preallocate(struct wal *wal, off_t end)
 void wal_allocate_ahead(struct wal *wal, bool ahead)
 {
     wal->sparing = !ahead;
+    if (!ahead)
+        spare_drop(wal);
 }
 
 uint64_t wal_sequence(const struct wal *wal)
@@ -406,8 +505,12 @@ enum store_end wal_append(struct wal *wal, struct slice payload, struct store_er
     off_t end = wal->offset + (off_t)(WAL_HEADER + payload.len);
     preallocate(wal, end);
     // At a place, not at the end of the file: room was made ahead, and what a failed write has left
-    // is written over.
-    if (!write_at(wal->file, slice_of(header, WAL_HEADER), payload, wal->offset)) {
+    // is written over. The rest of the last block is filled, so that the kernel need not read what
+    // an old file has there; whether that succeeds does not matter.
+    static const uint8_t zeros[BLOCK];
+    const struct slice pieces[WRITE_PIECES] = {slice_of(header, WAL_HEADER), payload,
+                                               slice_of(zeros, (size_t)(-end & (BLOCK - 1)))};
+    if (write_pieces(wal->file, pieces, wal->offset) < WAL_HEADER + payload.len) {
         (void)fail(error, "writing");
         return void_append(wal, error->no_room);
     }

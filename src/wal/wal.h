@@ -43,8 +43,8 @@ MUST_CHECK bool wal_probe(struct wal *wal, size_t room, struct store_error *erro
 MUST_CHECK enum store_end wal_append(struct wal *wal, struct slice payload,
                                      struct store_error *error);
 
-// Whether room is made ahead for records to come, which is quicker; where there is little, it is
-// not. It is at first. Any thread may say so.
+// Whether room is made ahead for records to come, and that of old segments kept for them, which is
+// quicker; where there is little, it is not. It is at first. Any thread may say so.
 void wal_allocate_ahead(struct wal *wal, bool ahead);
 
 // Takes the last record back, so that it never comes back: it was appended by this thread and not
@@ -73,7 +73,7 @@ size_t wal_segment_bytes(const struct wal *wal);
 // Whether the active segment's file has lost its name: somebody removed it.
 bool wal_is_gone(struct wal *wal);
 
-// How many segments there are, and their bytes on disk. Any thread may ask.
+// How many segments there are, and their bytes on disk with what is kept. Any thread may ask.
 void wal_measure(struct wal *wal, uint64_t *segments, uint64_t *bytes);
 
 // Begins a new segment; *number is its number. All that was appended must have been synced. A
@@ -81,7 +81,8 @@ void wal_measure(struct wal *wal, uint64_t *segments, uint64_t *bytes);
 // void what is appended to the old one, appending stops until wal_restart.
 MUST_CHECK bool wal_rotate(struct wal *wal, uint64_t *number, struct store_error *error);
 
-// Removes the segments below a number, which must not be the active one's or above.
+// Removes the segments below a number, which must not be the active one's or above; one may be kept
+// under another name, for the next segment to begin in.
 MUST_CHECK bool wal_drop_below(struct wal *wal, uint64_t number, struct store_error *error);
 
 #endif

@@ -99,7 +99,7 @@ static void gatherer_free(struct guard *guard)
 
 struct guard *gatherer_new(struct guard *guard, struct slice text)
 {
-    static const struct guard_ops ops = {gatherer_write, NULL, gatherer_free};
+    static const struct guard_ops ops = {.write = gatherer_write, .free = gatherer_free};
     struct gatherer *gatherer = calloc(1, sizeof(*gatherer) + text.len);
     ensure_memory(gatherer);
     gatherer->guard.ops = &ops;

@@ -72,9 +72,14 @@ static const char *operation_name(uint8_t letter)
     return operations[0].name;
 }
 
-static void check_json(const struct dolmen_response *response)
+// TagResource and UntagResource answer with nothing, all others with an object.
+static void check_json(const char *name, const struct dolmen_response *response)
 {
     struct arena arena;
+    if (response->status == 200 && strstr(name, "agResource") != NULL) {
+        ensure(response->length == 0);
+        return;
+    }
     struct json_reader reader;
     arena_init(&arena, FUZZ_BUDGET);
     json_reader_init(&reader, slice_of(response->body, response->length), &arena);
@@ -91,7 +96,7 @@ static int call(dolmen *db, struct slice line, unsigned long *count)
     struct slice body = fuzz_copy(line);
     dolmen_call(db, name, (const char *)body.ptr, body.len, &response);
     fuzz_free(body);
-    check_json(&response);
+    check_json(name, &response);
     ensure(response.status == 200 || response.status == 400);
     int status = response.status;
     const char *found = strstr(response.body, "\"Count\":");

@@ -88,7 +88,7 @@ static void check_same(const struct outcome *a, struct slice a_bytes, const stru
     ensure(same(r->host, p, s->host, q) && r->length == s->length && r->minor == s->minor);
     ensure(r->has_length == s->has_length && r->chunked == s->chunked);
     ensure(r->keep_alive == s->keep_alive && r->expect_continue == s->expect_continue);
-    ensure(r->gzip == s->gzip && r->accepts_gzip == s->accepts_gzip);
+    ensure(r->coding == s->coding && r->accepts == s->accepts);
     ensure(memcmp(r->known, s->known, sizeof(r->known)) == 0);
     for (unsigned i = 0; i < r->header_count; i++) {
         ensure(same(r->headers[i].name, p, s->headers[i].name, q));

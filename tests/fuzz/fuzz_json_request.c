@@ -145,23 +145,15 @@ static bool well_formed(struct slice text, struct arena *arena)
     return good;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void try_layer(const struct shape *shape, enum service_layer layer, struct slice body)
 {
-    struct slice in = slice_of(data, size);
-    uint8_t letter = fuzz_byte(&in);
-    const struct shape *shape = shapes[0].shape;
-    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
-        if (letter == (uint8_t)shapes[i].letter)
-            shape = shapes[i].shape;
-    }
-    struct slice body = fuzz_copy(in);
     struct arena arena;
     struct error error;
     arena_init(&arena, FUZZ_BUDGET);
     error_init(&error, &arena);
     void *out = malloc(shape->size);
     ensure(out != NULL);
-    bool good = shape_decode(shape, LAYER_2026_05, body, out, &arena, &error);
+    bool good = shape_decode(shape, layer, body, out, &arena, &error);
     bool json = well_formed(body, &arena);
     if (good) {
         ensure(json && error.code == ERR_NONE);
@@ -172,6 +164,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     free(out);
     arena_release(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct slice in = slice_of(data, size);
+    uint8_t letter = fuzz_byte(&in);
+    const struct shape *shape = shapes[0].shape;
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+        if (letter == (uint8_t)shapes[i].letter)
+            shape = shapes[i].shape;
+    }
+    struct slice body = fuzz_copy(in);
+    for (enum service_layer layer = LAYER_2026_05; layer <= LAYER_JOINED; layer++)
+        try_layer(shape, layer, body);
     fuzz_free(body);
     return 0;
 }

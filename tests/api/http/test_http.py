@@ -547,8 +547,14 @@ class Compression(Served):
         answer = self.ask(body=packed, Content_Encoding="gzip")
         self.assertEqual(answer.status, 200)
         self.assertIn("TableNames", answer.json)
+        answer = self.ask(body=zlib.compress(b'{"Limit": 5}'), Content_Encoding="deflate")
+        self.assertEqual(answer.status, 200)
+        self.assertIn("TableNames", answer.json)
 
     def test_bad_request(self):
+        for packed, coding in ((b"no deflate at all", "deflate"), (gzip.compress(b"{}"), "deflate"),
+                               (zlib.compress(b"{}"), "gzip"), (zlib.compress(b"{}")[:-1], "deflate")):
+            self.assertEqual(self.ask(body=packed, Content_Encoding=coding).status, 400)
         answer = self.ask(body=b"no gzip at all", Content_Encoding="gzip")
         self.assertEqual(answer.status, 400)
         answer = self.ask(body=gzip.compress(b"{}")[:-3], Content_Encoding="gzip")
@@ -582,10 +588,32 @@ class Compression(Served):
         self.assertEqual(packed.headers["x-amz-crc32"], str(zlib.crc32(packed.body)))
         self.assertLess(len(packed.body), len(plain.body) // 2)
         self.assertEqual(json.loads(gzip.decompress(packed.body)), {"Item": item})
+        connection.send(request("GetItem", get, Accept_Encoding="deflate"))
+        packed = connection.answer()
+        self.assertEqual(packed.headers["content-encoding"], "deflate")
+        self.assertEqual(packed.headers["x-amz-crc32"], str(zlib.crc32(packed.body)))
+        self.assertEqual(json.loads(zlib.decompress(packed.body)), {"Item": item})
         connection.send(request("GetItem", get, Accept_Encoding="gzip;q=0"))
         self.assertNotIn("content-encoding", connection.answer().headers)
         connection.send(request(Accept_Encoding="gzip"))
         self.assertNotIn("content-encoding", connection.answer().headers)  # too small to matter
+        # Answers are compressed from 4 KB on.
+        for size, coding in ((4096 - 1, None), (4096, "gzip")):
+            item["text"]["S"] = "x" * (size - len('{"Item":{"pk":{"S":"a"},"text":{"S":""}}}'))
+            self.assertEqual(call(connection, "PutItem", {"TableName": "zip", "Item": item}).status, 200)
+            connection.send(request("GetItem", get, Accept_Encoding="gzip"))
+            self.assertEqual(connection.answer().headers.get("content-encoding"), coding)
+
+    def test_no_answer(self):
+        """TagResource says nothing, not even {}."""
+        connection = self.connect()
+        create_table(connection, "tagged")
+        arn = "arn:aws:dynamodb:us-east-1:000000000000:table/tagged"
+        for operation, more in (("TagResource", {"Tags": [{"Key": "a", "Value": "b"}]}), ("UntagResource", {"TagKeys": ["a"]})):
+            connection.send(request(operation, {"ResourceArn": arn, **more}))
+            answer = connection.answer()
+            self.assertEqual((answer.status, answer.body), (200, b""))
+            self.assertEqual((answer.headers["content-length"], answer.headers["x-amz-crc32"]), ("0", "0"))
 
 
 LARGE = 380000  # bytes of an item that is nearly as large as items get

@@ -72,7 +72,7 @@ test('The generated types are those of the document', () => {
         .matchAll(/^004\/(?:table|shared)\S*\/typescript-\d\/(\w+)\.(\w+)\tattribute\t(.*)$/gm);
     let count = 0;
     for (const [, name, field, type] of listed) {
-        const found = made[name]?.[field];
+        const found = made[name]?.[field]?.replace(/ \| null\?$/, '?'); // an optional attribute may be null, too
         assert.ok(found, `${name}.${field}`);
         assert.equal(found.endsWith('?'), type.endsWith('?'), `${name}.${field} is optional, or is not`);
         if (/^(string|number|boolean|string\[\])\??$/.test(type)) assert.equal(found, type, `${name}.${field}`);
@@ -87,7 +87,7 @@ const mistakes = {
         ['L001', /every Album is in one partition of GSI1/],
         ['L003', /the sort key of Album in GSI5 has 2 values only/],
         ['L006', /UserSession and AdminSession can have the same key/],
-        ['L021', /albumsByVisibilityAndDate also reads Media, AlbumTag, GenerationSettings/],
+        ['L021', /albumsByVisibilityAndDate also reads Media/],
     ],
     'asset-creator': [
         ['L004', /version of AssetVersion sorts as text in the table: 10 comes before 9/],

@@ -209,7 +209,7 @@ class Apply(Case):
                                                        .replace('SK = "NOTE', 'number = "NOTE')))
         self.assertEqual(other.code, 1)
         self.assertIn('the keys of a table cannot be changed', other.err)
-        local = self.cli('apply', self.file('l.dolmen', V1.replace('index OLD (oldKey)', 'local index OLD (oldKey)')))
+        local = self.cli('apply', self.file('l.dolmen', V1.replace('index OLD (oldKey)', 'local index OLD (oldKey) for all')))
         self.assertEqual(local.code, 1)
         self.assertIn('local index', local.err)
 
@@ -289,6 +289,67 @@ class Crash(Case):
         # What was done before a kill is counted once, and not forgotten.
         progress = self.describe()['Progress']
         self.assertEqual((progress['Done'], progress['Written']), (3000, 3000), f'seed {seed}')
+
+
+MEMBERS = """
+table shop {
+  key PK, SK
+  index byDay (day, sum number)%s
+  type kind
+}
+entity Sale  { PK = "SALE#{id}"  SK = "x"
+  byDay = day, sum
+  id string  day date  sum number }
+entity Offer { PK = "OFFER#{id}"  SK = "x"%s
+  id string  day date  sum number }
+entity Note  { PK = "NOTE#{id}"  SK = "x"  id string }
+access salesOf(day) = Sale via byDay
+"""
+
+
+class Members(Case):
+    """An index over native attributes has the items of the entities that say so, and no others."""
+
+    def entries(self):
+        found = self.api.pages('Scan', {'TableName': 'shop', 'IndexName': 'byDay'})
+        return sorted(entry['PK']['S'] for entry in found)
+
+    def put(self, kind, number, **more):
+        self.api.call('PutItem', {'TableName': 'shop', 'Item': item(kind=kind, id=str(number), day='2026-01-01', sum=1, **more)})
+
+    def test_members(self):
+        self.serve()
+        self.assertEqual(self.cli('apply', self.file('a.dolmen', MEMBERS % ('', ''))).code, 0)
+        for kind in ('Sale', 'Offer', 'Note'):  # a note has the attributes without declaring them
+            self.put(kind, 1)
+        self.assertEqual(self.entries(), ['SALE#1'])
+        # The index is filled anew when other entities are in it.
+        every = self.file('b.dolmen', MEMBERS % (' for all', ''))
+        self.assertIn('index byDay is filled anew: all without Offer, Note becomes all without Note', self.cli('diff', every).out)
+        self.assertEqual(self.cli('apply', every).code, 0)
+        self.assertEqual(self.entries(), ['OFFER#1', 'SALE#1'])
+        self.put('Offer', 2)
+        self.server.kill()
+        self.server = None
+        self.serve()
+        self.assertEqual(self.entries(), ['OFFER#1', 'OFFER#2', 'SALE#1'])
+        self.assertEqual(self.cli('apply', self.file('c.dolmen', MEMBERS % ('', '  byDay = day, sum'))).code, 0)
+        self.assertEqual(self.entries(), ['OFFER#1', 'OFFER#2', 'SALE#1'])
+        self.assertEqual(self.cli('apply', self.file('a.dolmen', MEMBERS % ('', ''))).code, 0)
+        self.assertEqual(self.entries(), ['SALE#1'])
+
+    def test_without_a_type(self):
+        """Items that do not name their entity cannot be left out: they are refused."""
+        self.serve()
+        text = (MEMBERS % (' for all', '')).replace('  type kind\n', '')
+        self.assertEqual(self.cli('apply', self.file('a.dolmen', text)).code, 0)
+        key = item(PK='NOTE#1', SK='x')
+        self.api.call('PutItem', {'TableName': 'shop', 'Item': {**key, **item(day='2026-01-01')}})
+        with self.assertRaises(ApiError) as refused:
+            self.api.call('UpdateItem', {'TableName': 'shop', 'Key': key, 'UpdateExpression': 'SET #s = :s',
+                                         'ExpressionAttributeNames': {'#s': 'sum'}, 'ExpressionAttributeValues': item(**{':s': 1})})
+        self.assertIn('/sum: expected nothing (with it, the item would be in byDay, and Note has no entry there), got 1', str(refused.exception))
+        self.assertEqual(self.entries(), [])
 
 
 class Abandon(Case):

@@ -7,14 +7,26 @@ from kinds import KINDS, normal, text
 
 class Attribute:
     def __init__(self, name, kind, optional=False, default=None, update=False, unique=False, immutable=False,
-                 version=False, forms=()):
+                 version=False, forms=(), strict=False):
         self.name, self.kind_name, self.kind = name, kind, KINDS[kind]
         self.optional, self.default, self.update, self.unique = optional, default, update, unique
-        self.immutable, self.version, self.forms = immutable, version, forms
+        self.immutable, self.version, self.forms, self.strict = immutable, version, forms, strict
+
+    def takes_null(self):
+        return self.optional and not self.strict
+
+    def good(self, r):
+        return {'NULL': True} if self.takes_null() and r.random() < 0.1 else self.kind.good(r)
+
+    def bad(self, r):
+        return r.choice([v for v in self.kind.bad if not (self.takes_null() and 'NULL' in v)])
+
+    def fits(self, value):
+        return self.takes_null() and 'NULL' in value or self.kind.test(value)
 
     def language(self):
         words = [f'  {self.name} ({self.kind.language})' if '|' in self.kind.language and self.optional else f'  {self.name} {self.kind.language}']
-        words[0] += '?' if self.optional else ''
+        words[0] += '?!' if self.strict else '?' if self.optional else ''
         words += [f'= {self.default}'] if self.default else []
         words += ['on update'] if self.update else []
         words += [w for w in ('unique', 'immutable', 'version') if getattr(self, w)]
@@ -117,7 +129,7 @@ class Entity:
             value = item.get(attribute.name)
             if value is None:
                 found += [] if attribute.optional else [f'{attribute.name} is missing']
-            elif not attribute.kind.test(value):
+            elif not attribute.fits(value):
                 found.append(f'{attribute.name} is {value}')
             elif normal(value, attribute.forms) != value:
                 found.append(f'{attribute.name} is not normal: {value}')
@@ -153,6 +165,7 @@ class Model:
         r = self.r
         kind = r.choice(list(KINDS))
         options = {'optional': r.random() < 0.5}
+        options['strict'] = options['optional'] and r.random() < 0.2
         name = f'{kind}{number_of}'
         defaults = {'time': 'now()', 'uuid': 'uuid()', 'count': '3', 'role': '"user"', 'flag': 'false', 'epoch': 'now() + 7d',
                     'plain': 'ulid()', 'day': 'now()', 'percent': '50', 'word': '"{owner}!"', 'number': '1 + 1.5', 'list': None}

@@ -139,13 +139,17 @@ class Round:
         mine = self.claims_of(entity, item)
         return any(mine & self.claims_of(e, i) for k, i in self.items.items() if k != own and (e := self.model.entity_of(i)))
 
+    def still(self, a, old):
+        """Whether the attribute of a stored item cannot change any more: null stands for nothing."""
+        return a.immutable and old is not None and a.name in old and not (a.takes_null() and 'NULL' in old[a.name])
+
     def full_item(self, entity):
         """All that a client must give, and some of what it may."""
         item = {}
         for a in entity.attributes:
             must = not a.optional and a.default is None
             if not a.version and (must or self.r.random() < 0.5):
-                item[a.name] = a.kind.good(self.r)
+                item[a.name] = a.good(self.r)
         return item
 
     def normal_item(self, entity, item):
@@ -168,7 +172,7 @@ class Round:
         own = tuple(v['S'] for v in key.values())
         old = self.known_old(entity, key)
         for a in entity.attributes:
-            if old is not None and a.immutable and a.name in old and a.name in item:
+            if self.still(a, old) and a.name in item:
                 item[a.name] = old[a.name]
             if a.version and self.r.random() < 0.5:
                 item[a.name] = old[a.name] if old is not None and a.name in old else number(1)
@@ -199,7 +203,7 @@ class Round:
             a = self.r.choice(entity.attributes)
             if a.name in entity.fixed or a.version:
                 return None
-            item[a.name] = self.r.choice(a.kind.bad)
+            item[a.name] = a.bad(self.r)
             write.why = f'{a.name} is of a wrong type'
         elif choice == 1:
             musts = [a.name for a in entity.attributes
@@ -241,14 +245,14 @@ class Round:
             return None
         old = self.stored()
         entity = self.model.entity_of(old)
-        free = [a for a in entity.attributes if a.name not in entity.fixed and not a.version and not (a.immutable and a.name in old)]
+        free = [a for a in entity.attributes if a.name not in entity.fixed and not a.version and not self.still(a, old)]
         self.r.shuffle(free)
         sets, removes = {}, []
         for a in free[:self.r.randrange(1, 5)]:
             if a.name in old and (a.optional or a.update) and not a.immutable and self.r.random() < 0.3:
                 removes.append(a.name)
             else:
-                sets[a.name] = a.kind.good(self.r)
+                sets[a.name] = a.good(self.r)
         new = {**{n: v for n, v in old.items() if n not in removes}, **sets}
         if sets and self.r.random() < 0.15:  # the client keeps the index keys itself
             made = entity.derive(self.normal_item(entity, new))
@@ -279,7 +283,7 @@ class Round:
             a = self.r.choice(entity.attributes)
             if a.version or a.name in self.model.key:
                 return None
-            sets[a.name], why = self.r.choice(a.kind.bad), f'{a.name} is of a wrong type'
+            sets[a.name], why = a.bad(self.r), f'{a.name} is of a wrong type'
         elif choice == 1:
             musts = [a.name for a in entity.attributes if not a.optional and not a.update and not a.version
                      and a.name not in entity.fixed and a.name in old]
@@ -293,10 +297,10 @@ class Round:
             if 'owner' in entity.keys['PK'].names():
                 sets['owner'], why = text(old['owner']['S'] + 'x'), 'the primary key would change'
         elif choice == 4:
-            still = [a for a in entity.attributes if a.immutable and a.name in old and a.name not in self.model.key]
+            still = [a for a in entity.attributes if self.still(a, old) and a.name not in self.model.key]
             if still:
                 a = self.r.choice(still)
-                sets[a.name], why = a.kind.good(self.r), 'it is immutable'
+                sets[a.name], why = a.good(self.r), 'it is immutable'
                 if normal(sets[a.name], a.forms) == old[a.name] or 'SS' in old[a.name] and set(sets[a.name]['SS']) == set(old[a.name]['SS']):
                     return None
         elif choice == 5 and 'rev' in old:
@@ -422,7 +426,7 @@ class Round:
             if a.default and not a.update and a.name in before and a.name not in {**(write.item or {}), **write.sets}:
                 kept = before[a.name] if not a.optional or a.immutable or write.kind == 'Update' and a.name not in write.removes else None
                 self.require(after.get(a.name) == kept, f'{a.name} is for new items', write, before, after)
-            if a.immutable and a.name in before:
+            if self.still(a, before):
                 self.require(after.get(a.name) == before[a.name], f'{a.name} has changed', write, before, after)
             if a.update and a.kind_name == 'time' and write.kind == 'Update' and a.name not in write.sets:
                 self.require(after[a.name]['S'] >= self.began, f'{a.name} was not set again', write, before, after)

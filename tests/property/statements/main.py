@@ -241,10 +241,8 @@ class World:
         text = Text(self.random)
         index = self.pick(None, None, None, 'gsi', 'lsi')
         hash_name, sort, projected = INDEXES.get(index, ('pk', 'sk', []))
-        outputs = None
-        if self.chance(0.5):
-            outputs = sorted({self.pick(*ATTRIBUTES, 'pk', 'sk', 'g', 'h') for _ in range(3)})
-        parts = [text.word('SELECT'), '*' if outputs is None else ', '.join([text.name(name) for name in outputs]), text.word('FROM'),
+        outputs = self.outputs() if self.chance(0.5) else None
+        parts = [text.word('SELECT'), '*' if outputs is None else ', '.join([text.path(steps) for steps in outputs]), text.word('FROM'),
                  self.source(text, index)]
         tree = None
         # An index is asked for what it has, mostly, and a range of the sort key is rarely one branch of many.
@@ -275,27 +273,37 @@ class World:
             query = tree is not None and self.queried(self.terms(tree), hash_name)
             if index and query and not names(tree) <= has:
                 raise Refused(VALIDATION)
-            if index == 'gsi' and outputs and not set(outputs) <= has:
+            wanted = {steps[0] for steps in outputs or []}
+            if index == 'gsi' and not wanted <= has:
                 raise Refused(VALIDATION)
             # A local index that lacks an output reads the whole item, and filters that.
-            whole = index is None or (index == 'lsi' and outputs and not set(outputs) <= has)
+            whole = index is None or (index == 'lsi' and not wanted <= has)
             found = []
             for item in self.items.values():
                 if index and not ({hash_name, sort} <= item.keys()):
                     continue
                 view = item if whole else {n: v for n, v in item.items() if n in has}
                 if tree is None or holds(tree, view):
-                    found.append(({n: v for n, v in view.items() if outputs is None or n in outputs}, item))
+                    found.append((shown(view, outputs), item))
             return found
         return request, expected, (hash_name, sort, reverse)
+
+    def outputs(self):
+        """Paths of different attributes and ends."""
+        made = {}
+        for name in self.random.sample(ATTRIBUTES + ['pk', 'sk', 'g', 'h'], 3):
+            steps = (name, self.pick('x', 'y', 'date')) if name == 'm' and self.chance(0.7) else (name, 1) if name == 'l' and self.chance(0.7) else (name,)
+            made.setdefault(end(steps), steps)
+        return list(made.values())
 
     def changes(self, text, key):
         """SET and REMOVE of distinct attributes: the texts, and what they make of an item."""
         parts, effects = [], []
         for name in self.random.sample([n for n in ATTRIBUTES if n not in ('size', 'date')], self.random.randrange(1, 4)):
             if self.chance(0.2):
-                parts.append(text.join(text.word('REMOVE'), text.path((name,))))
-                effects.append(lambda old, new, name=name: new.pop(name, None))
+                steps = ('m', 'x') if name == 'm' and self.chance(0.5) else ('l', self.pick(0, 1, 9)) if name == 'l' and self.chance(0.5) else (name,)
+                parts.append(text.join(text.word('REMOVE'), text.path(steps)))
+                effects.append(lambda old, new, steps=steps: remove(new, steps))
                 continue
             written, effect = self.assigned(text, name)
             parts.append(text.join(text.word('SET'), written))
@@ -325,6 +333,10 @@ class World:
             first = text.value(value) if front else whole
             written = f'{target} = ' + joined(first, whole if front else text.value(value))
             return written, lambda old, new: append(old, new, value, front)
+        if name in ('m', 'l') and self.chance(0.7):
+            steps = ('m', self.pick('x', 'y', 'date')) if name == 'm' else ('l', self.pick(0, 1, 9))
+            value = self.value(1)
+            return f'{text.path(steps)} = {text.value(value)}', lambda old, new: put_inside(new, steps, value)
         if self.chance(0.3):
             other = self.pick(*ATTRIBUTES)
             return f'{target} = {text.path((other,))}', lambda old, new: copy(old, new, other, name)
@@ -498,15 +510,84 @@ class World:
         for key, new in news:
             self.store(key, new)
 
+    def check_reads(self):
+        """Several items by their keys, in a batch or as of one instant."""
+        keys = list({self.identity(key): key for key in [self.key() for _ in range(self.random.randrange(1, 6))]}.values())
+        outputs = self.outputs() if self.chance(0.5) else None
+        requests = []
+        for key in keys:
+            text = Text(self.random)
+            tree = ('and', [('cmp', '=', ('path', (n,)), ('value', v)) for n, v in self.random.sample(list(key.items()), 2)])
+            parts = [text.word('SELECT'), '*' if outputs is None else ', '.join([text.path(steps) for steps in outputs]), text.word('FROM'),
+                     text.name(self.name), text.word('WHERE'), text.condition(tree)]
+            requests.append({'Statement': text.join(*parts), **({'Parameters': text.parameters} if text.parameters else {})})
+        batch = self.chance(0.5)
+        answer = self.api.call('BatchExecuteStatement', {'Statements': requests}) if batch else \
+            self.api.call('ExecuteTransaction', {'TransactStatements': requests})
+        for request, key, response in zip(requests, keys, answer['Responses']):
+            item = self.items.get(self.identity(key))
+            same([response['Item']] if 'Item' in response else [], [shown(item, outputs)] if item is not None else [], request)
+
+    def check_malformed(self):
+        """A statement with a mistake is refused, or happens to be none; the server goes on either way."""
+        request = self.select()[0]
+        text = request['Statement']
+        for _ in range(self.random.randrange(1, 4)):
+            at = self.random.randrange(len(text) + 1)
+            end = at + self.random.randrange(4)
+            text = text[:at] + self.pick('', '', '(', ')', "'", '"', ',', '.', '[', '*', ' NOT ', ' AND ', ' SELECT ', '<<', '1e9', ' IS ', ';', '\u00e9', '?') + text[end:]
+        try:
+            self.api.call('ExecuteStatement', {**request, 'Statement': text or ';'})
+        except ApiError as error:
+            if error.name not in (VALIDATION, 'ResourceNotFoundException'):
+                raise Wrong(f'{error}\n    {text}') from None
+
     def run(self):
         for step in range(STATEMENTS):
-            act = self.pick(self.check_select, self.check_select, self.check_write, self.check_write, self.check_batch, self.check_transaction)
+            act = self.pick(self.check_select, self.check_select, self.check_select, self.check_write, self.check_write, self.check_write,
+                            self.check_batch, self.check_transaction, self.check_reads, self.check_malformed)
             try:
                 act()
             except Wrong as error:
                 raise Wrong(f'step {step}: {error}') from None
         stored = self.api.pages('Scan', {'TableName': self.name})
         same(stored, list(self.items.values()), 'the end')
+
+
+def end(steps):
+    """What SELECT calls the attribute at the path."""
+    return f'{steps[0]}[{steps[1]}]' if len(steps) > 1 and isinstance(steps[1], int) else steps[-1]
+
+
+def shown(item, outputs):
+    if outputs is None:
+        return item
+    return {end(steps): value for steps in outputs for value in [find(item, steps)] if value is not None}
+
+
+def put_inside(new, steps, value):
+    name, step = steps
+    body = new.get(name, {}).get('L' if isinstance(step, int) else 'M')
+    if body is None:
+        raise Refused(VALIDATION)
+    if isinstance(step, int):
+        new[name] = {'L': body[:step] + [value] + body[step + 1:]}
+    else:
+        new[name] = {'M': {**body, step: value}}
+
+
+def remove(new, steps):
+    name = steps[0]
+    if len(steps) == 1:
+        new.pop(name, None)
+        return
+    body = new.get(name, {}).get('L' if isinstance(steps[1], int) else 'M')
+    if body is None:
+        raise Refused(VALIDATION)
+    if isinstance(steps[1], int):
+        new[name] = {'L': [v for i, v in enumerate(body) if i != steps[1]]}
+    else:
+        new[name] = {'M': {k: v for k, v in body.items() if k != steps[1]}}
 
 
 def unwrap(tree):

@@ -522,6 +522,133 @@ static void needs_its_model(void **state)
     world_close(&w);
 }
 
+// A guard for which the index leaves out the items whose `kind` is the one in its context.
+struct picky_guard {
+    struct guard guard; // first
+    struct slice kind;
+};
+
+static bool picky_write(const struct guard *guard, struct guard_write *write, struct error *error)
+{
+    (void)guard;
+    (void)write;
+    (void)error;
+    return true;
+}
+
+static struct guard_outsiders picky_outsiders(const struct guard *guard, struct slice index)
+{
+    const struct picky_guard *picky = (const struct picky_guard *)guard;
+    return (struct guard_outsiders){SLICE_LIT("kind"),
+                                    slice_is(index, "byG") && picky->kind.len > 0, &picky->kind};
+}
+
+static const struct guard_ops picky_ops = {
+    .write = picky_write, .outsiders = picky_outsiders, .free = small_free};
+
+static bool alter_pick(void *context, struct table *current, struct table **next,
+                       struct error *error)
+{
+    (void)error;
+    *next = table_clone(current);
+    assert_non_null(*next);
+    struct picky_guard *picky = context == NULL ? NULL : calloc(1, sizeof(*picky));
+    if (picky != NULL)
+        *picky = (struct picky_guard){{.ops = &picky_ops, .references = 1}, slice_str(context)};
+    assert_true(table_set_guard(*next, picky == NULL ? slice_of(NULL, 0) : SLICE_LIT("picky"),
+                                picky == NULL ? NULL : &picky->guard));
+    guard_release(picky == NULL ? NULL : &picky->guard);
+    return true;
+}
+
+static void expect_entries(struct world *w, size_t count)
+{
+    struct page_result found;
+    engine_settle(w->engine);
+    scan_all(w, "t", "byG", &found);
+    buf_release(&found.items);
+    assert_int_equal(found.count, count);
+    struct table *table = engine_table(w->engine, SLICE_LIT("t"));
+    assert_int_equal(table->indexes[0].status, INDEX_ACTIVE);
+    assert_int_equal(table->indexes[0].stats->items, count);
+    table_release(table);
+}
+
+static bool put_kind(struct world *w, const char *key, const char *kind)
+{
+    return put_item(w, "t", item_of(w, key, "sk=1", "g=1", "h=1", kind, NULL));
+}
+
+static void indexes_leave_out(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    create_table(&w, "t", true, false);
+    assert_true(put_kind(&w, "pk=1", "kind=a") && put_kind(&w, "pk=2", "kind=b") &&
+                put_item(&w, "t", item_of(&w, "pk=3", "sk=1", "g=1", "h=1", NULL)));
+    expect_entries(&w, 3);
+    // Another guard: the index is filled anew. What has no kind is in it.
+    assert_true(change_table(&w, "t", alter_pick, (void *)"b"));
+    expect_entries(&w, 2);
+    assert_true(put_kind(&w, "pk=4", "kind=b"));
+    expect_entries(&w, 2);
+    // An item that becomes another kind moves in and out.
+    assert_true(put_kind(&w, "pk=4", "kind=a"));
+    expect_entries(&w, 3);
+    assert_true(put_kind(&w, "pk=1", "kind=b") &&
+                delete_item(&w, "t", item_of(&w, "pk=2", "sk=1", NULL)));
+    expect_entries(&w, 2);
+    // The same again changes nothing; the table's record knows what is left out.
+    struct table *table = engine_table(w.engine, SLICE_LIT("t"));
+    tree_id tree = table->indexes[0].tree;
+    struct table *copy = table_clone(table);
+    assert_true(slice_is(copy->indexes[0].without.values[0], "b"));
+    table_release(copy);
+    table_release(table);
+    assert_true(change_table(&w, "t", alter_pick, (void *)"b"));
+    table = engine_table(w.engine, SLICE_LIT("t"));
+    assert_int_equal(table->indexes[0].tree, tree);
+    table_release(table);
+    // Without a guard it has all again.
+    assert_true(change_table(&w, "t", alter_pick, NULL));
+    expect_entries(&w, 3);
+    world_close(&w);
+}
+
+// Items with many attributes are looked through once for all that matters.
+static void wide_items_are_left_out(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    create_table(&w, "t", true, false);
+    assert_true(change_table(&w, "t", alter_pick, (void *)"b"));
+    struct buf out;
+    struct value_builder builder;
+    buf_init(&out, 1 << 20);
+    value_builder_init(&builder, &out);
+    value_open_map(&builder);
+    for (int i = 0; i < 200; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "a%03d", i);
+        value_name(&builder, slice_str(name));
+        value_put_bool(&builder, true);
+    }
+    static const char *const more[][2] = {
+        {"g", "1"}, {"h", "1"}, {"kind", "b"}, {"pk", "1"}, {"sk", "1"}};
+    for (size_t i = 0; i < 5; i++) {
+        value_name(&builder, slice_str(more[i][0]));
+        value_put_string(&builder, slice_str(more[i][1]));
+    }
+    assert_true(value_close(&builder));
+    assert_true(put_item(&w, "t", buf_view(&out)));
+    expect_entries(&w, 0);
+    value_builder_release(&builder);
+    buf_release(&out);
+    world_close(&w);
+}
+
 // ---- The next guard ---------------------------------------------------------------------------
 
 static bool alter_next(void *context, struct table *current, struct table **next,
@@ -568,7 +695,8 @@ static void claim_item(struct world *world, struct slice key)
     assert_false(action.out.changed);
 }
 
-// A guard that is to follow changes and refuses nothing, but knows who has what when it follows.
+// A guard that is to follow changes and refuses nothing, but knows who has what when it
+// follows.
 static void test_next(void **state)
 {
     (void)state;
@@ -637,6 +765,8 @@ int main(void)
         cmocka_unit_test(many_are_aside),
         cmocka_unit_test(many_are_looked_up_again),
         cmocka_unit_test(too_many),
+        cmocka_unit_test(indexes_leave_out),
+        cmocka_unit_test(wide_items_are_left_out),
         cmocka_unit_test(test_next),
         cmocka_unit_test(test_next_clash),
     };

@@ -18,7 +18,7 @@ static const char model_text[] =
     "table site {\n"
     "  key PK, SK\n"
     "  index GSI1 (GSI1PK, GSI1SK)\n"
-    "  index byDay (day, seconds number) project keys\n"
+    "  index byDay (day, seconds number) project keys for all\n"
     "  type kind\n"
     "}\n"
     "type Tree { label: string trim  b: string  a: string  children: Tree[]? }\n"
@@ -353,7 +353,7 @@ static void test_contents(void **state)
             "| `role`     | `\"user\" \\| \"it's\" \\| null` |", NULL});
     assert_contains(
         *state, "typescript",
-        (const char *[]){"role: \"user\" | \"it's\" | null;", "children?: Tree[];",
+        (const char *[]){"role: \"user\" | \"it's\" | null;", "children?: Tree[] | null;",
                          "GSI1SK: join((item.day ?? \"-\"), \"#\", pad(item.seconds, 5))",
                          "sessionsOf(params: { userId: string }): Pattern<Session> {",
                          "async userById(params: { userId: string }): Promise<User | undefined> {",
@@ -384,7 +384,8 @@ static void test_clashes(void **state)
     assert_non_null(model);
     assert_contains(model, "typescript",
                     (const char *[]){"export interface Page_ {", "export interface Ann {",
-                                     "export interface AnnValue {", "  b?: AnnValue;", NULL});
+                                     "export interface AnnValue {", "  b?: AnnValue | null;",
+                                     NULL});
     assert_contains(model, "c",
                     (const char *[]){"struct site_ann_value *b;", "const char *user_id;",
                                      "const char *user_id_;", NULL});

@@ -165,6 +165,42 @@ static void test_keys_have_normal_forms(void **state)
     RUN(model, cases);
 }
 
+static void test_null_is_absent(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "table things { key id  index byMail (mail) for all  index GSI1 (P, S)  type kind }\n"
+        "entity E {\n"
+        "  id string  GSI1 = \"N#{nick}\", \"{id}\"\n"
+        "  mail email?  nick string?  name string?!  still number? immutable\n"
+        "  inner { a: string?  b: string?! }?  must string | null  had string? = \"x\" }\n";
+#define THING(more) "{\"id\":\"1\",\"kind\":\"E\",\"must\":null" more "}"
+    static const struct case_ cases[] = {
+        // Null is kept, and means what absence means: no entry in an index, no default.
+        {PUT, NULL, THING(",\"had\":null,\"inner\":{\"a\":null},\"nick\":null"),
+         "{\"had\":null,\"id\":\"1\",\"inner\":{\"a\":null},\"kind\":\"E\",\"must\":null,\"nick\":"
+         "null}"},
+        {UPDATE,
+         "{\"P\":\"N#a\",\"S\":\"1\",\"id\":\"1\",\"kind\":\"E\",\"must\":null,\"nick\":\"a\"}",
+         "{\"P\":\"N#a\",\"S\":\"1\",\"id\":\"1\",\"kind\":\"E\",\"must\":null,\"nick\":null}",
+         THING(",\"nick\":null")},
+        // Where it would be the key of an index, it cannot be stored.
+        {PUT, NULL, THING(",\"had\":\"y\",\"mail\":null"),
+         "{\"had\":\"y\",\"id\":\"1\",\"kind\":\"E\",\"must\":null}"},
+        // The strict form, also inside of objects.
+        {PUT, NULL, THING(",\"inner\":{\"b\":null},\"name\":null"),
+         "Entity E: /name: expected string, got null; /inner/b: expected string, got null"},
+        // What is required is there, and null if its type says so.
+        {PUT, NULL, "{\"id\":null,\"kind\":\"E\"}",
+         "Entity E: /id: expected string, got null; /must: expected string | null, got nothing"},
+        // Nothing was there before.
+        {UPDATE, THING(",\"still\":null"), THING(",\"still\":5"), THING(",\"still\":5")},
+        {UPDATE, THING(",\"still\":5"), THING(",\"still\":null"),
+         "Entity E: /still: expected 5 (it is immutable), got null"},
+    };
+    RUN(text, cases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +210,7 @@ int main(void)
         cmocka_unit_test(test_entity_warned),
         cmocka_unit_test(test_defaults_are_for_new_items),
         cmocka_unit_test(test_keys_have_normal_forms),
+        cmocka_unit_test(test_null_is_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -454,7 +454,7 @@ static void test_native(void **state)
 {
     (void)state;
     static const char text[] = "table events { key device, at number\n"
-                               "  index byKind (kind + zone, at number)\n"
+                               "  index byKind (kind + zone, at number) for all\n"
                                "  index byDay (day, device) }\n"
                                "entity Event {\n"
                                "  byDay = \"{time:yyyy-mm-dd}\", device\n"

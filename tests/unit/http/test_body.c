@@ -127,18 +127,21 @@ static void test_gzip_round(void **state)
     (void)state;
     struct http_gzip *gzip = http_gzip_new();
     static const size_t sizes[] = {1, 100, 16383, 16384, 16385, 1 << 20};
-    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+    for (size_t k = 0; k < 2 * COUNT_OF(sizes); k++) {
+        size_t i = k / 2;
+        enum http_coding coding = k % 2 == 0 ? HTTP_GZIP : HTTP_DEFLATE; // by turns
         struct buf plain = letters(sizes[i]);
         struct buf packed;
         struct buf back;
         buf_init(&packed, 64 << 20);
         buf_init(&back, sizes[i]); // exactly enough
-        assert_true(http_gzip_deflate(gzip, buf_view(&plain), &packed));
-        assert_int_equal(http_gzip_inflate(gzip, buf_view(&packed), &back), HTTP_INFLATED);
+        assert_true(http_gzip_deflate(gzip, coding, buf_view(&plain), &packed));
+        assert_int_equal(http_gzip_inflate(gzip, coding, buf_view(&packed), &back), HTTP_INFLATED);
         assert_true(slice_equal(buf_view(&plain), buf_view(&back)));
         buf_release(&back);
         back.max = sizes[i] - 1; // one byte too few
-        assert_int_equal(http_gzip_inflate(gzip, buf_view(&packed), &back), HTTP_INFLATE_TOO_LARGE);
+        assert_int_equal(http_gzip_inflate(gzip, coding, buf_view(&packed), &back),
+                         HTTP_INFLATE_TOO_LARGE);
         buf_release(&plain);
         buf_release(&packed);
         buf_release(&back);
@@ -152,7 +155,7 @@ static size_t inflate_pieces(struct http_gzip *gzip, struct slice packed, size_t
 {
     size_t pieces = 1;
     buf_clear(out);
-    assert_true(http_gzip_inflate_begin(gzip, packed));
+    assert_true(http_gzip_inflate_begin(gzip, HTTP_GZIP, packed));
     enum http_inflate result;
     while ((result = http_gzip_inflate_some(gzip, most, out)) == HTTP_INFLATE_MORE)
         pieces++;
@@ -169,14 +172,14 @@ static void test_gzip_pieces(void **state)
     struct buf back;
     buf_init(&packed, 64 << 20);
     buf_init(&back, 1 << 20);
-    assert_true(http_gzip_deflate(gzip, buf_view(&plain), &packed));
+    assert_true(http_gzip_deflate(gzip, HTTP_GZIP, buf_view(&plain), &packed));
     assert_int_equal(inflate_pieces(gzip, buf_view(&packed), SIZE_MAX, &back), 1);
     assert_in_range(inflate_pieces(gzip, buf_view(&packed), 128 << 10, &back), 7, 17);
     assert_true(slice_equal(buf_view(&plain), buf_view(&back)));
     // Members with nothing in them are work, too.
     buf_clear(&packed);
     for (size_t i = 0; i < 10000; i++)
-        assert_true(http_gzip_deflate(gzip, slice_of("", 0), &packed));
+        assert_true(http_gzip_deflate(gzip, HTTP_GZIP, slice_of("", 0), &packed));
     assert_in_range(inflate_pieces(gzip, buf_view(&packed), 10000, &back), 15, 30);
     assert_int_equal(back.len, 0);
     buf_release(&plain);
@@ -194,23 +197,24 @@ static void test_gzip_bad(void **state)
     struct buf back;
     buf_init(&packed, 1 << 20);
     buf_init(&back, 1 << 20);
-    assert_true(http_gzip_deflate(gzip, buf_view(&plain), &packed));
+    assert_true(http_gzip_deflate(gzip, HTTP_GZIP, buf_view(&plain), &packed));
     for (size_t len = 0; len < packed.len; len++) {
         buf_clear(&back);
-        assert_int_equal(http_gzip_inflate(gzip, slice_of(packed.ptr, len), &back),
+        assert_int_equal(http_gzip_inflate(gzip, HTTP_GZIP, slice_of(packed.ptr, len), &back),
                          HTTP_INFLATE_BAD);
     }
     packed.ptr[packed.len - 5] ^= 1; // the checksum
     buf_clear(&back);
-    assert_int_equal(http_gzip_inflate(gzip, buf_view(&packed), &back), HTTP_INFLATE_BAD);
+    assert_int_equal(http_gzip_inflate(gzip, HTTP_GZIP, buf_view(&packed), &back),
+                     HTTP_INFLATE_BAD);
     packed.ptr[packed.len - 5] ^= 1;
     size_t one = packed.len;
-    assert_true(http_gzip_deflate(gzip, buf_view(&plain), &packed)); // a second member
+    assert_true(http_gzip_deflate(gzip, HTTP_GZIP, buf_view(&plain), &packed)); // a second member
     buf_clear(&back);
-    assert_int_equal(http_gzip_inflate(gzip, buf_view(&packed), &back), HTTP_INFLATED);
+    assert_int_equal(http_gzip_inflate(gzip, HTTP_GZIP, buf_view(&packed), &back), HTTP_INFLATED);
     assert_int_equal(back.len, 2 * plain.len);
     buf_clear(&back);
-    assert_int_equal(http_gzip_inflate(gzip, slice_of(packed.ptr, one + 3), &back),
+    assert_int_equal(http_gzip_inflate(gzip, HTTP_GZIP, slice_of(packed.ptr, one + 3), &back),
                      HTTP_INFLATE_BAD);
     buf_release(&plain);
     buf_release(&packed);

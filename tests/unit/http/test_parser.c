@@ -161,7 +161,8 @@ static void test_meaning(void **state)
     assert_true(slice_is(out.request.headers[1].value, "http://x"));
     assert_int_equal(out.request.headers[2].value.len, 0);
     parse(good[6], copy, &out);
-    assert_true(out.request.expect_continue && out.request.accepts_gzip && out.request.gzip);
+    assert_true(out.request.expect_continue && out.request.accepts == HTTP_GZIP &&
+                out.request.coding == HTTP_GZIP);
     assert_false(out.request.keep_alive);
 }
 
@@ -201,11 +202,23 @@ static void test_accept_encoding(void **state)
     (void)state;
     static const struct {
         const char *value;
-        bool gzip;
+        enum http_coding coding;
     } rows[] = {
-        {"gzip", true},         {"GZIP", true},   {"identity", false},    {"", false},
-        {"gzip;q=0", false},    {"*", false},     {"gzip; q=0.0", false}, {"gzip;q=0.001", true},
-        {"br, gzip;q=1", true}, {"xgzip", false}, {"deflate,gzip", true},
+        {"gzip", HTTP_GZIP},
+        {"GZIP", HTTP_GZIP},
+        {"identity", HTTP_IDENTITY},
+        {"", HTTP_IDENTITY},
+        {"gzip;q=0", HTTP_IDENTITY},
+        {"*", HTTP_IDENTITY},
+        {"gzip; q=0.0", HTTP_IDENTITY},
+        {"gzip;q=0.001", HTTP_GZIP},
+        {"br, gzip;q=1", HTTP_GZIP},
+        {"xgzip", HTTP_IDENTITY},
+        {"deflate,gzip", HTTP_GZIP},
+        {"gzip,deflate", HTTP_GZIP},
+        {"deflate", HTTP_DEFLATE},
+        {"gzip;q=0, deflate", HTTP_DEFLATE},
+        {"deflate;q=0", HTTP_IDENTITY},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         char text[128];
@@ -215,7 +228,7 @@ static void test_accept_encoding(void **state)
                        rows[i].value);
         parse(text, copy, &out);
         assert_int_equal(out.result, HTTP_DONE);
-        if (out.request.accepts_gzip != rows[i].gzip)
+        if (out.request.accepts != rows[i].coding)
             fail_msg("Accept-Encoding: %s", rows[i].value);
     }
 }

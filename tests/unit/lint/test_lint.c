@@ -233,14 +233,21 @@ static const struct smell smells[] = {
      "id is in the primary key of Thing without being immutable",
      "table shop { key id }\nentity Thing { id string immutable  x string }\n"},
     {"L031",
-     "table shop { key id, n  local index loc (id, x) }\nentity Thing { id uuid  n string  x "
+     "table shop { key id, n  local index loc (id, x) for all }\nentity Thing { id uuid  n string  "
+     "x "
      "string? }\n",
      "loc is a local index of shop",
-     "table shop { key id, n  index loc (id, x) }\nentity Thing { id uuid  n string  x string? "
+     "table shop { key id, n  index loc (id, x) for all }\nentity Thing { id uuid  n string  x "
+     "string? "
      "}\n"},
     {"L032", "table shop { key id }\nentity Thing { id uuid  lines { a: string }[] }\n",
      "lines of Thing is a list of objects without an end",
      "table shop { key id }\nentity Thing { id uuid  lines { a: string }[](0..50) }\n"},
+    {"L033",
+     "table shop { key id  index byDay (day)  type kind }\nentity Thing { id uuid  day date }\n",
+     "Thing has the attributes of byDay, but is not in it",
+     "table shop { key id  index byDay (day)  type kind }\n"
+     "entity Thing { id uuid  day date  byDay = day }\n"},
 };
 
 struct run {

@@ -255,7 +255,7 @@ static void test_keys(void **state)
     (void)state;
     struct parsed *p = parse(
         "table tab { key PK, SK  index GSI1 (GSI1PK, GSI1SK)  index turned (SK, PK)\n"
-        "  index day-index (day, n)  index multi (a + b, c) }\n"
+        "  index day-index (day, n) for all  index multi (a + b, c) }\n"
         "entity E {\n"
         "  PK = 'E#{id}'  SK = \"{at:yyyy/mm/dd HH:MM}#{n:pad(8)}\\{\\}\", GSI1 = kind, \"{n}\"\n"
         "  multi = \"x\", \"y\",\n    \"z\"\n"
@@ -311,8 +311,8 @@ static void test_native_keys(void **state)
 // ---- Access patterns ------------------------------------------------------------------------
 
 static const char shop[] =
-    "table shop { key PK, SK  index GSI1 (GSI1PK, GSI1SK)  index by-n (kind, n) type T\n"
-    "  index wide (a + b, c + d) }\n"
+    "table shop { key PK, SK  index GSI1 (GSI1PK, GSI1SK)  index by-n (kind, n) for all type T\n"
+    "  index wide (a + b, c + d) for all }\n"
     "entity User { PK = \"USER#{id}\"  SK = \"METADATA\"\n"
     "  GSI1 = \"EMAIL\", \"{email}\"\n  id uuid\n  email string lower\n  age number? }\n"
     "entity Order { PK = \"USER#{id}\"  SK = \"ORDER#{at}#{no:pad(5)}\"\n"

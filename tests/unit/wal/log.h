@@ -49,12 +49,12 @@ static inline struct wal_report look(const char *directory, uint64_t applied)
     return report;
 }
 
-static inline struct log open_log(const char *directory)
+static inline struct log open_log_above(const char *directory, uint64_t applied)
 {
     struct store_error error;
     struct log log = {.promise = calloc(1, sizeof(*log.promise))};
     assert_non_null(log.promise);
-    struct wal_report report = look(directory, 0);
+    struct wal_report report = look(directory, applied);
     if (report.damage_count > 0)
         fail_msg("%s at %llu: %s", report.damages[0].file, (unsigned long long)report.damages[0].at,
                  report.damages[0].what);
@@ -66,13 +66,23 @@ static inline struct log open_log(const char *directory)
     return log;
 }
 
-static inline struct log open_continued(const char *directory)
+static inline struct log open_log(const char *directory)
 {
-    struct log log = open_log(directory);
+    return open_log_above(directory, 0);
+}
+
+static inline struct log open_continued_above(const char *directory, uint64_t applied)
+{
+    struct log log = open_log_above(directory, applied);
     struct store_error error;
     uint64_t number;
     assert_true(wal_continue(log.wal, &number, &error));
     return log;
+}
+
+static inline struct log open_continued(const char *directory)
+{
+    return open_continued_above(directory, 0);
 }
 
 static inline void close_log(struct log *log)
@@ -108,11 +118,16 @@ static inline uint64_t rotate(struct log *log)
     return number;
 }
 
-static inline void expect_found(const char *directory, const char *records)
+static inline void expect_found_above(const char *directory, uint64_t applied, const char *records)
 {
-    struct log log = open_log(directory);
+    struct log log = open_log_above(directory, applied);
     assert_string_equal(log.found.text, records);
     close_log(&log);
+}
+
+static inline void expect_found(const char *directory, const char *records)
+{
+    expect_found_above(directory, 0, records);
 }
 
 // The place and the number of records behind it of the first damage.

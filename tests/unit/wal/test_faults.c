@@ -12,6 +12,7 @@
 static int promise_faults;   // how many of the next syncs of the promise fail, or -1 for all
 static int directory_faults; // and of a directory
 static int write_faults;     // how many of the next writes do all of their work and then fail
+static ssize_t write_room;   // how many bytes fit on the disk, or -1 for all
 
 static bool count_down(int *faults)
 {
@@ -44,8 +45,25 @@ int fsync(int fd)
     return (int)syscall(SYS_fsync, fd);
 }
 
+// The first bytes of the parts, as many as fit.
+static ssize_t write_some(int fd, const struct iovec *parts, int count, off_t at)
+{
+    ssize_t done = 0;
+    for (int i = 0; i < count; i++) {
+        size_t fits =
+            (ssize_t)parts[i].iov_len < write_room ? parts[i].iov_len : (size_t)write_room;
+        assert_int_equal(pwrite(fd, parts[i].iov_base, fits, at + done), fits);
+        done += (ssize_t)fits;
+        write_room -= (ssize_t)fits;
+    }
+    errno = ENOSPC;
+    return done == 0 ? -1 : done;
+}
+
 ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at)
 {
+    if (write_room >= 0)
+        return write_some(fd, parts, count, at);
     ssize_t done = (ssize_t)syscall(SYS_pwritev, fd, parts, count, at, 0);
     return count_down(&write_faults) ? -1 : done;
 }
@@ -55,6 +73,7 @@ static int set_up(void **state)
     char *path = malloc(256);
     temp_dir_make(path);
     promise_faults = directory_faults = write_faults = 0;
+    write_room = -1;
     *state = path;
     return 0;
 }
@@ -86,6 +105,46 @@ static void test_failed_rotation(void **state)
     struct wal_report report = look(*state, 0);
     assert_int_equal(report.segments[report.segment_count - 1].number, 1);
     wal_report_release(&report);
+}
+
+// The same for one that was to begin in the file of an old one.
+static void test_failed_reuse(void **state)
+{
+    struct store_error error;
+    uint64_t number;
+    struct log log = open_continued(*state);
+    append_synced(&log, "a");
+    for (int fails = 0; fails < 2; fails++) {
+        assert_true(wal_rotate(log.wal, &number, &error));
+        assert_true(wal_drop_below(log.wal, number, &error));
+        append_synced(&log, "b");
+        int *faults = fails == 0 ? &directory_faults : &write_faults;
+        *faults = 1;
+        assert_false(wal_rotate(log.wal, &number, &error));
+        assert_int_equal(*faults, 0);
+        assert_false(wal_broken(log.wal));
+        assert_int_equal(count_files(*state), 1);
+        append_synced(&log, "c");
+    }
+    close_log(&log);
+    expect_found_above(*state, 3, "b,c");
+}
+
+// A record is there when it is written, whether or not there is room for what fills its block.
+static void test_no_room(void **state)
+{
+    struct store_error error;
+    struct log log = open_continued(*state);
+    append_synced(&log, "a");
+    for (ssize_t room = 20 + 4; room < 20 + 8; room++) {
+        write_room = room;
+        assert_int_equal(wal_append(log.wal, SLICE_LIT("whole"), &error),
+                         room < 20 + 5 ? STORE_NOT_DONE : STORE_DONE);
+        write_room = -1;
+    }
+    append_synced(&log, "b");
+    close_log(&log);
+    expect_found(*state, "a,whole,whole,whole,b");
 }
 
 // If it cannot be taken away again, nothing is appended to that one any more.
@@ -277,9 +336,10 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_failed_rotation), TEST(test_failed_promise),  TEST(test_failed_directory),
-        TEST(test_failed_append),   TEST(test_foreign_instead), TEST(test_foreign_added),
-        TEST(test_foreign_before),  TEST(test_format_3),
+        TEST(test_failed_rotation), TEST(test_failed_promise), TEST(test_failed_directory),
+        TEST(test_failed_append),   TEST(test_failed_reuse),   TEST(test_no_room),
+        TEST(test_foreign_instead), TEST(test_foreign_added),  TEST(test_foreign_before),
+        TEST(test_format_3),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

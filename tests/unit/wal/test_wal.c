@@ -276,6 +276,149 @@ static void test_unsynced_hole(void **state)
     wal_report_release(&report);
 }
 
+// ---- Files that are used again --------------------------------------------------------------
+
+enum { OLD_RECORDS = 4 };
+
+// Begins a segment in the file of another one, which held longer records; nothing else is left.
+static struct log begin_again(const char *directory)
+{
+    struct store_error error;
+    struct stat before;
+    struct stat after;
+    char path[600];
+    struct log log = open_continued(directory);
+    path_of(path, directory, "0000000001.log");
+    assert_int_equal(stat(path, &before), 0);
+    append_synced(&log, "one that is of no use any more");
+    append_synced(&log, "another one that is of no use any more");
+    append_synced(&log, "yet another one that is of no use any more");
+    (void)rotate(&log);
+    assert_true(wal_drop_below(log.wal, 2, &error));
+    append_synced(&log, "fourth");
+    (void)rotate(&log);
+    assert_true(wal_drop_below(log.wal, 3, &error));
+    path_of(path, directory, "0000000003.log");
+    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(after.st_ino, before.st_ino);
+    assert_int_equal(count_files(directory), 1);
+    return log;
+}
+
+static bool is_there(const char *directory, const char *name)
+{
+    char path[600];
+    path_of(path, directory, name);
+    return access(path, F_OK) == 0;
+}
+
+static void test_file_is_used_again(void **state)
+{
+    struct log log = begin_again(*state);
+    uint64_t segments;
+    uint64_t bytes;
+    append_synced(&log, "new");
+    assert_true(is_there(*state, "spare.tmp")); // of the second
+    wal_measure(log.wal, &segments, &bytes);
+    assert_int_equal(segments, 1);
+    assert_true(bytes > 2 * (4 << 20)); // both with room
+    close_log(&log);
+    assert_false(is_there(*state, "spare.tmp"));
+    expect_found_above(*state, OLD_RECORDS, "new");
+    // What was being read is kept, whatever is behind it, and the log goes on.
+    log = open_continued_above(*state, OLD_RECORDS);
+    append_synced(&log, "next");
+    close_log(&log);
+    expect_found_above(*state, OLD_RECORDS, "new,next");
+}
+
+// A file that never got a record, and one that lost its header, have none of the old ones.
+static void test_used_again_without_records(void **state)
+{
+    struct log log = begin_again(*state);
+    close_log(&log);
+    struct wal_report report = look(*state, OLD_RECORDS);
+    assert_int_equal(report.damage_count, 0);
+    assert_int_equal(report.records, 0);
+    wal_report_release(&report);
+    flip(*state, "0000000003.log", 9);
+    expect_damage(*state, OLD_RECORDS, "0000000003.log", 0, 0, "the header is damaged");
+    struct found found = {.count = 0};
+    struct store_error error;
+    assert_true(wal_walk(*state, 0, UINT64_MAX, note, &found, &error));
+    assert_int_equal(found.count, 0);
+}
+
+static void test_used_again_every_damaged_byte(void **state)
+{
+    struct log log = begin_again(*state);
+    append_synced(&log, "first");
+    append_synced(&log, "second");
+    append_synced(&log, "third");
+    size_t bytes = wal_segment_bytes(log.wal);
+    close_log(&log);
+    for (size_t at = 0; at < 2 * bytes; at++) {
+        flip(*state, "0000000003.log", (off_t)at);
+        struct wal_report report = look(*state, OLD_RECORDS);
+        assert_int_equal(report.damage_count, at < bytes ? 1 : 0);
+        wal_report_release(&report);
+        flip(*state, "0000000003.log", (off_t)at);
+    }
+    expect_found_above(*state, OLD_RECORDS, "first,second,third");
+}
+
+// A write that was cut off leaves what was there before.
+static void test_used_again_every_torn_tail(void **state)
+{
+    struct log log = begin_again(*state);
+    char path[600];
+    uint8_t old[512];
+    path_of(path, *state, "0000000003.log");
+    int file = open(path, O_RDWR);
+    assert_int_equal(pread(file, old, sizeof(old), 0), sizeof(old));
+    append(&log, "first");
+    append(&log, "second");
+    append(&log, "third");
+    size_t bytes = wal_segment_bytes(log.wal);
+    close_log(&log);
+    assert_true(bytes < sizeof(old));
+    for (size_t keep = bytes; keep-- > 32;) {
+        assert_int_equal(pwrite(file, old + keep, bytes - keep, (off_t)keep), bytes - keep);
+        struct wal_report report = look(*state, OLD_RECORDS);
+        struct found found = {.count = 0};
+        struct store_error error;
+        assert_int_equal(report.damage_count, 0);
+        assert_true(wal_walk(*state, 0, report.last, note, &found, &error));
+        assert_true(found.count <= 2);
+        assert_int_equal(strncmp(found.text, "first,second", strlen(found.text)), 0);
+        wal_report_release(&report);
+    }
+    (void)close(file);
+}
+
+// Where there is little room nothing is kept, and what a killed process kept goes at the start.
+static void test_spare_goes(void **state)
+{
+    struct log log = begin_again(*state);
+    assert_true(is_there(*state, "spare.tmp"));
+    wal_allocate_ahead(log.wal, false);
+    assert_false(is_there(*state, "spare.tmp"));
+    append_synced(&log, "a");
+    (void)rotate(&log);
+    append_synced(&log, "b");
+    struct store_error error;
+    assert_true(wal_drop_below(log.wal, 4, &error));
+    assert_false(is_there(*state, "spare.tmp"));
+    close_log(&log);
+    char path[600];
+    path_of(path, *state, "spare.tmp");
+    int file = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_true(file >= 0);
+    (void)close(file);
+    expect_found_above(*state, OLD_RECORDS + 1, "b");
+    assert_false(is_there(*state, "spare.tmp"));
+}
+
 static void test_missing_first_segment(void **state)
 {
     make_segments(*state);
@@ -435,6 +578,11 @@ int main(void)
         TEST(test_every_torn_tail),
         TEST(test_every_damaged_byte),
         TEST(test_unsynced_hole),
+        TEST(test_file_is_used_again),
+        TEST(test_used_again_without_records),
+        TEST(test_used_again_every_damaged_byte),
+        TEST(test_used_again_every_torn_tail),
+        TEST(test_spare_goes),
         TEST(test_missing_first_segment),
         TEST(test_missing_middle_segment),
         TEST(test_missing_last_segment),
