@@ -10,6 +10,7 @@
 #include "exchange/exchange.h"
 #include "expire/sweeper.h"
 #include "items/entity.h"
+#include "report/report.h"
 #include "stream/stream.h"
 #include "tables/names.h"
 #include "work/janitor.h"
@@ -61,6 +62,7 @@ static const struct chore chores[] = {
     {streams_roll_due, 5000},
     {streams_trim, 60000},
     {backup_expire, 60000},
+    {report_keep, 5000},
 };
 
 struct api *api_open(const struct api_options *options, struct store_error *error)
@@ -81,6 +83,7 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     }
     shop->lanes = lanes_new();
     shop->stream_counts = stream_counts_new();
+    shop->reports = report_book_new();
     api->verification = verification_new();
     shop->filling = model_table_filling;
     shop->filled = model_table_filled;
@@ -101,6 +104,7 @@ void api_close(struct api *api)
     kinesis_free(api->kinesis);
     sweeper_free(api->sweeper);
     janitor_free(api->janitor);
+    report_keep(shop);
     lanes_free(shop);
     verification_free(api->verification);
     pool_free(api->pool);
@@ -109,6 +113,7 @@ void api_close(struct api *api)
     free(shop->bucket_root);
     insights_free(api->insights);
     stream_counts_free(shop->stream_counts);
+    report_book_free(shop->reports);
     free(api);
 }
 

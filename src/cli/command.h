@@ -23,11 +23,12 @@ enum { CLI_ARGUMENTS_MAX = 64 };
     X(generate, 2)                                                                                 \
     X(check, CLI_ARGUMENTS_MAX)                                                                    \
     X(infer, 1)                                                                                    \
+    X(report, 1)                                                                                   \
     X(lint, CLI_ARGUMENTS_MAX)                                                                     \
     X(diff, 1)                                                                                     \
     X(apply, CLI_ARGUMENTS_MAX)                                                                    \
     X(abandon, 1)                                                                                  \
-    X(migrate, 1)                                                                                  \
+    X(migrate, CLI_ARGUMENTS_MAX)                                                                  \
     X(verify, 1)                                                                                   \
     X(repair, 1)                                                                                   \
     X(version, 0)                                                                                  \

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "model/diagnostic.h"
+#include "model/migration_functions.h"
 #include "value/key.h"
 #include "value/value.h"
 
@@ -54,6 +55,7 @@ struct model_type {
     enum model_kind kind;
     struct slice name;    // of a named type ("type ThumbnailUrls {…}"), else empty
     struct slice doc;     // of a named type
+    struct slice written; // of a named type that is no object: as it stands in the file
     struct slice min;     // NUMBER, INTEGER, EPOCH: of the value; STRING, BINARY, LIST, SET: of the
     struct slice max;     // length (characters, bytes, members)
     struct slice literal; // LITERAL: an encoded value (S, N or BOOL)
@@ -77,7 +79,8 @@ struct model_type {
     X(PAD, "pad", 2, 2)        /* number to that many digits, text to that many characters */      \
     X(SHA256, "sha256", 1, 32) /* hex digest of the arguments' texts, each ended by a NUL */       \
     X(DATE_PART, "date", 2, 2) /* a time and a pattern: date(createdAt, 'yyyy/mm/dd') */           \
-    X(SIZE, "size", 1, 1)      /* characters of text, members of a list, set or map */
+    X(SIZE, "size", 1, 1)      /* characters of text, members of a list, set or map */             \
+    MIGRATION_FUNCTION_LIST(X)
 
 enum model_function {
 #define X(function, name, least, most) MODEL_FN_##function,
@@ -85,6 +88,8 @@ enum model_function {
 #undef X
         MODEL_FUNCTIONS
 };
+
+#define MODEL_FN_OF_MIGRATIONS MODEL_FN_SPLIT // from here on: only in migrations
 
 enum model_expr_kind {
     MODEL_EXPR_VALUE,    // a literal; a duration (7d) is its number of seconds
@@ -140,6 +145,7 @@ struct model_attribute {
     struct slice doc;      // comment above it or behind it, without slashes; may be empty
     struct model_place at; // of its name in the file
     const struct model_type *type;
+    struct slice written;               // the type as it stands in the file, with its mark
     bool optional;                      // may be absent, and null unless it is strict
     bool strict;                        // "?!": absent, but not null
     const struct model_expr *otherwise; // default, or NULL
