@@ -194,7 +194,7 @@ errorCases('TransactWriteItems', [
     ['a bad number', items(Put({ ...a, n: N('x') })), VALIDATION, 'The parameter cannot be converted to a numeric value: x'],
     ['an item that is too big', () => items(Put({ ...a, d: S('x'.repeat(409600)) })), VALIDATION, 'Item size has exceeded the maximum allowed size'],
     ['more than 4 MB', () => items(...Array.from({ length: 11 }, () => Put({ ...fresh(), d: S('x'.repeat(400000)) }))), VALIDATION,
-        /size|limit/, { real: true }],
+        /^Transaction payload size cannot exceed 4MB\. Payload Size: : Transaction payload size cannot exceed 4MB\. Payload Size: \d+$/, { real: true }],
     ['a long token', { ...items(Put(a)), ClientRequestToken: 'x'.repeat(37) }, VALIDATION,
         one + `Value '${'x'.repeat(37)}' at 'clientRequestToken' failed to satisfy constraint: Member must have length less than or equal to 36`, { real: true }],
 ]);
