@@ -18,11 +18,11 @@ struct workshop {
     char *bucket_root;     // the directory whose directories are buckets; NULL if there is none
     size_t note_bytes;     // memory of a task's notes; 0 for what is usual. For tests.
     struct stream_counts *stream_counts; // see stream/stream.h
-    struct report_book *reports;         // see report/report.h
     // NULL, or what is to be done before a table is filled with items, and after (change/adopt.c).
     bool (*filling)(struct workshop *shop, struct slice table, struct error *error);
     void (*filled)(struct workshop *shop, struct slice table);
-    _Atomic int64_t look_done; // items that a look at a table has seen, of:
+    struct report_book *reports; // see report/report.h
+    _Atomic int64_t look_done;   // items that a look at a table has seen, of:
     _Atomic int64_t look_total;
 };
 
