@@ -235,7 +235,8 @@ struct place {
     const struct model_type *object;         // or of this object, if it is not NULL
     const struct model_type *named;          // the declaration is that of a named type instead
     struct slice name;
-    size_t depth;
+    size_t depth; // from the declaration,
+    size_t below; // and from the attribute, if these are not the same
 };
 
 // A type that has its own declaration, which is changed instead of the attribute's.
@@ -292,6 +293,7 @@ static bool find_place(struct proposing *p, const struct report_finding *finding
             type = place->attribute->type;
         } else if ((type->kind == MODEL_LIST || type->kind == MODEL_RECORD) && type->item != NULL) {
             place->depth++;
+            place->below++;
             type = type->item;
         } else {
             return false;
@@ -351,32 +353,42 @@ static struct widened *widened_of(struct proposing *p, const struct place *place
     return one;
 }
 
+// What is missing, and null where only that is too much, is for the mark of the attribute, whatever
+// its type is called. False if it has the mark, or is not an attribute but a member of a list.
+static bool widen_mark(struct proposing *p, const struct place *place, bool null)
+{
+    struct place attribute = *place;
+    attribute.named = NULL;
+    struct widened *one = place->below == 0 ? widened_of(p, &attribute) : NULL;
+    if (one == NULL || (null ? !one->strict : one->optional))
+        return false;
+    one->optional = true;
+    one->strict = false;
+    one->changed = true;
+    return true;
+}
+
 // Whether something of the declaration has become wider.
 static bool widen(struct proposing *p, const struct report_finding *finding,
                   const struct place *place)
 {
     bool many = finding->sample_count == REPORT_SAMPLES;
     bool changed = false;
-    struct widened *one = widened_of(p, place);
-    for (size_t i = 0; one != NULL && !p->failed && i < finding->sample_count; i++) {
+    for (size_t i = 0; !p->failed && i < finding->sample_count; i++) {
         struct actual actual;
-        if (!actual_of(&finding->samples[i], &actual)) {
-            // What is missing inside of a list is not a matter of its type.
-            changed = changed || (place->depth == 0 && place->named == NULL && !one->optional);
-            one->optional = one->optional || (place->depth == 0 && place->named == NULL);
-            continue;
-        }
-        if (actual.type == VALUE_NULL && one->strict && place->depth == 0) {
-            one->strict = false;
+        bool there = actual_of(&finding->samples[i], &actual);
+        if ((!there || actual.type == VALUE_NULL) && widen_mark(p, place, there)) {
             changed = true;
             continue;
         }
+        struct widened *one = there ? widened_of(p, place) : NULL;
+        if (one == NULL)
+            continue;
         const struct model_type *wider = accept_inside(p, one->type, place->depth, &actual, many);
+        one->changed = one->changed || wider != one->type;
         changed = changed || wider != one->type;
         one->type = wider;
     }
-    if (one != NULL)
-        one->changed = one->changed || changed;
     return changed;
 }
 
