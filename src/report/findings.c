@@ -224,7 +224,11 @@ void report_add(struct report *report, const struct table *table, const struct m
         for (size_t i = 0; what->entity.len > 0 && i < what->count; i++) {
             buf_clear(&path);
             put_path(model, what->entity, what->list[i].pointer, &path);
-            path.failed = false; // what is cut is the same for all that begin so
+            if (path.failed) { // names that long are nobody's
+                path.failed = false;
+                report->others++;
+                continue;
+            }
             struct report_finding *finding =
                 count_finding(report, &(struct report_finding){.entity = what->entity,
                                                                .path = buf_view(&path),

@@ -5,6 +5,7 @@
 
 #include "guard/plain.h"
 #include "guard/validate.h"
+#include "infer/draft.h"
 #include "value/number.h"
 
 enum { TEXT_MAX = 64 << 10, DEPTH_MAX = 8, OPTIONS_MAX = 24 };
@@ -234,7 +235,8 @@ struct place {
     const struct model_type *object;         // or of this object, if it is not NULL
     const struct model_type *named;          // the declaration is that of a named type instead
     struct slice name;
-    size_t depth;
+    size_t depth; // from the declaration,
+    size_t below; // and from the attribute, if these are not the same
 };
 
 // A type that has its own declaration, which is changed instead of the attribute's.
@@ -247,6 +249,23 @@ static void enter_type(struct place *place, const struct model_type *type)
     }
 }
 
+// A step of a JSON pointer as a name: ~1 is a slash, ~0 a tilde.
+static struct slice next_name(struct proposing *p, struct slice *rest)
+{
+    struct slice step = slice_cut(rest, '/');
+    uint8_t *name = arena_alloc(p->arena, step.len + 1);
+    size_t len = 0;
+    if (name == NULL) {
+        p->failed = true;
+        return step;
+    }
+    for (size_t i = 0; i < step.len; i++) {
+        bool escape = step.ptr[i] == '~' && i + 1 < step.len;
+        name[len++] = escape ? (step.ptr[++i] == '1' ? '/' : '~') : step.ptr[i];
+    }
+    return slice_of(name, len);
+}
+
 // False if there is no such place, or one that no line of the model can change.
 static bool find_place(struct proposing *p, const struct report_finding *finding,
                        struct place *place)
@@ -256,7 +275,7 @@ static bool find_place(struct proposing *p, const struct report_finding *finding
     if (entity == NULL || rest.len < 2)
         return false;
     (void)slice_cut(&rest, '/');
-    struct slice step = slice_cut(&rest, '/');
+    struct slice step = next_name(p, &rest);
     *place = (struct place){.entity = entity, .name = step};
     place->attribute = model_entity_attribute(entity, step);
     if (place->attribute == NULL)
@@ -264,7 +283,7 @@ static bool find_place(struct proposing *p, const struct report_finding *finding
     const struct model_type *type = place->attribute->type;
     enter_type(place, type);
     while (rest.len > 0) {
-        step = slice_cut(&rest, '/');
+        step = next_name(p, &rest);
         type = report_container(type);
         if (type->kind == MODEL_OBJECT) {
             *place = (struct place){.entity = entity, .object = type, .name = step};
@@ -274,6 +293,7 @@ static bool find_place(struct proposing *p, const struct report_finding *finding
             type = place->attribute->type;
         } else if ((type->kind == MODEL_LIST || type->kind == MODEL_RECORD) && type->item != NULL) {
             place->depth++;
+            place->below++;
             type = type->item;
         } else {
             return false;
@@ -333,32 +353,42 @@ static struct widened *widened_of(struct proposing *p, const struct place *place
     return one;
 }
 
+// What is missing, and null where only that is too much, is for the mark of the attribute, whatever
+// its type is called. False if it has the mark, or is not an attribute but a member of a list.
+static bool widen_mark(struct proposing *p, const struct place *place, bool null)
+{
+    struct place attribute = *place;
+    attribute.named = NULL;
+    struct widened *one = place->below == 0 ? widened_of(p, &attribute) : NULL;
+    if (one == NULL || (null ? !one->strict : one->optional))
+        return false;
+    one->optional = true;
+    one->strict = false;
+    one->changed = true;
+    return true;
+}
+
 // Whether something of the declaration has become wider.
 static bool widen(struct proposing *p, const struct report_finding *finding,
                   const struct place *place)
 {
     bool many = finding->sample_count == REPORT_SAMPLES;
     bool changed = false;
-    struct widened *one = widened_of(p, place);
-    for (size_t i = 0; one != NULL && !p->failed && i < finding->sample_count; i++) {
+    for (size_t i = 0; !p->failed && i < finding->sample_count; i++) {
         struct actual actual;
-        if (!actual_of(&finding->samples[i], &actual)) {
-            // What is missing inside of a list is not a matter of its type.
-            changed = changed || (place->depth == 0 && place->named == NULL && !one->optional);
-            one->optional = one->optional || (place->depth == 0 && place->named == NULL);
-            continue;
-        }
-        if (actual.type == VALUE_NULL && one->strict && place->depth == 0) {
-            one->strict = false;
+        bool there = actual_of(&finding->samples[i], &actual);
+        if ((!there || actual.type == VALUE_NULL) && widen_mark(p, place, there)) {
             changed = true;
             continue;
         }
+        struct widened *one = there ? widened_of(p, place) : NULL;
+        if (one == NULL)
+            continue;
         const struct model_type *wider = accept_inside(p, one->type, place->depth, &actual, many);
+        one->changed = one->changed || wider != one->type;
         changed = changed || wider != one->type;
         one->type = wider;
     }
-    if (one != NULL)
-        one->changed = one->changed || changed;
     return changed;
 }
 
@@ -446,17 +476,6 @@ static const struct model_attribute *last_of(const struct place *place)
     return last;
 }
 
-static bool is_plain_name(struct slice name)
-{
-    bool plain = name.len > 0 && (name.ptr[0] < '0' || name.ptr[0] > '9');
-    for (size_t i = 0; i < name.len; i++) {
-        uint8_t c = name.ptr[i];
-        plain = plain && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '_');
-    }
-    return plain;
-}
-
 // A new attribute on a line of its own, with its type below that of the last one; or a field behind
 // the last one of an object that stands on one line. True if there is a place for it.
 static bool add_attribute(struct proposing *p, const struct report_finding *finding,
@@ -467,7 +486,7 @@ static bool add_attribute(struct proposing *p, const struct report_finding *find
     struct slice type;
     if (last == NULL || !is_within(text, last->written) ||
         memchr(place->name.ptr, '`', place->name.len) != NULL ||
-        !propose_type(place->name, finding, p->arena, &type))
+        place->name.len > LIMIT_MODEL_NAME || !propose_type(place->name, finding, p->arena, &type))
         return false;
     size_t at = (size_t)(last->written.ptr - text.ptr);
     size_t behind = at + last->written.len;
@@ -483,9 +502,8 @@ static bool add_attribute(struct proposing *p, const struct report_finding *find
         buf_add(&line, text.ptr + begin, line_start(text, at) - begin);
     }
     size_t start = line.len;
-    bool plain = is_plain_name(place->name);
-    buf_printf(&line, plain ? "%.*s%s " : "`%.*s`%s ", SLICE_FMT(place->name),
-               place->object != NULL ? ":" : "");
+    draft_put_name(&line, place->name);
+    buf_text(&line, place->object != NULL ? ": " : " ");
     while (!inside && place->object == NULL && line.len - start < at - line_start(text, at))
         buf_byte(&line, ' ');
     buf_printf(&line, "%.*s?", SLICE_FMT(type));
