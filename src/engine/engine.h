@@ -179,6 +179,7 @@ struct write_result {
     const char *failure_text;
     const void *failure_details; // see struct error
     struct slice warnings;       // of the guard, lines of text; or empty
+    const void *details;         // what they are about: see struct guard_write
 };
 
 // What is not the engine's own is borrowed until the job is done, and left alone.
@@ -343,6 +344,12 @@ MUST_CHECK bool engine_page(struct engine *engine, struct page_request *page, st
 // Whether the key to continue behind (`after`) is one that this page could have ended at.
 enum page_place { PAGE_INSIDE, PAGE_OTHER_PARTITION, PAGE_OUTSIDE_RANGE, PAGE_OTHER_SEGMENT };
 enum page_place engine_page_admits(const struct page_request *page);
+// Whether it can have one item at most: a partition without a sort key. Nothing is behind it, so
+// such a page has no key to continue from.
+static inline bool engine_page_is_single(const struct page_request *page)
+{
+    return page->query && page->index == NULL && page->table->keys.range_count == 0;
+}
 
 // ---- Changing the catalog ------------------------------------------------------------------
 

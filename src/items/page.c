@@ -286,7 +286,7 @@ static bool set_start(struct page_call *p)
     switch (engine_page_admits(&p->page)) {
     case PAGE_INSIDE:
         // Behind the one item that a partition without a sort key has there is nothing.
-        return !p->page.query || p->page.index != NULL || p->page.table->keys.range_count > 0 ||
+        return !engine_page_is_single(&p->page) ||
                error_validation(error, "The provided exclusive start key is invalid");
     case PAGE_OTHER_PARTITION:
         return error_validation(error, "The provided starting key is outside query boundaries "
@@ -408,7 +408,7 @@ static void finish_json(struct page_call *p)
         json_close_array(&p->w);
     json_put_integer(&p->w, "Count", (int64_t)page->matched);
     json_put_integer(&p->w, "ScannedCount", (int64_t)page->scanned);
-    if (page->last.len > 0) {
+    if (page->last.len > 0 && !engine_page_is_single(page)) {
         json_name(&p->w, "LastEvaluatedKey");
         json_item(&p->w, page->last);
     }
