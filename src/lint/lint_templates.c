@@ -68,7 +68,7 @@ void lint_delimiter_in_text(struct lint *lint, const struct lint_key *key,
             continue;
         lint_expr_fields(template->segments[i].expr, &fields);
         if (fields.count != 1 || fields.list[0].attribute == NULL || fields.list[0].shaped ||
-            !lint_type_free(fields.list[0].type))
+            fields.list[0].safe || !lint_type_free(fields.list[0].type))
             continue;
         const struct model_attribute *attribute = fields.list[0].attribute;
         if (lint_name_id(attribute->name) || lint_name_time(attribute->name) ||
@@ -76,9 +76,10 @@ void lint_delimiter_in_text(struct lint *lint, const struct lint_key *key,
             continue;
         lint_find(lint, attribute->at,
                   lint_text(lint,
-                            "put %.*s last in the template, give it a narrower type, or keep its "
-                            "digest there: {%.*s:sha256}",
-                            SLICE_FMT(attribute->name), SLICE_FMT(attribute->name)),
+                            "write `separator \"%c\" forbid` (or `escape`) in table %.*s, or only "
+                            "here: {%.*s:forbid}",
+                            next->literal.ptr[0], SLICE_FMT(key->entity->table->name),
+                            SLICE_FMT(attribute->name)),
                   "%.*s of %.*s is free text and is followed by '%c' in \"%.*s\", which it may "
                   "contain",
                   SLICE_FMT(attribute->name), SLICE_FMT(key->entity->name), next->literal.ptr[0],

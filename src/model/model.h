@@ -90,7 +90,11 @@ struct model_type {
     X(PAD, "pad", 2, 2)        /* number to that many digits, text to that many characters */      \
     X(SHA256, "sha256", 1, 32) /* hex digest of the arguments' texts, each ended by a NUL */       \
     X(DATE_PART, "date", 2, 2) /* a time and a pattern: date(createdAt, 'yyyy/mm/dd') */           \
-    X(SIZE, "size", 1, 1)      /* characters of text, members of a list, set or map */
+    X(SIZE, "size", 1, 1)      /* characters of text, members of a list, set or map */             \
+    X(FIXED, "fixed", 2, 2)    /* number with that many digits behind the point */                 \
+    X(ESCAPE, "escape", 1, 2)  /* text in which a separator is written as %23 */                   \
+    X(FORBID, "forbid", 1, 2)  /* text in which no separator may stand */                          \
+    X(RAW, "raw", 1, 1)        /* text as it is, whatever the table says of separators */
 
 enum model_function {
 #define X(function, name, least, most) MODEL_FN_##function,
@@ -182,6 +186,8 @@ struct model_entry {
     struct model_key_part parts[2 * LIMIT_KEY_PARTS]; // as index->keys.parts
 };
 
+// What becomes of the table's separator inside of values, in templates of several parts.
+enum model_separator { MODEL_SEPARATOR_ANY, MODEL_SEPARATOR_FORBID, MODEL_SEPARATOR_ESCAPE };
 enum model_mode { MODEL_OFF, MODEL_WARN, MODEL_ENFORCE }; // guard
 enum model_leave {
     MODEL_ALLOW,
@@ -244,6 +250,8 @@ struct model_table {
     const struct model_index *indexes;
     struct slice type_attribute; // empty if entities are told by their keys alone
     struct slice ttl_attribute;
+    struct slice separator; // "#", if the file says nothing else
+    enum model_separator separating;
     enum model_stream stream;
     bool pitr;
     bool provisioned; // else on demand
@@ -324,6 +332,7 @@ extern const char *const model_mode_words[];
 extern const char *const model_leave_words[];
 extern const char *const model_stream_words[];
 extern const char *const model_op_words[];
+extern const char *const model_separator_words[];
 extern const char *const model_form_words[]; // any, seconds, milliseconds, microseconds
 extern const char *const model_function_words[];
 // Types by their kind, "" for those that have no word; and "list" behind them.
