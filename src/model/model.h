@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "model/diagnostic.h"
+#include "model/migration_functions.h"
 #include "value/key.h"
 #include "value/value.h"
 
@@ -94,7 +95,8 @@ struct model_type {
     X(FIXED, "fixed", 2, 2)    /* number with that many digits behind the point */                 \
     X(ESCAPE, "escape", 1, 2)  /* text in which a separator is written as %23 */                   \
     X(FORBID, "forbid", 1, 2)  /* text in which no separator may stand */                          \
-    X(RAW, "raw", 1, 1)        /* text as it is, whatever the table says of separators */
+    X(RAW, "raw", 1, 1)        /* text as it is, whatever the table says of separators */          \
+    MIGRATION_FUNCTION_LIST(X)
 
 enum model_function {
 #define X(function, name, least, most) MODEL_FN_##function,
@@ -102,6 +104,8 @@ enum model_function {
 #undef X
         MODEL_FUNCTIONS
 };
+
+#define MODEL_FN_OF_MIGRATIONS MODEL_FN_SPLIT // from here on: only in migrations
 
 enum model_expr_kind {
     MODEL_EXPR_VALUE,    // a literal; a duration (7d) is its number of seconds
