@@ -109,6 +109,15 @@ static struct slice call_text(struct c_file *c, const struct model_expr *expr)
                     slice_str(expr_is_number(expr->args[0]) ? "true" : "false"));
     case MODEL_FN_DATE_PART:
         return TEXT(c->w, "date_text(memory, %s, %s)", first, literal_argument(c, expr->args[1]));
+    case MODEL_FN_FIXED:
+        return TEXT(c->w, "fixed(memory, %s, %s)", first, literal_argument(c, expr->args[1]));
+    case MODEL_FN_ESCAPE:
+    case MODEL_FN_FORBID:
+        return TEXT(c->w, "%s(memory, %s, %s)", slice_str(model_function_words[expr->function]),
+                    first,
+                    expr->arg_count > 1 ? literal_argument(c, expr->args[1]) : SLICE_LIT("\"#\""));
+    case MODEL_FN_RAW:
+        return first;
     case MODEL_FN_SHA256:
         c->digests = true;
         first = TEXT(c->w, "%s, %s", text_u64(c->w, expr->arg_count), first);

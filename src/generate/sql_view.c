@@ -4,6 +4,8 @@
 // is NULL too.
 #include "generate/sql.h"
 
+#include <stdio.h>
+
 #include "value/number.h"
 
 static struct slice expr_text(struct writer *w, const struct model_entity *entity,
@@ -133,6 +135,27 @@ static struct slice date_text(struct writer *w, const struct model_entity *entit
                         : TEXT(w, "to_char(%s, %s)", time, pattern);
 }
 
+static struct slice fixed_text(struct writer *w, const struct model_entity *entity,
+                               const struct model_expr *expr)
+{
+    struct slice value = expr_text(w, entity, expr->args[0]);
+    struct slice digits = text_number(w, value_bytes(expr->args[1]->value));
+    return is_sqlite(w) ? TEXT(w, "printf('%%.' || %s || 'f', %s)", digits, value)
+                        : TEXT(w, "round((%s)::numeric, %s)::text", value, digits);
+}
+
+// "%" first, so that what is escaped stays.
+static struct slice escape_text(struct writer *w, const struct model_entity *entity,
+                                const struct model_expr *expr)
+{
+    char code[4];
+    uint8_t mark = expr->arg_count > 1 ? value_bytes(expr->args[1]->value).ptr[0] : '#';
+    (void)snprintf(code, sizeof(code), "%%%02X", mark);
+    return TEXT(w, "replace(replace(%s, '%%', '%%25'), %s, '%s')",
+                expr_text(w, entity, expr->args[0]), sql_string(w, slice_of(&mark, 1)),
+                slice_str(code));
+}
+
 static struct slice call_text(struct writer *w, const struct model_entity *entity,
                               const struct model_expr *expr)
 {
@@ -154,6 +177,13 @@ static struct slice call_text(struct writer *w, const struct model_entity *entit
         return sha256_text(w, entity, expr);
     case MODEL_FN_DATE_PART:
         return date_text(w, entity, expr);
+    case MODEL_FN_FIXED:
+        return fixed_text(w, entity, expr);
+    case MODEL_FN_ESCAPE:
+        return escape_text(w, entity, expr);
+    case MODEL_FN_FORBID:
+    case MODEL_FN_RAW:
+        return expr_text(w, entity, expr->args[0]);
     default:
         return SLICE_LIT("NULL"); // now() and the like are not in keys
     }

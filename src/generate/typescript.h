@@ -11,6 +11,9 @@
     X(UPPER, "upper")                                                                              \
     X(TRIM, "trim")                                                                                \
     X(PAD, "pad")                                                                                  \
+    X(FIXED, "fixed")                                                                              \
+    X(ESCAPE, "escape")                                                                            \
+    X(FORBID, "forbid")                                                                            \
     X(SHA256, "sha256")                                                                            \
     X(ULID, "ulid")                                                                                \
     X(SIZE, "size")                                                                                \

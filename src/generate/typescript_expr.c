@@ -94,7 +94,9 @@ static struct slice call_expr(struct typescript *ts, const struct model_expr *ex
         [MODEL_FN_LOWER] = {TS_LOWER, "lower"},    [MODEL_FN_UPPER] = {TS_UPPER, "upper"},
         [MODEL_FN_TRIM] = {TS_TRIM, "trim"},       [MODEL_FN_PAD] = {TS_PAD, "pad"},
         [MODEL_FN_SHA256] = {TS_SHA256, "sha256"}, [MODEL_FN_DATE_PART] = {TS_DATEPART, "datePart"},
-        [MODEL_FN_SIZE] = {TS_SIZE, "size"},
+        [MODEL_FN_SIZE] = {TS_SIZE, "size"},       [MODEL_FN_FIXED] = {TS_FIXED, "fixed"},
+        [MODEL_FN_ESCAPE] = {TS_ESCAPE, "escape"}, [MODEL_FN_FORBID] = {TS_FORBID, "forbid"},
+        [MODEL_FN_RAW] = {TS_TEXT, "text"},
     };
     switch (expr->function) {
     case MODEL_FN_NOW:

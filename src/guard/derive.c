@@ -329,6 +329,28 @@ static bool report_blank(struct guard_work *work, const struct model_expr *path,
     return true;
 }
 
+// Says which attributes of a key have a separator that is forbidden there; false if none has.
+static bool report_separator(struct guard_work *work, const struct guard_part *part)
+{
+    bool found = false;
+    for (size_t i = 0; i < part->template->segment_count; i++) {
+        const struct model_expr *call = part->template->segments[i].expr;
+        const struct model_expr *path = model_segment_path(&part->template->segments[i]);
+        struct slice value;
+        if (call == NULL || call->kind != MODEL_EXPR_CALL || call->function != MODEL_FN_FORBID ||
+            path == NULL || model_eval(path, &work->scope, MODEL_ANY, &value) != EVAL_OK ||
+            value.ptr[0] != VALUE_TAG_S || !model_has_separator(call, value_bytes(value)))
+            continue;
+        struct model_pointer at = {.name = path->steps[0]};
+        struct slice key = work->plan->slots[part->slot].name;
+        model_report_addf(&work->violations, &at, value,
+                          "text without \"%.*s\", which separates the parts of %.*s",
+                          SLICE_FMT(value_bytes(call->args[1]->value)), SLICE_FMT(key));
+        found = true;
+    }
+    return found;
+}
+
 // Says which attributes a key lacks.
 static void report_lack(struct guard_work *work, const struct guard_part *part)
 {
@@ -422,6 +444,8 @@ void work_primary_key(struct guard_work *work)
         enum eval_status status = part_value(work, part, &value);
         if (status == EVAL_BUDGET)
             work->failed = true;
+        else if (status == EVAL_UNFIT && report_separator(work, part))
+            continue;
         else if (status != EVAL_OK || !model_template_fits(part->template, value))
             report_lack(work, part);
         else if (own.len == 0)
@@ -439,6 +463,8 @@ static void want_entry(struct guard_work *work, const struct guard_entry *entry)
         enum eval_status status = part_value(work, &entry->parts[i], &made[i]);
         if (status == EVAL_BUDGET)
             work->failed = true;
+        if (status == EVAL_UNFIT && entry->parts[i].derived)
+            (void)report_separator(work, &entry->parts[i]);
         if (status != EVAL_OK)
             return;
     }

@@ -9,7 +9,7 @@
 #include "value/copy.h"
 #include "value/number.h"
 
-enum { TEXT_MAX = LIMIT_ITEM_SIZE + LIMIT_ITEM_SIZE / 3 + 64, PAD_MAX = 1024 };
+enum { TEXT_MAX = LIMIT_ITEM_SIZE + LIMIT_ITEM_SIZE / 3 + 64, PAD_MAX = 1024, FIXED_MAX = 30 };
 
 // ---- Making values -----------------------------------------------------------------------------
 
@@ -88,8 +88,24 @@ static bool is_cased(struct slice text, bool upper)
     return true;
 }
 
+// A time in the one form of its type. What is no time stays, and will be refused.
+static struct slice normal_time(struct slice value, unsigned form, struct arena *arena)
+{
+    struct model_time time;
+    struct buf text;
+    if (!model_timestamp_parse(value_bytes(value), &time) || model_time_has_form(&time, form))
+        return value;
+    buf_init(&text, 64);
+    bool fits = model_time_put_form(&time, form, &text);
+    struct slice made = !fits ? value : model_string(arena, buf_view(&text));
+    buf_release(&text);
+    return made;
+}
+
 struct slice model_normalise(struct slice value, unsigned normal, struct arena *arena)
 {
+    if ((normal & MODEL_TIMES) != 0)
+        return normal_time(value, normal & MODEL_TIMES, arena);
     struct slice text = value_bytes(value);
     struct slice wanted = (normal & MODEL_TRIM) != 0 ? trimmed(text) : text;
     bool upper = (normal & MODEL_UPPER) != 0;
@@ -370,6 +386,122 @@ static enum eval_status text_pad(const struct model_expr *expr, struct model_sco
     return EVAL_OK;
 }
 
+// A decimal number with that many digits behind the point, rounded half away from zero.
+static enum eval_status text_fixed(const struct model_expr *expr, struct model_scope *scope,
+                                   struct buf *out)
+{
+    struct slice value;
+    struct slice width;
+    int64_t wanted;
+    char text[NUMBER_TEXT_MAX + 2];
+    enum eval_status status = two_values(expr, scope, &value, &width);
+    if (status != EVAL_OK)
+        return status;
+    if (value.ptr[0] != VALUE_TAG_N || width.ptr[0] != VALUE_TAG_N ||
+        !number_to_i64(value_bytes(width), &wanted) || wanted < 0 || wanted > FIXED_MAX)
+        return EVAL_UNFIT;
+    text[0] = '0'; // for what is carried
+    size_t len = 1 + number_to_text(value_bytes(value), text + 1);
+    bool minus = text[1] == '-';
+    if (minus)
+        text[1] = '0';
+    char *point = memchr(text, '.', len);
+    size_t whole = point == NULL ? len : (size_t)(point - text);
+    size_t behind = point == NULL ? 0 : len - whole - 1;
+    size_t end = behind > (size_t)wanted ? whole + 1 + (size_t)wanted : len;
+    bool up = behind > (size_t)wanted && text[end] >= '5';
+    for (size_t i = end; up && i > 0; i--) {
+        if (text[i - 1] == '.')
+            continue;
+        up = text[i - 1] == '9';
+        text[i - 1] = up ? '0' : (char)(text[i - 1] + 1);
+    }
+    size_t first = 0;
+    while (first + 1 < whole && text[first] == '0')
+        first++;
+    text[end] = 0;
+    bool zero = strspn(text + first, "0.") == end - first;
+    if (minus && !zero)
+        buf_byte(out, '-');
+    buf_add(out, text + first, (wanted == 0 ? whole : end) - first);
+    if (wanted > 0 && point == NULL)
+        buf_byte(out, '.');
+    for (size_t i = behind; i < (size_t)wanted; i++)
+        buf_byte(out, '0');
+    return EVAL_OK;
+}
+
+// The text of the first argument, behind what is there; *from is where it begins.
+static enum eval_status text_first(const struct model_expr *expr, struct model_scope *scope,
+                                   struct buf *out, size_t *from)
+{
+    *from = out->len;
+    enum eval_status status = model_eval_text(expr->args[0], scope, out);
+    if (status == EVAL_OK && out->failed)
+        return EVAL_BUDGET;
+    count(scope, (out->len - *from) / BYTES_COPIED);
+    return status;
+}
+
+static struct slice separator_of(const struct model_expr *call)
+{
+    return call->arg_count > 1 ? value_bytes(call->args[1]->value) : SLICE_LIT("#");
+}
+
+bool model_has_separator(const struct model_expr *call, struct slice text)
+{
+    struct slice separator = separator_of(call);
+    return memmem(text.ptr, text.len, separator.ptr, separator.len) != NULL;
+}
+
+// Percent-encoding of "%" and of the byte with which a separator begins: what comes out has no
+// separator in it, and can be read back.
+static enum eval_status text_escape(const struct model_expr *expr, struct model_scope *scope,
+                                    struct buf *out)
+{
+    size_t from;
+    enum eval_status status = text_first(expr, scope, out, &from);
+    uint8_t mark = separator_of(expr).ptr[0];
+    size_t more = 0;
+    for (size_t i = from; status == EVAL_OK && i < out->len; i++)
+        more += out->ptr[i] == '%' || out->ptr[i] == mark ? 2 : 0;
+    if (status != EVAL_OK || more == 0)
+        return status;
+    size_t len = out->len;
+    if (buf_reserve(out, more) == NULL)
+        return EVAL_BUDGET;
+    uint8_t *to = out->ptr + len + more;
+    for (const uint8_t *at = out->ptr + len; at > out->ptr + from;) {
+        uint8_t byte = *--at;
+        if (byte != '%' && byte != mark) {
+            *--to = byte;
+            continue;
+        }
+        *--to = (uint8_t) "0123456789ABCDEF"[byte & 15];
+        *--to = (uint8_t) "0123456789ABCDEF"[byte >> 4];
+        *--to = '%';
+    }
+    out->len += more;
+    return EVAL_OK;
+}
+
+static enum eval_status text_forbid(const struct model_expr *expr, struct model_scope *scope,
+                                    struct buf *out)
+{
+    size_t from;
+    enum eval_status status = text_first(expr, scope, out, &from);
+    if (status != EVAL_OK)
+        return status;
+    return model_has_separator(expr, slice_of(out->ptr + from, out->len - from)) ? EVAL_UNFIT
+                                                                                 : EVAL_OK;
+}
+
+static enum eval_status text_raw(const struct model_expr *expr, struct model_scope *scope,
+                                 struct buf *out)
+{
+    return model_eval_text(expr->args[0], scope, out);
+}
+
 static enum eval_status text_date(const struct model_expr *expr, struct model_scope *scope,
                                   struct buf *out)
 {
@@ -444,6 +576,8 @@ static enum eval_status (*const text_calls[MODEL_FUNCTIONS])(const struct model_
     [MODEL_FN_LOWER] = text_normal,  [MODEL_FN_UPPER] = text_normal,
     [MODEL_FN_TRIM] = text_normal,   [MODEL_FN_PAD] = text_pad,
     [MODEL_FN_SHA256] = text_sha256, [MODEL_FN_DATE_PART] = text_date,
+    [MODEL_FN_FIXED] = text_fixed,   [MODEL_FN_ESCAPE] = text_escape,
+    [MODEL_FN_FORBID] = text_forbid, [MODEL_FN_RAW] = text_raw,
 };
 
 // Characters of text, bytes of binary, members of the rest.

@@ -3,6 +3,7 @@
 // together, and none of them can be read.
 #include "guard/template.h"
 
+#include "base/encode.h"
 #include "guard/validate.h"
 #include "value/number.h"
 
@@ -76,10 +77,17 @@ enum eval_status model_template_value(const struct model_template *template,
 
 // ---- Matching -------------------------------------------------------------------------------
 
+static bool is_call(const struct model_expr *expr, enum model_function function)
+{
+    return expr != NULL && expr->kind == MODEL_EXPR_CALL && expr->function == function;
+}
+
 const struct model_expr *model_segment_path(const struct model_segment *segment)
 {
     const struct model_expr *expr = segment->expr;
-    if (expr != NULL && expr->kind == MODEL_EXPR_CALL && expr->function == MODEL_FN_PAD)
+    if (is_call(expr, MODEL_FN_ESCAPE) || is_call(expr, MODEL_FN_FORBID))
+        expr = expr->args[0];
+    if (is_call(expr, MODEL_FN_PAD))
         expr = expr->args[0];
     return expr != NULL && expr->kind == MODEL_EXPR_PATH ? expr : NULL;
 }
@@ -167,15 +175,42 @@ static struct slice bool_of_text(struct slice text)
     return slice_is(text, "false") ? slice_of(&tags[0], 1) : VALUE_NONE;
 }
 
+// The text that text_escape() made this of; VALUE_NONE if it is none, or if memory is out.
+static struct slice unescaped(struct slice text, struct arena *arena)
+{
+    uint8_t *made = arena_alloc(arena, text.len + 1);
+    size_t len = 0;
+    for (size_t i = 0; made != NULL && i < text.len; i++, len++) {
+        made[len] = text.ptr[i];
+        if (text.ptr[i] != '%')
+            continue;
+        int high = i + 2 < text.len ? hex_digit(text.ptr[i + 1]) : -1;
+        int low = i + 2 < text.len ? hex_digit(text.ptr[i + 2]) : -1;
+        if (high < 0 || low < 0)
+            return VALUE_NONE;
+        made[len] = (uint8_t)(high << 4 | low);
+        i += 2;
+    }
+    return made == NULL ? VALUE_NONE : slice_of(made, len);
+}
+
 // A field's text as its attribute stores it. Padding is taken away from numbers only: whether a
 // text had zeros of its own, nobody knows, so that a padded text is not read.
 static bool read_field(const struct model_segment *segment, const struct model_expr *path,
                        struct slice text, struct arena *arena, struct model_match *match)
 {
     const struct model_type *type = model_path_type(path);
+    const struct model_expr *expr = segment->expr;
     struct slice value = VALUE_NONE;
+    if (is_call(expr, MODEL_FN_ESCAPE)) {
+        text = unescaped(text, arena);
+        if (text.ptr == NULL)
+            return false;
+    }
+    if (is_call(expr, MODEL_FN_ESCAPE) || is_call(expr, MODEL_FN_FORBID))
+        expr = expr->args[0];
     if (type == NULL || model_type_stores(type, VALUE_S)) {
-        if (segment->expr != path)
+        if (expr != path)
             return true;
         value = model_string(arena, text);
     } else if (model_type_stores(type, VALUE_N)) {

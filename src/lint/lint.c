@@ -45,7 +45,7 @@ static const struct lint_rule rules[] = {
      "Put a delimiter between them: \"{a}#{b}\".", .part = lint_adjacent_fields},
     {"L011", "delimiter-in-text", SEVERITY_WARNING, "free text stands before a delimiter that it may contain",
      "A value that contains the delimiter shifts everything behind it: two different items can get the same key, and reading the values back gives wrong ones. Users do type '#'.",
-     "Put it last in the template, give it a narrower type, or keep its digest in the key.", .part = lint_delimiter_in_text},
+     "Write `separator \"#\" forbid` (or `escape`) in the table, or `{name:forbid}` in the template.", .part = lint_delimiter_in_text},
     {"L012", "mixed-times", SEVERITY_WARNING, "times in sort keys are of no fixed form, or of different forms",
      "Times sort as text only if all have the same form, zone and precision: \"…T10:00:00+02:00\" comes behind \"…T09:00:00Z\", \"…00Z\" behind \"…00.5Z\", and seconds since 1970 before everything. Lists by date are then wrong in places.",
      "Declare it as timestamp (or epoch) and write it in UTC with milliseconds, as now() does.", .table = lint_mixed_times},

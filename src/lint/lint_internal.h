@@ -40,6 +40,7 @@ struct lint_field {
     const struct model_type *type;           // of what it leads to; may be NULL
     size_t pad;                              // least characters, 0 if it is not padded
     bool shaped;                             // its text is not the value's: a date part, a digest
+    bool safe;                               // no separator is in it
 };
 
 enum { LINT_FIELDS_MAX = 32 };

@@ -66,6 +66,10 @@ static void add_call_fields(const struct model_expr *expr, struct lint_field out
         if (expr->arg_count > 0)
             add_fields(expr->args[0], outer, out);
         return;
+    case MODEL_FN_ESCAPE:
+    case MODEL_FN_FORBID:
+        outer.safe = true;
+        break;
     case MODEL_FN_SHA256:
     case MODEL_FN_DATE_PART:
     case MODEL_FN_SIZE:

@@ -68,7 +68,7 @@ void lint_delimiter_in_text(struct lint *lint, const struct lint_key *key,
             continue;
         lint_expr_fields(template->segments[i].expr, &fields);
         if (fields.count != 1 || fields.list[0].attribute == NULL || fields.list[0].shaped ||
-            !lint_type_free(fields.list[0].type))
+            fields.list[0].safe || !lint_type_free(fields.list[0].type))
             continue;
         const struct model_attribute *attribute = fields.list[0].attribute;
         if (lint_name_id(attribute->name) || lint_name_time(attribute->name) ||
@@ -76,9 +76,10 @@ void lint_delimiter_in_text(struct lint *lint, const struct lint_key *key,
             continue;
         lint_find(lint, attribute->at,
                   lint_text(lint,
-                            "put %.*s last in the template, give it a narrower type, or keep its "
-                            "digest there: {%.*s:sha256}",
-                            SLICE_FMT(attribute->name), SLICE_FMT(attribute->name)),
+                            "write `separator \"%c\" forbid` (or `escape`) in table %.*s, or only "
+                            "here: {%.*s:forbid}",
+                            next->literal.ptr[0], SLICE_FMT(key->entity->table->name),
+                            SLICE_FMT(attribute->name)),
                   "%.*s of %.*s is free text and is followed by '%c' in \"%.*s\", which it may "
                   "contain",
                   SLICE_FMT(attribute->name), SLICE_FMT(key->entity->name), next->literal.ptr[0],
@@ -88,17 +89,34 @@ void lint_delimiter_in_text(struct lint *lint, const struct lint_key *key,
 
 // ---- L012 ----------------------------------------------------------------------------------
 
-enum time_form { TIME_NONE, TIME_TIMESTAMP, TIME_DATE, TIME_EPOCH, TIME_TEXT };
+enum time_form {
+    TIME_NONE,
+    TIME_SECONDS,
+    TIME_MILLISECONDS,
+    TIME_MICROSECONDS,
+    TIME_DATE,
+    TIME_EPOCH,
+    TIME_TEXT,
+};
 
-static const char *const form_names[] = {"", "a timestamp", "a date", "epoch seconds",
+static const char *const form_names[] = {"",
+                                         "a timestamp with seconds",
+                                         "a timestamp with milliseconds",
+                                         "a timestamp with microseconds",
+                                         "a date",
+                                         "epoch seconds",
                                          "a string of any form"};
 
 static enum time_form form_of(const struct lint_field *field)
 {
     if (field->attribute == NULL || field->shaped)
         return TIME_NONE;
+    unsigned form = field->type == NULL ? 0 : model_type_form(field->type);
     if (model_type_has(field->type, MODEL_TIMESTAMP))
-        return model_type_has(field->type, MODEL_EPOCH) ? TIME_TEXT : TIME_TIMESTAMP;
+        return model_type_has(field->type, MODEL_EPOCH) || form == 0 ? TIME_TEXT
+               : form == MODEL_SECONDS                               ? TIME_SECONDS
+               : form == MODEL_MILLISECONDS                          ? TIME_MILLISECONDS
+                                                                     : TIME_MICROSECONDS;
     if (model_type_has(field->type, MODEL_DATE))
         return TIME_DATE;
     if (model_type_has(field->type, MODEL_EPOCH))
@@ -125,7 +143,7 @@ static void text_times(struct lint *lint, const struct lint_key *key)
             continue;
         lint_find(lint, attribute->at,
                   lint_text(lint, "%.*s timestamp, or epoch", SLICE_FMT(attribute->name)),
-                  "%.*s of %.*s is a time by its name and sorts, but may be of any form",
+                  "%.*s of %.*s is a time and sorts, but may be of any form",
                   SLICE_FMT(attribute->name), SLICE_FMT(key->entity->name));
     }
 }

@@ -89,25 +89,51 @@ static bool resolve_path(const struct model_expr *expr, const struct model_names
     return true;
 }
 
-static bool check_call(const struct model_expr *expr, struct diagnostics *diagnostics)
+// The second argument of pad() and fixed(): a whole number within bounds.
+static bool check_digits(const struct model_expr *expr, int64_t least, int64_t most,
+                         struct diagnostics *diagnostics)
 {
-    if (expr->function != MODEL_FN_PAD && expr->function != MODEL_FN_DATE_PART)
-        return true;
     const struct model_expr *second = expr->args[1];
-    bool value = second->kind == MODEL_EXPR_VALUE;
-    if (expr->function == MODEL_FN_PAD) {
-        int64_t width = 0;
-        if (value && value_type(second->value) == VALUE_N &&
-            number_to_i64(value_bytes(second->value), &width) && width >= 1 && width <= 1024)
-            return true;
-        return diagnostic_error(diagnostics, second->at,
-                                "pad() takes a whole number of characters from 1 to 1024");
-    }
-    if (value && value_type(second->value) == VALUE_S &&
-        model_date_pattern(value_bytes(second->value)))
+    int64_t number = 0;
+    if (second->kind == MODEL_EXPR_VALUE && value_type(second->value) == VALUE_N &&
+        number_to_i64(value_bytes(second->value), &number) && number >= least && number <= most)
         return true;
     return diagnostic_error(diagnostics, second->at,
-                            "date() takes a pattern of yyyy, mm, dd, HH, MM and SS");
+                            "%s() takes a whole number of %s from %lld to %lld",
+                            model_function_words[expr->function],
+                            expr->function == MODEL_FN_PAD ? "characters" : "digits",
+                            (long long)least, (long long)most);
+}
+
+static bool check_call(const struct model_expr *expr, struct diagnostics *diagnostics)
+{
+    const struct model_expr *second = expr->arg_count > 1 ? expr->args[1] : NULL;
+    bool text =
+        second != NULL && second->kind == MODEL_EXPR_VALUE && value_type(second->value) == VALUE_S;
+    switch (expr->function) {
+    case MODEL_FN_PAD:
+        return check_digits(expr, 1, 1024, diagnostics);
+    case MODEL_FN_FIXED: {
+        const struct model_type *type = model_path_type(expr->args[0]);
+        enum value_type stored = type == NULL ? VALUE_TYPES : model_type_stored(type);
+        if (stored != VALUE_N && stored != VALUE_TYPES)
+            return diagnostic_error(diagnostics, expr->args[0]->at, "fixed() is for numbers");
+        return check_digits(expr, 0, 30, diagnostics);
+    }
+    case MODEL_FN_DATE_PART:
+        return (text && model_date_pattern(value_bytes(second->value))) ||
+               diagnostic_error(diagnostics, second->at,
+                                "date() takes a pattern of yyyy, mm, dd, HH, MM and SS");
+    case MODEL_FN_ESCAPE:
+    case MODEL_FN_FORBID:
+        return second == NULL || (text && file_separator_fits(value_bytes(second->value))) ||
+               diagnostic_error(diagnostics, second->at,
+                                "%s() takes a separator of 1 to 8 bytes, without letters, digits "
+                                "and \"%%\"",
+                                model_function_words[expr->function]);
+    default:
+        return true;
+    }
 }
 
 bool model_expr_resolve(const struct model_expr *expr, const struct model_names *scope,
@@ -271,6 +297,7 @@ static void check_attribute(struct model_file *file, const struct model_attribut
     struct slice name = attribute->name;
     if (attribute->type->kind == MODEL_ANY && attribute->type->name.len > 0)
         return; // a type that is not known
+    ((struct model_attribute *)attribute)->normal |= model_type_form(attribute->type);
     if (attribute->version && stored != VALUE_N)
         (void)file_error(file, attribute->at, "\"%.*s\" counts versions: it has to be a number",
                          SLICE_FMT(name));
@@ -278,7 +305,7 @@ static void check_attribute(struct model_file *file, const struct model_attribut
         (void)file_error(file, attribute->at,
                          "\"%.*s\" cannot be unique: only text, numbers and binary can",
                          SLICE_FMT(name));
-    if (attribute->normal != 0 && !is_text(attribute->type))
+    if ((attribute->normal & ~(unsigned)MODEL_TIMES) != 0 && !is_text(attribute->type))
         (void)file_error(file, attribute->at,
                          "lower, upper and trim are for text; \"%.*s\" is none", SLICE_FMT(name));
 }

@@ -391,6 +391,81 @@ static void warn_optional(struct model_file *file, const struct model_template *
     }
 }
 
+// ---- Separators -----------------------------------------------------------------------------
+
+// Whether a separator can stand in the text that the expression gives.
+static bool can_hold_separator(const struct model_expr *expr)
+{
+    if (expr->kind == MODEL_EXPR_CALL)
+        return expr->function != MODEL_FN_SHA256 && expr->function != MODEL_FN_FIXED &&
+               expr->function != MODEL_FN_SIZE && expr->function != MODEL_FN_DATE_PART &&
+               can_hold_separator(expr->args[0]);
+    const struct model_type *type = model_path_type(expr);
+    if (type == NULL)
+        return expr->kind != MODEL_EXPR_VALUE;
+    switch (type->kind) {
+    case MODEL_NUMBER:
+    case MODEL_INTEGER:
+    case MODEL_EPOCH:
+    case MODEL_BOOLEAN:
+    case MODEL_UUID:
+    case MODEL_DATE:
+    case MODEL_TIMESTAMP:
+        return false;
+    default:
+        return true;
+    }
+}
+
+// function(expr, separator), in the model's memory; NULL when that is out.
+static const struct model_expr *separated(struct model_file *file, enum model_function function,
+                                          const struct model_expr *expr, struct slice separator)
+{
+    const struct model_expr **args = file_alloc(file, 2, sizeof(struct model_expr *));
+    struct model_expr *call = file_alloc(file, 1, sizeof *call);
+    struct model_expr *second = file_alloc(file, 1, sizeof *second);
+    struct slice value = parse_encode(&file->p, VALUE_TAG_S, separator);
+    if (args == NULL || call == NULL || second == NULL || value.ptr == NULL)
+        return NULL;
+    *second = (struct model_expr){.kind = MODEL_EXPR_VALUE, .at = expr->at, .value = value};
+    args[0] = expr;
+    args[1] = second;
+    *call = (struct model_expr){.kind = MODEL_EXPR_CALL,
+                                .at = expr->at,
+                                .function = function,
+                                .arg_count = 2,
+                                .args = args};
+    return call;
+}
+
+// Does to the fields of a template what they or their table say of separators: a field may say
+// something else itself, and one that stands alone separates nothing.
+static bool separate(struct model_file *file, const struct model_table *table,
+                     const struct model_template *template)
+{
+    for (size_t i = 0; i < template->segment_count; i++) {
+        struct model_segment *segment = (struct model_segment *)&template->segments[i];
+        const struct model_expr *expr = segment->expr;
+        bool call = expr != NULL && expr->kind == MODEL_EXPR_CALL;
+        enum model_function function = call ? expr->function : MODEL_FN_RAW;
+        bool said = call && (function == MODEL_FN_ESCAPE || function == MODEL_FN_FORBID);
+        bool wanted = expr != NULL && table->separating != MODEL_SEPARATOR_ANY &&
+                      template->segment_count > 1 && can_hold_separator(expr);
+        if (call && function == MODEL_FN_RAW)
+            segment->expr = expr->args[0];
+        else if (said && expr->arg_count == 1)
+            segment->expr = separated(file, function, expr->args[0], table->separator);
+        else if (!said && wanted)
+            segment->expr = separated(file,
+                                      table->separating == MODEL_SEPARATOR_ESCAPE ? MODEL_FN_ESCAPE
+                                                                                  : MODEL_FN_FORBID,
+                                      expr, table->separator);
+        if (expr != NULL && segment->expr == NULL)
+            return false;
+    }
+    return true;
+}
+
 // Resolves a template that the entity gives for a part of a key.
 static bool settle_template(struct model_file *file, const struct raw_entity *raw,
                             struct raw_template *given, enum value_type type)
@@ -404,6 +479,8 @@ static bool settle_template(struct model_file *file, const struct raw_entity *ra
         if (template->segments[i].expr != NULL &&
             !check_key_expr(file, template->segments[i].expr, type, single))
             return false;
+    if (!separate(file, raw->table->final, template))
+        return false;
     const struct model_expr *only = single ? template->segments[0].expr : NULL;
     const struct model_type *path = single ? model_path_type(only) : NULL;
     template->bare = path != NULL &&model_type_stored(path) == type;

@@ -304,6 +304,15 @@ static void diff_modes(struct diff *diff, const struct model_table *before,
     if (before->unmatched != after->unmatched)
         note_word(diff, MODEL_CHANGE_MODE, SLICE_LIT("unmatched"),
                   model_leave_name(before->unmatched), model_leave_name(after->unmatched));
+    if (before->separating != after->separating ||
+        !slice_equal(before->separator, after->separator)) {
+        begin(diff, SLICE_LIT("separator"), slice_of(NULL, 0));
+        buf_printf(&diff->before, "\"%.*s\" %s", SLICE_FMT(before->separator),
+                   model_separator_words[before->separating]);
+        buf_printf(&diff->after, "\"%.*s\" %s", SLICE_FMT(after->separator),
+                   model_separator_words[after->separating]);
+        note(diff, MODEL_CHANGE_MODE);
+    }
     if (slice_equal(before->type_attribute, after->type_attribute))
         return;
     begin(diff, SLICE_LIT("type"), slice_of(NULL, 0));

@@ -19,6 +19,17 @@ struct model_table;
 struct model_entity;
 struct model_attribute;
 
+// How the text of an attribute is changed before it is judged.
+enum model_normal {
+    MODEL_LOWER = 1,
+    MODEL_UPPER = 2,
+    MODEL_TRIM = 4,
+    MODEL_SECONDS = 8, // times: 2026-11-16T09:30:00Z
+    MODEL_MILLISECONDS = 16,
+    MODEL_MICROSECONDS = 32,
+    MODEL_TIMES = MODEL_SECONDS | MODEL_MILLISECONDS | MODEL_MICROSECONDS,
+};
+
 // ---- Types -------------------------------------------------------------------------------
 
 // X(kind, name in the language, the type an item stores it as or VALUE_TYPES if several)
@@ -29,7 +40,7 @@ struct model_attribute;
     X(BOOLEAN, "boolean", VALUE_BOOL)                                                              \
     X(BINARY, "binary", VALUE_B)                                                                   \
     X(UUID, "uuid", VALUE_S)                                                                       \
-    X(TIMESTAMP, "timestamp", VALUE_S) /* ISO 8601 with date, time and zone */                     \
+    X(TIMESTAMP, "timestamp", VALUE_S) /* ISO 8601 in UTC, see model_type.form */                  \
     X(DATE, "date", VALUE_S)           /* 2026-11-16 */                                            \
     X(EPOCH, "epoch", VALUE_N)         /* whole seconds since 1970 */                              \
     X(EMAIL, "email", VALUE_S)                                                                     \
@@ -59,6 +70,7 @@ struct model_type {
     struct slice min;     // NUMBER, INTEGER, EPOCH: of the value; STRING, BINARY, LIST, SET: of the
     struct slice max;     // length (characters, bytes, members)
     struct slice literal; // LITERAL: an encoded value (S, N or BOOL)
+    unsigned form;        // TIMESTAMP: one of MODEL_TIMES, or 0: any date and time with a zone
     const struct model_type *item;        // LIST, SET, RECORD: of each member
     size_t option_count;                  // UNION
     const struct model_type **options;    // never unions themselves
@@ -80,6 +92,10 @@ struct model_type {
     X(SHA256, "sha256", 1, 32) /* hex digest of the arguments' texts, each ended by a NUL */       \
     X(DATE_PART, "date", 2, 2) /* a time and a pattern: date(createdAt, 'yyyy/mm/dd') */           \
     X(SIZE, "size", 1, 1)      /* characters of text, members of a list, set or map */             \
+    X(FIXED, "fixed", 2, 2)    /* number with that many digits behind the point */                 \
+    X(ESCAPE, "escape", 1, 2)  /* text in which a separator is written as %23 */                   \
+    X(FORBID, "forbid", 1, 2)  /* text in which no separator may stand */                          \
+    X(RAW, "raw", 1, 1)        /* text as it is, whatever the table says of separators */          \
     MIGRATION_FUNCTION_LIST(X)
 
 enum model_function {
@@ -138,8 +154,6 @@ struct model_template {
 
 // ---- Entities ----------------------------------------------------------------------------
 
-enum model_normal { MODEL_LOWER = 1, MODEL_UPPER = 2, MODEL_TRIM = 4 };
-
 struct model_attribute {
     struct slice name;
     struct slice doc;      // comment above it or behind it, without slashes; may be empty
@@ -154,7 +168,7 @@ struct model_attribute {
     bool immutable;                     // cannot change once it is there
     bool version;                       // 1 at first, one more with each change
     bool deprecated;
-    unsigned normal; // enum model_normal: how its text is changed before it is judged
+    unsigned normal; // enum model_normal; that of its type, too
 };
 
 // How a key part (of the table, or of one index) comes about in an entity's items.
@@ -176,6 +190,8 @@ struct model_entry {
     struct model_key_part parts[2 * LIMIT_KEY_PARTS]; // as index->keys.parts
 };
 
+// What becomes of the table's separator inside of values, in templates of several parts.
+enum model_separator { MODEL_SEPARATOR_ANY, MODEL_SEPARATOR_FORBID, MODEL_SEPARATOR_ESCAPE };
 enum model_mode { MODEL_OFF, MODEL_WARN, MODEL_ENFORCE }; // guard
 enum model_leave {
     MODEL_ALLOW,
@@ -238,6 +254,8 @@ struct model_table {
     const struct model_index *indexes;
     struct slice type_attribute; // empty if entities are told by their keys alone
     struct slice ttl_attribute;
+    struct slice separator; // "#", if the file says nothing else
+    enum model_separator separating;
     enum model_stream stream;
     bool pitr;
     bool provisioned; // else on demand
@@ -318,6 +336,8 @@ extern const char *const model_mode_words[];
 extern const char *const model_leave_words[];
 extern const char *const model_stream_words[];
 extern const char *const model_op_words[];
+extern const char *const model_separator_words[];
+extern const char *const model_form_words[]; // any, seconds, milliseconds, microseconds
 extern const char *const model_function_words[];
 // Types by their kind, "" for those that have no word; and "list" behind them.
 extern const char *const model_type_words[MODEL_KINDS + 1];
@@ -389,6 +409,8 @@ const struct model_attribute *model_type_field(const struct model_type *type, st
 enum value_type model_type_stored(const struct model_type *type);
 // Whether it, or an option of it, is of this kind. NULL is of none.
 bool model_type_has(const struct model_type *type, enum model_kind kind);
+// The form that times of this type have, or 0: it is no time, or may be other text as well.
+unsigned model_type_form(const struct model_type *type);
 // The type of what a resolved path names, or NULL if the model does not say.
 const struct model_type *model_path_type(const struct model_expr *path);
 // "?" or "?!" behind the type of an optional attribute, else "".

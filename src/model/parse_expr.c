@@ -190,17 +190,20 @@ bool model_date_pattern(struct slice pattern)
 static struct model_expr *format_one(struct model_parser *p, struct model_expr *of,
                                      struct slice format, struct model_place at)
 {
-    static const enum model_function plain[] = {MODEL_FN_LOWER, MODEL_FN_UPPER, MODEL_FN_TRIM,
-                                                MODEL_FN_SHA256};
+    static const enum model_function plain[] = {MODEL_FN_LOWER,  MODEL_FN_UPPER,  MODEL_FN_TRIM,
+                                                MODEL_FN_SHA256, MODEL_FN_ESCAPE, MODEL_FN_FORBID,
+                                                MODEL_FN_RAW};
     const struct model_expr *args[2] = {of, NULL};
     for (size_t i = 0; i < COUNT_OF(plain); i++)
         if (slice_is(format, model_function_words[plain[i]]))
             return new_function(p, plain[i], at, 1, args);
     struct model_expr *argument = NULL;
-    enum model_function function = MODEL_FN_PAD;
-    if (format.len > 5 && format.len < 10 && slice_begins(format, SLICE_LIT("pad(")) &&
-        format.ptr[format.len - 1] == ')') {
-        struct slice digits = slice_of(format.ptr + 4, format.len - 5);
+    enum model_function function =
+        slice_begins(format, SLICE_LIT("pad(")) ? MODEL_FN_PAD : MODEL_FN_FIXED;
+    size_t head = strlen(model_function_words[function]) + 1;
+    if ((function == MODEL_FN_PAD || slice_begins(format, SLICE_LIT("fixed("))) &&
+        format.len > head + 1 && format.len < head + 6 && format.ptr[format.len - 1] == ')') {
+        struct slice digits = slice_of(format.ptr + head, format.len - head - 1);
         struct slice stored;
         if (!store_number(p, digits, at, &stored))
             return NULL;
@@ -210,8 +213,8 @@ static struct model_expr *format_one(struct model_parser *p, struct model_expr *
         argument = new_value(p, at, VALUE_TAG_S, format);
     } else {
         (void)diagnostic_error(p->diagnostics, at,
-                               "unknown format \"%.*s\"; there are pad(n), lower, upper, trim, "
-                               "sha256, and dates such as yyyy-mm-dd",
+                               "unknown format \"%.*s\"; there are pad(n), fixed(n), lower, upper, "
+                               "trim, sha256, escape, forbid, raw, and dates such as yyyy-mm-dd",
                                SLICE_FMT(format));
     }
     args[1] = argument;

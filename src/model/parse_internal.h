@@ -209,6 +209,8 @@ bool check_literal(const struct model_type *type, struct slice value);
 enum value_type check_gives(const struct model_expr *expr);
 // Whether it can be the name of a table or an index.
 bool file_name_fits(struct slice name);
+// Whether the text can be a separator.
+bool file_separator_fits(struct slice text);
 // The table, entity of any table, by name; NULL if there is none.
 struct raw_table *file_table(const struct model_file *file, struct slice name);
 // The table; NULL after telling that there is none.

@@ -195,6 +195,7 @@ static const char *const billing_words[] = {"on_demand", "provisioned", NULL};
     X(LOCAL, "local", NULL)                                                                        \
     X(TYPE, "type", NULL)                                                                          \
     X(TTL, "ttl", NULL)                                                                            \
+    X(SEPARATOR, "separator", NULL)                                                                \
     X(STREAM, "stream", model_stream_words)                                                        \
     X(GUARD, "guard", model_mode_words)                                                            \
     X(UNKNOWN, "unknown", model_leave_words)                                                       \
@@ -207,6 +208,21 @@ enum {
     TABLE_ITEMS(X)
 #undef X
 };
+
+// STRING ( "forbid" | "escape" | "any" )
+static bool table_separator(struct model_file *file, struct raw_table *raw)
+{
+    struct model_parser *p = &file->p;
+    struct model_place at = parse_place(p);
+    size_t value = 0;
+    if (!parse_string(p, "the text between the parts of a key, such as \"#\"",
+                      &raw->table.separator) ||
+        !parse_choice(p, model_separator_words, &value))
+        return false;
+    raw->table.separating = (enum model_separator)value;
+    return file_separator_fits(raw->table.separator) ||
+           file_error(file, at, "a separator has 1 to 8 bytes, and no letter, digit or \"%%\"");
+}
 
 // What follows a word that has no words for its value.
 static bool table_part(struct model_file *file, struct raw_table *raw, size_t item, size_t first)
@@ -225,6 +241,8 @@ static bool table_part(struct model_file *file, struct raw_table *raw, size_t it
         raw->ttl_at = parse_place(p);
         return parse_name(p, "the attribute that holds the time an item ends",
                           &raw->table.ttl_attribute);
+    case ITEM_SEPARATOR:
+        return table_separator(file, raw);
     default:
         return table_index(file, raw, false, first);
     }
@@ -267,6 +285,17 @@ static bool table_item(struct model_file *file, void *table)
     return item != ITEM_BILLING || value == 0 || table_units(&file->p, &raw->table);
 }
 
+// Letters and digits are in every value; "%" is the mark of what is escaped.
+bool file_separator_fits(struct slice text)
+{
+    bool ok = text.len >= 1 && text.len <= 8;
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.ptr[i];
+        ok = ok && c != '%' && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') && !(c >= '0' && c <= '9');
+    }
+    return ok;
+}
+
 bool file_name_fits(struct slice name)
 {
     bool ok = name.len >= LIMIT_TABLE_NAME_MIN && name.len <= LIMIT_TABLE_NAME_MAX;
@@ -288,6 +317,7 @@ bool parse_table(struct model_file *file, size_t first)
     table->at = parse_place(p);
     table->guard = MODEL_ENFORCE;
     table->unmatched = MODEL_REJECT;
+    table->separator = SLICE_LIT("#");
     if (!parse_name(p, "a name for the table", &table->name))
         return false;
     if (!file_name_fits(table->name))

@@ -474,6 +474,39 @@ function pad(value: unknown, width: number): string | undefined {
   const [digits = "", ...fraction] = whole.slice(sign.length).split(".");
   return sign + [digits.padStart(width, "0"), ...fraction].join(".");
 }
+//# fixed text
+
+/** A number with that many digits behind the point, rounded half away from zero as the server does. */
+function fixed(value: unknown, digits: number): string | undefined {
+  const whole = text(value);
+  if (whole === undefined) {
+    return undefined;
+  }
+  const minus = whole.startsWith("-");
+  const [before = "0", behind = ""] = whole.slice(minus ? 1 : 0).split(".");
+  const kept = BigInt(before + behind.slice(0, digits).padEnd(digits, "0"));
+  const rounded = (kept + (behind.charAt(digits) >= "5" ? 1n : 0n)).toString().padStart(digits + 1, "0");
+  const point = rounded.length - digits;
+  const sign = minus && /[1-9]/.test(rounded) ? "-" : "";
+  return sign + rounded.slice(0, point) + (digits > 0 ? "." + rounded.slice(point) : "");
+}
+//# escape text
+
+/** The text with its separators written as %23. */
+function escape(value: unknown, separator = "#"): string | undefined {
+  const hex = (mark: string): string => "%" + mark.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0");
+  return text(value)?.replaceAll("%", "%25").replaceAll(separator.charAt(0), hex(separator));
+}
+//# forbid text
+
+/** The text, which must not have a separator in it. */
+function forbid(value: unknown, separator = "#"): string | undefined {
+  const whole = text(value);
+  if (whole?.includes(separator)) {
+    throw new Error(`"${whole}" stands in a key and must not contain "${separator}"`);
+  }
+  return whole;
+}
 //# sha256 text
 
 /** The digest of the parts, each ended by a NUL. */

@@ -126,6 +126,68 @@ MAYBE_UNUSED static const char *pad(struct PREFIX_memory *memory, const char *te
     return finished(&out);
 }
 
+// A number's text with that many digits behind the point, rounded half away from zero.
+MAYBE_UNUSED static const char *fixed(struct PREFIX_memory *memory, const char *text, size_t digits)
+{
+    if (text == NULL)
+        return NULL;
+    bool minus = *text == '-';
+    text += minus;
+    size_t whole = strcspn(text, ".");
+    const char *behind = text[whole] == '.' ? text + whole + 1 : "";
+    size_t have = strlen(behind);
+    char *out = grab(memory, whole + digits + 4);
+    if (out == NULL)
+        return NULL;
+    char *first = out + 1;
+    char *end = first + 1; // one place for what is carried
+    *first = '0';
+    memcpy(end, text, whole);
+    end += whole;
+    for (size_t i = 0; i < digits; i++)
+        *end++ = i < have ? behind[i] : '0';
+    bool up = have > digits && behind[digits] >= '5';
+    for (char *at = end - 1; up && at >= first; at--) {
+        up = *at == '9';
+        *at = up ? '0' : (char)(*at + 1);
+    }
+    memmove(end - digits + 1, end - digits, digits);
+    end[-(ptrdiff_t)digits] = '.';
+    end[1] = 0;
+    if (digits == 0)
+        end[0] = 0;
+    while (first[0] == '0' && first[1] != '.' && first[1] != 0)
+        first++;
+    if (minus && strspn(first, "0.") < strlen(first))
+        *--first = '-';
+    return first;
+}
+
+// The text with "%" and the separator's first byte written as %25, %23.
+MAYBE_UNUSED static const char *escape(struct PREFIX_memory *memory, const char *text,
+                                       const char *separator)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    struct text out = text_new(memory);
+    if (text == NULL)
+        return NULL;
+    for (; *text != 0; text++) {
+        unsigned char byte = (unsigned char)*text;
+        char coded[] = {'%', hex[byte >> 4], hex[byte & 15], 0};
+        char plain[] = {*text, 0};
+        add_text(&out, *text == '%' || *text == separator[0] ? coded : plain);
+    }
+    return finished(&out);
+}
+
+// The text, or no key at all if it has the separator.
+MAYBE_UNUSED static const char *forbid(struct PREFIX_memory *memory, const char *text,
+                                       const char *separator)
+{
+    (void)memory;
+    return text == NULL || strstr(text, separator) != NULL ? NULL : text;
+}
+
 // ---- Times
 
 // Days since 1970 of a date, whose years begin in March.

@@ -110,7 +110,7 @@ KEYS = [
     ('Order', 'CUSTOMER#' + CUSTOMER['customer_id'], 'ORDER#2026-01-02T03:04:05.678Z#o1', 'ORDER#o1', 'METADATA',
      'STATUS#open', '2026/01/02#o1'),
     ('OrderLine', 'ORDER#o1', 'LINE#0007', 'BOUGHT#p1', 'o1', None, None),
-    ('Product', 'PRODUCT#p1', 'METADATA', None, None, 'STOCK#true', 'big lamp#p1'),
+    ('Product', 'PRODUCT#p1', 'METADATA', None, None, 'STOCK#true', 'big lamp#000000019.90#light#p1'),
     ('Settings', 'SETTINGS', 'SETTINGS', None, None, None, None),
     ('Shipment', 'ORDER#o1', 'SHIPMENT', None, None, None, None),
 ]

@@ -201,6 +201,136 @@ static void test_null_is_absent(void **state)
     RUN(text, cases);
 }
 
+static void test_times_have_one_form(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "table logs { key id  index GSI1 (P, S) }\n"
+        "entity E {\n"
+        "  id string  GSI1 = \"ALL\", \"{at}\"\n"
+        "  at timestamp?  second timestamp(seconds)?  micro timestamp(microseconds)?\n"
+        "  free timestamp(any)?  list timestamp[]?  inner { at: timestamp(seconds) }?\n"
+        "  either timestamp | epoch?  made timestamp(seconds)? = at + 1h }\n";
+#define LOG(more)       "{\"id\":\"1\"" more "}"
+#define KEYED(at, more) "{\"P\":\"ALL\",\"S\":\"" at "\",\"at\":\"" at "\"" more
+    static const struct case_ cases[] = {
+        {PUT, NULL, LOG(",\"at\":\"2026-11-16T10:00:00+02:00\",\"made\":null"),
+         KEYED("2026-11-16T08:00:00.000Z", ",\"id\":\"1\",\"made\":null}")},
+        {PUT, NULL, LOG(",\"at\":\"2026-11-16T08:00:00.123456Z\""),
+         KEYED("2026-11-16T08:00:00.123Z", ",\"id\":\"1\",\"made\":\"2026-11-16T09:00:00Z\"}")},
+        {PUT, NULL, LOG(",\"second\":\"2026-12-31T23:30:00.9-01:00\""),
+         LOG(",\"second\":\"2027-01-01T00:30:00Z\"")},
+        {PUT, NULL, LOG(",\"micro\":\"2026-12-31T23:30Z\""),
+         LOG(",\"micro\":\"2026-12-31T23:30:00.000000Z\"")},
+        {PUT, NULL, LOG(",\"free\":\"2026-12-31T23:30+01:00\""),
+         "{\"free\":\"2026-12-31T23:30+01:00\",\"id\":\"1\"}"},
+        {PUT, NULL, LOG(",\"inner\":{\"at\":\"2026-12-31T23:30:00.5Z\"}"),
+         LOG(",\"inner\":{\"at\":\"2026-12-31T23:30:00Z\"}")},
+        {PUT, NULL, "{\"either\":\"2026-01-01T00:00Z\",\"id\":\"1\"}",
+         "{\"either\":\"2026-01-01T00:00:00.000Z\",\"id\":\"1\"}"},
+        {PUT, NULL, "{\"either\":5,\"id\":\"1\"}", "{\"either\":5,\"id\":\"1\"}"},
+        // In a list it has to come in its form; and what is no time is none.
+        {PUT, NULL, LOG(",\"list\":[\"2026-12-31T23:30:00Z\"]"),
+         "Entity E: /list/0: expected timestamp, got \"2026-12-31T23:30:00Z\""},
+        {PUT, NULL, LOG(",\"second\":\"2026-12-31\""),
+         "Entity E: /second: expected timestamp(seconds), got \"2026-12-31\""},
+        // The year 0 in UTC is none.
+        {PUT, NULL, LOG(",\"at\":\"0000-01-01T00:00:00+01:00\""),
+         "Entity E: /at: expected timestamp, got \"0000-01-01T00:00:00+01:00\""},
+    };
+    RUN(text, cases);
+}
+
+#define ROW(pk, sk, more) "{\"PK\":\"" pk "\",\"SK\":\"" sk "\"," more "}"
+
+static void test_separators_are_forbidden(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "table jobs { key PK, SK  index GSI1 (P, S)  separator \"#\" forbid }\n"
+        "entity J {\n"
+        "  PK = \"U#{user}\"  SK = \"S#{state}#{n}\"\n"
+        "  GSI1 = \"{tag}\", \"N#{note:raw}\"\n"
+        "  user string  state string  n number  note string?  tag string?  part { x: string }? }\n";
+#define J(user, state, more) "{\"user\":\"" user "\",\"state\":\"" state "\",\"n\":1" more "}"
+    static const struct case_ cases[] = {
+        {PUT, NULL, J("a", "X#Y", ""),
+         "Entity J: /state: expected text without \"#\", which separates the parts of SK, got "
+         "\"X#Y\""},
+        {PUT, NULL, J("a#X", "Y", ""),
+         "Entity J: /user: expected text without \"#\", which separates the parts of PK, got "
+         "\"a#X\""},
+        // What says so itself may have it, and what stands alone separates nothing.
+        {PUT, NULL, J("a", "Y", ",\"note\":\"c#\",\"tag\":\"#1\""),
+         "{\"P\":\"#1\",\"PK\":\"U#a\",\"S\":\"N#c#\",\"SK\":\"S#Y#1\",\"n\":1,\"note\":\"c#\","
+         "\"state\":\"Y\",\"tag\":\"#1\",\"user\":\"a\"}"},
+        // A key is read as it was made.
+        {PUT, NULL, ROW("U#a", "S#b#2", "\"n\":2"),
+         ROW("U#a", "S#b#2", "\"n\":2,\"state\":\"b\",\"user\":\"a\"")},
+    };
+    RUN(text, cases);
+    static const char fields[] =
+        "table jobs { key id  index GSI1 (P, S) }\n"
+        "entity J { id string  GSI1 = \"{a:forbid}#{b:escape}\", \"{id}\"\n"
+        "  a string?  b string? }\n";
+    static const struct case_ indexed[] = {
+        {UPDATE, "{\"id\":\"1\"}", "{\"a\":\"x#\",\"b\":\"y\",\"id\":\"1\"}",
+         "Entity J: /a: expected text without \"#\", which separates the parts of P, got \"x#\""},
+        {PUT, NULL, "{\"a\":\"x\",\"b\":\"y#\",\"id\":\"1\"}",
+         "{\"P\":\"x#y%23\",\"S\":\"1\",\"a\":\"x\",\"b\":\"y#\",\"id\":\"1\"}"},
+    };
+    RUN(fields, indexed);
+}
+
+static void test_separators_are_escaped(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "table jobs { key PK, SK  separator \"::\" escape }\n"
+        "entity J { PK = \"U::{user}::{n}\"  SK = \"{state}::x\"  user string  state string\n"
+        "  n number }\n";
+    static const struct case_ cases[] = {
+        {PUT, NULL, J("a::1%:", "b", ""),
+         ROW("U::a%3A%3A1%25%3A::1", "b::x", "\"n\":1,\"state\":\"b\",\"user\":\"a::1%:\"")},
+        // And back.
+        {PUT, NULL, "{\"PK\":\"U::a%3A%3A1%25%3A::1\",\"SK\":\"b::x\"}",
+         ROW("U::a%3A%3A1%25%3A::1", "b::x", "\"n\":1,\"state\":\"b\",\"user\":\"a::1%:\"")},
+        {PUT, NULL, "{\"PK\":\"U::a%3::1\",\"SK\":\"b::x\"}",
+         "Entity J: /user: expected string, got nothing; /n: expected number, got nothing"},
+    };
+    RUN(text, cases);
+}
+
+static void test_fixed(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "table pays { key id  index GSI1 (P, S)  index GSI2 (P2, rank number) }\n"
+        "entity P { id string  GSI1 = \"ALL\", \"{sum:fixed(2):pad(23)}#{id}\"\n"
+        "  GSI2 = \"RANKS\", rank\n"
+        "  sum number  rank number?  whole string? = fixed(sum, 0) }\n";
+#define PAY(sum, sort, whole)                                                                      \
+    {                                                                                              \
+        PUT, NULL, "{\"id\":\"i\",\"sum\":" sum "}",                                               \
+            "{\"P\":\"ALL\",\"S\":\"" sort "#i\",\"id\":\"i\",\"sum\":" sum ",\"whole\":\"" whole  \
+            "\"}"                                                                                  \
+    }
+    static const struct case_ cases[] = {
+        PAY("0", "00000000000000000000.00", "0"),
+        PAY("12.5", "00000000000000000012.50", "13"),
+        PAY("9.995", "00000000000000000010.00", "10"),
+        PAY("0.004", "00000000000000000000.00", "0"),
+        PAY("99999999999999999999.99", "99999999999999999999.99", "100000000000000000000"),
+        PAY("-0.001", "00000000000000000000.00", "0"),
+        PAY("-1.005", "000000000000000000-1.01", "-1"),
+        // A number stays one as the key of an index.
+        {PUT, NULL, "{\"id\":\"i\",\"rank\":7,\"sum\":1,\"whole\":\"w\"}",
+         "{\"P\":\"ALL\",\"P2\":\"RANKS\",\"S\":\"00000000000000000001.00#i\",\"id\":\"i\","
+         "\"rank\":7,\"sum\":1,\"whole\":\"w\"}"},
+    };
+    RUN(text, cases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +341,10 @@ int main(void)
         cmocka_unit_test(test_defaults_are_for_new_items),
         cmocka_unit_test(test_keys_have_normal_forms),
         cmocka_unit_test(test_null_is_absent),
+        cmocka_unit_test(test_times_have_one_form),
+        cmocka_unit_test(test_separators_are_forbidden),
+        cmocka_unit_test(test_separators_are_escaped),
+        cmocka_unit_test(test_fixed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
