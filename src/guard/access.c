@@ -10,14 +10,15 @@ enum { KEY_MAX = 64 << 10, MESSAGE_MAX = 16 << 10 };
 // ---- Arguments --------------------------------------------------------------------------------
 
 // How the attribute that the parameter is named after is normalised.
-static unsigned param_normal(const struct model_access *access, struct slice name)
+static unsigned param_normal(const struct model_access *access, const struct model_param *param)
 {
     for (size_t i = 0; i < access->entity_count; i++) {
-        const struct model_attribute *attribute = model_entity_attribute(access->entities[i], name);
+        const struct model_attribute *attribute =
+            model_entity_attribute(access->entities[i], param->name);
         if (attribute != NULL)
             return attribute->normal;
     }
-    return 0;
+    return model_type_form(param->type);
 }
 
 static const struct access_argument *
@@ -37,7 +38,7 @@ static bool bind_param(const struct model_access *access, const struct model_par
 {
     struct model_pointer at = {.name = param->name};
     *value = argument == NULL ? VALUE_NONE : argument->value;
-    unsigned normal = param_normal(access, param->name);
+    unsigned normal = param_normal(access, param);
     if (value->len > 0 && normal != 0 && value_type(*value) == VALUE_S) {
         *value = model_normalise(*value, normal, report->arena);
         if (value->len == 0)

@@ -88,8 +88,24 @@ static bool is_cased(struct slice text, bool upper)
     return true;
 }
 
+// A time in the one form of its type. What is no time stays, and will be refused.
+static struct slice normal_time(struct slice value, unsigned form, struct arena *arena)
+{
+    struct model_time time;
+    struct buf text;
+    if (!model_timestamp_parse(value_bytes(value), &time) || model_time_has_form(&time, form))
+        return value;
+    buf_init(&text, 64);
+    bool fits = model_time_put_form(&time, form, &text);
+    struct slice made = !fits ? value : model_string(arena, buf_view(&text));
+    buf_release(&text);
+    return made;
+}
+
 struct slice model_normalise(struct slice value, unsigned normal, struct arena *arena)
 {
+    if ((normal & MODEL_TIMES) != 0)
+        return normal_time(value, normal & MODEL_TIMES, arena);
     struct slice text = value_bytes(value);
     struct slice wanted = (normal & MODEL_TRIM) != 0 ? trimmed(text) : text;
     bool upper = (normal & MODEL_UPPER) != 0;

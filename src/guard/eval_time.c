@@ -212,6 +212,32 @@ bool model_time_text(const struct model_time *time, struct buf *out)
     return true;
 }
 
+// The digits of a fraction that a form has, without the point.
+static size_t form_digits(unsigned form)
+{
+    return form == MODEL_SECONDS ? 0 : form == MODEL_MILLISECONDS ? 3 : 6;
+}
+
+bool model_time_has_form(const struct model_time *time, unsigned form)
+{
+    size_t digits = form_digits(form);
+    return form == 0 || (!time->minutes && slice_is(time->zone, "Z") &&
+                         time->fraction.len == (digits == 0 ? 0 : digits + 1));
+}
+
+bool model_time_put_form(const struct model_time *time, unsigned form, struct buf *out)
+{
+    struct broken broken;
+    if (!break_down(time->seconds, &broken))
+        return false;
+    put_date(&broken, out);
+    put_time(&broken, false, out);
+    for (size_t i = 0; i <= form_digits(form) && form != MODEL_SECONDS; i++)
+        buf_byte(out, i < time->fraction.len ? time->fraction.ptr[i] : i == 0 ? '.' : '0');
+    buf_byte(out, 'Z');
+    return true;
+}
+
 static int64_t floor_seconds(int64_t ms)
 {
     return (ms >= 0 ? ms : ms - 999) / 1000;

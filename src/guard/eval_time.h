@@ -2,7 +2,7 @@
 #ifndef GUARD_EVAL_TIME_H
 #define GUARD_EVAL_TIME_H
 
-#include "base/buf.h"
+#include "model/model.h"
 
 // A point in time and the form it was written in, so that a sum can be written in the same form.
 struct model_time {
@@ -20,6 +20,12 @@ MUST_CHECK bool model_timestamp_parse(struct slice text, struct model_time *time
 
 // 2026-11-16.
 MUST_CHECK bool model_date_parse(struct slice text, struct model_time *time);
+
+// Whether it is written in one of the forms of enum model_normal (0: any); and the text in that
+// form: in UTC, with as many digits of the fraction, the others cut off. False outside of the
+// years.
+bool model_time_has_form(const struct model_time *time, unsigned form);
+MUST_CHECK bool model_time_put_form(const struct model_time *time, unsigned form, struct buf *out);
 
 // In the time's own form. False (nothing appended) outside of the years 0 to 9999.
 MUST_CHECK bool model_time_text(const struct model_time *time, struct buf *out);

@@ -150,7 +150,7 @@ static bool text_fits(const struct model_type *type, struct slice text)
     case MODEL_UUID:
         return is_uuid(text);
     case MODEL_TIMESTAMP:
-        return model_timestamp_parse(text, &time);
+        return model_timestamp_parse(text, &time) && model_time_has_form(&time, type->form);
     case MODEL_DATE:
         return model_date_parse(text, &time);
     case MODEL_EMAIL:

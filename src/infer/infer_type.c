@@ -3,6 +3,8 @@
 // again and again. Maps are objects with a name of their own, or records if their names vary.
 #include "infer/infer_internal.h"
 
+#include "guard/validate.h"
+
 #include "value/number.h"
 
 #include <ctype.h>
@@ -89,6 +91,26 @@ static bool is_open(struct slice name)
            infer_ends(name, "id");
 }
 
+// Times of one form keep it; others may have any, so that nothing has to be written anew.
+static const char *time_form(const struct values *values)
+{
+    static const struct {
+        unsigned form;
+        const char *text;
+    } forms[] = {{MODEL_MILLISECONDS, ""},
+                 {MODEL_SECONDS, "(seconds)"},
+                 {MODEL_MICROSECONDS, "(microseconds)"}};
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        const struct model_type type = {.kind = MODEL_TIMESTAMP, .form = forms[i].form};
+        size_t same = 0;
+        while (same < values->count && model_value_fits(&type, values->list[same]))
+            same++;
+        if (same == values->count)
+            return forms[i].text;
+    }
+    return "(any)";
+}
+
 static void put_string(const struct values *values, struct buf *out)
 {
     static const struct {
@@ -102,6 +124,8 @@ static void put_string(const struct values *values, struct buf *out)
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         if (all_are(values, kinds[i].kind)) {
             buf_text(out, kinds[i].name);
+            if (kinds[i].kind == MODEL_TIMESTAMP)
+                buf_text(out, time_form(values));
             return;
         }
     }

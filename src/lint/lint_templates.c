@@ -88,17 +88,34 @@ void lint_delimiter_in_text(struct lint *lint, const struct lint_key *key,
 
 // ---- L012 ----------------------------------------------------------------------------------
 
-enum time_form { TIME_NONE, TIME_TIMESTAMP, TIME_DATE, TIME_EPOCH, TIME_TEXT };
+enum time_form {
+    TIME_NONE,
+    TIME_SECONDS,
+    TIME_MILLISECONDS,
+    TIME_MICROSECONDS,
+    TIME_DATE,
+    TIME_EPOCH,
+    TIME_TEXT,
+};
 
-static const char *const form_names[] = {"", "a timestamp", "a date", "epoch seconds",
+static const char *const form_names[] = {"",
+                                         "a timestamp with seconds",
+                                         "a timestamp with milliseconds",
+                                         "a timestamp with microseconds",
+                                         "a date",
+                                         "epoch seconds",
                                          "a string of any form"};
 
 static enum time_form form_of(const struct lint_field *field)
 {
     if (field->attribute == NULL || field->shaped)
         return TIME_NONE;
+    unsigned form = field->type == NULL ? 0 : model_type_form(field->type);
     if (model_type_has(field->type, MODEL_TIMESTAMP))
-        return model_type_has(field->type, MODEL_EPOCH) ? TIME_TEXT : TIME_TIMESTAMP;
+        return model_type_has(field->type, MODEL_EPOCH) || form == 0 ? TIME_TEXT
+               : form == MODEL_SECONDS                               ? TIME_SECONDS
+               : form == MODEL_MILLISECONDS                          ? TIME_MILLISECONDS
+                                                                     : TIME_MICROSECONDS;
     if (model_type_has(field->type, MODEL_DATE))
         return TIME_DATE;
     if (model_type_has(field->type, MODEL_EPOCH))
@@ -125,7 +142,7 @@ static void text_times(struct lint *lint, const struct lint_key *key)
             continue;
         lint_find(lint, attribute->at,
                   lint_text(lint, "%.*s timestamp, or epoch", SLICE_FMT(attribute->name)),
-                  "%.*s of %.*s is a time by its name and sorts, but may be of any form",
+                  "%.*s of %.*s is a time and sorts, but may be of any form",
                   SLICE_FMT(attribute->name), SLICE_FMT(key->entity->name));
     }
 }

@@ -271,6 +271,7 @@ static void check_attribute(struct model_file *file, const struct model_attribut
     struct slice name = attribute->name;
     if (attribute->type->kind == MODEL_ANY && attribute->type->name.len > 0)
         return; // a type that is not known
+    ((struct model_attribute *)attribute)->normal |= model_type_form(attribute->type);
     if (attribute->version && stored != VALUE_N)
         (void)file_error(file, attribute->at, "\"%.*s\" counts versions: it has to be a number",
                          SLICE_FMT(name));
@@ -278,7 +279,7 @@ static void check_attribute(struct model_file *file, const struct model_attribut
         (void)file_error(file, attribute->at,
                          "\"%.*s\" cannot be unique: only text, numbers and binary can",
                          SLICE_FMT(name));
-    if (attribute->normal != 0 && !is_text(attribute->type))
+    if ((attribute->normal & ~(unsigned)MODEL_TIMES) != 0 && !is_text(attribute->type))
         (void)file_error(file, attribute->at,
                          "lower, upper and trim are for text; \"%.*s\" is none", SLICE_FMT(name));
 }

@@ -9,6 +9,7 @@ const char *const model_mode_words[] = {"off", "warn", "enforce", NULL};
 const char *const model_leave_words[] = {"allow", "warn", "reject", NULL};
 const char *const model_stream_words[] = {"off",       "keys_only",          "new_image",
                                           "old_image", "new_and_old_images", NULL};
+const char *const model_form_words[] = {"any", "seconds", "milliseconds", "microseconds", NULL};
 const char *const model_op_words[] = {
 #define X(op, text) text,
     MODEL_OP_LIST(X)

@@ -19,6 +19,17 @@ struct model_table;
 struct model_entity;
 struct model_attribute;
 
+// How the text of an attribute is changed before it is judged.
+enum model_normal {
+    MODEL_LOWER = 1,
+    MODEL_UPPER = 2,
+    MODEL_TRIM = 4,
+    MODEL_SECONDS = 8, // times: 2026-11-16T09:30:00Z
+    MODEL_MILLISECONDS = 16,
+    MODEL_MICROSECONDS = 32,
+    MODEL_TIMES = MODEL_SECONDS | MODEL_MILLISECONDS | MODEL_MICROSECONDS,
+};
+
 // ---- Types -------------------------------------------------------------------------------
 
 // X(kind, name in the language, the type an item stores it as or VALUE_TYPES if several)
@@ -29,7 +40,7 @@ struct model_attribute;
     X(BOOLEAN, "boolean", VALUE_BOOL)                                                              \
     X(BINARY, "binary", VALUE_B)                                                                   \
     X(UUID, "uuid", VALUE_S)                                                                       \
-    X(TIMESTAMP, "timestamp", VALUE_S) /* ISO 8601 with date, time and zone */                     \
+    X(TIMESTAMP, "timestamp", VALUE_S) /* ISO 8601 in UTC, see model_type.form */                  \
     X(DATE, "date", VALUE_S)           /* 2026-11-16 */                                            \
     X(EPOCH, "epoch", VALUE_N)         /* whole seconds since 1970 */                              \
     X(EMAIL, "email", VALUE_S)                                                                     \
@@ -59,6 +70,7 @@ struct model_type {
     struct slice min;     // NUMBER, INTEGER, EPOCH: of the value; STRING, BINARY, LIST, SET: of the
     struct slice max;     // length (characters, bytes, members)
     struct slice literal; // LITERAL: an encoded value (S, N or BOOL)
+    unsigned form;        // TIMESTAMP: one of MODEL_TIMES, or 0: any date and time with a zone
     const struct model_type *item;        // LIST, SET, RECORD: of each member
     size_t option_count;                  // UNION
     const struct model_type **options;    // never unions themselves
@@ -138,8 +150,6 @@ struct model_template {
 
 // ---- Entities ----------------------------------------------------------------------------
 
-enum model_normal { MODEL_LOWER = 1, MODEL_UPPER = 2, MODEL_TRIM = 4 };
-
 struct model_attribute {
     struct slice name;
     struct slice doc;      // comment above it or behind it, without slashes; may be empty
@@ -154,7 +164,7 @@ struct model_attribute {
     bool immutable;                     // cannot change once it is there
     bool version;                       // 1 at first, one more with each change
     bool deprecated;
-    unsigned normal; // enum model_normal: how its text is changed before it is judged
+    unsigned normal; // enum model_normal; that of its type, too
 };
 
 // How a key part (of the table, or of one index) comes about in an entity's items.
@@ -318,6 +328,7 @@ extern const char *const model_mode_words[];
 extern const char *const model_leave_words[];
 extern const char *const model_stream_words[];
 extern const char *const model_op_words[];
+extern const char *const model_form_words[]; // any, seconds, milliseconds, microseconds
 extern const char *const model_function_words[];
 // Types by their kind, "" for those that have no word; and "list" behind them.
 extern const char *const model_type_words[MODEL_KINDS + 1];
@@ -389,6 +400,8 @@ const struct model_attribute *model_type_field(const struct model_type *type, st
 enum value_type model_type_stored(const struct model_type *type);
 // Whether it, or an option of it, is of this kind. NULL is of none.
 bool model_type_has(const struct model_type *type, enum model_kind kind);
+// The form that times of this type have, or 0: it is no time, or may be other text as well.
+unsigned model_type_form(const struct model_type *type);
 // The type of what a resolved path names, or NULL if the model does not say.
 const struct model_type *model_path_type(const struct model_expr *path);
 // "?" or "?!" behind the type of an optional attribute, else "".

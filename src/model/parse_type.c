@@ -154,9 +154,29 @@ static struct model_type *mention(struct model_file *file)
     return named->type;
 }
 
+// "timestamp", or with its form: timestamp(seconds). The word is taken.
+static struct model_type *timestamp(struct model_file *file)
+{
+    struct model_parser *p = &file->p;
+    struct model_type *type = new_type(file, MODEL_TIMESTAMP);
+    size_t word = 2; // milliseconds
+    if (type == NULL)
+        return NULL;
+    if (parse_at(p, MODEL_TOKEN_LPAREN) && !parse_peek(p)->first) {
+        (void)parse_take(p);
+        if (!parse_choice(p, model_form_words, &word) ||
+            !parse_expect(p, MODEL_TOKEN_RPAREN, "\")\""))
+            return NULL;
+    }
+    type->form = word == 0 ? 0 : (unsigned)MODEL_SECONDS << (word - 1);
+    return type;
+}
+
 static struct model_type *worded(struct model_file *file)
 {
     struct model_parser *p = &file->p;
+    if (parse_accept_word(p, model_type_words[MODEL_TIMESTAMP]))
+        return timestamp(file);
     for (size_t i = 0; i < MODEL_KINDS; i++)
         if (model_type_words[i][0] != 0 && parse_accept_word(p, model_type_words[i]))
             return new_type(file, (enum model_kind)i);

@@ -84,6 +84,19 @@ static void string_text(struct slice text, struct buf *out)
     buf_byte(out, '"');
 }
 
+unsigned model_type_form(const struct model_type *type)
+{
+    unsigned form = type->kind == MODEL_TIMESTAMP ? type->form : 0;
+    for (size_t i = 0; i < type->option_count; i++) {
+        const struct model_type *option = type->options[i];
+        if (option->kind == MODEL_TIMESTAMP && form == 0)
+            form = option->form;
+        else if (model_type_stored(option) == VALUE_S || option->kind == MODEL_ANY)
+            return 0;
+    }
+    return form;
+}
+
 bool model_type_has(const struct model_type *type, enum model_kind kind)
 {
     for (size_t i = 0; type != NULL && i < type->option_count; i++)
@@ -168,6 +181,14 @@ static void list_text(const struct model_type *type, struct buf *out)
     range_text(type, out);
 }
 
+static const char *form_word(unsigned form)
+{
+    size_t word = 0;
+    while (form >> word >= MODEL_SECONDS)
+        word++;
+    return model_form_words[word];
+}
+
 void model_type_text(const struct model_type *type, struct buf *out)
 {
     if (type->name.len > 0) {
@@ -200,6 +221,8 @@ void model_type_text(const struct model_type *type, struct buf *out)
     default:
         buf_text(out, model_type_words[type->kind]);
         range_text(type, out);
+        if (type->kind == MODEL_TIMESTAMP && type->form != MODEL_MILLISECONDS)
+            buf_printf(out, "(%s)", form_word(type->form));
         break;
     }
 }

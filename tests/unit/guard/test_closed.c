@@ -201,6 +201,46 @@ static void test_null_is_absent(void **state)
     RUN(text, cases);
 }
 
+static void test_times_have_one_form(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "table logs { key id  index GSI1 (P, S) }\n"
+        "entity E {\n"
+        "  id string  GSI1 = \"ALL\", \"{at}\"\n"
+        "  at timestamp?  second timestamp(seconds)?  micro timestamp(microseconds)?\n"
+        "  free timestamp(any)?  list timestamp[]?  inner { at: timestamp(seconds) }?\n"
+        "  either timestamp | epoch?  made timestamp(seconds)? = at + 1h }\n";
+#define LOG(more)       "{\"id\":\"1\"" more "}"
+#define KEYED(at, more) "{\"P\":\"ALL\",\"S\":\"" at "\",\"at\":\"" at "\"" more
+    static const struct case_ cases[] = {
+        {PUT, NULL, LOG(",\"at\":\"2026-11-16T10:00:00+02:00\",\"made\":null"),
+         KEYED("2026-11-16T08:00:00.000Z", ",\"id\":\"1\",\"made\":null}")},
+        {PUT, NULL, LOG(",\"at\":\"2026-11-16T08:00:00.123456Z\""),
+         KEYED("2026-11-16T08:00:00.123Z", ",\"id\":\"1\",\"made\":\"2026-11-16T09:00:00Z\"}")},
+        {PUT, NULL, LOG(",\"second\":\"2026-12-31T23:30:00.9-01:00\""),
+         LOG(",\"second\":\"2027-01-01T00:30:00Z\"")},
+        {PUT, NULL, LOG(",\"micro\":\"2026-12-31T23:30Z\""),
+         LOG(",\"micro\":\"2026-12-31T23:30:00.000000Z\"")},
+        {PUT, NULL, LOG(",\"free\":\"2026-12-31T23:30+01:00\""),
+         "{\"free\":\"2026-12-31T23:30+01:00\",\"id\":\"1\"}"},
+        {PUT, NULL, LOG(",\"inner\":{\"at\":\"2026-12-31T23:30:00.5Z\"}"),
+         LOG(",\"inner\":{\"at\":\"2026-12-31T23:30:00Z\"}")},
+        {PUT, NULL, "{\"either\":\"2026-01-01T00:00Z\",\"id\":\"1\"}",
+         "{\"either\":\"2026-01-01T00:00:00.000Z\",\"id\":\"1\"}"},
+        {PUT, NULL, "{\"either\":5,\"id\":\"1\"}", "{\"either\":5,\"id\":\"1\"}"},
+        // In a list it has to come in its form; and what is no time is none.
+        {PUT, NULL, LOG(",\"list\":[\"2026-12-31T23:30:00Z\"]"),
+         "Entity E: /list/0: expected timestamp, got \"2026-12-31T23:30:00Z\""},
+        {PUT, NULL, LOG(",\"second\":\"2026-12-31\""),
+         "Entity E: /second: expected timestamp(seconds), got \"2026-12-31\""},
+        // The year 0 in UTC is none.
+        {PUT, NULL, LOG(",\"at\":\"0000-01-01T00:00:00+01:00\""),
+         "Entity E: /at: expected timestamp, got \"0000-01-01T00:00:00+01:00\""},
+    };
+    RUN(text, cases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_defaults_are_for_new_items),
         cmocka_unit_test(test_keys_have_normal_forms),
         cmocka_unit_test(test_null_is_absent),
+        cmocka_unit_test(test_times_have_one_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

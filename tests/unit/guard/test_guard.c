@@ -81,7 +81,8 @@ static void test_new_items(void **state)
          "\"address\":{\"city\":\" Ulm \"}}",
          "{\"GSI1PK\":\"ORDERS#open\",\"GSI1SK\":\"00000000#42\",\"PK\":\"USER#7\",\"SK\":"
          "\"ORDER#000042\",\"address\":{\"city\":\"Ulm\",\"country\":\"DE\"},\"kind\":\"Order\","
-         "\"number\":42,\"paidAt\":\"1970-01-01T00:00:00Z\",\"rev\":1,\"state\":\"open\",\"total\":"
+         "\"number\":42,\"paidAt\":\"1970-01-01T00:00:00.000Z\",\"rev\":1,\"state\":\"open\","
+         "\"total\":"
          "0,\"ttl\":604800,\"user\":\"7\"}"},
     };
     RUN(model, cases);
@@ -139,10 +140,10 @@ static void test_updates(void **state)
         // What the client set itself stays; the optional default does not come back.
         {UPDATE, OLD_USER,
          USER_HEAD "\"createdAt\":\"" OLD_NOW "\",\"email\":\"a@b.de\",\"kind\":\"User\","
-                   "\"role\":\"user\",\"updatedAt\":\"2000-01-01T00:00:00Z\",\"userId\":\"" U1
+                   "\"role\":\"user\",\"updatedAt\":\"2000-01-01T00:00:00.000Z\",\"userId\":\"" U1
                    "\"}",
          USER_HEAD "\"createdAt\":\"" OLD_NOW "\",\"email\":\"a@b.de\",\"kind\":\"User\","
-                   "\"role\":\"user\",\"updatedAt\":\"2000-01-01T00:00:00Z\",\"userId\":\"" U1
+                   "\"role\":\"user\",\"updatedAt\":\"2000-01-01T00:00:00.000Z\",\"userId\":\"" U1
                    "\"}"},
         // A sparse entry goes with its source. So does what was stale before.
         {UPDATE,
@@ -466,7 +467,8 @@ static void test_native(void **state)
                                "}\n";
     static const struct case_ cases[] = {
         {PUT, NULL, "{\"at\":5,\"time\":\"2026-11-16T00:00:00Z\"}",
-         "{\"at\":5,\"day\":\"2026-11-16\",\"device\":\"d\",\"time\":\"2026-11-16T00:00:00Z\"}"},
+         "{\"at\":5,\"day\":\"2026-11-16\",\"device\":\"d\",\"time\":\"2026-11-16T00:00:00."
+         "000Z\"}"},
         {PUT, NULL, "{\"at\":5,\"kind\":\"k\",\"zone\":\"z\"}",
          "{\"at\":5,\"device\":\"d\",\"kind\":\"k\",\"zone\":\"z\"}"},
         {PUT, NULL, "{\"kind\":\"k\"}", "Entity Event: /at: expected number, got nothing"},

@@ -114,14 +114,14 @@ static const struct smell smells[] = {
     {"L012",
      TABLE
      "entity Thing { PK = \"T#{id}\" SK = \"{createdAt}#{id}\"  id uuid  createdAt string }\n",
-     "createdAt of Thing is a time by its name and sorts, but may be of any form",
+     "createdAt of Thing is a time and sorts, but may be of any form",
      TABLE
      "entity Thing { PK = \"T#{id}\" SK = \"{createdAt}#{id}\"  id uuid  createdAt timestamp }\n"},
     {"L012",
      TABLE
      "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"F\", \"{at}\"  id uuid  at timestamp }\n"
      "entity Other { PK = \"O#{id}\" SK = \"A\"  GSI1 = \"F\", \"{at}\"  id uuid  at date }\n",
-     "one sorts by a timestamp and the other by a date",
+     "one sorts by a timestamp with milliseconds and the other by a date",
      TABLE
      "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"F\", \"{at}\"  id uuid  at timestamp }\n"
      "entity Other { PK = \"O#{id}\" SK = \"A\"  GSI1 = \"G\", \"{at}\"  id uuid  at date }\n"},
