@@ -104,12 +104,16 @@ def type_changes(text):
         yield 'one more value', text[:last.end()] + ' | ' + more + text[last.end():]
         yield 'any text', re.sub(r'\(?\s*(?:(?:%s|\d+)\s*\|?\s*)+\)?' % STRING, 'string' if more != '99' else 'number', text, count=1)
     for one, other in (('string', 'string | number'), ('number', 'number | string'), ('boolean', 'boolean | string'),
-                       ('timestamp', 'string'), ('epoch', 'number'), ('email', 'string'), ('url', 'string'), ('integer', 'number'),
+                       (r'timestamp(?:\(any\))?', 'string'), ('epoch', 'number'), ('email', 'string'), ('url', 'string'), ('integer', 'number'),
                        ('object', 'any')):
         match = re.search(r'(?<![\w"])%s(?![\w"(])' % one, text)
         if match and not re.search(r'\|\s*%s|%s\s*\|' % (other.split()[-1], other.split()[-1]), text):
             wider = '(%s)' % other if '|' in other else other
             yield 'a wider type', text[:match.start()] + wider + text[match.end():]
+    if re.search(r'\btimestamp\b(?!\()', text):
+        yield 'a time of any form', re.sub(r'\btimestamp\b', 'timestamp(any)', text)
+    if 'timestamp(any)' in text:
+        yield 'a time of one form', text.replace('timestamp(any)', 'timestamp')
     yield 'any', re.sub(r'^.*?(\?)?$', r'any\1', text)
     if '[]' in text:
         yield 'no list', text.replace('[]', '', 1)

@@ -467,6 +467,10 @@ class Maker:
                  lambda answers, _: (ok(answers[0]), refused(answers[1], attribute.name)))
 
     def normal_form(self, entity, attribute):
+        if attribute.type.name == 'timestamp':
+            item = {**self.item(entity), attribute.name: '2026-02-03T04:05:06.000Z'}
+            sent = {**item, attribute.name: '2026-02-03T06:05:06+02:00'}
+            self.stores(entity, '%s in its normal form' % attribute.name, typed_as(entity, sent), entity.stored(item))
         if not attribute.lower and not attribute.trim:
             return
         item = self.item(entity)

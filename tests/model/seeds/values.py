@@ -2,7 +2,8 @@
 
 A type is text, in the words of the documents:
 
-    string  number  number(1..10)  integer(1..)  boolean  timestamp  date  epoch  email  url  null  any  object
+    string  number  number(1..10)  integer(1..)  boolean  date  epoch  email  url  null  any  object
+    timestamp (in one form: UTC, milliseconds)      moment (a time in the form it was written in)
     "a" | "b"      T | U      T?      T[]      map<T>      { name: T, other?: U }      Name
 
 `fits` and `misfits` are small lists that mark out the type: the ends of a range, each literal, and beside each of them what
@@ -17,6 +18,7 @@ SCALARS = {  # name: (what fits, what does not)
     'integer': ([7, 8], [0.5, '7', True]),
     'boolean': ([True, False], ['true', 1]),
     'timestamp': (['2026-02-03T04:05:06.789Z', '2027-03-04T05:06:07.890Z'], ['yesterday', 'text', 7, True]),
+    'moment': (['2026-02-03T04:05:06.789Z', '2027-03-04T05:06:07Z', '2027-03-04T05:06+01:00'], ['yesterday', 'text', 7, True]),
     'date': (['2026-02-03', '2027-03-04'], ['yesterday', '2026-02', 7]),
     'epoch': ([1900000000, 2000000000], [0.5, '1900000000', 'text']),
     'email': (['ada@example.com', 'bob@example.com'], ['nobody', 7]),
@@ -30,11 +32,12 @@ SCALARS = {  # name: (what fits, what does not)
 class Type:
     """What fits, what does not, and may it be missing? Of a map with fields, and of a list, also the types within."""
 
-    def __init__(self, fits, misfits, optional=False, literals=None, within=None):
+    def __init__(self, fits, misfits, optional=False, literals=None, within=None, name=None):
         self.fits, self.misfits, self.optional, self.literals, self.within = fits, misfits, optional, literals, within or {}
+        self.name = name
 
     def maybe(self, optional=True):
-        return Type(self.fits, self.misfits, self.optional or optional, self.literals, self.within)
+        return Type(self.fits, self.misfits, self.optional or optional, self.literals, self.within, self.name)
 
     def sample(self, name, n):
         """A value of an attribute for the nth item: a text of its own where the type takes any."""
@@ -155,7 +158,7 @@ class Reader:
             return self.names[token]
         if self.peek() == '(':
             return ranged(token, *self.range())
-        return Type(*SCALARS[token])
+        return Type(*SCALARS[token], name=token)
 
     def range(self):
         self.take('(')
