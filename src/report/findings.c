@@ -31,8 +31,7 @@ void report_free(struct report *report)
 
 // ---- Places -----------------------------------------------------------------------------------
 
-// The option of a union that has members, or the type itself.
-static const struct model_type *with_members(const struct model_type *type)
+const struct model_type *report_container(const struct model_type *type)
 {
     for (size_t i = 0; type->kind == MODEL_UNION && i < type->option_count; i++) {
         enum model_kind kind = type->options[i]->kind;
@@ -55,7 +54,7 @@ static void put_path(const struct model_table *model, struct slice entity, struc
         pointer = step.ptr + step.len == pointer.ptr + pointer.len
                       ? slice_of(NULL, 0)
                       : slice_of(step.ptr + step.len, rest.len + 1);
-        const struct model_type *up = type == NULL ? NULL : with_members(type);
+        const struct model_type *up = type == NULL ? NULL : report_container(type);
         bool member = up != NULL && (up->kind == MODEL_LIST || up->kind == MODEL_RECORD);
         const struct model_attribute *attribute = NULL;
         if (depth == 0 && of != NULL)

@@ -16,6 +16,7 @@ struct widened {
     struct slice entity;
     const struct model_type *type; // as it would be
     bool optional;
+    bool strict; // not null
     bool changed;
 };
 
@@ -236,16 +237,6 @@ struct place {
     size_t depth;
 };
 
-static const struct model_type *container_of(const struct model_type *type)
-{
-    for (size_t i = 0; type->kind == MODEL_UNION && i < type->option_count; i++) {
-        enum model_kind kind = type->options[i]->kind;
-        if (kind == MODEL_OBJECT || kind == MODEL_LIST || kind == MODEL_RECORD)
-            return type->options[i];
-    }
-    return type;
-}
-
 // A type that has its own declaration, which is changed instead of the attribute's.
 static void enter_type(struct place *place, const struct model_type *type)
 {
@@ -274,7 +265,7 @@ static bool find_place(struct proposing *p, const struct report_finding *finding
     enter_type(place, type);
     while (rest.len > 0) {
         step = slice_cut(&rest, '/');
-        type = container_of(type);
+        type = report_container(type);
         if (type->kind == MODEL_OBJECT) {
             *place = (struct place){.entity = entity, .object = type, .name = step};
             place->attribute = model_type_field(type, step);
@@ -298,7 +289,7 @@ static const struct model_type *accept_inside(struct proposing *p, const struct 
 {
     if (depth == 0)
         return accept(p, type, actual, many);
-    struct model_type made = *container_of(type);
+    struct model_type made = *report_container(type);
     made.item = accept_inside(p, made.item, depth - 1, actual, many);
     // A union of which only one option is a container: the others stay.
     if (type->kind != MODEL_UNION)
@@ -308,7 +299,7 @@ static const struct model_type *accept_inside(struct proposing *p, const struct 
         make(p, type->options, type->option_count * sizeof(*type->options));
     const struct model_type *option = make(p, &made, sizeof(made));
     for (size_t i = 0; options != NULL && i < type->option_count; i++) {
-        if (type->options[i] == container_of(type))
+        if (type->options[i] == report_container(type))
             options[i] = option;
     }
     whole.options = options;
@@ -333,6 +324,7 @@ static struct widened *widened_of(struct proposing *p, const struct place *place
     one->attribute = place->attribute;
     one->type = place->named != NULL ? place->named : place->attribute->type;
     one->optional = place->named == NULL && place->attribute->optional;
+    one->strict = one->optional && place->attribute->strict;
     if (place->named != NULL) {
         struct model_type bare = *place->named;
         bare.name = slice_of(NULL, 0);
@@ -354,6 +346,11 @@ static bool widen(struct proposing *p, const struct report_finding *finding,
             // What is missing inside of a list is not a matter of its type.
             changed = changed || (place->depth == 0 && place->named == NULL && !one->optional);
             one->optional = one->optional || (place->depth == 0 && place->named == NULL);
+            continue;
+        }
+        if (actual.type == VALUE_NULL && one->strict && place->depth == 0) {
+            one->strict = false;
+            changed = true;
             continue;
         }
         const struct model_type *wider = accept_inside(p, one->type, place->depth, &actual, many);
@@ -421,7 +418,7 @@ static void change_type(struct proposing *p, const struct widened *one)
     struct slice text = p->table->model->text;
     struct slice written = one->named != NULL ? one->named->written : one->attribute->written;
     // `name?: T` has its mark in front.
-    bool marked = one->named == NULL && one->attribute->optional &&
+    bool marked = one->named == NULL && one->attribute->optional && !one->attribute->strict &&
                   (written.len == 0 || written.ptr[written.len - 1] != '?');
     struct buf type;
     if (!is_within(text, written))
@@ -429,7 +426,7 @@ static void change_type(struct proposing *p, const struct widened *one)
     buf_init(&type, TEXT_MAX);
     model_type_text(one->type, &type);
     if (one->optional && !marked)
-        buf_byte(&type, '?');
+        buf_text(&type, one->strict ? "?!" : "?");
     add_edit(p, (struct edit){.offset = (size_t)(written.ptr - text.ptr),
                               .length = written.len,
                               .text = keep(p, &type)});

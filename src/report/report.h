@@ -52,6 +52,9 @@ struct report {
     struct arena arena;                     // of all slices; not stored
 };
 
+// The option of a union that has members, or the type itself.
+const struct model_type *report_container(const struct model_type *type);
+
 // A new, empty report of the table as it is now; report_free frees it, NULL is fine. Not NULL.
 struct report *report_new(const struct table *table, int64_t now_ms);
 void report_free(struct report *report);

@@ -360,11 +360,16 @@ class Maker:
 
     def values(self, entity, attribute):
         name, own = attribute.name, attribute.name in entity.in_key()
-        for value in attribute.type.fits[1:]:
-            if own or attribute.unique:
-                break
-            item = {**self.item(entity), name: value}
-            self.stores(entity, '%s may be %r' % (name, value), typed_as(entity, item), entity.stored(item))
+        for value in [] if own else attribute.type.fits[1:]:
+            if not attribute.unique:
+                item = {**self.item(entity), name: value}
+                self.stores(entity, '%s may be %r' % (name, value), typed_as(entity, item), entity.stored(item))
+        if attribute.type.optional and not own and None not in attribute.type.fits:
+            item = {**self.item(entity), name: None}
+            kept = dict(item)
+            if any(name in parts for parts in entity.table.indexes.values()):
+                del kept[name]  # the key of an index cannot be null
+            self.stores(entity, name + ' may be null', typed_as(entity, item), entity.stored(kept))
         nothing = [] if not attribute.type.misfits or None in attribute.type.fits or attribute.type.optional or own and not entity.table.type else [None]
         for value in attribute.type.misfits + nothing:
             item = typed_as(entity, {**self.item(entity), name: value})
