@@ -4,7 +4,7 @@
 
 #include "model/parse.h"
 
-enum { NAMES_MOST = 1000, GUESS_ITEMS = 1000, ITEM_MEMORY = 64 << 20 };
+enum { NAMES_MOST = 1000, NAME_MAX_LEN = 255, GUESS_ITEMS = 1000, ITEM_MEMORY = 64 << 20 };
 
 struct wanted {
     const struct model_expr *path;
@@ -36,6 +36,16 @@ static void want(void *context, const struct model_expr *path)
         (struct wanted){.path = path, .guess = model_guess_for(path->steps[0])};
 }
 
+// The item's memory goes with it, so the best name is kept elsewhere.
+static void guess(struct looking *looking, struct wanted *wanted, struct slice name)
+{
+    if (name.len > NAME_MAX_LEN)
+        return;
+    model_guess_candidate(&wanted->guess, name);
+    if (wanted->guess.best.ptr == name.ptr)
+        wanted->guess.best = arena_copy(looking->arena, name);
+}
+
 // False without an error once there is nothing left to look for.
 static bool look_for(struct looking *looking, struct slice names)
 {
@@ -49,7 +59,7 @@ static bool look_for(struct looking *looking, struct slice names)
         }
         value_iter_init(&iter, names);
         while (!wanted->found && looking->taken <= GUESS_ITEMS && value_iter_next(&iter))
-            model_guess_candidate(&wanted->guess, iter.name);
+            guess(looking, wanted, iter.name);
     }
     return looking->missing > 0;
 }

@@ -140,6 +140,8 @@ struct model_plan {
     char name[MODEL_NAME_SIZE + 1]; // of the text's record
     size_t count;
     struct model_target *targets;
+    size_t older_count; // models that the changes speak of
+    struct model **older;
     // Tables that have a model of this file, which does not name them any more. They stay.
     size_t unnamed_count;
     struct slice unnamed[MODEL_SAMPLES];
@@ -148,7 +150,13 @@ struct model_plan {
 // Parses the text and compares it with the tables as they are. model_plan_release() in any case.
 MUST_CHECK bool model_plan_make(struct workshop *shop, struct slice file, struct slice text,
                                 bool prune, struct model_plan *plan, struct error *error);
+// The same, but compares with a version of the tables' history, and with nothing else.
+MUST_CHECK bool model_plan_since(struct workshop *shop, struct slice file, struct slice text,
+                                 int64_t version, struct model_plan *plan, struct error *error);
 void model_plan_release(struct model_plan *plan);
+// False, with the error set, if a table has had this very model before the one it has now.
+MUST_CHECK bool model_plan_newer(struct workshop *shop, struct model_plan *plan,
+                                 struct error *error);
 // Reads the items of the tables that are concerned, or of all.
 MUST_CHECK bool model_plan_look(struct workshop *shop, struct model_plan *plan, uint64_t most,
                                 bool all, struct error *error);

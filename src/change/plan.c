@@ -3,6 +3,7 @@
 #include "change/model.h"
 
 #include "base/limits.h"
+#include "base/time_text.h"
 #include "tables/change.h"
 #include "tables/names.h"
 #include "tables/table_settings.h"
@@ -287,8 +288,9 @@ static bool find_unnamed(struct workshop *shop, struct model_plan *plan, struct 
     return ok;
 }
 
-bool model_plan_make(struct workshop *shop, struct slice file, struct slice text, bool prune,
-                     struct model_plan *plan, struct error *error)
+// Parses the text, and makes room for what is found out of its tables.
+static bool plan_open(struct workshop *shop, struct slice file, struct slice text,
+                      struct model_plan *plan, struct error *error)
 {
     *plan = (struct model_plan){.file = file.len > 0 ? file : SLICE_LIT("model.dolmen")};
     arena_init(&plan->arena, PLAN_MEMORY);
@@ -298,8 +300,14 @@ bool model_plan_make(struct workshop *shop, struct slice file, struct slice text
     if (plan->model->table_count == 0)
         return error_validation(error, "The model has no table.");
     plan->targets = arena_zalloc(&plan->arena, plan->model->table_count, sizeof(*plan->targets));
-    if (plan->targets == NULL)
-        return error_budget(error);
+    return plan->targets != NULL || error_budget(error);
+}
+
+bool model_plan_make(struct workshop *shop, struct slice file, struct slice text, bool prune,
+                     struct model_plan *plan, struct error *error)
+{
+    if (!plan_open(shop, file, text, plan, error))
+        return false;
     for (size_t i = 0; i < plan->model->table_count; i++) {
         struct model_target *target = &plan->targets[plan->count++];
         target->wanted = &plan->model->tables[i];
@@ -309,12 +317,119 @@ bool model_plan_make(struct workshop *shop, struct slice file, struct slice text
     return find_unnamed(shop, plan, error);
 }
 
+// ---- Versions ---------------------------------------------------------------------------------
+
+// The model of a version, with a reference; NULL with the error set.
+static struct model *version_model(struct workshop *shop, const struct table *table, int64_t number,
+                                   struct arena *arena, struct error *error)
+{
+    struct model_version version;
+    struct slice file;
+    struct slice text;
+    struct budget_account account = {.budget = shop->budget};
+    struct diagnostics *found = arena_alloc(arena, sizeof(*found));
+    if (found == NULL)
+        return (void)error_budget(error), NULL;
+    diagnostics_init(found, arena);
+    if (!model_version_get(shop->engine, table, number, arena, &version, error))
+        return NULL;
+    struct model *model = NULL;
+    if (version.text.len > 0 && model_record_read(shop->engine, version.text, arena, &file, &text))
+        model = model_parse_counted(file, text, found, &account);
+    if (model == NULL)
+        (void)error_set(error, ERR_RESOURCE_NOT_FOUND,
+                        "Table %.*s had no model in version %lld that can be read: see "
+                        "ListModelVersions.",
+                        SLICE_FMT(table->name), (long long)number);
+    return model;
+}
+
+static bool target_since(struct workshop *shop, struct model_plan *plan,
+                         struct model_target *target, int64_t version, struct error *error)
+{
+    target->changes = arena_alloc(&plan->arena, sizeof(*target->changes));
+    if (target->changes == NULL)
+        return error_budget(error);
+    model_changes_init(target->changes, &plan->arena);
+    target->live = engine_table(shop->engine, target->wanted->name);
+    if (target->live == NULL)
+        return table_not_found(error, target->wanted->name);
+    struct model *model = version_model(shop, target->live, version, &plan->arena, error);
+    if (model == NULL)
+        return false;
+    const struct model_table *before = model_table(model, target->live->name);
+    model_diff(before, target->wanted, target->changes);
+    target->same = target->changes->count == 0;
+    plan->older[plan->older_count++] = model; // the changes speak of it
+    return true;
+}
+
+bool model_plan_since(struct workshop *shop, struct slice file, struct slice text, int64_t version,
+                      struct model_plan *plan, struct error *error)
+{
+    if (!plan_open(shop, file, text, plan, error))
+        return false;
+    plan->older = arena_zalloc(&plan->arena, plan->model->table_count, sizeof(struct model *));
+    if (plan->older == NULL)
+        return error_budget(error);
+    for (size_t i = 0; i < plan->model->table_count; i++) {
+        struct model_target *target = &plan->targets[plan->count++];
+        target->wanted = &plan->model->tables[i];
+        if (!target_since(shop, plan, target, version, error))
+            return false;
+    }
+    return true;
+}
+
+struct recurring {
+    struct slice text;
+    int64_t found; // the last version that had it
+    int64_t found_ms;
+    int64_t last; // the last version that had any
+};
+
+static void note_recurring(void *context, const struct model_version *version)
+{
+    struct recurring *recurring = context;
+    if (slice_begins(version->did, SLICE_LIT("migrate")))
+        return;
+    recurring->last = version->number;
+    if (slice_equal(version->text, recurring->text)) {
+        recurring->found = version->number;
+        recurring->found_ms = version->time_ms;
+    }
+}
+
+bool model_plan_newer(struct workshop *shop, struct model_plan *plan, struct error *error)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct model_target *target = &plan->targets[i];
+        struct recurring recurring = {.text = slice_str(plan->name)};
+        char when[TIME_TEXT];
+        if (target->live == NULL || target->same)
+            continue;
+        if (!model_versions(shop->engine, target->live, note_recurring, &recurring, error))
+            return false;
+        if (recurring.found == 0 || recurring.found == recurring.last)
+            continue;
+        time_text(recurring.found_ms, when);
+        return error_validation(error,
+                                "Table %.*s had this model before, as version %lld of %s; it has "
+                                "version %lld now, which is newer.",
+                                SLICE_FMT(target->wanted->name), (long long)recurring.found, when,
+                                (long long)recurring.last);
+    }
+    return true;
+}
+
 void model_plan_release(struct model_plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
         table_release(plan->targets[i].live);
         guard_release(plan->targets[i].guard);
     }
+    for (size_t i = 0; i < plan->older_count; i++)
+        model_release(plan->older[i]);
     model_release(plan->model);
     arena_release(&plan->arena);
 }

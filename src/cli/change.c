@@ -192,6 +192,11 @@ bool change_print(struct target *target, void (*show)(struct slice answer))
     return fflush(stdout) == 0;
 }
 
+const char *change_plural(struct slice answer, const char *name)
+{
+    return json_member_number(answer, name) == 1 ? "" : "s";
+}
+
 void change_show_samples(const char *what, struct slice answer, const char *name)
 {
     struct arena arena;
@@ -207,9 +212,11 @@ void change_show_samples(const char *what, struct slice answer, const char *name
 
 static void show_entity(struct slice entity)
 {
-    if (json_member_number(entity, "Backfill") + json_member_number(entity, "Violations") > 0)
-        json_print(entity, "    {Entity}: {Items#} items, {Backfill#} to complete, {Violations#} "
-                           "that violate\n");
+    if (json_member_number(entity, "Backfill") + json_member_number(entity, "Violations") == 0)
+        return;
+    json_print(entity, "    {Entity}: {Items#} item");
+    printf("%s", change_plural(entity, "Items"));
+    json_print(entity, ", {Backfill#} to complete, {Violations#} that violate\n");
 }
 
 static void show_items(struct slice items)
@@ -271,8 +278,10 @@ void change_show(struct slice answer)
 
 static void tell_done(const char *table, struct slice progress)
 {
-    printf("table %s", table);
-    json_print(progress, ": {Done#} items looked at, {Written#} changed");
+    printf("table %s: ", table);
+    json_print(progress, "{Done#} item");
+    printf("%s", change_plural(progress, "Done"));
+    json_print(progress, " looked at, {Written#} changed");
     if (json_member_number(progress, "Violations") > 0)
         json_print(progress, ", {Violations} left as they are although they violate the model");
     printf("\n");

@@ -32,6 +32,8 @@ MUST_CHECK bool change_send(struct change_request *request, struct target *targe
 bool change_print(struct target *target, void (*show)(struct slice answer));
 // Shows the answer of DiffModel or ApplyModel in words.
 void change_show(struct slice answer);
+// What makes a count's noun right: "" for one, else "s".
+const char *change_plural(struct slice answer, const char *name);
 // Prints "{what} key  reason" for each element of a list of samples.
 void change_show_samples(const char *what, struct slice answer, const char *name);
 

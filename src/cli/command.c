@@ -290,7 +290,7 @@ bool cli_is_directory(const char *path)
 
 enum { MEMORY = 16 << 20, SHOWN_MAX = 64 << 20 };
 
-struct model *cli_model(struct slice name, struct slice text)
+struct model *cli_model_text(struct slice name, struct slice text)
 {
     struct arena arena;
     struct diagnostics found;
@@ -313,8 +313,8 @@ struct model *cli_model_file(struct cli_input *input, const char *path)
     struct model *model = NULL;
     buf_init(&text, SHOWN_MAX); // more than a model may have, so that the parser says it
     if (cli_read(input, path, &text))
-        model =
-            cli_model(slice_str(strcmp(path, "-") == 0 ? "model.dolmen" : path), buf_view(&text));
+        model = cli_model_text(slice_str(strcmp(path, "-") == 0 ? "model.dolmen" : path),
+                               buf_view(&text));
     buf_release(&text);
     return model;
 }

@@ -27,6 +27,7 @@ enum { CLI_ARGUMENTS_MAX = 64 };
     X(lint, CLI_ARGUMENTS_MAX)                                                                     \
     X(diff, 1)                                                                                     \
     X(apply, CLI_ARGUMENTS_MAX)                                                                    \
+    X(model, 1)                                                                                    \
     X(abandon, 1)                                                                                  \
     X(migrate, CLI_ARGUMENTS_MAX)                                                                  \
     X(verify, 1)                                                                                   \
@@ -111,7 +112,7 @@ bool cli_is_directory(const char *path); // or ends with a slash
 struct model;
 // Parses a model; or the file of one, or standard input if the path is "-". NULL after showing what
 // is wrong with it.
-MUST_CHECK struct model *cli_model(struct slice name, struct slice text);
+MUST_CHECK struct model *cli_model_text(struct slice name, struct slice text);
 MUST_CHECK struct model *cli_model_file(struct cli_input *input, const char *path);
 // Which of its tables may have been meant.
 struct model_guess cli_table_guess(const struct model *model, const char *name);

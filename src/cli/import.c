@@ -458,7 +458,7 @@ static bool find_types(struct importer *importer)
     struct slice text = json_member_text(answer, "Model", &importer->arena);
     if (text.len == 0)
         return true;
-    importer->model = cli_model(json_member_text(answer, "FileName", &importer->arena), text);
+    importer->model = cli_model_text(json_member_text(answer, "FileName", &importer->arena), text);
     if (importer->model != NULL)
         importer->model_table = model_table(importer->model, slice_str(importer->table));
     return importer->model != NULL;

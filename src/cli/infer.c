@@ -40,7 +40,7 @@ static void show_notes(const struct draft *draft)
 // Whether the proposal is a model; what is wrong with it is told.
 static bool check(struct inference *run, struct slice text)
 {
-    struct model *model = cli_model(SLICE_LIT("proposal"), text);
+    struct model *model = cli_model_text(SLICE_LIT("proposal"), text);
     model_release(model);
     return model != NULL ||
            cli_fail(run->input, "the proposal needs mending before it is a model.");

@@ -26,8 +26,11 @@ static void show_dry_run(struct slice answer)
     struct slice sample;
     struct slice item;
     arena_init(&arena, ANSWER_MEMORY);
-    json_print(answer, "{Matched#} items would be migrated: {Made#} made, {Removed#} removed, "
-                       "{Failed#} that cannot be\n");
+    json_print(answer, "{Matched#} item");
+    printf("%s", change_plural(answer, "Matched"));
+    json_print(answer,
+               " would be migrated: {Made#} made, {Removed#} removed, {Failed#} that cannot "
+               "be\n");
     struct json_list samples = json_list(answer, "Samples", &arena);
     while (json_list_next(&samples, &sample)) {
         struct json_list after = json_list(sample, "After", &arena);
@@ -44,7 +47,7 @@ static void show_done(struct slice answer)
     long long migrated =
         json_member_number(answer, "Matched") - json_member_number(answer, "Failed");
     json_print(answer, "migration {MigrationName} of table {TableName}: ");
-    printf("%lld items migrated", migrated);
+    printf("%lld item%s migrated", migrated, migrated == 1 ? "" : "s");
     json_print(answer, ", {Made#} made, {Removed#} removed, {Failed#} left as they are\n");
     change_show_samples("  cannot be migrated:", answer, "FailureSamples");
 }
@@ -200,8 +203,9 @@ static void print_state(struct slice migration)
                down ? " backwards" : "");
         print_time(migration, "EndDateTime");
     }
-    json_print(migration, ", {Matched#} items, {Made#} made, {Removed#} removed, {Failed#} left as "
-                          "they are");
+    json_print(migration, ", {Matched#} item");
+    printf("%s", change_plural(migration, "Matched"));
+    json_print(migration, ", {Made#} made, {Removed#} removed, {Failed#} left as they are");
     (void)json_print_given(migration, "Failure", ": {Failure}");
     printf("\n");
     arena_release(&arena);

@@ -63,7 +63,7 @@ static bool parse_attached(struct query *query, const char *table)
                         "table '%s' has no model; 'dolmen apply FILE' gives it one, or name a file "
                         "with --model.",
                         table);
-    query->model = cli_model(file, text);
+    query->model = cli_model_text(file, text);
     return query->model != NULL;
 }
 

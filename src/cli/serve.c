@@ -170,7 +170,9 @@ static bool models_apply(struct cli_input *input, struct api *api)
     buf_init(&target.response, LIMIT_RESPONSE);
     for (size_t i = 0; ok && (path = cli_repeated(input, "--model", i)) != NULL; i++) {
         struct change_request request;
-        (void)change_begin(&request, input, "Model", path);
+        struct json_writer *w = change_begin(&request, input, "Model", path);
+        json_put_flag(w, "Newer", !cli_given(input, "--older-model"));
+        // A start with an old file by mistake would take a model back that others rely on.
         ok = change_send(&request, &target, "ApplyModel") &&
              change_each_table(&target, change_attached);
     }

@@ -83,6 +83,7 @@ static bool apply_plan(struct api_call *call, const struct apply_model_request *
     uint64_t most = request->sample.set ? (uint64_t)request->sample.value : 0;
     // A plan that is impossible is refused before anything is read.
     if (!model_plan_allow(plan, true, &call->error) ||
+        (request->newer.value && !model_plan_newer(call_shop(call), plan, &call->error)) ||
         !model_plan_look(call_shop(call), plan, most, false, &call->error) ||
         !model_plan_allow(plan, request->force.value, &call->error))
         return false;
@@ -118,9 +119,13 @@ static void run_diff(struct api_call *call, const void *decoded)
     struct model_plan *plan = calloc(1, sizeof(*plan));
     uint64_t most = request->sample.set ? (uint64_t)request->sample.value : 0;
     ensure_memory(plan);
-    if (model_plan_make(call_shop(call), request->file_name, request->model, request->prune.value,
-                        plan, &call->error) &&
-        model_plan_look(call_shop(call), plan, most, true, &call->error)) {
+    bool ok = request->version.set
+                  ? model_plan_since(call_shop(call), request->file_name, request->model,
+                                     request->version.value, plan, &call->error)
+                  : model_plan_make(call_shop(call), request->file_name, request->model,
+                                    request->prune.value, plan, &call->error) &&
+                        model_plan_look(call_shop(call), plan, most, true, &call->error);
+    if (ok) {
         struct json_writer w = call_writer(call);
         model_plan_json(&w, plan);
         json_close_object(&w);

@@ -96,6 +96,41 @@ static bool model_json(struct api_call *call, struct json_writer *w, const struc
     return true;
 }
 
+static void version_members(struct json_writer *w, const struct model_version *version)
+{
+    json_put_integer(w, "Version", version->number);
+    json_put_time(w, "DateTime", version->time_ms);
+    json_put_string(w, "Action", version->did);
+    if (version->text.len > 0)
+        json_put_string(w, "Digest", model_digest(version->text));
+    if (version->file.len > 0)
+        json_put_string(w, "FileName", version->file);
+    if (version->previous > 0)
+        json_put_integer(w, "Previous", version->previous);
+}
+
+// One entry of the history, with its text.
+static bool describe_version(struct api_call *call, const struct table *table, int64_t number)
+{
+    struct model_version version;
+    struct slice file;
+    struct slice text;
+    struct json_writer w = call_writer(call);
+    if (!model_version_get(call_engine(call), table, number, &call->arena, &version, &call->error))
+        return false;
+    if (version.number == 0)
+        return error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
+                         "The model of table %.*s has no version %lld: see ListModelVersions.",
+                         SLICE_FMT(table->name), (long long)number);
+    json_form(&w, "{'TableName':%.*s", SLICE_FMT(table->name));
+    version_members(&w, &version);
+    if (version.text.len > 0 &&
+        model_record_read(call_engine(call), version.text, &call->arena, &file, &text))
+        json_put_string(&w, "Model", text);
+    json_close_object(&w);
+    return true;
+}
+
 enum step describe_model_start(struct api_call *call, const void *decoded)
 {
     const struct describe_model_request *request = decoded;
@@ -107,6 +142,8 @@ enum step describe_model_start(struct api_call *call, const void *decoded)
     if (table == NULL ||
         !model_work_read(call_engine(call), table, &call->arena, &work, &call->error))
         return STEP_FAILED;
+    if (request->version.set)
+        return describe_version(call, table, request->version.value) ? STEP_READY : STEP_FAILED;
     if (table->model.len == 0 && !is_gathering(&work))
         return step_failed(error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
                                      "Table %.*s has no model.", SLICE_FMT(table->name)));
@@ -169,15 +206,7 @@ static void version_json(void *context, const struct model_version *version)
 {
     struct json_writer *w = context;
     json_open_object(w);
-    json_put_integer(w, "Version", version->number);
-    json_put_time(w, "DateTime", version->time_ms);
-    json_put_string(w, "Action", version->did);
-    if (version->text.len > 0)
-        json_put_string(w, "Digest", model_digest(version->text));
-    if (version->file.len > 0)
-        json_put_string(w, "FileName", version->file);
-    if (version->previous > 0)
-        json_put_integer(w, "Previous", version->previous);
+    version_members(w, version);
     json_close_object(w);
 }
 

@@ -376,7 +376,55 @@ class Abandon(Case):
         self.assertEqual((none.code, 'has no model' in none.err), (1, True))
 
 
+class Versions(Case):
+    def test_old_texts_can_be_read_and_compared(self):
+        self.serve()
+        v1, v2 = self.file('v1.dolmen', V1), self.file('v2.dolmen', V2)
+        for path in (v1, v2):
+            self.assertEqual(self.cli('apply', path).code, 0)
+        self.assertEqual(self.cli('model', 'shop').out, V2)
+        self.assertEqual(self.cli('model', 'shop', '--version', '1').out, V1)
+        self.assertRegex(self.cli('model', 'shop', '--history').out,
+                         rf'^   1  \d{{4}}-\S+Z  [0-9a-f]{{12}}  apply  {v1}\n   2  \S+Z  [0-9a-f]{{12}}  apply  {v2}\n$')
+        found = self.cli('model', 'shop', '--version', '1', '--json').json()
+        self.assertEqual((found['Version'], found['Action'], found['FileName'], found['Model']), (1, 'apply', v1, V1))
+        since = self.cli('diff', v2, '--version', '1')
+        now = self.cli('diff', v2)
+        self.assertIn('nothing to change', now.out)
+        self.assertIn('attribute User.', since.out)
+        self.assertNotIn('items:', since.out)
+        self.assertIn('nothing to change', self.cli('diff', v1, '--version', '1').out)
+        for command, text in [(('model', 'shop', '--version', '9'), 'has no version 9'), (('diff', v2, '--version', '9'), 'no model in version 9'),
+                              (('model', 'none'), 'not found'), (('model',), 'name a table'),
+                              (('diff', self.file('none.dolmen', V1.replace('table shop', 'table none')), '--version', '1'), 'not found')]:
+            wrong = self.cli(*command)
+            self.assertNotEqual(wrong.code, 0, command)
+            self.assertIn(text, wrong.err, command)
+        self.assertEqual(self.cli('abandon', 'shop').code, 0)
+        self.assertEqual(self.cli('abandon', 'shop').code, 0)
+        self.assertIn('  no model      abandon', self.cli('model', 'shop', '--history').out)
+        none = self.cli('model', 'shop')
+        self.assertEqual((none.code, 'has no model' in none.err), (1, True))
+
+
 class Serve(Case):
+    def test_an_older_model_is_refused_unless_told(self):
+        v1, v2 = self.file('v1.dolmen', V1), self.file('v2.dolmen', V2)
+        for path in (v1, v2, v2):
+            self.serve('--model', path)
+            self.server.stop()
+        with self.assertRaises(RuntimeError) as caught:
+            Server(self.data, '--model', v1)
+        self.assertRegex(str(caught.exception), r'Table shop had this model before, as version 1 of \S+Z; it has version 2 now, which '
+                                                r'is newer')
+        self.serve()
+        self.assertEqual(self.describe()['Model'], V2)
+        # By hand nobody does it by mistake.
+        self.assertEqual(self.cli('apply', v1).code, 0)
+        self.server.stop()
+        self.serve('--model', v2, '--older-model')
+        self.assertEqual(self.settle()['Model'], V2)
+
     def test_models_at_start(self):
         v1 = self.file('v1.dolmen', V1)
         other = self.file('other.dolmen', 'table other {\n  key id\n}\nentity Thing {\n  id string\n}\n')
