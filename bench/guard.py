@@ -48,6 +48,9 @@ entity User {
 # The same with what is taken from the stored item: a version, what cannot change, unique values.
 STRICT = MODEL.replace('lower\n', 'lower, unique\n').replace('= now()\n', '= now()  immutable\n').replace(
     '  updatedAt ', '  revision    integer   version\n  updatedAt ')
+# Judged, but written in any case; "warned": with two things wrong with each item.
+WARN = MODEL.replace('type EntityType\n', 'type EntityType\n  guard warn\n')
+MODELS = {'model': MODEL, 'strict': STRICT, 'warn': WARN, 'warned': WARN}
 
 
 def item_of(number, round_, full):
@@ -78,7 +81,7 @@ def item_of(number, round_, full):
 
 def make_table(api, table):
     if table != 'bare':
-        api.call('ApplyModel', {'Model': MODEL if table == 'model' else STRICT})
+        api.call('ApplyModel', {'Model': MODELS[table]})
         while api.call('DescribeModel', {'TableName': 'users'})['Status'] != 'ACTIVE':
             time.sleep(0.1)
         return
@@ -99,7 +102,10 @@ def main(endpoint, phase, table, items, work, count):
     for i in range(int(count)):
         number = first + (i if work == 'insert' or phase == 'prepare' else i % 100)
         round_ = 0 if phase == 'prepare' else 1 + i // 100
-        api.call('PutItem', {'TableName': 'users', 'Item': item_of(number, round_, items == 'full')})
+        item = item_of(number, round_, items == 'full')
+        if table == 'warned':
+            item.update({'country': {'S': 'Great Britain'}, 'firstName': {'N': str(number)}})
+        api.call('PutItem', {'TableName': 'users', 'Item': item})
 
 
 main(*sys.argv[1:])

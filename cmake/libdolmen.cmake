@@ -6,7 +6,7 @@ endif()
 
 set(objects)
 foreach(name base value store json expr wal engine verify rocks model guard tables partiql transfer
-        work expire capture stream backup exchange change
+        work expire capture stream backup exchange infer report change
         requests call items control history designs api)
   if(TARGET dolmen_${name})
     list(APPEND objects $<TARGET_OBJECTS:dolmen_${name}>)

@@ -10,6 +10,7 @@
 #include "exchange/exchange.h"
 #include "expire/sweeper.h"
 #include "items/entity.h"
+#include "report/report.h"
 #include "stream/stream.h"
 #include "tables/names.h"
 #include "work/janitor.h"
@@ -61,6 +62,7 @@ static const struct chore chores[] = {
     {streams_roll_due, 5000},
     {streams_trim, 60000},
     {backup_expire, 60000},
+    {report_keep, 5000},
 };
 
 struct api *api_open(const struct api_options *options, struct store_error *error)
@@ -81,6 +83,7 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     }
     shop->lanes = lanes_new();
     shop->stream_counts = stream_counts_new();
+    shop->reports = report_book_new();
     api->verification = verification_new();
     shop->filling = model_table_filling;
     shop->filled = model_table_filled;
@@ -101,6 +104,7 @@ void api_close(struct api *api)
     kinesis_free(api->kinesis);
     sweeper_free(api->sweeper);
     janitor_free(api->janitor);
+    report_keep(shop);
     lanes_free(shop);
     verification_free(api->verification);
     pool_free(api->pool);
@@ -109,6 +113,7 @@ void api_close(struct api *api)
     free(shop->bucket_root);
     insights_free(api->insights);
     stream_counts_free(shop->stream_counts);
+    report_book_free(shop->reports);
     free(api);
 }
 
@@ -183,43 +188,22 @@ struct budget *api_budget(const struct api *api)
 
 // ---- Looking at it --------------------------------------------------------------------------
 
-void api_health(struct api *api, struct api_health *out)
+void api_health(struct api *api, struct engine_health *out)
 {
-    struct engine_health health;
-    engine_health(api->shop.engine, &health);
-    *out = (struct api_health){
-        .writable = health.writable,
-        .since_ms = health.since_ms,
-        .damages = health.damages,
-        .damaged_ms = health.damaged_ms,
-        .unreadable = health.unreadable,
-        .unread_ms = health.unread_ms,
-        .unreads = health.unreads,
-        .tables = engine_table_count(api->shop.engine),
-    };
-    memcpy(out->reason, health.reason, sizeof(out->reason));
-    memcpy(out->damage, health.damage, sizeof(out->damage));
-    memcpy(out->unread, health.unread, sizeof(out->unread));
+    engine_health(api->shop.engine, out);
+}
+
+size_t api_table_count(struct api *api)
+{
+    return engine_table_count(api->shop.engine);
 }
 
 void api_stats(struct api *api, struct api_stats *out)
 {
-    struct engine_stats stats;
-    struct pool_stats pool;
-    engine_stats(api->shop.engine, &stats);
-    pool_stats(api->pool, &pool);
-    *out = (struct api_stats){
-        .commits = stats.commits,
-        .commits_failed = stats.commits_failed,
-        .commit_bytes = stats.commit_bytes,
-        .jobs = stats.jobs,
-        .waiting = stats.waiting,
-        .pool_tasks = pool.tasks,
-        .pool_slices = pool.slices,
-        .pool_waiting = pool.waiting,
-        .canceled = api->canceled,
-    };
+    engine_stats(api->shop.engine, &out->engine);
+    pool_stats(api->pool, &out->pool);
     store_stats(api->store, &out->store);
+    out->canceled = api->canceled;
 }
 
 struct pool *api_pool(struct api *api)

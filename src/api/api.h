@@ -5,7 +5,9 @@
 #define API_API_H
 
 #include "base/env.h"
+#include "base/pool.h"
 #include "call/call.h"
+#include "engine/engine.h"
 #include "store/store.h"
 
 struct api_options {
@@ -54,33 +56,15 @@ struct budget *api_budget(const struct api *api);
 
 // ---- Looking at a running api (any thread) ------------------------------------------------
 
-struct api_health {
-    bool writable;
-    char reason[512]; // why not
-    int64_t since_ms; // when it stopped, by the clock of this api
-    uint64_t damages; // how often damage on disk was met; see engine.h
-    char damage[512];
-    int64_t damaged_ms;
-    bool unreadable; // reads failed within the last minute
-    char unread[512];
-    int64_t unread_ms;
-    uint64_t unreads;
-    size_t tables;
-};
-void api_health(struct api *api, struct api_health *out);
+// Times are by the clock of this api.
+void api_health(struct api *api, struct engine_health *out);
+size_t api_table_count(struct api *api);
 
-// See engine.h.
 struct api_stats {
-    uint64_t commits;
-    uint64_t commits_failed;
-    uint64_t commit_bytes;
-    uint64_t jobs;
-    size_t waiting;
-    uint64_t pool_tasks;  // what was too long for an event loop
-    uint64_t pool_slices; // that it was done in
-    size_t pool_waiting;  // now
-    uint64_t canceled;    // calls whose clients had hung up
+    struct engine_stats engine;
+    struct pool_stats pool; // what was too long for an event loop
     struct store_stats store;
+    uint64_t canceled; // calls whose clients had hung up
 };
 void api_stats(struct api *api, struct api_stats *out);
 

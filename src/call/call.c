@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "call/insights.h"
+#include "report/report.h"
 #include "requests/shapes.h"
 
 #include <pthread.h>
@@ -230,9 +231,14 @@ static void gather_warnings(struct api_call *call)
     uint8_t *text = arena_alloc(&call->arena, size);
     size_t len = 0;
     for (size_t i = 0; text != NULL && i < job->count; i++) {
-        struct slice warnings = job->actions[i].out.warnings;
+        const struct write_action *action = &job->actions[i];
+        struct slice warnings = action->out.warnings;
         if (warnings.len == 0)
             continue;
+        if (action->out.details != NULL && action->out.failure == ERR_NONE &&
+            call->error.code == ERR_NONE)
+            report_note(call_shop(call)->reports, action->table, action->item, action->out.details,
+                        env_now(engine_env(call_engine(call))));
         memcpy(text + len, warnings.ptr, warnings.len);
         len += warnings.len;
         text[len++] = '\n';

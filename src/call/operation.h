@@ -144,6 +144,12 @@ static inline enum service_layer call_layer(const struct api_call *call)
     return call->api->texts_2026_05 ? LAYER_2026_05 : call->state->operation->layer;
 }
 
+// Now, by the clock of the engine.
+static inline int64_t call_now(const struct api_call *call)
+{
+    return env_now(engine_env(call_engine(call)));
+}
+
 // Zeroed memory of the call, or NULL with the error set.
 void *call_alloc(struct api_call *call, size_t count, size_t size);
 

@@ -40,7 +40,7 @@ enum step call_alter(struct api_call *call, struct slice name,
 
 struct editing {
     table_edit *edit;
-    void *context;
+    struct api_state *state;
 };
 
 static bool edit_alter(void *context, struct table *current, struct table **next,
@@ -49,21 +49,25 @@ static bool edit_alter(void *context, struct table *current, struct table **next
     const struct editing *editing = context;
     struct table_settings settings;
     if (current == NULL)
-        return editing->edit(editing->context, NULL, NULL, error);
+        return editing->edit(editing->state->own, NULL, NULL, error);
     struct table *table = table_begin(current, &settings, error);
     if (table == NULL)
         return false;
-    return editing->edit(editing->context, table, &settings, error)
+    return editing->edit(editing->state->own, table, &settings, error)
                ? table_end(table, &settings, next, error)
                : table_abandon(table);
 }
 
-enum step call_edit(struct api_call *call, struct slice name, table_edit *edit, void *context)
+enum step call_edit(struct api_call *call, struct slice name, table_edit *edit, const void *context,
+                    size_t size)
 {
     struct editing *editing = call_alloc(call, 1, sizeof(*editing));
-    if (editing == NULL)
+    void *own = call_alloc(call, 1, size);
+    if (editing == NULL || own == NULL)
         return STEP_FAILED;
-    *editing = (struct editing){edit, context};
+    memcpy(own, context, size);
+    call->state->own = own;
+    *editing = (struct editing){edit, call->state};
     return call_alter(call, name, edit_alter, editing);
 }
 

@@ -25,10 +25,12 @@ enum step call_alter(struct api_call *call, struct slice name,
                      void *context);
 
 // The same for what is changed in a table and its settings. `edit` gets a copy of them, which is
-// thrown away if it fails; both are NULL if there is no such table, and then it must fail.
+// thrown away if it fails; both are NULL if there is no such table, and then it must fail. The
+// context, of `size` bytes, is copied into state->own.
 typedef bool table_edit(void *context, struct table *table, struct table_settings *settings,
                         struct error *error);
-enum step call_edit(struct api_call *call, struct slice name, table_edit *edit, void *context);
+enum step call_edit(struct api_call *call, struct slice name, table_edit *edit, const void *context,
+                    size_t size);
 
 // The same for an act, which is the call's.
 enum step call_act(struct api_call *call, struct table_act *act);

@@ -221,6 +221,8 @@ static void note_violation(struct looking *looking, struct slice item,
                            const struct model_touch *touch, size_t entity)
 {
     struct model_look *look = looking->look;
+    if (look->found != NULL)
+        look->found(look->context, item, touch);
     bool unmatched = touch->entity.len == 0 && touch->failure == NULL;
     enum model_mode mode =
         entity == SIZE_MAX ? looking->model->guard : looking->model->entities[entity].guard;
@@ -366,7 +368,7 @@ bool model_look(struct workshop *shop, struct table *table, const struct guard *
     const struct model_table *model = model_guard_table(guard);
     struct looking looking = {shop, table, guard, model, .arena = arena, .look = out};
     looking.error = error;
-    *out = (struct model_look){.whole = false};
+    *out = (struct model_look){.found = out->found, .context = out->context};
     out->entities = arena_zalloc(arena, model->entity_count + 1, sizeof(*out->entities));
     if (out->entities == NULL)
         return error_budget(error);

@@ -75,6 +75,8 @@ struct model_look_entity {
     uint64_t violations;
 };
 
+struct model_touch;
+
 // What a model would find. `refused` counts the items that forbid attaching it.
 struct model_look {
     uint64_t examined;
@@ -89,6 +91,9 @@ struct model_look {
     struct model_samples violation_samples;
     struct model_samples duplicate_samples;
     struct model_samples backfill_samples;
+    // In, or NULL: told of each item that is wrong, or of no entity.
+    void (*found)(void *context, struct slice item, const struct model_touch *touch);
+    void *context;
 };
 
 // Looks at up to `most` items (0: at all).

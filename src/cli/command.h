@@ -23,6 +23,7 @@ enum { CLI_ARGUMENTS_MAX = 64 };
     X(generate, 2)                                                                                 \
     X(check, CLI_ARGUMENTS_MAX)                                                                    \
     X(infer, 1)                                                                                    \
+    X(report, 1)                                                                                   \
     X(lint, CLI_ARGUMENTS_MAX)                                                                     \
     X(diff, 1)                                                                                     \
     X(apply, CLI_ARGUMENTS_MAX)                                                                    \

@@ -256,18 +256,16 @@ static bool scaling_edit(void *context, struct table *table, struct table_settin
 
 enum step update_table_replica_auto_scaling_start(struct api_call *call, const void *request)
 {
-    struct scaling_change *change = call_alloc(call, 1, sizeof(*change));
-    if (change == NULL)
-        return STEP_FAILED;
-    *change = (struct scaling_change){request, call->region};
-    if (change->request->write == NULL && change->request->indexes.count == 0 &&
-        change->request->replicas.count == 0)
+    struct scaling_change change = {request, call->region};
+    if (change.request->write == NULL && change.request->indexes.count == 0 &&
+        change.request->replicas.count == 0)
         return step_failed(error_validation(
             &call->error, "One or more parameter values were invalid: at least one of "
                           "GlobalSecondaryIndexUpdates, "
                           "ProvisionedWriteCapacityAutoScalingUpdate or ReplicaUpdates is "
                           "required"));
-    return call_edit(call, table_name_plain(change->request->table_name), scaling_edit, change);
+    return call_edit(call, table_name_plain(change.request->table_name), scaling_edit, &change,
+                     sizeof(change));
 }
 
 void update_table_replica_auto_scaling_finish(struct api_call *call, const void *request)

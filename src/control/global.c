@@ -99,11 +99,8 @@ struct global_change {
 static enum step start_change(struct api_call *call, const void *request, struct slice name,
                               table_edit *edit)
 {
-    struct global_change *change = call_alloc(call, 1, sizeof(*change));
-    if (change == NULL)
-        return STEP_FAILED;
-    *change = (struct global_change){request, call->region, env_now(engine_env(call_engine(call)))};
-    return call_edit(call, name, edit, change);
+    struct global_change change = {request, call->region, call_now(call)};
+    return call_edit(call, name, edit, &change, sizeof(change));
 }
 
 // A replica needs a table with a stream of both images.

@@ -245,12 +245,9 @@ static bool settings_edit(void *context, struct table *table, struct table_setti
 
 enum step update_global_table_settings_start(struct api_call *call, const void *request)
 {
-    struct settings_change *change = call_alloc(call, 1, sizeof(*change));
-    if (change == NULL)
-        return STEP_FAILED;
-    change->request = request;
-    change->now_ms = env_now(engine_env(call_engine(call)));
-    return call_edit(call, change->request->global_table_name, settings_edit, change);
+    struct settings_change change = {.request = request, .now_ms = call_now(call)};
+    return call_edit(call, change.request->global_table_name, settings_edit, &change,
+                     sizeof(change));
 }
 
 void update_global_table_settings_finish(struct api_call *call, const void *request)

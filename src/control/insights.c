@@ -88,13 +88,9 @@ static bool insights_edit(void *context, struct table *table, struct table_setti
 
 enum step update_contributor_insights_start(struct api_call *call, const void *request)
 {
-    struct insights_change *change = call_alloc(call, 1, sizeof(*change));
-    if (change == NULL)
-        return STEP_FAILED;
-    change->request = request;
-    change->now_ms = env_now(engine_env(call_engine(call)));
-    call->state->own = change;
-    return call_edit(call, table_name_plain(change->request->table_name), insights_edit, change);
+    struct insights_change change = {.request = request, .now_ms = call_now(call)};
+    return call_edit(call, table_name_plain(change.request->table_name), insights_edit, &change,
+                     sizeof(change));
 }
 
 void update_contributor_insights_finish(struct api_call *call, const void *decoded)

@@ -111,16 +111,14 @@ static bool kinesis_edit(void *context, struct table *table, struct table_settin
 static enum step start_change(struct api_call *call, const void *request,
                               enum kinesis_action action)
 {
-    struct kinesis_change *change = call_alloc(call, 1, sizeof(*change));
+    struct kinesis_change change = {request, call_engine(call), action};
     struct slice name;
-    if (change == NULL)
-        return STEP_FAILED;
-    *change = (struct kinesis_change){request, call_engine(call), action};
-    if (!kinesis_stream_name(change->request->stream_arn, &name))
+    if (!kinesis_stream_name(change.request->stream_arn, &name))
         return step_failed(error_validation(
             &call->error, "One or more parameter values were invalid: Invalid StreamArn: %.*s",
-            SLICE_FMT(change->request->stream_arn)));
-    return call_edit(call, table_name_plain(change->request->table_name), kinesis_edit, change);
+            SLICE_FMT(change.request->stream_arn)));
+    return call_edit(call, table_name_plain(change.request->table_name), kinesis_edit, &change,
+                     sizeof(change));
 }
 
 static void finish_change(struct api_call *call, const struct kinesis_destination_request *request,

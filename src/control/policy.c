@@ -141,16 +141,11 @@ static bool put_edit(void *context, struct table *table, struct table_settings *
 
 enum step put_resource_policy_start(struct api_call *call, const void *request)
 {
-    struct put_change *put = call_alloc(call, 1, sizeof(*put));
-    if (put == NULL)
+    struct put_change put = {.request = request, .now_ms = call_now(call)};
+    if (!resource_parse(put.request->resource_arn, &put.resource, &call->error) ||
+        !policy_check(put.request->policy, &call->arena, &call->error))
         return STEP_FAILED;
-    put->request = request;
-    put->now_ms = env_now(engine_env(call_engine(call)));
-    if (!resource_parse(put->request->resource_arn, &put->resource, &call->error) ||
-        !policy_check(put->request->policy, &call->arena, &call->error))
-        return STEP_FAILED;
-    call->state->own = put;
-    return call_edit(call, put->resource.table, put_edit, put);
+    return call_edit(call, put.resource.table, put_edit, &put, sizeof(put));
 }
 
 void put_resource_policy_finish(struct api_call *call, const void *request)
@@ -191,14 +186,10 @@ static bool delete_edit(void *context, struct table *table, struct table_setting
 
 enum step delete_resource_policy_start(struct api_call *call, const void *request)
 {
-    struct delete_change *delete = call_alloc(call, 1, sizeof(*delete));
-    if (delete == NULL)
+    struct delete_change delete = {.request = request};
+    if (!resource_parse(delete.request->resource_arn, &delete.resource, &call->error))
         return STEP_FAILED;
-    delete->request = request;
-    if (!resource_parse(delete->request->resource_arn, &delete->resource, &call->error))
-        return STEP_FAILED;
-    call->state->own = delete;
-    return call_edit(call, delete->resource.table, delete_edit, delete);
+    return call_edit(call, delete.resource.table, delete_edit, &delete, sizeof(delete));
 }
 
 void delete_resource_policy_finish(struct api_call *call, const void *request)

@@ -36,33 +36,13 @@ static bool arn_not_found(struct slice arn, struct error *error)
 
 // ---- Operations ---------------------------------------------------------------------------------
 
+// The context is the request.
 static bool tag_edit(void *context, struct table *table, struct table_settings *settings,
                      struct error *error)
 {
     const struct tag_resource_request *request = context;
     return table == NULL ? arn_not_found(request->resource_arn, error)
                          : tags_add(table, settings, &request->tags, error);
-}
-
-enum step tag_resource_start(struct api_call *call, const void *request)
-{
-    const struct tag_resource_request *tag = request;
-    struct slice name = {NULL, 0};
-    if (!tagged_table(tag->resource_arn, &name, &call->error))
-        return STEP_FAILED;
-    if (tag->tags.count == 0)
-        return step_failed(
-            error_validation(&call->error, "Atleast one Tag needs to be provided as Input."));
-    if (!tags_check(&tag->tags, &call->error))
-        return STEP_FAILED;
-    return call_edit(call, name, tag_edit, call->state->request);
-}
-
-// The service answers with nothing, not even an empty object.
-void tag_resource_finish(struct api_call *call, const void *request)
-{
-    (void)call;
-    (void)request;
 }
 
 static bool untag_edit(void *context, struct table *table, struct table_settings *settings,
@@ -73,24 +53,40 @@ static bool untag_edit(void *context, struct table *table, struct table_settings
                          : tags_remove(table, settings, &request->tag_keys, error);
 }
 
+enum step tag_resource_start(struct api_call *call, const void *request)
+{
+    const struct tag_resource_request *tag = request;
+    struct slice name = {NULL, 0};
+    if (!tagged_table(tag->resource_arn, &name, &call->error) ||
+        (tag->tags.count == 0 &&
+         !error_validation(&call->error, "Atleast one Tag needs to be provided as Input.")) ||
+        !tags_check(&tag->tags, &call->error))
+        return STEP_FAILED;
+    return call_edit(call, name, tag_edit, tag, sizeof(*tag));
+}
+
 enum step untag_resource_start(struct api_call *call, const void *request)
 {
     const struct untag_resource_request *untag = request;
     struct slice name = {NULL, 0};
-    if (!tagged_table(untag->resource_arn, &name, &call->error))
+    if (!tagged_table(untag->resource_arn, &name, &call->error) ||
+        (untag->tag_keys.count == 0 &&
+         !error_validation(&call->error, "Atleast one Tag Key needs to be provided as Input.")) ||
+        !tags_check_keys(&untag->tag_keys, &call->error))
         return STEP_FAILED;
-    if (untag->tag_keys.count == 0)
-        return step_failed(
-            error_validation(&call->error, "Atleast one Tag Key needs to be provided as Input."));
-    if (!tags_check_keys(&untag->tag_keys, &call->error))
-        return STEP_FAILED;
-    return call_edit(call, name, untag_edit, call->state->request);
+    return call_edit(call, name, untag_edit, untag, sizeof(*untag));
+}
+
+// The service answers both with nothing, not even an empty object.
+void tag_resource_finish(struct api_call *call, const void *request)
+{
+    (void)call;
+    (void)request;
 }
 
 void untag_resource_finish(struct api_call *call, const void *request)
 {
-    (void)call;
-    (void)request;
+    tag_resource_finish(call, request);
 }
 
 static void write_tags(struct json_writer *w, struct slice tags)

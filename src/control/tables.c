@@ -8,29 +8,17 @@
 enum step create_table_start(struct api_call *call, const void *request)
 {
     struct table_act *act = call_alloc(call, 1, sizeof(*act));
-    if (act == NULL || !act_create(act, call_engine(call), &call->arena, request, &call->error))
-        return STEP_FAILED;
-    return call_act(call, act);
-}
-
-void create_table_finish(struct api_call *call, const void *request)
-{
-    (void)request;
-    call_write_change(call, DESCRIBE_CREATED);
+    return act != NULL && act_create(act, call_engine(call), &call->arena, request, &call->error)
+               ? call_act(call, act)
+               : STEP_FAILED;
 }
 
 enum step update_table_start(struct api_call *call, const void *request)
 {
     struct table_act *act = call_alloc(call, 1, sizeof(*act));
-    if (act == NULL || !act_update(act, call_engine(call), &call->arena, request, &call->error))
-        return STEP_FAILED;
-    return call_act(call, act);
-}
-
-void update_table_finish(struct api_call *call, const void *request)
-{
-    (void)request;
-    call_write_change(call, DESCRIBE_UPDATED);
+    return act != NULL && act_update(act, call_engine(call), &call->arena, request, &call->error)
+               ? call_act(call, act)
+               : STEP_FAILED;
 }
 
 enum step delete_table_start(struct api_call *call, const void *request)
@@ -41,6 +29,18 @@ enum step delete_table_start(struct api_call *call, const void *request)
         return STEP_FAILED;
     act_delete(act, call_engine(call), &call->arena, delete->table_name);
     return call_act(call, act);
+}
+
+void create_table_finish(struct api_call *call, const void *request)
+{
+    (void)request;
+    call_write_change(call, DESCRIBE_CREATED);
+}
+
+void update_table_finish(struct api_call *call, const void *request)
+{
+    (void)request;
+    call_write_change(call, DESCRIBE_UPDATED);
 }
 
 void delete_table_finish(struct api_call *call, const void *request)

@@ -235,8 +235,8 @@ void openapi_type(struct openapi *o, const struct model_table *table, const stru
                   const struct model_attribute *attribute)
 {
     // What is optional may be null as well.
-    bool null = attribute != NULL && attribute->optional && type->kind != MODEL_ANY &&
-                !model_type_stores(type, VALUE_NULL);
+    bool null = attribute != NULL && attribute->optional && !attribute->strict &&
+                type->kind != MODEL_ANY && !model_type_stores(type, VALUE_NULL);
     json_form(&o->w, null ? "{'anyOf':[{" : "{");
     if (type->name.len > 0)
         write_ref(o, table, type->name, type_suffix(table, type));

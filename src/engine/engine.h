@@ -179,6 +179,7 @@ struct write_result {
     const char *failure_text;
     const void *failure_details; // see struct error
     struct slice warnings;       // of the guard, lines of text; or empty
+    const void *details;         // what they are about: see struct guard_write
 };
 
 // What is not the engine's own is borrowed until the job is done, and left alone.

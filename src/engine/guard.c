@@ -60,6 +60,7 @@ static bool judge(struct txn *txn, struct write_job *request, struct write_actio
         !same_key(table, write->touch ? write->before : action->item, write->after))
         return error_set(error, ERR_INTERNAL, "The model has changed meanwhile; try again.");
     action->out.warnings = write->warnings;
+    action->out.details = write->details;
     return true;
 }
 

@@ -54,6 +54,7 @@ struct guard_write {
     size_t release_count; // of the old one
     struct guard_claim *releases;
     struct slice warnings; // lines of text, or empty
+    const void *details;   // what they are about, to whoever knows the guard; or NULL
 };
 
 // Items that an index leaves out, although they have the attributes of its key: those in which this

@@ -62,7 +62,7 @@ static struct slice type_cell(struct writer *w, const struct model_attribute *at
         type = SLICE_LIT("object[]");
     else
         type = text_type(w, attribute->type);
-    return docs_code_cell(w, TEXT(w, attribute->optional ? "%s?" : "%s", type));
+    return docs_code_cell(w, TEXT(w, "%s%s", type, slice_str(model_optional_mark(attribute))));
 }
 
 static void field_rows(struct grid *grid, struct slice before, const struct model_type *type);

@@ -102,7 +102,7 @@ bool attribute_always(const struct model_attribute *attribute)
 
 bool attribute_nullable(const struct model_attribute *attribute)
 {
-    return attribute->optional || type_nullable(attribute->type);
+    return (attribute->optional && !attribute->strict) || type_nullable(attribute->type);
 }
 
 static bool expr_may_miss(const struct model_expr *expr);

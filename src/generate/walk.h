@@ -39,7 +39,7 @@ bool entry_sparse(const struct model_entity *entity, const struct model_entry *e
 bool entry_is_made(const struct model_entity *entity, const struct model_entry *entry);
 // Whether an attribute is there in every valid item, and not null.
 bool attribute_always(const struct model_attribute *attribute);
-// Whether null may stand there: as the type says, or because it is optional.
+// Whether null may stand there: as the type says, or because it is optional ("?", not "?!").
 bool attribute_nullable(const struct model_attribute *attribute);
 
 // Whether an expression is an attribute that is a number.

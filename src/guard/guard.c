@@ -11,7 +11,11 @@
 #include "guard/entity.h"
 #include "value/number.h"
 
-enum { MESSAGE_MAX = 256 << 10, GUARD_MEMORY = 16 << 20 };
+enum {
+    MESSAGE_MAX = 256 << 10,
+    GUARD_MEMORY = 16 << 20,
+    UNMATCHED_KEPT = 4 << 10, // bytes of an item of no entity that a warning carries
+};
 
 const struct model_table *model_guard_table(const struct guard *guard)
 {
@@ -200,11 +204,25 @@ static bool warn(struct guard_write *write, struct slice line, struct error *err
     return true;
 }
 
+// Says what a warning is about.
+static bool warn_about(struct guard_write *write, const struct model_violations *what, bool passes,
+                       struct slice item, struct error *error)
+{
+    struct model_warned *warned = arena_alloc(write->arena, sizeof(*warned));
+    if (warned == NULL || what == NULL)
+        return error_budget(error);
+    *warned = (struct model_warned){write->details, what, passes, item};
+    write->details = warned;
+    return true;
+}
+
 static bool warn_report(struct guard_write *write, const struct model_entity *entity,
-                        const struct model_report *report, struct error *error)
+                        const struct model_report *report, bool passes, struct error *error)
 {
     if (report->count == 0)
         return true;
+    if (!warn_about(write, model_report_details(report, entity->name), passes, VALUE_NONE, error))
+        return false;
     struct buf text;
     buf_init(&text, MESSAGE_MAX);
     buf_printf(&text, "Entity %.*s: ", SLICE_FMT(entity->name));
@@ -234,7 +252,7 @@ static struct model_violations *whole_item(struct slice expected, struct slice a
     struct slice kept = arena_copy(arena, actual);
     if (details == NULL || list == NULL || kept.ptr == NULL)
         return NULL;
-    *list = (struct model_violation){SLICE_LIT(""), expected, kept};
+    *list = (struct model_violation){.expected = expected, .actual = kept};
     *details = (struct model_violations){.count = 1, .list = list};
     return details;
 }
@@ -266,10 +284,16 @@ static bool refuse_unmatched(const struct model_table *table,
     return false;
 }
 
+// Whether an item of no entity is refused where the model is enforced.
+static bool could_refuse(const struct model_table *table,
+                         const struct model_recognition *recognition)
+{
+    return recognition->doubt == MODEL_AMBIGUOUS || table->unmatched == MODEL_REJECT;
+}
+
 static bool is_refused(const struct model_table *table, const struct model_recognition *recognition)
 {
-    return table->guard == MODEL_ENFORCE &&
-           (recognition->doubt == MODEL_AMBIGUOUS || table->unmatched == MODEL_REJECT);
+    return table->guard == MODEL_ENFORCE && could_refuse(table, recognition);
 }
 
 static bool write_unmatched(const struct model_guard *guard, struct guard_write *write,
@@ -284,7 +308,11 @@ static bool write_unmatched(const struct model_guard *guard, struct guard_write 
     struct buf text;
     buf_init(&text, MESSAGE_MAX);
     unmatched_text(table, recognition, write->after, &text);
-    bool done = warn(write, buf_view(&text), error);
+    struct slice item =
+        write->after.len <= UNMATCHED_KEPT ? arena_copy(write->arena, write->after) : VALUE_NONE;
+    bool done = warn(write, buf_view(&text), error) &&
+                warn_about(write, unmatched_details(table, recognition, write->after, write->arena),
+                           !could_refuse(table, recognition), item, error);
     buf_release(&text);
     return done;
 }
@@ -316,8 +344,8 @@ static bool conclude(const struct model_guard *guard, struct guard_write *write,
         return error_budget(error);
     if (wrong && enforced && !write->touch)
         return refuse(work, error);
-    if (!warn_report(write, work->plan->entity, &work->violations, error) ||
-        !warn_report(write, work->plan->entity, &work->warnings, error))
+    if (!warn_report(write, work->plan->entity, &work->violations, false, error) ||
+        !warn_report(write, work->plan->entity, &work->warnings, true, error))
         return false;
     if (!enforced)
         return guard_give_back(guard, write, work->check, error);
@@ -407,7 +435,7 @@ static bool keeps_entity(const struct model_guard *guard, struct guard_write *wr
         model_report_addf(&report, NULL, plan_of(guard, now)->name_value,
                           "an item of entity %.*s%s", SLICE_FMT(was->name), reason);
     return was->guard == MODEL_ENFORCE ? model_report_refuse(&report, "Entity", was->name, error)
-                                       : warn_report(write, was, &report, error);
+                                       : warn_report(write, was, &report, false, error);
 }
 
 static bool write_within(const struct model_guard *guard, struct guard_write *write,
@@ -461,6 +489,7 @@ static bool guard_write(const struct guard *base, struct guard_write *write, str
     write->claim_count = 0;
     write->release_count = 0;
     write->warnings = slice_of(NULL, 0);
+    write->details = NULL;
     if (end == CHECK_LATER)
         return false;
     return write->touch ? warn(write, slice_str(check_too_much), error)

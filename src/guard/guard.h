@@ -37,6 +37,7 @@ struct model_violation {
     struct slice pointer;  // JSON pointer into the item: "/request/seed"; empty for all of it
     struct slice expected; // "email"
     struct slice actual;   // "\"x\"", "nothing"
+    struct slice value;    // what `actual` describes, if it is there and small; else VALUE_NONE
 };
 
 // error->details of a ValidationException that a guard set, in the error's arena.
@@ -45,6 +46,15 @@ struct model_violations {
     size_t count;
     struct model_violation *list;
     bool taken; // all that is wrong is that another item has the value
+};
+
+// guard_write.details of a guard made here, in the write's arena: what is wrong with an item that
+// is written all the same, as a list.
+struct model_warned {
+    const struct model_warned *next;
+    const struct model_violations *what;
+    bool passes;       // what is enforced lets it pass as well: `unknown warn`
+    struct slice item; // of no entity: a copy, unless it is large
 };
 
 // Judges a stored item as it is, without changing it: does it fit, are its keys those derived from

@@ -6,7 +6,13 @@
 
 #include "value/number.h"
 
-enum { SHOWN = 60, WORDS_MAX = 4096, TEXT_MAX = 64 << 10, MESSAGE_MAX = 256 << 10 };
+enum {
+    SHOWN = 60,
+    VALUE_KEPT = 256,
+    WORDS_MAX = 4096,
+    TEXT_MAX = 64 << 10,
+    MESSAGE_MAX = 256 << 10
+};
 
 void model_report_init(struct model_report *report, struct arena *arena)
 {
@@ -107,6 +113,11 @@ static struct model_violation *next(struct model_report *report, const struct mo
     violation->pointer = keep(report, words);
     model_value_describe(actual, words);
     violation->actual = keep(report, words);
+    violation->value = VALUE_NONE;
+    if (actual.len > 0 && actual.len <= VALUE_KEPT) {
+        violation->value = arena_copy(report->arena, actual);
+        report->failed = report->failed || violation->value.ptr == NULL;
+    }
     return violation;
 }
 

@@ -334,17 +334,9 @@ enum step start_bulk_put_items_start(struct api_call *call, const void *decoded)
         !fill(call, request, table, &starting->bulk))
         return STEP_FAILED;
     starting->call = call;
-    struct record_job *job = call_record_job(call, 1);
-    if (job == NULL)
-        return STEP_FAILED;
-    job->writes[0].name = exchange_name(&call->arena, "bulk", starting->bulk.base.id);
-    job->writes[0].value = map_encode(&bulk_form, &starting->bulk, &call->arena, &call->error);
-    if (job->writes[0].name.ptr == NULL || job->writes[0].value.len == 0)
-        return step_failed(error_budget(&call->error));
-    job->decide = start_decide;
-    job->context = starting;
-    call->state->own = starting;
-    return call_submit(call);
+    return call_exchange_submit(call, "bulk", starting->bulk.base.id,
+                                map_encode(&bulk_form, &starting->bulk, &call->arena, &call->error),
+                                start_decide, starting);
 }
 
 void start_bulk_put_items_finish(struct api_call *call, const void *request)

@@ -49,6 +49,23 @@ bool call_exchange_init(struct api_call *call, struct exchange *base, const stru
     return (base->id.ptr != NULL && base->digest.ptr != NULL) || error_budget(&call->error);
 }
 
+enum step call_exchange_submit(struct api_call *call, const char *kind, struct slice id,
+                               struct slice record,
+                               bool (*decide)(struct record_job *job, struct engine *engine),
+                               void *context)
+{
+    struct record_job *job = call_record_job(call, 1);
+    struct slice name = exchange_name(&call->arena, kind, id);
+    if (job == NULL || record.len == 0)
+        return STEP_FAILED;
+    if (name.ptr == NULL)
+        return step_failed(error_budget(&call->error));
+    job->writes[0] = (struct record_write){.name = name, .value = record};
+    job->decide = decide;
+    job->context = call->state->own = context;
+    return call_submit(call);
+}
+
 bool call_past_settings(struct api_call *call, const struct table *table,
                         struct table_settings *out)
 {

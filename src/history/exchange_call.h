@@ -13,6 +13,12 @@ MUST_CHECK bool call_exchange(struct api_call *call, const char *kind, struct sl
 // asked for, by which a repeated token is judged.
 MUST_CHECK bool call_exchange_init(struct api_call *call, struct exchange *base,
                                    const struct slice *parts, size_t count);
+// Hands the record to the writer, where `decide` gets the context, which is the call's own: two
+// requests with one token begin one exchange.
+enum step call_exchange_submit(struct api_call *call, const char *kind, struct slice id,
+                               struct slice record,
+                               bool (*decide)(struct record_job *job, struct engine *engine),
+                               void *context);
 // The name in a table's ARN. False with ValidationException.
 MUST_CHECK bool call_table_name(struct api_call *call, struct slice arn, struct slice *name);
 // Reads the settings of a table that must have point-in-time recovery, else

@@ -12,7 +12,6 @@ static const int64_t window_max_ms = 24LL * 3600 * 1000;
 struct exporting {
     struct export_record record;
     struct api_call *call;
-    struct record_write write;
     bool repeated; // the token has been used before: nothing is begun
 };
 
@@ -187,17 +186,10 @@ enum step export_table_start(struct api_call *call, const void *decoded)
         !fill_record(call, request, table, &exporting->record))
         return STEP_FAILED;
     exporting->call = call;
-    exporting->write.name = exchange_name(&call->arena, "export", exporting->record.base.id);
-    exporting->write.value =
-        map_encode(&export_form, &exporting->record, &call->arena, &call->error);
-    struct record_job *job = call_record_job(call, 1);
-    if (job == NULL || exporting->write.name.ptr == NULL || exporting->write.value.len == 0)
-        return STEP_FAILED;
-    job->writes[0] = exporting->write;
-    job->decide = decide;
-    job->context = exporting;
-    call->state->own = exporting;
-    return call_submit(call);
+    return call_exchange_submit(
+        call, "export", exporting->record.base.id,
+        map_encode(&export_form, &exporting->record, &call->arena, &call->error), decide,
+        exporting);
 }
 
 void export_table_finish(struct api_call *call, const void *request)

@@ -140,7 +140,8 @@ struct slice draft_name_text(struct draft *draft, struct slice name);
 struct slice draft_pascal(struct draft *draft, struct slice text);
 struct slice draft_camel(struct draft *draft, struct slice text);
 
-// The whole file.
+// The whole file; and only its types and entities, to be added to another.
 void draft_write(const struct draft *draft, struct buf *out);
+void draft_write_entities(const struct draft *draft, struct buf *out);
 
 #endif

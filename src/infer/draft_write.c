@@ -253,6 +253,22 @@ static void put_accesses(struct buf *out, const struct draft_table *table)
     }
 }
 
+void draft_write_entities(const struct draft *draft, struct buf *out)
+{
+    for (const struct draft_type *type = draft->types; type != NULL; type = type->next) {
+        put(out, "\ntype ", type->name);
+        buf_byte(out, ' ');
+        buf_slice(out, type->text);
+        buf_byte(out, '\n');
+    }
+    for (const struct draft_table *table = draft->tables; table != NULL; table = table->next) {
+        for (const struct draft_entity *entity = table->entities; entity != NULL;
+             entity = entity->next)
+            put_entity(out, table, entity);
+        put_accesses(out, table);
+    }
+}
+
 void draft_write(const struct draft *draft, struct buf *out)
 {
     put_comment(out, draft->title);
@@ -269,16 +285,5 @@ void draft_write(const struct draft *draft, struct buf *out)
             buf_byte(out, '\n');
         put_table(out, table);
     }
-    for (const struct draft_type *type = draft->types; type != NULL; type = type->next) {
-        put(out, "\ntype ", type->name);
-        buf_byte(out, ' ');
-        buf_slice(out, type->text);
-        buf_byte(out, '\n');
-    }
-    for (const struct draft_table *table = draft->tables; table != NULL; table = table->next) {
-        for (const struct draft_entity *entity = table->entities; entity != NULL;
-             entity = entity->next)
-            put_entity(out, table, entity);
-        put_accesses(out, table);
-    }
+    draft_write_entities(draft, out);
 }

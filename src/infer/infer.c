@@ -242,9 +242,10 @@ static void add_attribute(struct infer *infer, struct infer_group *group, struct
     struct slice *values = draft_alloc(draft, (group->count + 1) * sizeof(*values));
     size_t count = 0;
     bool mixed = false;
+    // Null is what is optional, too.
     for (size_t i = 0; i < group->count; i++) {
         struct slice value = value_get(*group->items[i], name);
-        if (value.len > 0)
+        if (value.len > 0 && value_type(value) != VALUE_NULL)
             values[count++] = value;
     }
     struct draft_attribute *attribute = draft_add_attribute(draft, group->entity, name);

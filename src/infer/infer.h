@@ -13,6 +13,7 @@ struct infer;
 
 struct infer_options {
     struct slice table; // its name in the model
+    struct slice type;  // the attribute that names entities, if that is known
     uint64_t items_max; // to look at; 0 for the default
     uint64_t bytes_max;
 };

@@ -130,6 +130,9 @@ static bool judge_type(struct infer *infer, struct slice name, struct type_value
 static void find_type_attribute(struct infer *infer)
 {
     struct type_values *values = draft_alloc(&infer->draft, sizeof(*values));
+    infer->type_attribute = infer->options.type;
+    if (infer->type_attribute.len > 0)
+        return;
     for (size_t i = 0; i < COUNT_OF(sure_names); i++) {
         struct slice name = slice_str(sure_names[i]);
         if (!draft_is_key(infer->table, name) && judge_type(infer, name, values)) {

@@ -228,7 +228,7 @@ static void put_object(struct typing *typing, const struct values *values, size_
         struct values inside = values_for(typing, fields[i].name, values->count);
         for (size_t k = 0; k < values->count; k++) {
             struct slice value = value_get(values->list[k], fields[i].name);
-            if (value.len > 0)
+            if (value.len > 0 && value_type(value) != VALUE_NULL)
                 add_value(&inside, value);
         }
         buf_text(&text, "  ");

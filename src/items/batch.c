@@ -265,20 +265,18 @@ static enum step read_groups(struct api_call *call)
 
 enum step batch_get_item_start(struct api_call *call, const void *decoded)
 {
+    const struct batch_get_item_request *request = decoded;
     struct get_batch *batch = call_alloc(call, 1, sizeof(*batch));
-    if (batch == NULL)
+    struct get_group *groups = batch == NULL ? NULL : prepare_groups(call, request);
+    if (groups == NULL)
         return STEP_FAILED;
-    batch->call = call;
-    batch->request = decoded;
-    batch->groups = prepare_groups(call, batch->request);
-    if (batch->groups == NULL)
-        return STEP_FAILED;
-    for (size_t i = 0; i < batch->request->request_items.count; i++) {
-        if (!throttle_admit_read(call, batch->groups[i].table, NULL))
+    for (size_t i = 0; i < request->request_items.count; i++) {
+        if (!throttle_admit_read(call, groups[i].table, NULL))
             return STEP_FAILED;
     }
+    *batch = (struct get_batch){
+        .call = call, .request = request, .groups = groups, .w = call_writer(call)};
     call->state->own = batch;
-    batch->w = call_writer(call);
     json_open_object(&batch->w);
     json_put_object(&batch->w, "Responses");
     return read_groups(call);

@@ -92,6 +92,12 @@ static void finish_write(struct api_call *call)
     json_close_object(&w);
 }
 
+void put_item_finish(struct api_call *call, const void *request)
+{
+    (void)request;
+    finish_write(call);
+}
+
 static bool is_given(struct slice text)
 {
     return text.ptr != NULL;
@@ -189,12 +195,6 @@ enum step put_item_start(struct api_call *call, const void *decoded)
 {
     const struct put_item_request *request = decoded;
     return start_write(call, CONDITIONAL_WRITE(WRITE_PUT, request, item));
-}
-
-void put_item_finish(struct api_call *call, const void *request)
-{
-    (void)request;
-    finish_write(call);
 }
 
 enum step delete_item_start(struct api_call *call, const void *decoded)

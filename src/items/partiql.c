@@ -147,8 +147,7 @@ enum step execute_statement_start(struct api_call *call, const void *decoded)
     struct call_statement *statement = call_alloc(call, 1, sizeof(*statement));
     if (statement == NULL)
         return STEP_FAILED;
-    statement->request = &request->own;
-    statement->shows_failed = true;
+    *statement = (struct call_statement){.request = &request->own, .shows_failed = true};
     call->state->own = statement;
     if (!statement_parse(call, statement))
         return STEP_FAILED;

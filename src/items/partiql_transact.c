@@ -148,14 +148,14 @@ static bool set_token(struct transaction *t)
 enum step execute_transaction_start(struct api_call *call, const void *decoded)
 {
     const struct execute_transaction_request *request = decoded;
+    size_t count = request->transact_statements.count;
     struct transaction *t = call_alloc(call, 1, sizeof(*t));
-    if (t == NULL)
+    struct call_statement *statements = call_alloc(call, count, sizeof(*statements));
+    if (t == NULL || statements == NULL)
         return STEP_FAILED;
-    t->call = call;
-    t->request = request;
-    t->count = request->transact_statements.count;
-    t->statements = call_alloc(call, t->count, sizeof(*t->statements));
-    if (t->statements == NULL || !parse_all(t))
+    *t = (struct transaction){
+        .call = call, .request = request, .count = count, .statements = statements};
+    if (!parse_all(t))
         return STEP_FAILED;
     t->job = call_write_job(call, t->count);
     if (t->job == NULL || !plan_all(t))

@@ -147,31 +147,30 @@ MUST_CHECK bool json_decode_item(struct slice json, struct arena *arena, struct 
 #define REQUIRED true
 #define OPTIONAL false
 
-#define FIELD_TEXT                   struct slice
-#define FIELD_TEXT_SIZE(min, max)    struct slice
-#define FIELD_TEXT_MAX(max)          struct slice
-#define FIELD_TEXT_OF(name)          struct slice
-#define FIELD_ENUM(...)              struct slice
-#define FIELD_INTEGER                struct field_int
-#define FIELD_INTEGER_MIN(min)       struct field_int
-#define FIELD_INTEGER_MAX(max)       struct field_int
-#define FIELD_INTEGER_RANGE(a, z)    struct field_int
-#define FIELD_LONG                   struct field_int
-#define FIELD_LONG_MIN(min)          struct field_int
-#define FIELD_DOUBLE                 struct field_double
-#define FIELD_TIME                   struct field_double
-#define FIELD_BOOLEAN                struct field_bool
-#define FIELD_VALUE                  struct field_value
-#define FIELD_ITEM                   struct field_value
-#define FIELD_VALUES                 struct field_value
-#define FIELD_STRUCT(T)              struct T *
-#define FIELD_STRUCT_BY(T, name)     struct T *
-#define FIELD_LIST(KIND)             struct field_list
-#define FIELD_LIST_MIN(KIND, min)    struct field_list
-#define FIELD_LIST_RANGE(KIND, a, z) struct field_list
-#define FIELD_MAP(KIND)              struct field_map
-#define FIELD_MAP_OF_TABLES(KIND)    struct field_map
-#define FIELD_MAP_BY_TABLE(KIND)     struct field_map
+#define FIELD_TEXT                     struct slice
+#define FIELD_TEXT_SIZE(min, max)      struct slice
+#define FIELD_TEXT_MAX(max)            struct slice
+#define FIELD_TEXT_OF(name)            struct slice
+#define FIELD_ENUM(...)                struct slice
+#define FIELD_INTEGER                  struct field_int
+#define FIELD_INTEGER_MIN(min)         struct field_int
+#define FIELD_INTEGER_MAX(max)         struct field_int
+#define FIELD_INTEGER_RANGE(a, z)      struct field_int
+#define FIELD_LONG                     struct field_int
+#define FIELD_LONG_MIN(min)            struct field_int
+#define FIELD_DOUBLE                   struct field_double
+#define FIELD_TIME                     struct field_double
+#define FIELD_BOOLEAN                  struct field_bool
+#define FIELD_VALUE                    struct field_value
+#define FIELD_ITEM                     struct field_value
+#define FIELD_VALUES                   struct field_value
+#define FIELD_STRUCT(T)                struct T *
+#define FIELD_STRUCT_BY(T, name)       struct T *
+#define FIELD_LIST(KIND)               struct field_list
+#define FIELD_LIST_MIN(KIND, min)      struct field_list
+#define FIELD_LIST_RANGE(KIND, a, z)   struct field_list
+#define FIELD_MAP(KIND)                struct field_map
+#define FIELD_MAP_OF_TABLES(KIND, ...) struct field_map
 
 #define RULE(...)                                                                                  \
     &(const struct shape)                                                                          \
@@ -204,11 +203,9 @@ MUST_CHECK bool json_decode_item(struct slice json, struct arena *arena, struct 
 #define RULE_LIST_RANGE(KIND, a, z)                                                                \
     RULE(.kind = SHAPE_LIST, .element = RULE_##KIND, RULE_MIN(a), RULE_MAX(z))
 #define RULE_MAP(KIND) RULE(.kind = SHAPE_MAP, .element = RULE_##KIND)
-// Each entry under a name of a table; and at least one.
-#define RULE_MAP_BY_TABLE(KIND)                                                                    \
-    RULE(.kind = SHAPE_MAP, .element = RULE_##KIND, .key = &shape_own_table_name)
-#define RULE_MAP_OF_TABLES(KIND)                                                                   \
-    RULE(.kind = SHAPE_MAP, .element = RULE_##KIND, RULE_MIN(1), .key = &shape_own_table_name)
+// Each entry under the name of a table.
+#define RULE_MAP_OF_TABLES(KIND, ...)                                                              \
+    RULE(.kind = SHAPE_MAP, .element = RULE_##KIND, .key = &shape_own_table_name, __VA_ARGS__)
 
 #define REQUEST_FIELD(T, need, member, json_name, KIND) FIELD_##KIND member;
 #define REQUEST_STRUCT(T, service_name)                                                            \

@@ -552,35 +552,19 @@ static bool decode_map(struct value_decoder *d, enum json_place place, unsigned 
 // The type a member's name means, or VALUE_TYPES.
 static inline enum value_type type_of_name(struct slice name)
 {
-    if (name.len == 1) {
-        switch (name.ptr[0]) {
-        case 'S':
-            return VALUE_S;
-        case 'N':
-            return VALUE_N;
-        case 'B':
-            return VALUE_B;
-        case 'L':
-            return VALUE_L;
-        case 'M':
-            return VALUE_M;
-        default:
-            return VALUE_TYPES;
-        }
-    }
-    if (name.len == 2 && name.ptr[1] == 'S') {
-        switch (name.ptr[0]) {
-        case 'S':
-            return VALUE_SS;
-        case 'N':
-            return VALUE_NS;
-        case 'B':
-            return VALUE_BS;
-        default:
-            return VALUE_TYPES;
-        }
-    }
-    return value_type_from_name(name);
+    // By the first letter: what it means alone, and with an S behind it; one more than the type.
+    static const uint8_t types[2][256] = {
+        {['S'] = VALUE_S + 1,
+         ['N'] = VALUE_N + 1,
+         ['B'] = VALUE_B + 1,
+         ['L'] = VALUE_L + 1,
+         ['M'] = VALUE_M + 1},
+        {['S'] = VALUE_SS + 1, ['N'] = VALUE_NS + 1, ['B'] = VALUE_BS + 1},
+    };
+    if (name.len != 1 && (name.len != 2 || name.ptr[1] != 'S'))
+        return value_type_from_name(name);
+    unsigned type = types[name.len - 1][name.ptr[0]];
+    return type == 0 ? VALUE_TYPES : (enum value_type)(type - 1);
 }
 
 static bool decode_typed(struct value_decoder *d, enum value_type type, unsigned level)

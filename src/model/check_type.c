@@ -144,6 +144,7 @@ static bool resolve_named(struct model_file *file, struct raw_type *named)
             *named->type = *named->alias;
             named->type->name = name;
             named->type->doc = named->doc;
+            named->type->written = named->written;
         }
     }
     named->state = TYPE_DONE;

@@ -54,6 +54,7 @@ struct model_type {
     enum model_kind kind;
     struct slice name;    // of a named type ("type ThumbnailUrls {…}"), else empty
     struct slice doc;     // of a named type
+    struct slice written; // of a named type that is no object: as it stands in the file
     struct slice min;     // NUMBER, INTEGER, EPOCH: of the value; STRING, BINARY, LIST, SET: of the
     struct slice max;     // length (characters, bytes, members)
     struct slice literal; // LITERAL: an encoded value (S, N or BOOL)
@@ -140,6 +141,7 @@ struct model_attribute {
     struct slice doc;      // comment above it or behind it, without slashes; may be empty
     struct model_place at; // of its name in the file
     const struct model_type *type;
+    struct slice written;               // the type as it stands in the file, with its mark
     bool optional;                      // may be absent, and null unless it is strict
     bool strict;                        // "?!": absent, but not null
     const struct model_expr *otherwise; // default, or NULL

@@ -39,6 +39,7 @@ struct raw_type {
     struct raw_type *next;
     struct model_type *type;
     const struct model_type *alias; // of "type NAME = alias", until that is resolved
+    struct slice written;           // the alias, as it stands in the file
     struct slice doc;
     struct model_place at; // of the declaration; line 0 if there is none
     enum { TYPE_NEW, TYPE_BUSY, TYPE_DONE } state;

@@ -396,6 +396,13 @@ static bool check_modifiers(struct model_file *file, bool field,
     return true;
 }
 
+// The text of the tokens from the one at `first` to the one taken last.
+static struct slice text_since(const struct model_parser *p, size_t first)
+{
+    uint32_t start = p->tokens.list[first].start;
+    return slice_of(p->tokens.text.ptr + start, parse_last(p)->end - start);
+}
+
 bool parse_attribute(struct model_file *file, bool field, struct model_attribute *attribute)
 {
     struct model_parser *p = &file->p;
@@ -410,9 +417,11 @@ bool parse_attribute(struct model_file *file, bool field, struct model_attribute
     }
     (void)parse_accept(p, MODEL_TOKEN_COLON);
     enum raw_optional optional = RAW_REQUIRED;
+    size_t begun = p->at;
     attribute->type = parse_type(file, &optional);
     if (attribute->type == NULL)
         return false;
+    attribute->written = text_since(p, begun);
     attribute->optional = attribute->optional || optional != RAW_REQUIRED;
     attribute->strict = optional == RAW_STRICT;
     if (!modifiers(file, attribute))
@@ -516,9 +525,11 @@ bool parse_type_declaration(struct model_file *file, size_t first)
     } else {
         if (!parse_expect(p, MODEL_TOKEN_EQUAL, "\"=\" and a type, or \"{\" and fields"))
             return false;
+        size_t begun = p->at;
         alias = parse_type(file, &optional);
         if (alias == NULL)
             return false;
+        named->written = text_since(p, begun);
         named->doc = parse_doc(p, first, p->at - 1);
     }
     if (optional != RAW_REQUIRED)

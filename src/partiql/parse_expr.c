@@ -258,30 +258,21 @@ static bool parse_type(struct pql_parser *parser, struct pql_node *node)
 static struct pql_node *parse_infix(struct pql_parser *parser, struct infix op,
                                     struct pql_node *left)
 {
+    // What has more behind it than another operand.
+    static bool (*const rests[NODE_KINDS])(struct pql_parser * parser, struct pql_node * node) = {
+        [NODE_IS] = parse_type,
+        [NODE_IN] = parse_in,
+        [NODE_BETWEEN] = parse_between,
+        [NODE_LIKE] = parse_like,
+    };
     const struct pql_token *token = parser->token;
     parser->token += op.tokens;
     bool chain = (op.kind == NODE_AND || op.kind == NODE_OR) && left->kind == op.kind;
     struct pql_node *node = chain ? left : new_unary(parser, op.kind, token, left);
-    bool ok = node != NULL;
-    if (ok) {
-        switch (op.kind) {
-        case NODE_IS:
-            ok = parse_type(parser, node);
-            break;
-        case NODE_IN:
-            ok = parse_in(parser, node);
-            break;
-        case NODE_BETWEEN:
-            ok = parse_between(parser, node);
-            break;
-        case NODE_LIKE:
-            ok = parse_like(parser, node);
-            break;
-        default:
-            ok = pql_node_add(parser, node, parse_right(parser, op.level));
-        }
-    }
-    if (!ok)
+    if (node == NULL)
+        return NULL;
+    if (rests[op.kind] != NULL ? !rests[op.kind](parser, node)
+                               : !pql_node_add(parser, node, parse_right(parser, op.level)))
         return NULL;
     return op.negated ? new_unary(parser, NODE_NOT, token, node) : node;
 }

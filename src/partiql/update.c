@@ -64,13 +64,9 @@ static struct expr_node *make_call(struct expr_builder *b, const struct pql_node
 
 static struct expr_node *make_operand(struct expr_builder *b, const struct pql_node *node)
 {
-    switch (node->kind) {
-    case NODE_PATH:
-    case NODE_VALUE:
-    case NODE_LIST:
-    case NODE_BAG:
-    case NODE_MAP:
+    if (node->kind == NODE_PATH || pql_is_constant(node))
         return pql_leaf(b, node);
+    switch (node->kind) {
     case NODE_CALL:
         return make_call(b, node);
     case NODE_PLUS:

@@ -387,32 +387,62 @@ static bool branch_hash(struct pql_where *where, const struct pql_node *branch,
     return true;
 }
 
+static size_t count_branches(const struct pql_node *node)
+{
+    size_t count = node->kind != NODE_OR;
+    for (const struct pql_node *part = node->first; node->kind == NODE_OR && part != NULL;
+         part = part->next)
+        count += count_branches(part);
+    return count;
+}
+
+struct partitions {
+    struct pql_where *where;
+    const struct key_schema *keys;
+    bool query;
+    bool scanned; // a branch is of no partition
+    size_t count;
+    struct partition *list;
+};
+
+// An OR in parentheses is no branch of the one around it: its branches are.
+static bool note_branches(struct partitions *all, const struct pql_node *node)
+{
+    struct slice hash = VALUE_NONE;
+    bool ok = true;
+    for (const struct pql_node *part = node->first; ok && node->kind == NODE_OR && part != NULL;
+         part = part->next)
+        ok = note_branches(all, part);
+    if (!ok || node->kind == NODE_OR || all->scanned)
+        return ok;
+    if (!all->query && !branch_hash(all->where, node, &all->keys->parts[0], &hash))
+        return false;
+    all->scanned = !all->query && hash.len == 0;
+    size_t at = 0;
+    while (at < all->count && !slice_equal(all->list[at].hash, hash))
+        at++;
+    all->count += at == all->count;
+    enum branch branch = branch_of(all->where, node, all->keys->parts[1].name);
+    struct partition *partition = &all->list[at];
+    *partition = (struct partition){.hash = hash,
+                                    .ranges = partition->ranges || branch == BRANCH_RANGE,
+                                    .free = partition->free || branch == BRANCH_FREE};
+    return true;
+}
+
 // The branches of an OR. Those of one partition either all speak of the sort key, or none does: a
 // partition is read once, by one range. Where they only say what it is not, nobody minds.
 static bool check_branches(struct pql_where *where, const struct pql_node *node,
                            const struct key_schema *keys, bool query)
 {
-    struct partition *partitions = arena_zalloc(where->arena, node->count, sizeof(*partitions));
-    size_t count = 0;
-    if (partitions == NULL)
+    struct partitions all = {.where = where, .keys = keys, .query = query};
+    all.list = arena_zalloc(where->arena, count_branches(node), sizeof(*all.list));
+    if (all.list == NULL)
         return error_budget(where->error);
-    for (const struct pql_node *part = node->first; part != NULL; part = part->next) {
-        struct slice hash = VALUE_NONE;
-        if (!query && !branch_hash(where, part, &keys->parts[0], &hash))
-            return false;
-        if (!query && hash.len == 0)
-            return true; // the table is scanned
-        size_t at = 0;
-        while (at < count && !slice_equal(partitions[at].hash, hash))
-            at++;
-        partitions[at].hash = hash;
-        count += at == count;
-        enum branch branch = branch_of(where, part, keys->parts[1].name);
-        partitions[at].ranges = partitions[at].ranges || branch == BRANCH_RANGE;
-        partitions[at].free = partitions[at].free || branch == BRANCH_FREE;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (partitions[i].ranges && partitions[i].free)
+    if (!note_branches(&all, node))
+        return false;
+    for (size_t i = 0; !all.scanned && i < all.count; i++) {
+        if (all.list[i].ranges && all.list[i].free)
             return overlapping(where);
     }
     return true;

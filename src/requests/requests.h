@@ -203,7 +203,8 @@ struct empty_request {
 
 #define batch_get_item_request_members(X, T)                                                       \
     WITH_CAPACITY(X, T)                                                                            \
-    X(T, REQUIRED, request_items, "RequestItems", MAP_OF_TABLES(STRUCT(keys_and_attributes)))
+    X(T, REQUIRED, request_items, "RequestItems",                                                  \
+      MAP_OF_TABLES(STRUCT(keys_and_attributes), RULE_MIN(1), RULE_MAX(LIMIT_BATCH_GET)))
 
 #define put_request_members(X, T) X(T, REQUIRED, item, "Item", ITEM)
 
@@ -217,7 +218,8 @@ struct empty_request {
     WITH_CAPACITY(X, T)                                                                            \
     WITH_METRICS(X, T)                                                                             \
     X(T, REQUIRED, request_items, "RequestItems",                                                  \
-      MAP_BY_TABLE(LIST_RANGE(STRUCT(write_request), 1, LIMIT_BATCH_WRITE)))
+      MAP_OF_TABLES(LIST_RANGE(STRUCT(write_request), 1, LIMIT_BATCH_WRITE),                       \
+                    RULE_MAX(LIMIT_BATCH_WRITE)))
 
 // ---- Transactions -------------------------------------------------------------------------------
 

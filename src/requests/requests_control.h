@@ -70,7 +70,7 @@
     X(T, OPTIONAL, minimum_units, "MinimumUnits", LONG_MIN(1))                                     \
     X(T, OPTIONAL, maximum_units, "MaximumUnits", LONG_MIN(1))                                     \
     X(T, OPTIONAL, disabled, "AutoScalingDisabled", BOOLEAN)                                       \
-    X(T, OPTIONAL, role_arn, "AutoScalingRoleArn", TEXT_SIZE(1, 1600))                             \
+    X(T, OPTIONAL, role_arn, "AutoScalingRoleArn", TEXT_OF(role_arn))                              \
     X(T, OPTIONAL, policy, "ScalingPolicyUpdate", STRUCT(scaling_policy_update))
 
 // Of reads in a replica, else of writes.
@@ -253,7 +253,7 @@ struct restore_table_to_point_in_time_request {
     struct restore_overrides overrides;
 };
 #define restore_table_to_point_in_time_request_members(X, T)                                       \
-    X(T, OPTIONAL, source_table_arn, "SourceTableArn", TEXT)                                       \
+    X(T, OPTIONAL, source_table_arn, "SourceTableArn", TEXT_SIZE(1, 1024))                         \
     X(T, OPTIONAL, source_table_name, "SourceTableName", TEXT_OF(plain_name))                      \
     X(T, REQUIRED, target_table_name, "TargetTableName", TEXT_OF(plain_name))                      \
     X(T, OPTIONAL, use_latest_restorable_time, "UseLatestRestorableTime", BOOLEAN)                 \
@@ -331,7 +331,7 @@ struct restore_table_to_point_in_time_request {
 
 #define csv_options_members(X, T)                                                                  \
     X(T, OPTIONAL, delimiter, "Delimiter", TEXT_OF(delimiter))                                     \
-    X(T, OPTIONAL, header_list, "HeaderList", LIST_RANGE(TEXT_SIZE(1, 65536), 1, 255))
+    X(T, OPTIONAL, header_list, "HeaderList", LIST_RANGE(TEXT_OF(csv_header), 1, 255))
 
 #define input_format_options_members(X, T) X(T, OPTIONAL, csv, "Csv", STRUCT(csv_options))
 
@@ -368,6 +368,12 @@ struct restore_table_to_point_in_time_request {
 
 // DescribeModel, ListModelVersions, AbandonModel, ListMigrations.
 #define model_table_request_members(X, T) WITH_OWN_TABLE_NAME(X, T)
+
+#define describe_model_report_request_members(X, T)                                                \
+    WITH_OWN_TABLE_NAME(X, T)                                                                      \
+    X(T, OPTIONAL, scan, "Scan", BOOLEAN)         /* judges what is stored instead */              \
+    X(T, OPTIONAL, sample, "Sample", LONG_MIN(1)) /* of it, so many items */                       \
+    X(T, OPTIONAL, forget, "Forget", BOOLEAN)     /* begins anew, after the answer */
 
 // DiffModel and ApplyModel.
 #define apply_model_request_members(X, T)                                                          \
@@ -454,6 +460,7 @@ struct restore_table_to_point_in_time_request {
     X(describe_import_request, "DescribeImportInput")                                              \
     X(list_imports_request, "ListImportsInput")                                                    \
     X(model_table_request, "ModelTableInput")                                                      \
+    X(describe_model_report_request, "DescribeModelReportInput")                                   \
     X(apply_model_request, "ApplyModelInput")                                                      \
     X(apply_migration_request, "ApplyMigrationInput")                                              \
     X(describe_migration_request, "DescribeMigrationInput")                                        \

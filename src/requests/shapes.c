@@ -102,6 +102,26 @@ static bool printable(struct slice text)
     return text.len > 0;
 }
 
+// Without quotes and commas.
+static bool csv_header_matches(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t c = text.ptr[i];
+        if (c < 0x20 || c > 0x7e || c == '"' || c == ',')
+            return false;
+    }
+    return true;
+}
+
+// All that XML has.
+static bool role_arn_matches(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] < 0x20 && memchr("\r\n\t", text.ptr[i], 3) == NULL)
+            return false;
+    return true;
+}
+
 static const struct shape shape_bucket = {
     .kind = SHAPE_STRING,
     RULE_MAX(255),
@@ -122,6 +142,18 @@ static const struct shape shape_import_token = {.kind = SHAPE_STRING,
                                                 RULE_MAX(1024),
                                                 .pattern = "([0-9a-f]{16})+",
                                                 .matches = import_token_matches};
+static const struct shape shape_csv_header = {.kind = SHAPE_STRING,
+                                              RULE_MIN(1),
+                                              RULE_MAX(65536),
+                                              .pattern = "[\\x20-\\x21\\x23-\\x2B\\x2D-\\x7E]*",
+                                              .matches = csv_header_matches};
+static const struct shape shape_role_arn = {
+    .kind = SHAPE_STRING,
+    RULE_MIN(1),
+    RULE_MAX(1600),
+    .pattern = "[\\u0020-\\uD7FF\\uE000-\\uFFFD\\uD800\\uDC00-\\uDBFF\\uDFFF\\r\\n\\t]*",
+    .matches = role_arn_matches,
+};
 static const struct shape shape_policy_name = {.kind = SHAPE_STRING,
                                                RULE_MIN(1),
                                                RULE_MAX(256),

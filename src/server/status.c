@@ -34,7 +34,7 @@ static void close_with_reason(struct json_writer *w, const char *reason, int64_t
 static int health(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
 {
     (void)request;
-    struct api_health health;
+    struct engine_health health;
     api_health(dynamo->api, &health);
     bool damaged = health.damages > 0;
     struct json_writer w = json_writer_to(out);
@@ -56,7 +56,7 @@ static int health(struct dynamo *dynamo, const struct http_request *request, str
         close_with_reason(&w, health.unread, health.unread_ms);
     }
     json_form(&w, "'version':%s,'uptime_seconds':%lld,'tables':%zu}", dolmen_version(),
-              (long long)uptime_seconds(dynamo), (size_t)health.tables);
+              (long long)uptime_seconds(dynamo), api_table_count(dynamo->api));
     return health.writable && !damaged && !health.unreadable ? 200 : 503;
 }
 
@@ -99,14 +99,14 @@ static void memory_metrics(const struct dynamo *dynamo, struct buf *out)
 // X(name, type, number, help): a value is a line.
 // clang-format off
 #define VALUE_LIST(X) \
-    X("store_commits_total", "counter", stats.commits, "Groups of writes made durable") \
-    X("store_commit_failures_total", "counter", stats.commits_failed, "Groups of writes the store did not take") \
-    X("store_commit_bytes_total", "counter", stats.commit_bytes, "Bytes of keys and values in groups made durable") \
-    X("store_group_jobs_total", "counter", stats.jobs, "Writes in all groups; divided by the groups it is their mean size") \
-    X("store_queue_length", "gauge", stats.waiting, "Writes that wait or are being done") \
-    X("long_calls_total", "counter", stats.pool_tasks, "Pieces of work that were left to the pool") \
-    X("long_call_slices_total", "counter", stats.pool_slices, "Slices that they were done in") \
-    X("long_calls_waiting", "gauge", stats.pool_waiting, "Of them, those that wait for their next slice") \
+    X("store_commits_total", "counter", stats.engine.commits, "Groups of writes made durable") \
+    X("store_commit_failures_total", "counter", stats.engine.commits_failed, "Groups of writes the store did not take") \
+    X("store_commit_bytes_total", "counter", stats.engine.commit_bytes, "Bytes of keys and values in groups made durable") \
+    X("store_group_jobs_total", "counter", stats.engine.jobs, "Writes in all groups; divided by the groups it is their mean size") \
+    X("store_queue_length", "gauge", stats.engine.waiting, "Writes that wait or are being done") \
+    X("long_calls_total", "counter", stats.pool.tasks, "Pieces of work that were left to the pool") \
+    X("long_call_slices_total", "counter", stats.pool.slices, "Slices that they were done in") \
+    X("long_calls_waiting", "gauge", stats.pool.waiting, "Of them, those that wait for their next slice") \
     X("canceled_calls_total", "counter", stats.canceled, "Long calls whose clients had hung up") \
     X("store_writable", "gauge", health.writable, "1 if writes are accepted, see /health") \
     X("store_read_failures_total", "counter", health.unreads, "Reads that the disk refused; see /health") \
@@ -128,7 +128,7 @@ static int metrics(struct dynamo *dynamo, const struct http_request *request, st
 {
     (void)request;
     struct api_stats stats;
-    struct api_health health;
+    struct engine_health health;
     struct api_ttl ttl;
     metrics_write(dynamo->metrics, out);
     api_stats(dynamo->api, &stats);
@@ -138,7 +138,7 @@ static int metrics(struct dynamo *dynamo, const struct http_request *request, st
     VALUE_LIST(X)
 #undef X
     memory_metrics(dynamo, out);
-    metrics_value(out, "tables", "gauge", "Tables", health.tables);
+    metrics_value(out, "tables", "gauge", "Tables", api_table_count(dynamo->api));
     metrics_value(out, "uptime_seconds", "gauge", "Seconds since the start",
                   (uint64_t)uptime_seconds(dynamo));
     metrics_value(out, "resident_memory_bytes", "gauge", "Resident memory of the process",

@@ -143,7 +143,7 @@
     WITH_WARM_THROUGHPUT(X, T)                                                                     \
     X(T, OPTIONAL, resource_policy, "ResourcePolicy", TEXT)                                        \
     WITH_ON_DEMAND_THROUGHPUT(X, T)                                                                \
-    X(T, OPTIONAL, global_table_source_arn, "GlobalTableSourceArn", TEXT)                          \
+    X(T, OPTIONAL, global_table_source_arn, "GlobalTableSourceArn", TEXT_SIZE(1, 1024))            \
     WITH_REPLICATION_MODE(X, T)                                                                    \
     X(T, OPTIONAL, vector_indexes, "VectorIndexes", LIST(STRUCT(request_vector_index)))
 

@@ -9,6 +9,7 @@
 
 struct lanes;
 struct stream_counts;
+struct report_book;
 
 struct workshop {
     struct engine *engine;
@@ -20,7 +21,8 @@ struct workshop {
     // NULL, or what is to be done before a table is filled with items, and after (change/adopt.c).
     bool (*filling)(struct workshop *shop, struct slice table, struct error *error);
     void (*filled)(struct workshop *shop, struct slice table);
-    _Atomic int64_t look_done; // items that a look at a table has seen, of:
+    struct report_book *reports; // see report/report.h
+    _Atomic int64_t look_done;   // items that a look at a table has seen, of:
     _Atomic int64_t look_total;
 };
 

@@ -83,6 +83,11 @@ class Tables(Case):
         self.assertEqual(table.global_secondary_indexes[0]['ItemCount'], 1)
 
     @real
+    def test_on_demand_since_creation(self):
+        table = client.describe_table(TableName=create_table().name)['Table']
+        self.assertEqual(table['BillingModeSummary']['LastUpdateToPayPerRequestDateTime'], table['CreationDateTime'])
+
+    @real
     def test_errors(self):
         key = dict(KeySchema=[{'AttributeName': 'pk', 'KeyType': 'HASH'}],
                    AttributeDefinitions=[{'AttributeName': 'pk', 'AttributeType': 'S'}], BillingMode='PAY_PER_REQUEST')

@@ -131,6 +131,15 @@ test('An image that loses its user leaves imagesByUser', async () => {
     await call('Delete', { TableName: table, Key: key });
 });
 
+// What the application does not know yet is null.
+test('An image with nulls is stored as it is', async () => {
+    const sketch = { ...example, user_id: null, tags: null, prompt_json: null, provider_model_id: null, cost_cents: null };
+    await call('Put', { TableName: table, Item: sketch });
+    const { Item } = await call('Get', { TableName: table, Key: key });
+    assert.deepEqual(Item, { ...sketch, image_id: id });
+    await call('Delete', { TableName: table, Key: key });
+});
+
 test('The tag index item of the document is stored', async () => {
     const tag = { pk: 'TAG#pose:standing', sk: `IMG#${id}`, created_at: 1710000000 };
     await call('Put', { TableName: table, Item: tag });

@@ -114,6 +114,21 @@ test('A webhook event lives seven days', async () => {
     assert.equal(Item.ttl, Math.floor(Date.parse(processedAt) / 1000) + 7 * 86400);
 });
 
+// The application writes null for what a user does not have yet.
+test('A sign-up with nulls is stored as it is', async () => {
+    const now = '2026-11-16T09:30:00.000Z';
+    const Item = {
+        id: 'user-signed-up', email: 'new@kinex.example', firstName: 'New', lastName: null, passwordHash: null, image: null,
+        subscriptionTier: 'free', subscriptionStatus: 'active', subscriptionStartDate: null, subscriptionEndDate: null,
+        trialEndsAt: null, stripeSubscriptionId: null, scanQuotaUsed: 0, workoutsSaved: 0, trainingProfile: null,
+        onboardingCompleted: false, onboardingCompletedAt: null, createdAt: now, updatedAt: now,
+    };
+    await call('Put', { TableName: 'spotter-users', Item, ConditionExpression: 'attribute_not_exists(id)' });
+    const stored = await call('Get', { TableName: 'spotter-users', Key: { id: Item.id } });
+    assert.deepEqual(stored.Item, Item);
+    await call('Delete', { TableName: 'spotter-users', Key: { id: Item.id } });
+});
+
 const tables = {
     User: 'spotter-users',
     Workout: 'spotter-workouts',

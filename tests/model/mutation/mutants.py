@@ -178,6 +178,7 @@ def of_table(line):
         if ' number' in text:
             yield 'no number', text.replace(' number', '')
         yield 'keys only', text + ' project keys'
+        yield ('not for all', text.replace(' for all', '')) if ' for all' in text else ('for all', text + ' for all')
     for one, others in (('new_and_old_images', ['new_image', 'keys_only', 'off']), ('enforce', ['warn', 'off']), ('pitr    on', ['pitr off']),
                         ('on_demand', ['provisioned (5, 5)'])):
         for other in others:

@@ -360,11 +360,16 @@ class Maker:
 
     def values(self, entity, attribute):
         name, own = attribute.name, attribute.name in entity.in_key()
-        for value in attribute.type.fits[1:]:
-            if own or attribute.unique:
-                break
-            item = {**self.item(entity), name: value}
-            self.stores(entity, '%s may be %r' % (name, value), typed_as(entity, item), entity.stored(item))
+        for value in [] if own else attribute.type.fits[1:]:
+            if not attribute.unique:
+                item = {**self.item(entity), name: value}
+                self.stores(entity, '%s may be %r' % (name, value), typed_as(entity, item), entity.stored(item))
+        if attribute.type.optional and not own and None not in attribute.type.fits:
+            item = {**self.item(entity), name: None}
+            kept = dict(item)
+            if any(name in parts for parts in entity.table.indexes.values()):
+                del kept[name]  # the key of an index cannot be null
+            self.stores(entity, name + ' may be null', typed_as(entity, item), entity.stored(kept))
         nothing = [] if not attribute.type.misfits or None in attribute.type.fits or attribute.type.optional or own and not entity.table.type else [None]
         for value in attribute.type.misfits + nothing:
             item = typed_as(entity, {**self.item(entity), name: value})
@@ -438,13 +443,20 @@ class Maker:
                                                       put(entity.table, rest), get(entity, item)], judge)
 
     def foreign(self, entity):
-        """Keys of indexes that the entity has no entry in."""
+        """Indexes that the entity has no entry in. Keys made for an index are refused. An ordinary attribute may be there, if the
+        table can tell that the item is not of those in the index."""
+        made = {key for one in entity.table.entities for key in one.keys}
         for index, parts in entity.table.indexes.items():
-            if not any(part in entity.keys or part in entity.attributes for part in parts):
-                item = typed_as(entity, self.item(entity))
-                keys = {part: 1 if part in entity.table.numbers else 'x' for part in parts}
-                self.add(entity.name, 'no entry in ' + index, [put(entity.table, {**item, **keys})],
-                         lambda answers, _, name=parts[0]: refused(answers[0], name))
+            if index not in entity.outside and any(part in entity.keys or part in entity.attributes for part in parts):
+                continue
+            item = self.item(entity)
+            keys = {part: 1 if part in entity.table.numbers else entity.attributes[part].type.sample(part, 1) if part in entity.attributes
+                    else 'foreign-%d' % self.count for part in parts}
+            if parts[-1] in entity.attributes:
+                keys[parts[-1]] = '2030-01-01T00:00:00.%03dZ' % (self.count % 1000)
+            may = entity.table.type and not made & set(parts)
+            self.add(entity.name, 'no entry in ' + index, [put(entity.table, typed_as(entity, {**item, **keys})), found(entity.table, index, keys)],
+                     lambda answers, _, may=may: outside(answers, may))
 
     def uniqueness(self, entity, attribute):
         if not attribute.unique:
@@ -461,6 +473,21 @@ class Maker:
         typed_in = (' %s ' if attribute.trim else '%s') % (item[attribute.name].upper() if attribute.lower else item[attribute.name])
         self.stores(entity, '%s in its normal form' % attribute.name, typed_as(entity, {**item, attribute.name: typed_in}),
                     entity.stored(item))
+
+
+def found(table, index, keys):
+    """A query for an entry of an index."""
+    return call('Query', {'TableName': table.name, 'IndexName': index, 'KeyConditionExpression': ' AND '.join('#%d = :%d' % (i, i) for i in range(len(keys))),
+                          'ExpressionAttributeNames': {'#%d' % i: name for i, name in enumerate(keys)},
+                          'ExpressionAttributeValues': item_of({':%d' % i: value for i, value in enumerate(keys.values())})})
+
+
+def outside(answers, may):
+    if may:
+        ok(answers[0])
+    else:
+        refused(answers[0], 'expected nothing')
+    expect(ok(answers[1])['Count'] == 0, 'it is in the index')
 
 
 def typed_as(entity, item):

@@ -9,6 +9,7 @@ model: so what is broken there is noticed here.
     entity NAME                    of the table above; each line a key or an attribute
       GSI1SK = {createdAt}#{id}    {a ?? 'x'} has a fallback, {a:pad(8)} zeros in front, {a:fixed(20,2)} also decimals
       isPublic: Visibility, default "true"
+      not in INDEX                 although it has the attributes
     access NAME(parameters) finds ENTITY… by GetItem|Query INDEX: CONDITION [filter CONDITION] [descending] [limit N]
                                    a parameter has the value of the attribute of its name, or of another: to=createdAt;
                                    status="paused" is none, but what the item has that is found, and id:=albumId what it
@@ -64,7 +65,7 @@ class Table:
 
 class Entity:
     def __init__(self, name, table):
-        self.name, self.table, self.keys, self.attributes = name, table, {}, {}
+        self.name, self.table, self.keys, self.attributes, self.outside = name, table, {}, {}, []
 
     def in_key(self):
         """Attributes that the primary key is made of, or that are part of it."""
@@ -166,6 +167,8 @@ class Promises:
             self.open(line)
         elif isinstance(self.section, Table):
             self.section.add(line.split())
+        elif isinstance(self.section, Entity) and line.strip().startswith('not in '):
+            self.section.outside.append(line.split()[-1])
         elif isinstance(self.section, Entity):
             key = KEY.fullmatch(line.strip())
             if key:

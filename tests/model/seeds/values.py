@@ -78,9 +78,13 @@ def fields_type(fields):
     for name, field in fields.items():
         fits += [{**whole, name: value} for value in field.fits[1:]]
         misfits += [{**whole, name: value} for value in field.misfits]
+        nothing = {**whole, name: None}
         if field.optional:
+            fits.append(nothing)
             continue
         misfits.append({other: value for other, value in whole.items() if other != name})
+        if field.misfits and None not in field.fits:
+            misfits.append(nothing)
     return Type(fits, misfits, within=fields)
 
 

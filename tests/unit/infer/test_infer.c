@@ -207,7 +207,7 @@ static void test_types(void **state)
     const struct draft *draft = finish(&f);
     assert_has(&f, "state      \"open\" | \"shut\"\n");
     assert_has(&f, "mixed      number | string\n");
-    assert_has(&f, "maybe      number | null\n");
+    assert_has(&f, "maybe      number?\n");
     assert_has(&f, "tags       string[]\n");
     assert_has(&f, "address    Address\n");
     assert_has(&f, "type Address {\n  no: number\n  street: string\n  zip: string?\n}");
