@@ -94,21 +94,19 @@ static void set_memory(rocksdb_options_t *set, size_t write_buffer_bytes)
     rocksdb_options_set_memtable_whole_key_filtering(set, 1);
 }
 
-// Tables are compressed: every byte is written five to seven times, so that what compressing takes
-// is less than what writing takes, and half of the disk is saved. A read that misses the cache pays
+// LZ4 on all levels: every byte is written five to seven times, so that what compressing takes is
+// less than what writing takes, and half of the disk is saved. A read that misses the cache pays
 // for it with a tenth (ADR 014). What does not compress is stored as it is.
-// Blocks are small, and find little in themselves to refer to: a table has a dictionary, drawn from
-// its first blocks. LZ4 takes three times as long for a block with it. What is flushed to level 0
-// is soon merged, so Snappy will do, which knows no dictionaries.
+// Blocks are small, and find little in themselves to refer to: a table of the last level has a
+// dictionary, drawn from its first blocks. To compress a block takes three times as long with it,
+// so tables that will soon be merged have none.
 // The base level is twice what four tables of level 0 bring at once, so that about two of its bytes
 // are rewritten for one that arrives.
 static void set_levels(rocksdb_options_t *set, size_t segment_bytes)
 {
-    // The last one is for all levels behind it.
-    const int methods[] = {rocksdb_snappy_compression, rocksdb_lz4_compression};
-    rocksdb_options_set_compression_per_level(set, methods, COUNT_OF(methods));
-    rocksdb_options_set_compression_options(set, -14, LEVEL_DEFAULT, 0, DICTIONARY);
-    rocksdb_options_set_compression_options_max_dict_buffer_bytes(set, 4 * MEGABYTE);
+    rocksdb_options_set_compression(set, rocksdb_lz4_compression);
+    rocksdb_options_set_bottommost_compression_options(set, -14, LEVEL_DEFAULT, 0, DICTIONARY, 1);
+    rocksdb_options_set_bottommost_compression_options_max_dict_buffer_bytes(set, 4 * MEGABYTE, 1);
     rocksdb_options_set_num_levels(set, ROCKS_LEVELS);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(set, 1);
     rocksdb_options_set_max_bytes_for_level_base(set, 8 * segment_bytes);
