@@ -88,7 +88,8 @@ static void take_response(struct api_call *call, struct dolmen_response *respons
     }
     response->status = call->status;
     response->length = call->response.len;
-    memcpy(response->body, call->response.ptr, call->response.len);
+    if (call->response.len > 0)
+        memcpy(response->body, call->response.ptr, call->response.len);
     response->body[response->length] = 0;
 }
 

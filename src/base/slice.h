@@ -53,6 +53,12 @@ static inline bool slice_begins(struct slice whole, struct slice prefix)
            (prefix.len == 0 || memcmp(whole.ptr, prefix.ptr, prefix.len) == 0);
 }
 
+static inline bool slice_ends(struct slice slice, struct slice suffix)
+{
+    return slice.len >= suffix.len &&
+           memcmp(slice.ptr + slice.len - suffix.len, suffix.ptr, suffix.len) == 0;
+}
+
 static inline bool slice_contains(struct slice whole, struct slice part)
 {
     return part.len == 0 ||

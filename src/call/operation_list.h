@@ -38,7 +38,7 @@
     READ(DescribeKinesisStreamingDestination, describe_kinesis_streaming_destination, table_or_arn, OLD) \
     READ(DescribeLimits, describe_limits, empty, OLD) \
     MODEL(DescribeMigration, describe_migration, describe_migration, OLD) \
-    MODEL(DescribeModel, describe_model, model_table, OLD) \
+    MODEL(DescribeModel, describe_model, describe_model, OLD) \
     MODEL(DescribeModelReport, describe_model_report, describe_model_report, OLD) \
     STREAM(DescribeStream, describe_stream, describe_stream, OLD) \
     READ(DescribeTable, describe_table, table_name, OLD) \
@@ -61,7 +61,7 @@
     LIST(ListExports, list_exports, list_exports, OLD) \
     LIST(ListGlobalTables, list_global_tables, list_global_tables, OLD) \
     LIST(ListImports, list_imports, list_imports, OLD) \
-    MODEL(ListMigrations, list_migrations, model_table, OLD) \
+    MODEL(ListMigrations, list_migrations, list_migrations, OLD) \
     MODEL(ListModelVersions, list_model_versions, model_table, OLD) \
     MODEL(ListModels, list_models, empty, OLD) \
     STREAM(ListStreams, list_streams, list_streams, OLD) \

@@ -6,7 +6,7 @@
 struct slice migration_record_name(struct arena *arena, struct slice table, struct slice name)
 {
     char *text =
-        arena_printf(arena, "model/migration/%.*s/%.*s", SLICE_FMT(table), SLICE_FMT(name));
+        arena_printf(arena, MIGRATION_RECORDS "%.*s/%.*s", SLICE_FMT(table), SLICE_FMT(name));
     return text == NULL ? slice_of(NULL, 0) : slice_str(text);
 }
 
@@ -15,7 +15,7 @@ struct slice migration_record_name(struct arena *arena, struct slice table, stru
 static const struct map_row work_rows[] = {
     ROW(TEXT, table_id, "tableId"), ROW(TEXT, name, "name"), ROW(TEXT, file, "file"),
     ROW(TEXT, text, "text"), ROW(SMALL, status, "status"), ROW(FLAG, applied, "applied"),
-    ROW(FLAG, down, "down"), ROW(INTEGER, step, "step"), ROW(INTEGER, matched, "matched"),
+    ROW(FLAG, down, "down"), ROW(INTEGER, step, "step"), ROW(INTEGER, steps, "steps"), ROW(INTEGER, matched, "matched"),
     ROW(INTEGER, made, "made"), ROW(INTEGER, removed, "removed"), ROW(INTEGER, failed, "failed"),
     MAP_PART_ROW(migration_work, progress, &model_progress_form),
 };
@@ -37,7 +37,7 @@ static bool check_keys(const struct migration_shape *shape, const struct table *
 {
     for (size_t i = 0; i < shape->key_count; i++) {
         if (!key_schema_has(&table->keys, shape->key_names[i]))
-            return diagnostic_error(found, shape->at, "\"%.*s\" is no key of table %.*s",
+            return diagnostic_error(found, shape->at, "\"%.*s\" is not a key of table %.*s",
                                     SLICE_FMT(shape->key_names[i]), SLICE_FMT(table->name));
     }
     return true;

@@ -8,7 +8,12 @@
 #include "change/model.h"
 #include "guard/migration_map.h"
 
-enum migration_status { MIGRATION_DONE, MIGRATION_RUNNING, MIGRATION_FAILED };
+enum migration_status {
+    MIGRATION_DONE,
+    MIGRATION_RUNNING,
+    MIGRATION_FAILED,     // it was given up, or nothing could be migrated
+    MIGRATION_INCOMPLETE, // some items could not be
+};
 
 // The record of a migration. Slices point into the record.
 struct migration_work {
@@ -17,9 +22,10 @@ struct migration_work {
     struct slice file;
     struct slice text;
     enum migration_status status;
-    bool applied; // the last time that it was done, it was done upwards
+    bool applied; // what its way up makes is there, or some of it
     bool down;    // the way that it is going, or went last
     int64_t step;
+    int64_t steps;
     int64_t matched;
     int64_t made;
     int64_t removed;
@@ -27,6 +33,7 @@ struct migration_work {
     struct model_progress progress; // of this step; the samples are items that failed
 };
 
+#define MIGRATION_RECORDS "model/migration/" // what their names begin with
 struct slice migration_record_name(struct arena *arena, struct slice table, struct slice name);
 extern const struct map_form migration_work_form;
 // text.len 0 if there is none.
@@ -43,6 +50,13 @@ MUST_CHECK struct migration *migration_open(struct slice file, struct slice text
 // Shows what was found wrong; always NULL, with the error set.
 struct migration *migration_failed(struct diagnostics *found, struct slice file, struct slice text,
                                    struct error *error);
+
+// Looks whether the attributes that a way counts on are there: each in one at least of the items
+// that its step takes, if it takes any. What is not is most likely misspelt. Reads the table until
+// all are found.
+MUST_CHECK bool migration_look(struct workshop *shop, struct table *table,
+                               const struct migration_way *way, struct slice file,
+                               struct slice text, struct arena *arena, struct error *error);
 
 // ---- One item (migration_item.c) --------------------------------------------------------------
 

@@ -36,7 +36,7 @@ struct migration_run {
 
 // ---- The record -------------------------------------------------------------------------------
 
-// One that is done is told in the history of the table's model, too.
+// One that has changed items is told in the history of the table's model, too.
 static bool save_history(struct migration_run *run, struct run_saving *saving)
 {
     char *did = arena_printf(&saving->arena, "migrate %s %.*s", run->work.down ? "down" : "up",
@@ -58,7 +58,8 @@ static bool save(struct run *base, struct slice there, struct run_saving *saving
 {
     struct migration_run *run = (struct migration_run *)base;
     (void)there;
-    return run->work.status != MIGRATION_DONE || save_history(run, saving);
+    bool ended = run->work.status == MIGRATION_DONE || run->work.status == MIGRATION_INCOMPLETE;
+    return !ended || save_history(run, saving);
 }
 
 // ---- Items ------------------------------------------------------------------------------------
@@ -272,23 +273,41 @@ static bool perform(struct run *base)
     return run_steps((struct migration_run *)base);
 }
 
+// What could not be migrated is left as it is, and tried again when the migration is run again:
+// only one that has left nothing counts as done. One that could migrate nothing has changed
+// nothing.
+static void end_way(struct migration_work *work, struct arena *arena)
+{
+    bool nothing =
+        work->failed > 0 && work->failed == work->matched && work->made == 0 && work->removed == 0;
+    work->status = nothing            ? MIGRATION_FAILED
+                   : work->failed > 0 ? MIGRATION_INCOMPLETE
+                                      : MIGRATION_DONE;
+    if (!nothing)
+        work->applied = !work->down || work->failed > 0;
+    char *failure =
+        arena_printf(arena, "None of %lld items could be migrated.", (long long)work->failed);
+    if (nothing && failure != NULL)
+        work->progress.failure = slice_str(failure);
+}
+
 static void finish(struct run *base, bool ok)
 {
     struct migration_run *run = (struct migration_run *)base;
-    run->work.progress.ended_ms = env_now(engine_env(base->shop->engine));
-    run->work.status = ok ? MIGRATION_DONE : MIGRATION_FAILED;
+    struct migration_work *work = &run->work;
+    work->progress.ended_ms = env_now(engine_env(base->shop->engine));
     buf_clear(&run->walk.position);
     if (ok) {
-        run->work.applied = !run->work.down;
-        log_info("table %.*s: migration %.*s is done: %lld items, %lld made, %lld removed, %lld "
+        end_way(work, &base->arena);
+        log_info("table %.*s: migration %.*s has ended: %lld items, %lld made, %lld removed, %lld "
                  "failed",
-                 SLICE_FMT(base->task.subject), SLICE_FMT(run->work.name),
-                 (long long)run->work.matched, (long long)run->work.made,
-                 (long long)run->work.removed, (long long)run->work.failed);
+                 SLICE_FMT(base->task.subject), SLICE_FMT(work->name), (long long)work->matched,
+                 (long long)work->made, (long long)work->removed, (long long)work->failed);
     } else {
-        run->work.progress.failure = slice_str(base->error.message);
+        work->status = MIGRATION_FAILED;
+        work->progress.failure = slice_str(base->error.message);
         log_error("table %.*s: migration %.*s failed: %s", SLICE_FMT(base->task.subject),
-                  SLICE_FMT(run->work.name), base->error.message);
+                  SLICE_FMT(work->name), base->error.message);
     }
     walk_run_keep(base);
 }

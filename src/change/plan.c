@@ -392,8 +392,9 @@ bool model_plan_allow(const struct model_plan *plan, bool force, struct error *e
     if (refused)
         (void)error_validation(error, "%s%.*s",
                                impossible ? "The model cannot be applied."
-                                          : "The model would leave invalid items. Mend them, or "
-                                            "apply it with force, which leaves them as they are.",
+                                          : "The model would leave invalid items. Mend them, let "
+                                            "a migration do it (dolmen migrate), or apply the "
+                                            "model with force, which leaves them as they are.",
                                SLICE_FMT(buf_view(&text)));
     buf_release(&text);
     return !refused;

@@ -6,6 +6,8 @@
 #include "base/worker.h"
 #include "json/reader.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,55 @@ bool change_numbers(struct json_writer *w, struct cli_input *input)
     return true;
 }
 
+// What is said of an interruption. The thread that waits for one may outlive the command's input.
+struct interruption {
+    const char *name; // of the command
+    bool directory;   // it has opened one itself
+};
+
+static void *wait_for_signal(void *argument)
+{
+    const struct interruption *said = argument;
+    sigset_t signals;
+    int number = 0;
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGINT);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigwait(&signals, &number);
+    if (said->directory)
+        (void)fprintf(
+            stderr,
+            "\ndolmen %s: interrupted. What has begun goes on when the directory is opened "
+            "the next time: run the same command again to wait for it.\n",
+            said->name);
+    else
+        (void)fprintf(
+            stderr,
+            "\ndolmen %s: interrupted. The server goes on with what it has begun: run the "
+            "same command again to wait for it%s.\n",
+            said->name,
+            strcmp(said->name, "migrate") == 0
+                ? ", or 'dolmen migrate --status' to see how far it is"
+                : ", or 'dolmen abandon TABLE' to undo it");
+    _exit(128 + number);
+}
+
+void change_interruptible(const struct cli_input *input)
+{
+    sigset_t signals;
+    pthread_t thread;
+    struct interruption *said = malloc(sizeof(*said));
+    ensure_memory(said);
+    *said = (struct interruption){input->command->name, cli_given(input, "--data")};
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGINT);
+    (void)sigaddset(&signals, SIGTERM);
+    // Blocked in all threads, and waited for in one, so that nothing is interrupted half way.
+    ensure(pthread_sigmask(SIG_BLOCK, &signals, NULL) == 0);
+    ensure_started(pthread_create(&thread, NULL, wait_for_signal, said) == 0);
+    ensure(pthread_detach(thread) == 0);
+}
+
 bool change_run(struct cli_input *input, const char *missing,
                 bool (*one)(struct cli_input *input, struct target *target, const char *path))
 {
@@ -53,6 +104,8 @@ bool change_run(struct cli_input *input, const char *missing,
         return cli_misused(input, "%s", missing);
     if (!change_numbers(NULL, input))
         return false;
+    if (strcmp(input->command->name, "diff") != 0)
+        change_interruptible(input);
     bool ok = target_open(&target, input);
     target.patience_s = 24 * 3600; // all items are looked at before the answer
     for (size_t i = 0; ok && i < input->argument_count; i++)

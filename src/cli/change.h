@@ -19,6 +19,9 @@ struct json_writer *change_begin(struct change_request *request, struct cli_inpu
 MUST_CHECK bool change_run(struct cli_input *input, const char *missing,
                            bool (*one)(struct cli_input *input, struct target *target,
                                        const char *path));
+// From here on SIGINT and SIGTERM end the command with a sentence that says what goes on without
+// it, and how to come back to that. Before the first thread is started.
+void change_interruptible(const struct cli_input *input);
 // --sample and --rate, if they are given, as numbers of the request; false if they are none.
 MUST_CHECK bool change_numbers(struct json_writer *w, struct cli_input *input);
 // Sends it. The answer is in target->response; false after telling the user what is wrong.

@@ -1,6 +1,8 @@
-// `dolmen check`: parses models and says all that is wrong with them. Each file stands on its own.
+// `dolmen check`: parses models and migrations and says all that is wrong with them. Each model
+// stands on its own; a migration is compared with the model that is named beside it, if one of
+// those has its table.
 #include "cli/command.h"
-#include "model/model.h"
+#include "model/migration.h"
 #include "json/writer.h"
 
 enum {
@@ -11,6 +13,8 @@ enum {
 
 struct check {
     struct cli_input *input;
+    size_t model_count;
+    struct model *models[CLI_ARGUMENTS_MAX];
     bool json;
     size_t files;
     struct buf out;    // standard output
@@ -72,6 +76,101 @@ static void say_json(struct check *check, struct slice name, const struct model 
     json_close_object(&w);
 }
 
+static bool is_migration(const char *path)
+{
+    return slice_ends(slice_str(path), SLICE_LIT(".migration"));
+}
+
+// ---- Migrations -------------------------------------------------------------------------------
+
+static const struct model_table *table_of(const struct check *check, struct slice name)
+{
+    for (size_t i = 0; i < check->model_count; i++) {
+        const struct model_table *table = model_table(check->models[i], name);
+        if (table != NULL)
+            return table;
+    }
+    return NULL;
+}
+
+// The way down is for a model that may be another one: what it lacks here is no more than a
+// warning.
+static void compare_down(struct migration *migration, const struct model_table *table,
+                         struct diagnostics *found)
+{
+    struct diagnostics *below = arena_alloc(found->arena, sizeof(*below));
+    if (below == NULL)
+        return;
+    diagnostics_init(below, found->arena);
+    if (migration_resolve(&migration->down, table, below))
+        return;
+    for (size_t i = 0; i < below->count; i++)
+        diagnostic_warning(found, below->list[i].at, "%s (on the way down)",
+                           below->list[i].message);
+}
+
+static void say_migration(struct check *check, struct slice name, const struct migration *migration,
+                          bool compared, const struct diagnostics *found)
+{
+    bool ok = found->errors == 0;
+    if (check->json) {
+        buf_text(&check->out, check->files == 0 ? "[" : ",\n ");
+        struct json_writer w = json_writer_to(&check->out);
+        json_form(&w, "{'file':%.*s,'ok':%hhd,'errors':%zu", SLICE_FMT(name), ok, found->errors);
+        if (migration != NULL)
+            json_form(&w, "'migration':%.*s,'table':%.*s,'up':%zu,'down':%zu,'compared':%hhd",
+                      SLICE_FMT(migration->name), SLICE_FMT(migration->table), migration->up.count,
+                      migration->down.count, compared);
+        json_form(&w, "'diagnostics':");
+        diagnostics_json(found, name, &check->out);
+        json_close_object(&w);
+        return;
+    }
+    buf_slice(&check->out, name);
+    if (ok)
+        buf_printf(&check->out, ": migration %.*s of table %.*s, %zu step%s up, %zu down: ok%s\n",
+                   SLICE_FMT(migration->name), SLICE_FMT(migration->table), migration->up.count,
+                   plural(migration->up.count), migration->down.count,
+                   compared ? "" : " (name its model, too, to have it compared)");
+    else
+        buf_printf(&check->out, ": %zu error%s\n", found->errors, plural(found->errors));
+}
+
+static bool check_migration(struct check *check, struct slice name, struct slice text,
+                            struct diagnostics *found)
+{
+    const struct model_table *table = NULL;
+    struct migration *migration = migration_parse(text, found->arena, found);
+    if (migration != NULL)
+        table = table_of(check, migration->table);
+    // The way down may be for a model of before, so it is looked at only if the way up is right.
+    if (table != NULL && migration_resolve(&migration->up, table, found)) {
+        compare_down(migration, table, found);
+        diagnostics_sort(found);
+    }
+    if (!check->json)
+        diagnostics_show(found, name, text, &check->faults);
+    say_migration(check, name, migration, table != NULL, found);
+    return found->errors == 0;
+}
+
+// ---- Files ------------------------------------------------------------------------------------
+
+static bool check_model(struct check *check, struct slice name, struct slice text,
+                        struct diagnostics *found)
+{
+    struct model *model = model_parse(name, text, found);
+    if (check->json) {
+        say_json(check, name, model, found);
+    } else {
+        diagnostics_show(found, name, text, &check->faults);
+        say_text(check, name, model, found);
+    }
+    if (model != NULL)
+        check->models[check->model_count++] = model;
+    return model != NULL;
+}
+
 // False if the file cannot be read or is wrong.
 static bool check_file(struct check *check, const char *path)
 {
@@ -86,16 +185,9 @@ static bool check_file(struct check *check, const char *path)
     struct diagnostics found;
     arena_init(&arena, MEMORY);
     diagnostics_init(&found, &arena);
-    struct model *model = model_parse(name, buf_view(&text), &found);
-    bool ok = model != NULL;
-    if (check->json) {
-        say_json(check, name, model, &found);
-    } else {
-        diagnostics_show(&found, name, buf_view(&text), &check->faults);
-        say_text(check, name, model, &found);
-    }
+    bool ok = is_migration(path) ? check_migration(check, name, buf_view(&text), &found)
+                                 : check_model(check, name, buf_view(&text), &found);
     check->files++;
-    model_release(model);
     arena_release(&arena);
     buf_release(&text);
     return ok;
@@ -109,8 +201,14 @@ bool cli_check(struct cli_input *input)
     buf_init(&check.out, OUTPUT_MAX);
     buf_init(&check.faults, OUTPUT_MAX);
     bool ok = true;
-    for (size_t i = 0; i < input->argument_count; i++)
-        ok = check_file(&check, input->arguments[i]) && ok;
+    // The models come first, so that migrations can be compared with them.
+    for (size_t i = 0; i < 2 * input->argument_count; i++) {
+        const char *path = input->arguments[i % input->argument_count];
+        if (is_migration(path) == (i >= input->argument_count))
+            ok = check_file(&check, path) && ok;
+    }
+    for (size_t i = 0; i < check.model_count; i++)
+        model_release(check.models[i]);
     if (check.json && check.files > 0)
         buf_text(&check.out, "]\n");
     (void)cli_print(&check.faults, stderr);

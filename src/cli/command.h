@@ -28,7 +28,7 @@ enum { CLI_ARGUMENTS_MAX = 64 };
     X(diff, 1)                                                                                     \
     X(apply, CLI_ARGUMENTS_MAX)                                                                    \
     X(abandon, 1)                                                                                  \
-    X(migrate, 1)                                                                                  \
+    X(migrate, CLI_ARGUMENTS_MAX)                                                                  \
     X(verify, 1)                                                                                   \
     X(repair, 1)                                                                                   \
     X(version, 0)                                                                                  \

@@ -98,7 +98,7 @@ static bool model_json(struct api_call *call, struct json_writer *w, const struc
 
 enum step describe_model_start(struct api_call *call, const void *decoded)
 {
-    const struct model_table_request *request = decoded;
+    const struct describe_model_request *request = decoded;
     struct model_work work;
     struct slice file;
     struct slice text;

@@ -18,6 +18,9 @@ void model_samples_json(struct json_writer *w, const char *name,
                         const struct model_samples *samples);
 // How fast, since when, until when, and why not to the end: as members.
 void model_progress_json(struct json_writer *w, const struct model_progress *progress);
+// What a migration would do, into the call's response.
+void migration_run_dry(struct api_call *call, const struct apply_migration_request *request,
+                       struct table *table, const struct migration *migration);
 // {"Digest":…,"Clean":…,"Tables":[…]}; the object is left open.
 void model_plan_json(struct json_writer *w, const struct model_plan *plan);
 

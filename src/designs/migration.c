@@ -1,19 +1,18 @@
 // ApplyMigration, DescribeMigration and ListMigrations.
 #include "designs/designs.h"
 
+#include "base/encode.h"
 #include "base/limits.h"
 
-#include <stdlib.h>
+enum { MIGRATION_TEXT_MAX = 512 << 10, OPEN_MEMORY = 64 << 20 };
 
-enum { MIGRATION_TEXT_MAX = 512 << 10, OPEN_MEMORY = 64 << 20, ITEM_MEMORY = 64 << 20 };
-
-static const char *const statuses[] = {"DONE", "RUNNING", "FAILED"};
+static const char *const statuses[] = {"DONE", "RUNNING", "FAILED", "INCOMPLETE"};
 
 // ---- Finding the table ----------------------------------------------------------------------
 
 // The table that a migration is for, held until the call ends.
 static struct table *table_of(struct api_call *call, const struct apply_migration_request *request,
-                              struct arena *arena, struct slice *name)
+                              struct arena *arena)
 {
     struct slice file = request->file_name;
     struct diagnostics *found = arena_alloc(arena, sizeof(*found));
@@ -28,162 +27,163 @@ static struct table *table_of(struct api_call *call, const struct apply_migratio
                                request->migration, &call->error);
         return NULL;
     }
-    *name = migration->name;
     struct table *table = call_own_table(call, migration->table);
     if (table != NULL && !table_check_ready(table, &call->error))
         return NULL;
     return table;
 }
 
-// ---- Dry runs ---------------------------------------------------------------------------------
+// ---- Whether it may be run --------------------------------------------------------------------
 
-struct dry_run {
-    struct api_call *call;
-    struct migrator migrator;
-    struct arena item;
-    struct json_writer *w;
-    struct error *error;
-    uint64_t examined;
-    uint64_t matched;
-    uint64_t made;
-    uint64_t removed;
-    uint64_t failed;
-    size_t samples;
-    struct model_samples failures;
-    struct migration_plan plan;
+static void digest_of(struct slice text, char out[65])
+{
+    uint8_t digest[32];
+    sha256_of(text, digest);
+    hex_text(slice_of(digest, sizeof(digest)), out);
+    out[64] = 0;
+}
+
+// Whether a record is about what is asked for now.
+static bool is_asked(const struct migration_work *last,
+                     const struct apply_migration_request *request)
+{
+    return slice_equal(last->text, request->migration) &&
+           last->down == slice_is(request->direction, "DOWN");
+}
+
+// A migration is what it was when it was run: a change of it has a name of its own.
+static bool check_text(struct api_call *call, const struct apply_migration_request *request,
+                       const struct migration_work *last)
+{
+    char digest[65];
+    if (last->text.len == 0 || request->again.value || slice_equal(last->text, request->migration))
+        return true;
+    digest_of(last->text, digest);
+    return error_validation(&call->error,
+                            "Migration %.*s was run with another text (digest %.12s). Give what "
+                            "is new a migration of its own, or run this text with Again.",
+                            SLICE_FMT(last->name), digest);
+}
+
+// Those that it comes after must be there.
+static bool check_before(struct api_call *call, const struct table *table,
+                         const struct migration *migration, struct arena *arena)
+{
+    struct buf missing;
+    bool ok = true;
+    buf_init(&missing, 4096);
+    for (size_t i = 0; ok && i < migration->after_count; i++) {
+        struct migration_work other;
+        ok = migration_work_read(call_engine(call), table, migration->after[i], arena, &other,
+                                 &call->error);
+        if (ok && !(other.applied && other.status == MIGRATION_DONE))
+            buf_printf(&missing, "%s%.*s", missing.len > 0 ? ", " : "",
+                       SLICE_FMT(migration->after[i]));
+    }
+    if (ok && missing.len > 0)
+        ok = error_validation(&call->error,
+                              "Migration %.*s comes after others that are not done: %.*s.",
+                              SLICE_FMT(migration->name), SLICE_FMT(buf_view(&missing)));
+    buf_release(&missing);
+    return ok;
+}
+
+struct followers {
+    const struct table *table;
+    const struct migration *migration;
+    struct arena *arena;
+    struct buf names;
 };
 
-// A made item as the guard will store it.
-static struct slice completed(struct dry_run *dry, struct slice item)
+static bool note_follower(void *context, struct slice name, struct slice record)
 {
-    const struct guard *guard = dry->migrator.table->guard;
-    struct model_touch touch;
-    if (guard == NULL ||
-        !model_touch(guard, engine_env(call_engine(dry->call)), &dry->item, item, &touch))
-        return item;
-    return touch.after;
-}
-
-static void sample_json(struct dry_run *dry, struct slice item)
-{
-    struct json_writer *w = dry->w;
-    json_open_object(w);
-    json_name(w, "Before");
-    json_item(w, item);
-    json_put_array(w, "After");
-    for (size_t i = 0; i < dry->plan.result.made_count; i++)
-        json_item(w, completed(dry, dry->plan.result.made[i].item));
-    json_close_array(w);
-    json_close_object(w);
-}
-
-static bool dry_visit(void *context, struct slice item)
-{
-    struct dry_run *dry = context;
-    struct error error;
-    arena_reset(&dry->item);
-    error_init(&error, &dry->item);
-    if (work_hurried(call_shop(dry->call)))
-        return error_set(dry->error, ERR_UNAVAILABLE, "The server is stopping.");
-    dry->examined++;
-    if (!migration_plan(&dry->migrator, item, &dry->plan, &error)) {
-        if (error.code != ERR_VALIDATION)
-            return error_set(dry->error, error.code, "%s", error.message);
-        dry->matched++;
-        dry->failed++;
-        struct slice key = model_key_of(dry->migrator.table, item, &dry->item);
-        if (key.ptr != NULL)
-            model_sample_add(&dry->failures, &dry->call->arena, key, slice_str(error.message));
-        return true;
+    struct followers *followers = context;
+    struct migration_work work;
+    struct diagnostics *found = arena_alloc(followers->arena, sizeof(*found));
+    (void)name;
+    map_decode(&migration_work_form, record, &work);
+    if (found == NULL || !work.applied || !slice_equal(work.table_id, followers->table->uuid))
+        return found != NULL;
+    diagnostics_init(found, followers->arena);
+    const struct migration *other = migration_parse(work.text, followers->arena, found);
+    for (size_t i = 0; other != NULL && i < other->after_count; i++) {
+        if (slice_equal(other->after[i], followers->migration->name))
+            buf_printf(&followers->names, "%s%.*s", followers->names.len > 0 ? ", " : "",
+                       SLICE_FMT(other->name));
     }
-    if (!dry->plan.result.fits)
-        return true;
-    dry->matched++;
-    dry->made += dry->plan.made;
-    dry->removed += dry->plan.removed;
-    if (dry->plan.changes && dry->samples++ < MODEL_SAMPLES)
-        sample_json(dry, item);
     return true;
 }
 
-static void run_dry(struct api_call *call, const struct apply_migration_request *request,
-                    struct table *table, const struct migration *migration)
+// And those that come after it must be gone before it is.
+static bool check_behind(struct api_call *call, const struct table *table,
+                         const struct migration *migration, struct arena *arena)
+{
+    struct followers followers = {table, migration, arena, {0}};
+    struct slice prefix = migration_record_name(arena, table->name, slice_of(NULL, 0));
+    if (prefix.ptr == NULL)
+        return error_budget(&call->error);
+    buf_init(&followers.names, 4096);
+    bool ok = engine_records(call_engine(call), prefix, slice_of(NULL, 0), note_follower,
+                             &followers, &call->error);
+    if (ok && followers.names.len > 0)
+        ok = error_validation(&call->error,
+                              "Migration %.*s cannot be undone before those that come after it: "
+                              "%.*s.",
+                              SLICE_FMT(migration->name), SLICE_FMT(buf_view(&followers.names)));
+    buf_release(&followers.names);
+    return ok;
+}
+
+// Whether it is to be run. *outcome is set if there is nothing to run: it has been, or is running.
+static bool may_run(struct api_call *call, const struct apply_migration_request *request,
+                    const struct table *table, const struct migration *migration,
+                    const struct migration_work *last, struct arena *arena, const char **outcome)
 {
     bool down = slice_is(request->direction, "DOWN");
-    const struct migration_way *way = down ? &migration->down : &migration->up;
-    struct json_writer w = call_writer(call);
-    struct dry_run *dry = calloc(1, sizeof(*dry));
-    ensure_memory(dry);
-    dry->call = call;
-    dry->w = &w;
-    dry->error = &call->error;
-    arena_init(&dry->item, ITEM_MEMORY);
-    dry->migrator =
-        (struct migrator){.engine = call_engine(call), .table = table, .arena = &dry->item};
-    dry->migrator.absent = migration_absent(table, &call->arena, &call->error);
-    json_open_object(&w);
-    json_put_string(&w, "TableName", table->name);
-    json_put_string(&w, "MigrationName", migration->name);
-    json_put_text(&w, "Outcome", "DRY_RUN");
-    json_put_array(&w, "Samples");
-    bool ok = dry->migrator.absent != NULL;
-    bool whole;
-    for (size_t i = 0; ok && i < way->count; i++) {
-        dry->migrator.step = &way->steps[i];
-        ok = model_walk_most(call_engine(call), table,
-                             request->sample.set ? (uint64_t)request->sample.value : 0, dry_visit,
-                             dry, &whole, dry->error);
+    if (last->text.len > 0 && last->status == MIGRATION_RUNNING) {
+        *outcome = "RUNNING";
+        return is_asked(last, request) ||
+               error_set(&call->error, ERR_RESOURCE_IN_USE, "Migration %.*s is running%s.",
+                         SLICE_FMT(last->name), last->down ? " down" : "");
     }
-    json_close_array(&w);
-    json_put_integer(&w, "Examined", (int64_t)dry->examined);
-    json_put_integer(&w, "Matched", (int64_t)dry->matched);
-    json_put_integer(&w, "Made", (int64_t)dry->made);
-    json_put_integer(&w, "Removed", (int64_t)dry->removed);
-    json_put_integer(&w, "Failed", (int64_t)dry->failed);
-    model_samples_json(&w, "FailureSamples", &dry->failures);
-    json_close_object(&w);
-    arena_release(&dry->item);
-    free(dry);
+    if (!check_text(call, request, last))
+        return false;
+    if (!request->again.value && last->text.len > 0 && last->status == MIGRATION_DONE &&
+        last->applied == !down) {
+        *outcome = "UNCHANGED";
+        return true;
+    }
+    if (down && !request->again.value && !last->applied)
+        return error_validation(&call->error,
+                                "Migration %.*s has not been applied; with Again its way down is "
+                                "gone all the same.",
+                                SLICE_FMT(migration->name));
+    return down ? check_behind(call, table, migration, arena)
+                : check_before(call, table, migration, arena);
 }
 
 // ---- ApplyMigration ---------------------------------------------------------------------------
 
-// Whether it is to be run at all. *nothing: it has been, and that is fine.
-static bool may_run(struct api_call *call, const struct apply_migration_request *request,
-                    const struct migration_work *last, struct slice name, bool *nothing)
+static bool begin(struct api_call *call, const struct apply_migration_request *request,
+                  const struct table *table, const struct migration *migration,
+                  const struct migration_work *last)
 {
     bool down = slice_is(request->direction, "DOWN");
-    if (last->text.len > 0 && last->status == MIGRATION_RUNNING)
-        return error_set(&call->error, ERR_RESOURCE_IN_USE, "Migration %.*s is running.",
-                         SLICE_FMT(name));
-    bool finished = last->text.len > 0 && last->status == MIGRATION_DONE;
-    *nothing = !request->again.value && finished && last->applied == !down;
-    if (down && !request->again.value && last->text.len == 0)
-        return error_validation(&call->error,
-                                "Migration %.*s has not been applied; with Again its way down is "
-                                "gone all the same.",
-                                SLICE_FMT(name));
-    return true;
-}
-
-static bool save_new(struct api_call *call, const struct apply_migration_request *request,
-                     const struct table *table, const struct migration_work *last,
-                     struct slice name)
-{
     struct migration_work work = {
         .table_id = table->uuid,
-        .name = name,
+        .name = migration->name,
         .file = request->file_name,
         .text = request->migration,
         .status = MIGRATION_RUNNING,
         .applied = last->applied,
-        .down = slice_is(request->direction, "DOWN"),
+        .down = down,
+        .steps = (int64_t)(down ? migration->down.count : migration->up.count),
         .progress.rate = request->rate.value,
         .progress.total = table->stats->items,
         .progress.started_ms = env_now(engine_env(call_engine(call))),
     };
     struct record_write write = {
-        .name = migration_record_name(&call->arena, table->name, name),
+        .name = migration_record_name(&call->arena, table->name, migration->name),
         .value = map_encode(&migration_work_form, &work, &call->arena, &call->error),
     };
     if (write.name.ptr == NULL || write.value.len == 0)
@@ -191,7 +191,7 @@ static bool save_new(struct api_call *call, const struct apply_migration_request
     struct record_edit edit = {.count = 1, .writes = &write};
     if (!work_edit_records(call_shop(call), &edit, &call->error))
         return false;
-    migration_begin(call_shop(call), table->name, name);
+    migration_begin(call_shop(call), table->name, migration->name);
     return true;
 }
 
@@ -206,28 +206,39 @@ static void answer(struct api_call *call, const struct table *table, struct slic
     json_close_object(&w);
 }
 
+// Runs it, dry or not, if the items have what it counts on.
+static void run_migration(struct api_call *call, const struct apply_migration_request *request,
+                          struct table *table, struct arena *arena)
+{
+    struct migration_work last;
+    const char *outcome = NULL;
+    bool down = slice_is(request->direction, "DOWN");
+    struct slice file = request->file_name;
+    const struct migration *migration =
+        migration_open(file, request->migration, down, table, arena, &call->error);
+    if (migration == NULL ||
+        !migration_work_read(call_engine(call), table, migration->name, arena, &last, &call->error))
+        return;
+    if (!request->dry_run.value &&
+        !may_run(call, request, table, migration, &last, arena, &outcome))
+        return;
+    if (outcome == NULL &&
+        !migration_look(call_shop(call), table, down ? &migration->down : &migration->up, file,
+                        request->migration, arena, &call->error))
+        return;
+    if (request->dry_run.value)
+        migration_run_dry(call, request, table, migration);
+    else if (outcome != NULL || begin(call, request, table, migration, &last))
+        answer(call, table, migration->name, outcome == NULL ? "STARTED" : outcome);
+}
+
 static void run_apply(struct api_call *call, const void *decoded)
 {
-    const struct apply_migration_request *request = decoded;
-    bool down = slice_is(request->direction, "DOWN");
-    bool nothing = false;
-    struct migration_work last;
-    struct slice name;
     struct arena arena;
     arena_init(&arena, OPEN_MEMORY);
-    struct table *table = table_of(call, request, &arena, &name);
-    struct migration *migration = table == NULL
-                                      ? NULL
-                                      : migration_open(request->file_name, request->migration, down,
-                                                       table, &arena, &call->error);
-    if (migration != NULL && request->dry_run.value) {
-        run_dry(call, request, table, migration);
-    } else if (migration != NULL &&
-               migration_work_read(call_engine(call), table, name, &arena, &last, &call->error) &&
-               may_run(call, request, &last, name, &nothing) &&
-               (nothing || save_new(call, request, table, &last, name))) {
-        answer(call, table, name, nothing ? "UNCHANGED" : "STARTED");
-    }
+    struct table *table = table_of(call, decoded, &arena);
+    if (table != NULL)
+        run_migration(call, decoded, table, &arena);
     arena_release(&arena);
 }
 
@@ -239,16 +250,21 @@ enum step apply_migration_start(struct api_call *call, const void *decoded)
 
 // ---- Describing -------------------------------------------------------------------------------
 
-static void work_json(struct json_writer *w, const struct migration_work *work)
+static void work_json(struct json_writer *w, struct slice table, const struct migration_work *work)
 {
+    char digest[65];
+    digest_of(work->text, digest);
     json_open_object(w);
+    json_put_string(w, "TableName", table);
     json_put_string(w, "MigrationName", work->name);
+    json_put_text(w, "Digest", digest);
     json_put_text(w, "Status", statuses[work->status]);
     json_put_flag(w, "Applied", work->applied);
     json_put_text(w, "Direction", work->down ? "DOWN" : "UP");
     if (work->file.len > 0)
         json_put_string(w, "FileName", work->file);
-    json_put_integer(w, "Step", work->step + 1);
+    json_put_integer(w, "Step", work->step < work->steps ? work->step + 1 : work->steps);
+    json_put_integer(w, "Steps", work->steps);
     json_put_integer(w, "Done", work->progress.done);
     json_put_integer(w, "Total", work->progress.total);
     json_put_integer(w, "Matched", work->matched);
@@ -274,35 +290,45 @@ enum step describe_migration_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     }
     struct json_writer w = call_writer(call);
-    work_json(&w, &work);
+    work_json(&w, table->name, &work);
     return STEP_READY;
 }
 
 struct listing {
     struct json_writer *w;
-    const struct table *table;
+    struct engine *engine;
 };
 
+// What an earlier table of the name has left is not shown.
 static bool list_one(void *context, struct slice name, struct slice record)
 {
     const struct listing *listing = context;
     struct migration_work work;
-    (void)name;
+    size_t prefix = sizeof(MIGRATION_RECORDS) - 1;
+    const uint8_t *slash = memchr(name.ptr + prefix, '/', name.len - prefix);
+    if (slash == NULL)
+        return true;
+    struct table *table = engine_table(
+        listing->engine, slice_of(name.ptr + prefix, (size_t)(slash - name.ptr) - prefix));
     map_decode(&migration_work_form, record, &work);
-    if (slice_equal(work.table_id, listing->table->uuid))
-        work_json(listing->w, &work);
+    if (table != NULL && slice_equal(work.table_id, table->uuid))
+        work_json(listing->w, table->name, &work);
+    table_release(table);
     return true;
 }
 
 enum step list_migrations_start(struct api_call *call, const void *decoded)
 {
-    const struct model_table_request *request = decoded;
-    struct table *table = call_own_table(call, request->table_name);
-    if (table == NULL)
-        return STEP_FAILED;
+    const struct list_migrations_request *request = decoded;
+    struct slice prefix = SLICE_LIT(MIGRATION_RECORDS);
+    if (request->table_name.len > 0) {
+        struct table *table = call_own_table(call, request->table_name);
+        if (table == NULL)
+            return STEP_FAILED;
+        prefix = migration_record_name(&call->arena, table->name, slice_of(NULL, 0));
+    }
     struct json_writer w = call_writer(call);
-    struct listing listing = {&w, table};
-    struct slice prefix = migration_record_name(&call->arena, table->name, slice_of(NULL, 0));
+    struct listing listing = {&w, call_engine(call)};
     json_open_object(&w);
     json_put_array(&w, "Migrations");
     bool ok = prefix.ptr == NULL ? error_budget(&call->error)

@@ -4,6 +4,7 @@
 
 #include "base/encode.h"
 #include "guard/eval_time.h"
+#include "guard/migration_eval.h"
 #include "guard/template.h"
 #include "value/copy.h"
 #include "value/number.h"
@@ -506,6 +507,8 @@ static enum eval_status eval_raw(const struct model_expr *expr, struct model_sco
     }
     if (expr->function == MODEL_FN_NOW)
         return eval_now(scope, want, out);
+    if (expr->function >= MODEL_FN_OF_MIGRATIONS)
+        return migration_call(expr, scope, out);
     return expr->function == MODEL_FN_SIZE ? eval_size(expr, scope, out)
                                            : eval_as_text(expr, scope, out);
 }

@@ -242,6 +242,21 @@ static bool is_native(const struct mapping *m, const struct model_entity *entity
     return false;
 }
 
+static bool names(const struct migration_make *make, enum migration_assign_kind kind,
+                  struct slice name)
+{
+    for (size_t i = 0; i < make->assign_count; i++) {
+        if (make->assigns[i].kind == kind && slice_equal(make->assigns[i].name, name))
+            return true;
+    }
+    return false;
+}
+
+static bool is_assigned(const struct migration_make *make, struct slice name)
+{
+    return names(make, MIGRATION_SET, name);
+}
+
 // Keys that are derived, and the name of the entity, are not copied: they are made anew.
 static bool is_copied(const struct mapping *m, const struct migration_make *make, struct slice name)
 {
@@ -250,11 +265,7 @@ static bool is_copied(const struct mapping *m, const struct migration_make *make
         return false;
     if (is_key_name(m, name) && !is_native(m, make->entity, name))
         return false;
-    for (size_t i = 0; i < make->assign_count; i++) {
-        if (make->assigns[i].kind == MIGRATION_WITHOUT && slice_equal(make->assigns[i].name, name))
-            return false;
-    }
-    return true;
+    return !names(make, MIGRATION_WITHOUT, name);
 }
 
 static void copy_attributes(struct mapping *m, const struct migration_make *make,
@@ -292,15 +303,6 @@ static bool set_attribute(struct mapping *m, const struct migration_make *make,
         break;
     }
     return error_budget(m->error);
-}
-
-static bool is_assigned(const struct migration_make *make, struct slice name)
-{
-    for (size_t i = 0; i < make->assign_count; i++) {
-        if (make->assigns[i].kind == MIGRATION_SET && slice_equal(make->assigns[i].name, name))
-            return true;
-    }
-    return false;
 }
 
 // An item of an entity gets its keys and its type here, so that the guard knows what it is.
@@ -341,7 +343,7 @@ static bool make_one(struct mapping *m, const struct migration_make *make)
         value_iter_init(&iter, m->item);
         while (value_iter_next(&iter)) {
             // What is set is set anew, or goes.
-            if (!is_assigned(make, iter.name))
+            if (!is_assigned(make, iter.name) && !names(make, MIGRATION_WITHOUT, iter.name))
                 put(m, iter.name, iter.value);
         }
     }
@@ -374,18 +376,42 @@ static bool map_item(struct mapping *m)
     return true;
 }
 
+static struct mapping mapping_open(const struct migration_step *step,
+                                   const struct migration_scope *scope, struct slice item,
+                                   struct error *error)
+{
+    struct mapping m = {.scope = scope, .step = step, .item = item, .error = error};
+    buf_init(&m.text, TEXT_MAX);
+    buf_init(&m.bytes, MAP_MAX);
+    return m;
+}
+
+static void mapping_close(struct mapping *m)
+{
+    value_builder_release(&m->builder);
+    buf_release(&m->bytes);
+    buf_release(&m->text);
+}
+
 bool migration_map(const struct migration_step *step, const struct migration_scope *scope,
                    struct slice item, struct migration_result *result, struct error *error)
 {
-    struct mapping m = {
-        .scope = scope, .step = step, .result = result, .item = item, .error = error};
+    struct mapping m = mapping_open(step, scope, item, error);
     *result = (struct migration_result){.fits = false};
-    buf_init(&m.text, TEXT_MAX);
-    buf_init(&m.bytes, MAP_MAX);
+    m.result = result;
     value_builder_init(&m.builder, &m.bytes);
     bool ok = map_item(&m);
-    value_builder_release(&m.builder);
-    buf_release(&m.bytes);
-    buf_release(&m.text);
+    mapping_close(&m);
+    return ok;
+}
+
+bool migration_fits(const struct migration_step *step, const struct migration_scope *scope,
+                    struct slice item, bool *fits, struct slice *names, struct error *error)
+{
+    struct mapping m = mapping_open(step, scope, item, error);
+    value_builder_init(&m.builder, &m.bytes);
+    bool ok = fits_step(&m, step, fits);
+    *names = m.names;
+    mapping_close(&m);
     return ok;
 }

@@ -43,4 +43,10 @@ MUST_CHECK bool migration_map(const struct migration_step *step,
                               const struct migration_scope *scope, struct slice item,
                               struct migration_result *result, struct error *error);
 
+// Whether a step takes an item, as far as that can be said without others; and then the names that
+// its expressions know, as a map in the arena.
+MUST_CHECK bool migration_fits(const struct migration_step *step,
+                               const struct migration_scope *scope, struct slice item, bool *fits,
+                               struct slice *names, struct error *error);
+
 #endif

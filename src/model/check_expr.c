@@ -125,6 +125,10 @@ bool model_expr_resolve(const struct model_expr *expr, const struct model_names 
     default:
         for (size_t i = 0; i < expr->arg_count; i++)
             ok = model_expr_resolve(expr->args[i], scope, scratch, diagnostics) && ok;
+        if (expr->kind == MODEL_EXPR_CALL && expr->function >= MODEL_FN_OF_MIGRATIONS &&
+            !scope->lax)
+            return diagnostic_error(diagnostics, expr->at, "%s() is only for migrations",
+                                    model_function_words[expr->function]);
         return ok && (expr->kind != MODEL_EXPR_CALL || check_call(expr, diagnostics));
     }
 }

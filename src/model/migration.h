@@ -1,7 +1,7 @@
 // Migrations: how items of one shape become items of another, and back.
 //
 //   // Media used to stand under their albums.
-//   migration media-out-of-albums of pornspot {
+//   migration media-out-of-albums of pornspot after first-of-all {
 //     up {
 //       from item PK = "ALBUM#{albumId}", SK = "MEDIA#{mediaId}" where filename exists {
 //         make Media      { copy without albumId  mediaId  id = mediaId }
@@ -30,6 +30,7 @@ enum {
     MIGRATION_WITHS = 4,
     MIGRATION_MAKES = 8,
     MIGRATION_ASSIGNS = 200,
+    MIGRATION_AFTERS = 16,
 };
 
 // Which items: an entity's, or those whose keys have come from templates. Without templates, all.
@@ -64,6 +65,7 @@ struct migration_assign {
     enum migration_assign_kind kind;
     size_t from;       // COPY: position of the `with` plus one; 0 for the item itself
     struct slice name; // WITHOUT, SET
+    struct model_place at;
     const struct model_expr *value;
 };
 
@@ -107,6 +109,8 @@ struct migration {
     struct slice table;
     struct slice doc;
     struct model_place at;
+    size_t after_count; // migrations that have to be done before
+    struct slice after[MIGRATION_AFTERS];
     struct migration_way up;
     struct migration_way down;
 };
@@ -116,9 +120,22 @@ struct migration {
 MUST_CHECK struct migration *migration_parse(struct slice text, struct arena *arena,
                                              struct diagnostics *diagnostics);
 
-// Finds the entities that one way of it names in the table's model, which may be NULL. False, with
-// what is missing in the diagnostics.
+// Finds the entities that one way of it names in the table's model, which may be NULL, and judges
+// the names of what it makes. False, with all that is wrong in the diagnostics.
 MUST_CHECK bool migration_resolve(struct migration_way *way, const struct model_table *table,
                                   struct diagnostics *diagnostics);
+
+// ---- Names (migration_names.c) ----------------------------------------------------------------
+
+// Calls back with each path of a step that is meant to be there in the items it takes: not those
+// before `??`, nor what is only asked for (exists, missing), nor other items (with), nor what the
+// keys' templates bring.
+void migration_step_names(const struct migration_step *step,
+                          void (*visit)(void *context, const struct model_expr *path),
+                          void *context);
+// Whether one of the first `count` steps sets an attribute.
+bool migration_sets(const struct migration_way *way, size_t count, struct slice name);
+// An attribute of the entity, or one that its keys or the table need.
+bool migration_declared(const struct model_entity *entity, struct slice name);
 
 #endif

@@ -8,6 +8,7 @@ enum { TEXT_MAX = 1 << 20 };
 
 struct reading {
     struct model_parser p;
+    bool cut; // the file ends within a block, which has been told
     struct migration_assign list[MIGRATION_ASSIGNS];
 };
 
@@ -32,6 +33,14 @@ static const struct model_template *read_template(struct reading *r)
     bool ok = template != NULL &&
               model_template_resolve(template, &anything, r->p.scratch, r->p.diagnostics);
     return ok ? template : NULL;
+}
+
+// Whether a block ends here: with its brace, which is taken, or with the file.
+static bool ended(struct reading *r)
+{
+    if (parse_at(&r->p, MODEL_TOKEN_END) && !r->cut)
+        r->cut = !parse_expect(&r->p, MODEL_TOKEN_RBRACE, "\"}\"");
+    return r->cut || parse_accept(&r->p, MODEL_TOKEN_RBRACE);
 }
 
 // ---- Shapes and conditions --------------------------------------------------------------------
@@ -138,8 +147,19 @@ static struct migration_assign *assign_new(struct reading *r, size_t *count,
         (void)complain(r, parse_place(&r->p), "there are too many attributes");
         return NULL;
     }
-    r->list[*count] = (struct migration_assign){.kind = kind};
+    r->list[*count] = (struct migration_assign){.kind = kind, .at = parse_place(&r->p)};
     return &r->list[(*count)++];
+}
+
+// without A, B
+static bool read_without(struct reading *r, size_t *count)
+{
+    do {
+        struct migration_assign *without = assign_new(r, count, MIGRATION_WITHOUT);
+        if (without == NULL || !parse_name(&r->p, "an attribute", &without->name))
+            return false;
+    } while (parse_accept(&r->p, MODEL_TOKEN_COMMA));
+    return true;
 }
 
 // copy [NAME] [without A, B]
@@ -155,14 +175,7 @@ static bool read_copy(struct reading *r, const struct migration_step *step, size
                  parse_peek_at(p, 1)->kind != MODEL_TOKEN_EQUAL;
     if (named)
         copy->from = with_find(step, parse_text(p, parse_take(p)));
-    if (!parse_accept_word(p, "without"))
-        return true;
-    do {
-        struct migration_assign *without = assign_new(r, count, MIGRATION_WITHOUT);
-        if (without == NULL || !parse_name(p, "an attribute", &without->name))
-            return false;
-    } while (parse_accept(p, MODEL_TOKEN_COMMA));
-    return true;
+    return !parse_accept_word(p, "without") || read_without(r, count);
 }
 
 static bool read_assign(struct reading *r, size_t *count)
@@ -174,13 +187,25 @@ static bool read_assign(struct reading *r, size_t *count)
     // A name alone stands for itself: mediaId is mediaId = mediaId.
     assign->value = parse_accept(p, MODEL_TOKEN_EQUAL)
                         ? read_expr(r)
-                        : parse_attribute_path(p, assign->name, (struct model_place){0});
+                        : parse_attribute_path(p, assign->name, assign->at);
     return assign->value != NULL;
 }
 
-static bool at_copy(const struct model_parser *p)
+// Whether a word stands here that is no attribute to be set.
+static bool at_keyword(const struct model_parser *p, const char *word)
 {
-    return parse_at_word(p, "copy") && parse_peek_at(p, 1)->kind != MODEL_TOKEN_EQUAL;
+    return parse_at_word(p, word) && parse_peek_at(p, 1)->kind != MODEL_TOKEN_EQUAL;
+}
+
+static bool read_entry(struct reading *r, const struct migration_step *step, bool in_place,
+                       size_t *count)
+{
+    struct model_parser *p = &r->p;
+    if (at_keyword(p, "copy"))
+        return parse_take(p) != NULL && read_copy(r, step, count);
+    if (in_place && at_keyword(p, "without"))
+        return parse_take(p) != NULL && read_without(r, count);
+    return read_assign(r, count);
 }
 
 static bool read_assigns(struct reading *r, const struct migration_step *step,
@@ -190,12 +215,10 @@ static bool read_assigns(struct reading *r, const struct migration_step *step,
     size_t count = 0;
     if (!parse_expect(p, MODEL_TOKEN_LBRACE, "\"{\""))
         return false;
-    while (!parse_accept(p, MODEL_TOKEN_RBRACE)) {
-        bool copy = at_copy(p);
-        if (copy)
-            (void)parse_take(p);
-        if (!(copy ? read_copy(r, step, &count) : read_assign(r, &count)))
-            return false;
+    while (!ended(r)) {
+        size_t first = p->at;
+        if (!read_entry(r, step, make->in_place, &count))
+            parse_recover_item(p, first);
         while (parse_accept(p, MODEL_TOKEN_COMMA) || parse_accept(p, MODEL_TOKEN_SEMICOLON)) {}
     }
     struct migration_assign *assigns = arena_zalloc(p->arena, count + 1, sizeof(*assigns));
@@ -269,9 +292,10 @@ static bool read_step(struct reading *r, struct migration_way *way)
     }
     if (!parse_expect(p, MODEL_TOKEN_LBRACE, "\"{\""))
         return false;
-    while (!parse_accept(p, MODEL_TOKEN_RBRACE)) {
+    while (!ended(r)) {
+        size_t first = p->at;
         if (!read_action(r, step))
-            return false;
+            parse_recover_item(p, first);
     }
     return true;
 }
@@ -283,11 +307,37 @@ static bool read_way(struct reading *r, struct migration_way *way)
     way->stated = true;
     if (!parse_expect(&r->p, MODEL_TOKEN_LBRACE, "\"{\""))
         return false;
-    while (!parse_accept(&r->p, MODEL_TOKEN_RBRACE)) {
+    while (!ended(r)) {
+        size_t first = r->p.at;
         if (!read_step(r, way))
-            return false;
+            parse_recover_item(&r->p, first);
     }
     return true;
+}
+
+// after NAME {"," NAME}
+static bool read_after(struct reading *r, struct migration *migration)
+{
+    struct model_parser *p = &r->p;
+    if (!parse_accept_word(p, "after"))
+        return true;
+    do {
+        if (migration->after_count == MIGRATION_AFTERS)
+            return complain(r, parse_place(p), "there are too many of these");
+        if (!parse_name(p, "the name of another migration",
+                        &migration->after[migration->after_count++]))
+            return false;
+    } while (parse_accept(p, MODEL_TOKEN_COMMA));
+    return true;
+}
+
+static bool read_ways(struct reading *r, struct migration *migration)
+{
+    struct model_parser *p = &r->p;
+    bool up = parse_accept_word(p, "up");
+    if (!up && !parse_accept_word(p, "down"))
+        return parse_expected(p, "up, down or \"}\"");
+    return read_way(r, up ? &migration->up : &migration->down);
 }
 
 static bool read_migration(struct reading *r, struct migration *migration)
@@ -298,14 +348,12 @@ static bool read_migration(struct reading *r, struct migration *migration)
     if (!parse_expect_word(p, "migration") ||
         !parse_name(p, "a name for the migration", &migration->name) ||
         !parse_expect_word(p, "of") || !parse_name(p, "the name of a table", &migration->table) ||
-        !parse_expect(p, MODEL_TOKEN_LBRACE, "\"{\""))
+        !read_after(r, migration) || !parse_expect(p, MODEL_TOKEN_LBRACE, "\"{\""))
         return false;
-    while (!parse_accept(p, MODEL_TOKEN_RBRACE)) {
-        bool up = parse_accept_word(p, "up");
-        if (!up && !parse_accept_word(p, "down"))
-            return parse_expected(p, "up, down or \"}\"");
-        if (!read_way(r, up ? &migration->up : &migration->down))
-            return false;
+    while (!ended(r)) {
+        size_t first = p->at;
+        if (!read_ways(r, migration))
+            parse_recover_item(p, first);
     }
     if (!migration->up.stated)
         return complain(r, migration->at, "a migration needs its way up");
@@ -329,33 +377,65 @@ struct migration *migration_parse(struct slice text, struct arena *arena,
 
 // ---- Entities ---------------------------------------------------------------------------------
 
-static bool find_entity(const struct model_table *table, struct slice name, struct model_place at,
-                        const struct model_entity **out, struct diagnostics *diagnostics)
+struct resolving {
+    const struct model_table *table;
+    struct arena scratch;
+    struct diagnostics *diagnostics;
+    bool ok;
+};
+
+static void find_entity(struct resolving *r, struct slice name, struct model_place at,
+                        const struct model_entity **out)
 {
+    struct model_guess guess = model_guess_for(name);
     if (name.len == 0)
-        return true;
-    *out = table == NULL ? NULL : model_table_entity(table, name);
+        return;
+    *out = r->table == NULL ? NULL : model_table_entity(r->table, name);
     if (*out != NULL)
-        return true;
-    return diagnostic_error(diagnostics, at, "the table's model has no entity \"%.*s\"",
-                            SLICE_FMT(name));
+        return;
+    for (size_t i = 0; r->table != NULL && i < r->table->entity_count; i++)
+        model_guess_candidate(&guess, r->table->entities[i].name);
+    r->ok = diagnostic_error(r->diagnostics, at, "the table's model has no entity \"%.*s\"%s",
+                             SLICE_FMT(name), model_guess_say(&guess, &r->scratch));
+}
+
+// What an entity is given, it has to declare.
+static void check_assigns(struct resolving *r, const struct model_entity *entity,
+                          const struct migration_make *make)
+{
+    for (size_t i = 0; entity != NULL && i < make->assign_count; i++) {
+        const struct migration_assign *assign = &make->assigns[i];
+        if (assign->kind != MIGRATION_SET || migration_declared(entity, assign->name))
+            continue;
+        struct model_guess guess = model_guess_for(assign->name);
+        model_guess_attributes(&guess, entity);
+        r->ok = diagnostic_error(r->diagnostics, assign->at,
+                                 "entity %.*s has no attribute \"%.*s\"%s", SLICE_FMT(entity->name),
+                                 SLICE_FMT(assign->name), model_guess_say(&guess, &r->scratch));
+    }
+}
+
+static void resolve_step(struct resolving *r, struct migration_step *step)
+{
+    find_entity(r, step->shape.entity_name, step->shape.at, &step->shape.entity);
+    for (size_t i = 0; i < step->with_count; i++) {
+        struct migration_shape *shape = &step->withs[i].shape;
+        find_entity(r, shape->entity_name, shape->at, &shape->entity);
+    }
+    for (size_t i = 0; i < step->make_count; i++) {
+        struct migration_make *make = &step->makes[i];
+        find_entity(r, make->entity_name, make->at, &make->entity);
+        check_assigns(r, make->in_place ? step->shape.entity : make->entity, make);
+    }
 }
 
 bool migration_resolve(struct migration_way *way, const struct model_table *table,
                        struct diagnostics *diagnostics)
 {
-    bool ok = true;
-    for (size_t i = 0; i < way->count; i++) {
-        struct migration_step *step = &way->steps[i];
-        ok &= find_entity(table, step->shape.entity_name, step->shape.at, &step->shape.entity,
-                          diagnostics);
-        for (size_t j = 0; j < step->with_count; j++) {
-            struct migration_shape *shape = &step->withs[j].shape;
-            ok &= find_entity(table, shape->entity_name, shape->at, &shape->entity, diagnostics);
-        }
-        for (size_t j = 0; j < step->make_count; j++)
-            ok &= find_entity(table, step->makes[j].entity_name, step->makes[j].at,
-                              &step->makes[j].entity, diagnostics);
-    }
-    return ok;
+    struct resolving r = {.table = table, .diagnostics = diagnostics, .ok = true};
+    arena_init(&r.scratch, LIMIT_MODEL_MEMORY);
+    for (size_t i = 0; i < way->count; i++)
+        resolve_step(&r, &way->steps[i]);
+    arena_release(&r.scratch);
+    return r.ok;
 }

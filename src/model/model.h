@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "model/diagnostic.h"
+#include "model/migration_functions.h"
 #include "value/key.h"
 #include "value/value.h"
 
@@ -78,7 +79,8 @@ struct model_type {
     X(PAD, "pad", 2, 2)        /* number to that many digits, text to that many characters */      \
     X(SHA256, "sha256", 1, 32) /* hex digest of the arguments' texts, each ended by a NUL */       \
     X(DATE_PART, "date", 2, 2) /* a time and a pattern: date(createdAt, 'yyyy/mm/dd') */           \
-    X(SIZE, "size", 1, 1)      /* characters of text, members of a list, set or map */
+    X(SIZE, "size", 1, 1)      /* characters of text, members of a list, set or map */             \
+    MIGRATION_FUNCTION_LIST(X)
 
 enum model_function {
 #define X(function, name, least, most) MODEL_FN_##function,
@@ -86,6 +88,8 @@ enum model_function {
 #undef X
         MODEL_FUNCTIONS
 };
+
+#define MODEL_FN_OF_MIGRATIONS MODEL_FN_SPLIT // from here on: only in migrations
 
 enum model_expr_kind {
     MODEL_EXPR_VALUE,    // a literal; a duration (7d) is its number of seconds

@@ -366,8 +366,16 @@ struct restore_table_to_point_in_time_request {
 
 // ---- Not of DynamoDB: models, migrations (docs/MODEL.md), VerifyDatabase (docs/VERIFY.md) -----
 
-// DescribeModel, ListModelVersions, AbandonModel, ListMigrations.
+// ListModelVersions, AbandonModel.
 #define model_table_request_members(X, T) WITH_OWN_TABLE_NAME(X, T)
+
+#define describe_model_request_members(X, T)                                                       \
+    WITH_OWN_TABLE_NAME(X, T)                                                                      \
+    X(T, OPTIONAL, version, "Version", LONG_MIN(1)) /* of the history; else the one in force */
+
+// All tables unless one is named.
+#define list_migrations_request_members(X, T)                                                      \
+    X(T, OPTIONAL, table_name, "TableName", TEXT_OF(own_table_name))
 
 #define describe_model_report_request_members(X, T)                                                \
     WITH_OWN_TABLE_NAME(X, T)                                                                      \
@@ -383,7 +391,9 @@ struct restore_table_to_point_in_time_request {
     X(T, OPTIONAL, force, "Force",                                                                 \
       BOOLEAN) /* also if items are left that the model does not allow */                          \
     X(T, OPTIONAL, check_only, "CheckOnly", BOOLEAN) /* ApplyModel: answers as DiffModel does */   \
-    X(T, OPTIONAL, prune, "Prune", BOOLEAN)   /* deletes indexes that the model does not name */   \
+    X(T, OPTIONAL, prune, "Prune", BOOLEAN) /* deletes indexes that the model does not name */     \
+    X(T, OPTIONAL, version, "Version", LONG_MIN(1)) /* DiffModel: compares with that one only */   \
+    X(T, OPTIONAL, newer, "Newer", BOOLEAN)   /* refuses one that the table had before its own */  \
     X(T, OPTIONAL, rate, "Rate", LONG_MIN(1)) /* items of a second that the backfill writes */
 
 #define apply_migration_request_members(X, T)                                                      \
@@ -460,6 +470,8 @@ struct restore_table_to_point_in_time_request {
     X(describe_import_request, "DescribeImportInput")                                              \
     X(list_imports_request, "ListImportsInput")                                                    \
     X(model_table_request, "ModelTableInput")                                                      \
+    X(describe_model_request, "DescribeModelInput")                                                \
+    X(list_migrations_request, "ListMigrationsInput")                                              \
     X(describe_model_report_request, "DescribeModelReportInput")                                   \
     X(apply_model_request, "ApplyModelInput")                                                      \
     X(apply_migration_request, "ApplyMigrationInput")                                              \

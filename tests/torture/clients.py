@@ -359,7 +359,8 @@ class Racer(Client):
         key = self.register()
         kind = self.random.choice(('read', 'write', 'swap', 'swap', 'swap', 'insert', 'add')) if self.left > 0 else 'read'
         self.count += 1
-        argument = self.count * 100 + int(self.name[-1])
+        # No ADD leads from one racer's value to another's: what is there already is no write.
+        argument = (self.count * 10 + int(self.name[-1])) * 1000
         item = {'pk': S(key), 'v': N(argument)}
         request = {'TableName': REGISTERS, 'Item': item}
         operation = 'PutItem'
