@@ -139,7 +139,7 @@ void catalog_publish(struct engine *engine, struct slice name, struct table *nex
         catalog->count--;
     }
     ensure(pthread_rwlock_unlock(&catalog->lock) == 0);
-    table_release(before);
+    table_release(before); // lives on as long as a request holds it
 }
 
 void catalog_release(struct catalog *catalog)

@@ -141,6 +141,8 @@ struct ledger *ledger_new(const struct engine *engine, struct arena *arena,
         if (!enter(ledger, engine, arena, &all[i]))
             return NULL;
     }
+    // Before any owner is read. What was noted up to here is committed, so that a read sees it;
+    // what is noted later may or may not be in what will be read, and is looked up again.
     ledger->seen = atomic_load_explicit(&engine->claims.settled, memory_order_acquire);
     return ledger;
 }
@@ -204,7 +206,7 @@ bool ledger_catch_up(const struct engine *engine, struct ledger *ledger)
 {
     const struct claim_notes *notes = &engine->claims;
     if (notes->count - ledger->seen > CLAIM_NOTES)
-        return false;
+        return false; // the ring has come round: what was noted first is gone
     for (; ledger->seen < notes->count; ledger->seen++) {
         uint64_t hash = notes->hashes[ledger->seen % CLAIM_NOTES];
         size_t slot = hash & ledger->mask;

@@ -256,7 +256,7 @@ struct index_cost index_apply(struct txn *txn, const struct table *table, const 
         cost.units = rewrite_entry(txn, index, change, new_values, &entry);
         return cost;
     }
-    // It moves: two entries, one of which goes.
+    // It moves, comes or goes: each of the two entries is counted by itself.
     struct entry_change old = entry;
     old.after = entry.before = (struct image){.size = 0};
     if (was) {

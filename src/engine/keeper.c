@@ -159,8 +159,16 @@ static struct table *current_of(struct piece *piece, struct txn *txn)
     return current != NULL && current->tree == piece->table->tree ? current : NULL;
 }
 
-// What is being filled is taken as complete for the time of the
-// piece, so that its apply function does not hold back.
+// The piece's index in that version, which may be NULL; NULL unless it is still in that status.
+static const struct index *index_in(struct table *table, const struct piece *piece,
+                                    enum index_status status)
+{
+    const struct index *index = table == NULL ? NULL : index_of(table, piece->index);
+    return index != NULL && index->status == status ? index : NULL;
+}
+
+// What is being filled is taken as complete for the time of the piece, so that its apply function
+// does not hold back.
 static bool fill_and_move(struct piece *piece, struct txn *txn, const struct table *current,
                           const struct filling *filling, struct slice mark,
                           bool (*move)(struct piece *piece, struct slice last))
@@ -181,8 +189,8 @@ static bool backfill_piece(struct job *job, struct txn *txn)
 {
     struct piece *piece = (struct piece *)job;
     struct table *current = current_of(piece, txn);
-    const struct index *index = current == NULL ? NULL : index_of(current, piece->index);
-    if (index == NULL || index->status != INDEX_CREATING)
+    const struct index *index = index_in(current, piece, INDEX_CREATING);
+    if (index == NULL)
         return true;
     const struct vector_index *vector = table_vector(current, piece->index);
     struct vector_index complete;
@@ -245,8 +253,8 @@ static bool remove_index(struct job *job, struct txn *txn)
 {
     struct piece *piece = (struct piece *)job;
     struct table *current = current_of(piece, txn);
-    const struct index *gone = current == NULL ? NULL : index_of(current, piece->index);
-    if (gone == NULL || gone->status != INDEX_DELETING)
+    const struct index *gone = index_in(current, piece, INDEX_DELETING);
+    if (gone == NULL)
         return true;
     piece->next = table_clone(current);
     if (piece->next == NULL)

@@ -64,6 +64,8 @@ static int64_t next_time(struct engine *engine)
     return log->time_ms;
 }
 
+// The sequence is given out here, while the batch is made: entries are in the order of the writes,
+// and a batch that fails leaves a gap, never an entry that was seen and is gone.
 void log_append(struct txn *txn, const struct table *table, const struct change *change,
                 bool expired)
 {
@@ -104,6 +106,7 @@ void log_after_commit(struct engine *engine, bool committed)
 {
     if (!committed)
         return;
+    // The time first: whoever sees the sequence must see a time that is not before its entry's.
     atomic_store_explicit(&engine->log.visible_time, engine->log.time_ms, memory_order_relaxed);
     atomic_store_explicit(&engine->log.visible, engine->log.last, memory_order_release);
 }
@@ -131,6 +134,8 @@ bool log_load(struct engine *engine, struct store_error *error)
 
 int64_t engine_log_time(struct engine *engine)
 {
+    // Not below what readers can see already, nor below what was told before: a clock may be set
+    // back.
     int64_t newest = atomic_load_explicit(&engine->log.visible_time, memory_order_acquire);
     int64_t promised = atomic_load_explicit(&engine->log.promised, memory_order_acquire);
     int64_t now_ms = env_now(&engine->env);
@@ -143,6 +148,7 @@ int64_t engine_log_moment(struct engine *engine)
 {
     int64_t moment = engine_log_time(engine);
     int64_t before = atomic_load_explicit(&engine->log.promised, memory_order_relaxed);
+    // Several may tell a moment at once; the latest stays.
     while (before < moment && !atomic_compare_exchange_weak(&engine->log.promised, &before, moment))
         continue;
     return moment;

@@ -174,6 +174,7 @@ static bool find_table(struct txn *txn, const struct write_action *action, struc
     // The writer alone publishes tables, so none goes while it plans; the judge needs a reference.
     plan->aside = txn->aside;
     plan->table = txn->aside ? engine_table(txn->engine, name) : catalog_find(txn->engine, name);
+    // Another table may have come to have that name since the request began; its tree is another.
     if (plan->table == NULL || plan->table->tree != action->table->tree)
         return error_set(&plan->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
     return true;

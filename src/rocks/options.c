@@ -12,7 +12,7 @@
 
 enum {
     MEGABYTE = 1 << 20,
-    DICTIONARY = 8 << 10,
+    DICTIONARY = 4 << 10,
     LEVEL_DEFAULT = 32767, // of compression: what the method thinks best
     CACHE_MIN = 64 * MEGABYTE,
     CACHE_MAX = 1024 * MEGABYTE,

@@ -122,28 +122,6 @@ static enum store_end memory_commit(struct store *store, const struct store_batc
     return STORE_DONE;
 }
 
-// Nothing that could fail to be durable: there is no commit that could not be taken.
-static bool memory_recover(struct store *store, struct store_error *error)
-{
-    (void)store;
-    (void)error;
-    return true;
-}
-
-static enum store_condition memory_condition(struct store *store, struct store_error *why)
-{
-    (void)store;
-    (void)why;
-    return STORE_WELL;
-}
-
-static bool memory_sync(struct store *store, struct store_error *error)
-{
-    (void)store;
-    (void)error;
-    return true;
-}
-
 // ---- Cursors --------------------------------------------------------------------
 
 static struct store_cursor *memory_cursor_open(struct store *store, struct store_snapshot *snapshot,
@@ -246,47 +224,6 @@ static void memory_cursor_prev(struct store_cursor *base)
     cursor_settle(cursor_of(base));
 }
 
-static bool memory_cursor_ok(const struct store_cursor *cursor, struct store_error *error)
-{
-    (void)cursor;
-    (void)error;
-    return true;
-}
-
-// What is deleted is gone, so no move is long, and there is nothing to wait for.
-static void memory_cursor_resume(struct store_cursor *cursor)
-{
-    ensure(!cursor->paused);
-}
-
-static void memory_discard(struct store *store, struct slice lower, struct slice upper)
-{
-    (void)store;
-    (void)lower;
-    (void)upper;
-}
-
-static bool memory_reclaim(struct store *store, uint64_t freed)
-{
-    (void)store;
-    (void)freed;
-    return true;
-}
-
-static bool memory_settle(struct store *store, unsigned timeout_ms)
-{
-    (void)store;
-    (void)timeout_ms;
-    return true;
-}
-
-// There is no log, no cache and no table.
-static void memory_stats(struct store *store, struct store_stats *out)
-{
-    (void)store;
-    (void)out;
-}
-
 static const struct store_driver memory_driver = {
     .name = "memory",
     .close = memory_close,
@@ -302,16 +239,7 @@ static const struct store_driver memory_driver = {
     .cursor_last = memory_cursor_last,
     .cursor_next = memory_cursor_next,
     .cursor_prev = memory_cursor_prev,
-    .cursor_resume = memory_cursor_resume,
-    .cursor_ok = memory_cursor_ok,
     .commit = memory_commit,
-    .sync = memory_sync,
-    .recover = memory_recover,
-    .condition = memory_condition,
-    .discard = memory_discard,
-    .reclaim = memory_reclaim,
-    .settle = memory_settle,
-    .stats = memory_stats,
 };
 
 struct store *store_open_memory(struct store_error *error)

@@ -235,7 +235,7 @@ void store_cursor_resume(struct store_cursor *cursor)
 
 bool store_cursor_ok(const struct store_cursor *cursor, struct store_error *error)
 {
-    if (cursor->driver->cursor_ok(cursor, error))
+    if (cursor->driver->cursor_ok == NULL || cursor->driver->cursor_ok(cursor, error))
         return true;
     report(cursor->store, error);
     return false;
@@ -254,39 +254,40 @@ enum store_end store_commit(struct store *store, const struct store_batch *batch
 
 enum store_condition store_condition(struct store *store, struct store_error *why)
 {
-    return store->driver->condition(store, why);
+    return store->driver->condition == NULL ? STORE_WELL : store->driver->condition(store, why);
 }
 
 bool store_recover(struct store *store, struct store_error *error)
 {
-    return store->driver->recover(store, error);
+    return store->driver->recover == NULL || store->driver->recover(store, error);
 }
 
 void store_discard(struct store *store, struct slice lower, struct slice upper)
 {
-    if (slice_compare(lower, upper) < 0)
+    if (store->driver->discard != NULL && slice_compare(lower, upper) < 0)
         store->driver->discard(store, lower, upper);
 }
 
 bool store_reclaim(struct store *store, uint64_t freed)
 {
-    return store->driver->reclaim(store, freed);
+    return store->driver->reclaim == NULL || store->driver->reclaim(store, freed);
 }
 
 bool store_settle(struct store *store, unsigned timeout_ms)
 {
-    return store->driver->settle(store, timeout_ms);
+    return store->driver->settle == NULL || store->driver->settle(store, timeout_ms);
 }
 
 void store_stats(struct store *store, struct store_stats *out)
 {
     *out = (struct store_stats){0};
-    store->driver->stats(store, out);
+    if (store->driver->stats != NULL)
+        store->driver->stats(store, out);
 }
 
 bool store_sync(struct store *store, struct store_error *error)
 {
-    if (store->driver->sync(store, error))
+    if (store->driver->sync == NULL || store->driver->sync(store, error))
         return true;
     log_error("store: %s", error->text);
     return false;

@@ -32,10 +32,11 @@ struct store_driver {
     void (*cursor_last)(struct store_cursor *cursor);
     void (*cursor_next)(struct store_cursor *cursor);
     void (*cursor_prev)(struct store_cursor *cursor);
-    void (*cursor_resume)(struct store_cursor *cursor);
-    bool (*cursor_ok)(const struct store_cursor *cursor, struct store_error *error);
     enum store_end (*commit)(struct store *store, const struct store_batch *batch,
                              struct store_error *error);
+    // A store without a disk, where nothing can fail and nothing takes long, has none of these.
+    void (*cursor_resume)(struct store_cursor *cursor);
+    bool (*cursor_ok)(const struct store_cursor *cursor, struct store_error *error);
     bool (*sync)(struct store *store, struct store_error *error);
     bool (*recover)(struct store *store, struct store_error *error);
     enum store_condition (*condition)(struct store *store, struct store_error *why);

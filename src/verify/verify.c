@@ -276,12 +276,10 @@ void verifier_free(struct verifier *v)
     if (v->mend != NULL)
         store_batch_free(v->mend);
     guard_release(v->guard);
-    buf_release(&v->guard_model);
-    buf_release(&v->name);
     value_builder_release(&v->key_builder);
-    buf_release(&v->key_bytes);
-    buf_release(&v->owner);
-    buf_release(&v->place);
+    struct buf *const bufs[] = {&v->guard_model, &v->name, &v->key_bytes, &v->owner, &v->place};
+    for (size_t i = 0; i < COUNT_OF(bufs); i++)
+        buf_release(bufs[i]);
     arena_release(&v->arena);
     txn_release(&v->txn);
     free(v);

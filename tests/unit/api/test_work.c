@@ -50,7 +50,7 @@ static void faulty_cursor_first(struct store_cursor *cursor)
 static bool faulty_cursor_ok(const struct store_cursor *cursor, struct store_error *error)
 {
     if (cursor != trouble.of_damage)
-        return trouble.driver->cursor_ok(cursor, error);
+        return trouble.driver->cursor_ok == NULL || trouble.driver->cursor_ok(cursor, error);
     (void)store_fail(error, "reading failed: Corruption: in 000012.sst");
     error->damaged = true;
     return false;
