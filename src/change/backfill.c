@@ -300,10 +300,11 @@ static bool tell_duplicates(struct backfill *run, bool *again)
         return false;
     *again = look.duplicates == 0;
     run->work.progress.samples = look.duplicate_samples;
-    return *again || error_validation(&base->error,
-                                      "%llu values came to be used by several items while the "
-                                      "model was being applied; it is not attached.",
-                                      (unsigned long long)look.duplicates);
+    return *again ||
+           error_validation(&base->error,
+                            "%llu value%s came to be used by several items while the "
+                            "model was being applied; it is not attached.",
+                            (unsigned long long)look.duplicates, look.duplicates == 1 ? "" : "s");
 }
 
 static bool do_claims(struct backfill *run)

@@ -461,12 +461,12 @@ bool model_plan_clean(const struct model_plan *plan)
     return true;
 }
 
-static void tell_samples(struct buf *out, const char *what, uint64_t count,
+static void tell_samples(struct buf *out, const char *one, const char *many, uint64_t count,
                          const struct model_samples *samples)
 {
     if (count == 0)
         return;
-    buf_printf(out, "\n  %llu %s", (unsigned long long)count, what);
+    buf_printf(out, "\n  %llu %s", (unsigned long long)count, count == 1 ? one : many);
     for (size_t i = 0; i < samples->count; i++) {
         struct json_writer w = json_writer_to(out);
         buf_text(out, "\n    ");
@@ -487,10 +487,13 @@ static bool tell(const struct model_target *target, bool force, struct buf *out)
     if (look->refused == 0 || force)
         return false;
     buf_printf(out, "\ntable %.*s:", SLICE_FMT(target->wanted->name));
-    tell_samples(out, "items would violate the model", look->violations, &look->violation_samples);
+    tell_samples(out, "item would violate the model", "items would violate the model",
+                 look->violations, &look->violation_samples);
     if (target->wanted->unmatched == MODEL_REJECT)
-        tell_samples(out, "items are of no entity", look->unmatched, &look->unmatched_samples);
-    tell_samples(out, "values would not be unique", look->duplicates, &look->duplicate_samples);
+        tell_samples(out, "item matches no entity", "items match no entity", look->unmatched,
+                     &look->unmatched_samples);
+    tell_samples(out, "value would not be unique", "values would not be unique", look->duplicates,
+                 &look->duplicate_samples);
     return true;
 }
 

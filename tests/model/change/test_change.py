@@ -189,7 +189,7 @@ class Apply(Case):
         refused = self.cli('apply', v1)
         self.assertEqual(refused.code, 1)
         self.assertIn('User: /name: expected string, got 5', refused.err)
-        self.assertIn('1 items are of no entity', refused.err)
+        self.assertIn('1 item matches no entity', refused.err)
         self.assertEqual(self.api.call('ListModels', {})['Models'], [])
         self.assertNotIn('kind', self.scan()[0])
         forced = self.cli('apply', '--force', v1)
