@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INVALID "One or more parameter values were invalid: "
-
 struct search_call {
     struct vector_search search;
     struct expr_projection *projection;

@@ -29,7 +29,6 @@ enum {
 };
 enum { WEIGHT_INNER_NAME = 1, WEIGHT_FAULT = 2, WEIGHT_TOP_NAME = 3 };
 
-#define INVALID "One or more parameter values were invalid: "
 #define FAULT_EMPTY                                                                                \
     "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
 #define FAULT_SEVERAL                                                                              \

@@ -162,17 +162,9 @@ static bool make_settings(struct table *table, const struct create_table_request
 
 static bool make_indexes(struct table *table, const struct create_table_request *request)
 {
-    const struct local_secondary_index *local = request->local_secondary_indexes.items;
-    const struct global_secondary_index *global = request->global_secondary_indexes.items;
     bool on_demand = slice_is(request->billing_mode, "PAY_PER_REQUEST");
-    for (size_t i = 0; i < request->local_secondary_indexes.count; i++) {
-        struct index_spec spec = index_spec_local(&local[i]);
-        if (!table_spec_add_index(table, &spec, &request->attribute_definitions, on_demand,
-                                  INDEX_ACTIVE))
-            return false;
-    }
-    for (size_t i = 0; i < request->global_secondary_indexes.count; i++) {
-        struct index_spec spec = index_spec_global(&global[i]);
+    for (size_t i = 0; i < index_spec_count(request); i++) {
+        struct index_spec spec = index_spec_at(request, i);
         if (!table_spec_add_index(table, &spec, &request->attribute_definitions, on_demand,
                                   INDEX_ACTIVE))
             return false;
