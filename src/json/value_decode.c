@@ -145,11 +145,7 @@ static bool fault_is_kept(const struct value_decoder *d)
 // Notes the fault that `text` describes, and releases it.
 static bool fault_made(struct value_decoder *d, struct buf *text)
 {
-    struct slice copy = {NULL, 0};
-    if (!text->failed)
-        copy = arena_copy(d->arena, buf_view(text));
-    buf_release(text);
-    return fault(d, (const char *)copy.ptr);
+    return fault(d, (const char *)arena_keep(d->arena, text).ptr);
 }
 
 // ---- Scalars -------------------------------------------------------------------

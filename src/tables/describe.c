@@ -4,8 +4,6 @@
 #include "tables/table_spec.h"
 #include "tables/vector_spec.h"
 
-#include "base/limits.h"
-
 #include <stdio.h>
 #include <time.h>
 

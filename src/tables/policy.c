@@ -189,7 +189,7 @@ bool policy_put(struct table *table, struct table_settings *settings, struct sli
                 struct slice document, int64_t now_ms, struct error *error)
 {
     int64_t last = map_integer(map_value(settings->policies, entry), "revision");
-    struct map_maker maker;
+    struct value_maker maker;
     map_begin(&maker);
     map_put_text(&maker, "document", document);
     map_put_integer(&maker, "revision", now_ms > last ? now_ms : last + 1);

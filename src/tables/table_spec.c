@@ -64,8 +64,7 @@ const char *spec_join(struct arena *arena, const struct slice *names, size_t cou
             buf_text(&text, ", ");
         buf_slice(&text, names[i]);
     }
-    struct slice copy = arena_copy(arena, buf_view(&text));
-    buf_release(&text);
+    struct slice copy = arena_keep(arena, &text);
     return copy.ptr == NULL ? "" : (const char *)copy.ptr;
 }
 

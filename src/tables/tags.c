@@ -109,7 +109,7 @@ static bool edit(struct table *table, struct table_settings *settings,
                  struct error *error)
 {
     const struct request_tag *rows = with->items;
-    struct map_maker maker;
+    struct value_maker maker;
     map_begin(&maker);
     if (settings->tags.len > 0) {
         struct value_iter iter;
