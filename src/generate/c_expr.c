@@ -130,10 +130,13 @@ static struct slice call_text(struct c_file *c, const struct model_expr *expr)
     return TEXT(c->w, formats[expr->function], first);
 }
 
-// A time and seconds that are written in the file; nothing else is needed in texts.
+// Numbers; or a time and seconds that are written in the file.
 static struct slice sum_text(struct c_file *c, const struct model_expr *expr)
 {
     const struct model_expr *by = expr->args[1];
+    if (expr_is_number(expr->args[0]))
+        return TEXT(c->w, "sum_text(memory, %s, %s, %s)", c_text(c, expr->args[0]), c_text(c, by),
+                    slice_str(expr->kind == MODEL_EXPR_ADD ? "1" : "-1"));
     if (by->kind != MODEL_EXPR_VALUE || value_type(by->value) != VALUE_N)
         return SLICE_LIT("NULL");
     return TEXT(c->w,

@@ -204,6 +204,19 @@ static struct slice template_text(struct writer *w, const struct model_entity *e
     return template->segment_count == 0 ? SLICE_LIT("NULL") : text;
 }
 
+// Of numbers; a time that is moved is for defaults.
+static struct slice sum_text(struct writer *w, const struct model_entity *entity,
+                             const struct model_expr *expr)
+{
+    struct slice a = expr_text(w, entity, expr->args[0]);
+    struct slice b = expr_text(w, entity, expr->args[1]);
+    struct slice sign = slice_str(expr->kind == MODEL_EXPR_ADD ? "+" : "-");
+    if (!expr_is_number(expr->args[0]))
+        return SLICE_LIT("NULL");
+    return is_sqlite(w) ? TEXT(w, "(%s %s %s)", a, sign, b)
+                        : TEXT(w, "trim_scale((%s)::numeric %s (%s)::numeric)::text", a, sign, b);
+}
+
 static struct slice expr_text(struct writer *w, const struct model_entity *entity,
                               const struct model_expr *expr)
 {
@@ -219,8 +232,11 @@ static struct slice expr_text(struct writer *w, const struct model_entity *entit
     case MODEL_EXPR_ELSE:
         return TEXT(w, "coalesce(%s, %s)", expr_text(w, entity, expr->args[0]),
                     expr_text(w, entity, expr->args[1]));
+    case MODEL_EXPR_ADD:
+    case MODEL_EXPR_SUBTRACT:
+        return sum_text(w, entity, expr);
     default:
-        return SLICE_LIT("NULL"); // sums are for defaults
+        return SLICE_LIT("NULL"); // there are no parameters in keys
     }
 }
 

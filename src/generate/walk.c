@@ -143,6 +143,11 @@ static bool expr_may_miss(const struct model_expr *expr)
 
 bool expr_is_number(const struct model_expr *expr)
 {
+    bool sum = expr->kind == MODEL_EXPR_ADD || expr->kind == MODEL_EXPR_SUBTRACT;
+    if (expr->kind == MODEL_EXPR_VALUE)
+        return value_type(expr->value) == VALUE_N;
+    if (expr->kind == MODEL_EXPR_ELSE || sum)
+        return expr_is_number(expr->args[0]) && expr_is_number(expr->args[1]);
     return expr->kind == MODEL_EXPR_PATH && expr->attribute != NULL && expr->step_count == 1 &&
            type_stored(expr->attribute->type) == VALUE_N;
 }

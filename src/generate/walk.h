@@ -42,7 +42,7 @@ bool attribute_always(const struct model_attribute *attribute);
 // Whether null may stand there: as the type says, or because it is optional ("?", not "?!").
 bool attribute_nullable(const struct model_attribute *attribute);
 
-// Whether an expression is an attribute that is a number.
+// Whether an expression gives a number that is stored as one: an attribute, a sum of such, ….
 bool expr_is_number(const struct model_expr *expr);
 
 size_t keys_count(const struct key_schema *keys);

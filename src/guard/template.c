@@ -242,7 +242,9 @@ bool model_template_match(const struct model_template *template, struct slice ke
 {
     match->count = 0;
     if (template->bare) {
-        match->fields[match->count++] = (struct model_field){template->segments[0].expr, key};
+        const struct model_expr *expr = template->segments[0].expr;
+        if (expr->kind == MODEL_EXPR_PATH)
+            match->fields[match->count++] = (struct model_field){expr, key};
         return true;
     }
     uint8_t tag = key.ptr[0];

@@ -146,12 +146,44 @@ static bool gather_indexes(struct model_file *file, struct raw_table *table)
 
 // ---- Types of key attributes ----------------------------------------------------------------
 
-// The path that is all of a template, or NULL.
-static const struct model_expr *single_path(const struct model_template *template)
+// The expression that is all of a template, or NULL.
+static const struct model_expr *single(const struct model_template *template)
 {
-    const struct model_expr *only =
-        template->segment_count == 1 ? template->segments[0].expr : NULL;
-    return only != NULL && only->kind == MODEL_EXPR_PATH ? only : NULL;
+    return template->segment_count == 1 ? template->segments[0].expr : NULL;
+}
+
+// Names of a template, once. False if one is wrong, which is told.
+static bool resolve(struct model_file *file, const struct raw_entity *raw,
+                    struct raw_template *given)
+{
+    if (!given->resolved) {
+        struct model_names scope = check_scope(file, raw->final);
+        given->resolved = true;
+        given->wrong =
+            !model_template_resolve(given->template, &scope, file->p.scratch, file->p.diagnostics);
+        given->settled = given->wrong;
+    }
+    return !given->wrong;
+}
+
+// What a template says of its key's type: *type, or nothing (false). If it is an attribute's plain
+// name, that goes to *native, and says it.
+static bool template_says(const struct raw_template *given, enum value_type *type,
+                          const struct model_attribute **native)
+{
+    const struct model_expr *only = single(given->template);
+    enum value_type own = only != NULL ? check_gives(only) : VALUE_S;
+    bool path = only != NULL && only->kind == MODEL_EXPR_PATH;
+    *native = NULL;
+    *type = VALUE_S;
+    // "{n}" is a number where a number is wanted, and its text where text is.
+    if (!given->plain)
+        return own != VALUE_N && own != VALUE_B;
+    if (path && only->step_count == 1)
+        *native = only->attribute;
+    if (!path && own == VALUE_N)
+        *type = VALUE_N;
+    return !path;
 }
 
 // What one entity says of a key attribute's type: *type, or nothing (false).
@@ -162,22 +194,15 @@ static bool entity_says(struct model_file *file, const struct raw_entity *raw, s
     struct raw_template *given = template_of(raw, name);
     if (given != NULL) {
         *at = given->at;
-        *type = VALUE_S;
-        const struct model_expr *path = single_path(given->template);
-        native = path != NULL && path->step_count == 1
-                     ? model_entity_attribute(raw->final, path->steps[0])
-                     : NULL;
-        enum value_type own = native != NULL ? model_type_stored(native->type) : VALUE_TYPES;
-        // "{n}" is a number where a number is wanted, and its text where text is.
-        if (!given->plain)
-            return own != VALUE_N && own != VALUE_B;
-        if (native == NULL)
+        if (!resolve(file, raw, given))
             return false;
-    } else if (native == NULL) {
-        return false;
-    } else {
-        *at = native->at;
+        if (template_says(given, type, &native))
+            return true;
     }
+    if (native == NULL)
+        return false;
+    if (given == NULL)
+        *at = native->at;
     *type = model_type_stored(native->type);
     if (*type == VALUE_S || *type == VALUE_N || *type == VALUE_B)
         return true;
@@ -288,7 +313,7 @@ static void check_derived(struct model_file *file, const struct raw_entity *raw,
                           struct model_place at)
 {
     const struct raw_template *given = template_of(raw, name);
-    const struct model_expr *path = given != NULL ? single_path(given->template) : NULL;
+    const struct model_expr *path = given != NULL ? single(given->template) : NULL;
     if (path != NULL && path->step_count == 1 && slice_equal(path->steps[0], name))
         return; // the attribute itself, natively
     if (model_entity_attribute(raw->final, name) != NULL)
@@ -393,16 +418,9 @@ static void warn_optional(struct model_file *file, const struct model_template *
 
 // ---- Separators -----------------------------------------------------------------------------
 
-// Whether a separator can stand in the text that the expression gives.
-static bool can_hold_separator(const struct model_expr *expr)
+// Whether the separator can stand in the text of a value of this type.
+static bool type_can_hold(const struct model_type *type, struct slice separator)
 {
-    if (expr->kind == MODEL_EXPR_CALL)
-        return expr->function != MODEL_FN_SHA256 && expr->function != MODEL_FN_FIXED &&
-               expr->function != MODEL_FN_SIZE && expr->function != MODEL_FN_DATE_PART &&
-               can_hold_separator(expr->args[0]);
-    const struct model_type *type = model_path_type(expr);
-    if (type == NULL)
-        return expr->kind != MODEL_EXPR_VALUE;
     switch (type->kind) {
     case MODEL_NUMBER:
     case MODEL_INTEGER:
@@ -411,10 +429,31 @@ static bool can_hold_separator(const struct model_expr *expr)
     case MODEL_UUID:
     case MODEL_DATE:
     case MODEL_TIMESTAMP:
+    case MODEL_NULL:
+        return false;
+    case MODEL_LITERAL:
+        return value_type(type->literal) == VALUE_S &&
+               slice_contains(value_bytes(type->literal), separator);
+    case MODEL_UNION:
+        for (size_t i = 0; i < type->option_count; i++) {
+            if (type_can_hold(type->options[i], separator))
+                return true;
+        }
         return false;
     default:
         return true;
     }
+}
+
+// Whether it can stand in the text that the expression gives.
+static bool can_hold_separator(const struct model_expr *expr, struct slice separator)
+{
+    if (expr->kind == MODEL_EXPR_CALL)
+        return expr->function != MODEL_FN_SHA256 && expr->function != MODEL_FN_FIXED &&
+               expr->function != MODEL_FN_SIZE && expr->function != MODEL_FN_DATE_PART &&
+               can_hold_separator(expr->args[0], separator);
+    const struct model_type *type = model_path_type(expr);
+    return type == NULL ? expr->kind != MODEL_EXPR_VALUE : type_can_hold(type, separator);
 }
 
 // function(expr, separator), in the model's memory; NULL when that is out.
@@ -450,7 +489,7 @@ static bool separate(struct model_file *file, const struct model_table *table,
         enum model_function function = call ? expr->function : MODEL_FN_RAW;
         bool said = call && (function == MODEL_FN_ESCAPE || function == MODEL_FN_FORBID);
         bool wanted = expr != NULL && table->separating != MODEL_SEPARATOR_ANY &&
-                      template->segment_count > 1 && can_hold_separator(expr);
+                      template->segment_count > 1 && can_hold_separator(expr, table->separator);
         if (call && function == MODEL_FN_RAW)
             segment->expr = expr->args[0];
         else if (said && expr->arg_count == 1)
@@ -470,21 +509,20 @@ static bool separate(struct model_file *file, const struct model_table *table,
 static bool settle_template(struct model_file *file, const struct raw_entity *raw,
                             struct raw_template *given, enum value_type type)
 {
-    struct model_names scope = check_scope(file, raw->final);
     struct model_template *template = given->template;
-    if (!model_template_resolve(template, &scope, file->p.scratch, file->p.diagnostics))
+    if (!resolve(file, raw, given))
         return false;
-    bool single = template->segment_count == 1 && template->segments[0].expr != NULL;
+    const struct model_expr *only = single(template);
     for (size_t i = 0; i < template->segment_count; i++)
         if (template->segments[i].expr != NULL &&
-            !check_key_expr(file, template->segments[i].expr, type, single))
+            !check_key_expr(file, template->segments[i].expr, type, only != NULL))
             return false;
     if (!separate(file, raw->table->final, template))
         return false;
-    const struct model_expr *only = single ? template->segments[0].expr : NULL;
-    const struct model_type *path = single ? model_path_type(only) : NULL;
-    template->bare = path != NULL &&model_type_stored(path) == type;
-    if (type == VALUE_S || template->bare || (only != NULL && check_gives(only) == type))
+    only = single(template);
+    template->bare = only != NULL &&check_gives(only) == type &&
+                     (type != VALUE_S || only->kind == MODEL_EXPR_PATH);
+    if (type == VALUE_S || template->bare)
         return true;
     if (given->told)
         return false;

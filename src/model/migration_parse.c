@@ -29,7 +29,7 @@ static const struct model_expr *read_expr(struct reading *r)
 
 static const struct model_template *read_template(struct reading *r)
 {
-    struct model_template *template = parse_template(&r->p, NULL);
+    struct model_template *template = parse_template(&r->p);
     bool ok = template != NULL &&
               model_template_resolve(template, &anything, r->p.scratch, r->p.diagnostics);
     return ok ? template : NULL;

@@ -146,7 +146,8 @@ struct model_segment {
 struct model_template {
     struct slice source; // as written, without the quotes
     // The template is nothing but one attribute, unchanged: the key keeps that attribute's own
-    // type (N stays N). So is a native key, for which the file has no template at all.
+    // type (N stays N). So is a native key, for which the file has no template at all. Where the
+    // key is a number, it may be any expression that gives one: likes ?? 0.
     bool bare;
     size_t segment_count;
     const struct model_segment *segments;

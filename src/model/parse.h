@@ -80,8 +80,11 @@ MUST_CHECK struct model_expr *parse_attribute_path(struct model_parser *p, struc
                                                    struct model_place at);
 MUST_CHECK struct model_template *parse_bare(struct model_parser *p, const struct model_expr *path,
                                              struct slice name);
-// STRING or NAME. *plain is set if it was a name without quotes; may be NULL.
-MUST_CHECK struct model_template *parse_template(struct model_parser *p, bool *plain);
+// STRING or NAME.
+MUST_CHECK struct model_template *parse_template(struct model_parser *p);
+// What makes a part of a key: a template, or an expression without quotes (*plain), which begins
+// with a name or a number.
+MUST_CHECK struct model_template *parse_key(struct model_parser *p, bool *plain);
 // A string without expressions, its escapes replaced.
 MUST_CHECK bool parse_string(struct model_parser *p, const char *what, struct slice *text);
 // A number with its sign, in the stored form (value/number.h).

@@ -192,7 +192,7 @@ static bool rule_string(struct model_parser *p, const char *what, struct raw_rul
 {
     if (!parse_at(p, MODEL_TOKEN_STRING))
         return parse_expected(p, what);
-    raw->template = parse_template(p, NULL);
+    raw->template = parse_template(p);
     return raw->template != NULL;
 }
 

@@ -1,6 +1,21 @@
 // Entities: bindings of keys to templates, and attributes.
 #include "model/parse_internal.h"
 
+// Whether the key goes on behind a comma: "GSI1 = a, b" does; "PK = a, SK = b" and
+// "PK = a, name string" do not.
+static bool goes_on(const struct model_token *next, const struct model_token *after)
+{
+    static const enum model_token_kind behind_name[] = {MODEL_TOKEN_RBRACE, MODEL_TOKEN_COMMA,
+                                                        MODEL_TOKEN_DOT,    MODEL_TOKEN_ELSE,
+                                                        MODEL_TOKEN_PLUS,   MODEL_TOKEN_MINUS};
+    bool name = next->kind == MODEL_TOKEN_NAME && !next->first;
+    for (size_t i = 0; name && i < COUNT_OF(behind_name); i++)
+        if (after->first || after->kind == behind_name[i])
+            return true;
+    return next->kind == MODEL_TOKEN_STRING || next->kind == MODEL_TOKEN_NUMBER ||
+           next->kind == MODEL_TOKEN_MINUS;
+}
+
 // NAME = template {"," template}. A comma that is followed by no template belongs to what comes
 // next.
 static bool binding(struct model_file *file, struct raw_entity *raw)
@@ -19,18 +34,11 @@ static bool binding(struct model_file *file, struct raw_entity *raw)
                               COUNT_OF(bound->templates));
         struct raw_template *one = &bound->templates[bound->count++];
         one->at = parse_place(p);
-        one->template = parse_template(p, &one->plain);
+        one->template = parse_key(p, &one->plain);
         if (one->template == NULL)
             return false;
         bool more = parse_at(p, MODEL_TOKEN_COMMA);
-        const struct model_token *next = parse_peek_at(p, 1);
-        const struct model_token *after = parse_peek_at(p, 2);
-        bool string = next->kind == MODEL_TOKEN_STRING;
-        // "GSI1 = a, b" goes on; "PK = a, SK = b" and "PK = a, name string" do not.
-        bool name = next->kind == MODEL_TOKEN_NAME && !next->first &&
-                    (after->first || after->kind == MODEL_TOKEN_RBRACE ||
-                     after->kind == MODEL_TOKEN_COMMA || after->kind == MODEL_TOKEN_DOT);
-        if (!more || (!string && !name))
+        if (!more || !goes_on(parse_peek_at(p, 1), parse_peek_at(p, 2)))
             break;
         (void)parse_take(p);
     }

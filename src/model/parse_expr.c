@@ -451,11 +451,18 @@ struct model_template *parse_bare(struct model_parser *p, const struct model_exp
     return template;
 }
 
-struct model_template *parse_template(struct model_parser *p, bool *plain)
+// "{…}" of an expression that began with this token and has just ended; NULL if it is NULL.
+static struct model_template *bare_from(struct model_parser *p, const struct model_token *first,
+                                        const struct model_expr *expr)
+{
+    const uint8_t *text = p->tokens.text.ptr + first->start;
+    return expr == NULL ? NULL
+                        : parse_bare(p, expr, slice_of(text, parse_last(p)->end - first->start));
+}
+
+struct model_template *parse_template(struct model_parser *p)
 {
     const struct model_token *token = parse_peek(p);
-    if (plain != NULL)
-        *plain = token->kind == MODEL_TOKEN_NAME;
     if (token->kind == MODEL_TOKEN_STRING) {
         (void)parse_take(p);
         return template_string(p, token);
@@ -464,11 +471,7 @@ struct model_template *parse_template(struct model_parser *p, bool *plain)
         (void)parse_expected(p, "a template such as \"USER#{userId}\", or an attribute's name");
         return NULL;
     }
-    struct model_expr *expr = path(p);
-    if (expr == NULL)
-        return NULL;
-    return parse_bare(
-        p, expr, slice_of(p->tokens.text.ptr + token->start, parse_last(p)->end - token->start));
+    return bare_from(p, token, path(p));
 }
 
 // ---- Expressions ----------------------------------------------------------------------------
@@ -477,7 +480,7 @@ static struct model_expr *string_expr(struct model_parser *p)
 {
     const struct model_token *token = parse_peek(p);
     struct model_place at = model_token_place(token);
-    struct model_template *template = parse_template(p, NULL);
+    struct model_template *template = parse_template(p);
     if (template == NULL)
         return NULL;
     if (template->segment_count == 0)
@@ -637,10 +640,9 @@ static struct model_expr *binary(struct model_parser *p, enum model_expr_kind ki
     return new_call(p, kind, at, 2, args);
 }
 
-// Chains are trees that lean to one side: their length counts as depth.
-static struct model_expr *term(struct model_parser *p)
+// Chains are trees that lean to one side: their length counts as depth. `left` is their first part.
+static struct model_expr *term(struct model_parser *p, struct model_expr *left)
 {
-    struct model_expr *left = primary(p);
     unsigned length = 0;
     while (left != NULL && parse_accept(p, MODEL_TOKEN_ELSE)) {
         if (++length > LIMIT_MODEL_NESTING)
@@ -650,21 +652,35 @@ static struct model_expr *term(struct model_parser *p)
     return left;
 }
 
+static struct model_expr *sum(struct model_parser *p, struct model_expr *left)
+{
+    unsigned length = 0;
+    while (left != NULL && (parse_at(p, MODEL_TOKEN_PLUS) || parse_at(p, MODEL_TOKEN_MINUS))) {
+        bool plus = parse_take(p)->kind == MODEL_TOKEN_PLUS;
+        if (++length > LIMIT_MODEL_NESTING)
+            return diagnostic_fail(p->diagnostics, left->at, "this expression is too long");
+        left = binary(p, plus ? MODEL_EXPR_ADD : MODEL_EXPR_SUBTRACT, left, term(p, primary(p)));
+    }
+    return left;
+}
+
 struct model_expr *parse_expr(struct model_parser *p)
 {
     if (!parse_deeper(p, parse_place(p)))
         return NULL;
-    struct model_expr *left = term(p);
-    unsigned length = 0;
-    while (left != NULL && (parse_at(p, MODEL_TOKEN_PLUS) || parse_at(p, MODEL_TOKEN_MINUS))) {
-        bool plus = parse_take(p)->kind == MODEL_TOKEN_PLUS;
-        if (++length > LIMIT_MODEL_NESTING) {
-            (void)diagnostic_error(p->diagnostics, left->at, "this expression is too long");
-            left = NULL;
-            break;
-        }
-        left = binary(p, plus ? MODEL_EXPR_ADD : MODEL_EXPR_SUBTRACT, left, term(p));
-    }
+    struct model_expr *expr = sum(p, term(p, primary(p)));
     p->depth--;
-    return left;
+    return expr;
+}
+
+struct model_template *parse_key(struct model_parser *p, bool *plain)
+{
+    const struct model_token *token = parse_peek(p);
+    bool number = token->kind == MODEL_TOKEN_NUMBER || token->kind == MODEL_TOKEN_MINUS;
+    *plain = token->kind == MODEL_TOKEN_NAME || number;
+    if (!*plain)
+        return parse_template(p);
+    // A name is an attribute's even before a "(", with which a type of the next line may begin.
+    struct model_expr *first = number ? number_expr(p) : path(p);
+    return bare_from(p, token, sum(p, term(p, first)));
 }

@@ -98,7 +98,8 @@ struct raw_binding {
     struct raw_template {
         struct model_template *template;
         struct model_place at;
-        bool plain; // a name without quotes
+        bool plain; // an expression without quotes
+        bool resolved;
         bool settled;
         bool wrong;
         bool told; // that its type is not the key's

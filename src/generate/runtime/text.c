@@ -61,6 +61,15 @@ MAYBE_UNUSED static const char *number_text(struct PREFIX_memory *memory, bool t
     return there ? join(memory, 1, digits) : NULL;
 }
 
+// Of numbers as texts; nothing if one is missing.
+MAYBE_UNUSED static const char *sum_text(struct PREFIX_memory *memory, const char *a, const char *b,
+                                         int sign)
+{
+    if (a == NULL || b == NULL)
+        return NULL;
+    return number_text(memory, true, strtod(a, NULL) + sign * strtod(b, NULL));
+}
+
 MAYBE_UNUSED static const char *boolean_text(bool there, bool value)
 {
     return !there ? NULL : value ? "true" : "false";

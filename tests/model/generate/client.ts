@@ -72,6 +72,7 @@ async function customers(shop: ShopTable): Promise<void> {
   assert.equal(item["EntityType"], "Customer");
   assert.equal(item["GSI1SK"], "ann@example.org");
   assert.equal(item["GSI2SK"], `9999-12-31T00:00:00.000Z#00000042#${made.customerId}`);
+  assert.equal(item["GSI3SK"], 49);
   assert.equal(item["bonus"], null);
   assert.deepEqual(item["tags"], new Set(["a", "b"]));
   assert.deepEqual([...(item["avatar"] as Uint8Array)], [1, 2, 255]);

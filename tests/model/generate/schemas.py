@@ -106,15 +106,15 @@ BAD += [('order_line', {**LINE, 'line': 0}), ('order_line', LINE), ('settings', 
         ('customer', {**OTHER, 'tags': '{"a": 1}'}), ('customer', {**OTHER, 'nickname': 'bob'})]
 KEYS = [
     ('Customer', 'CUSTOMER#' + CUSTOMER['customer_id'], 'METADATA', 'EMAIL', 'ann@example.org', 'PLAN#free',
-     '9999-12-31T00:00:00.000Z#00000042#' + CUSTOMER['customer_id']),
+     '9999-12-31T00:00:00.000Z#00000042#' + CUSTOMER['customer_id'], 'RANKED', '42'),
     ('Order', 'CUSTOMER#' + CUSTOMER['customer_id'], 'ORDER#2026-01-02T03:04:05.678Z#o1', 'ORDER#o1', 'METADATA',
-     'STATUS#open', '2026/01/02#o1'),
-    ('OrderLine', 'ORDER#o1', 'LINE#0007', 'BOUGHT#p1', 'o1', None, None),
-    ('Product', 'PRODUCT#p1', 'METADATA', None, None, 'STOCK#true', 'big lamp#000000019.90#light#p1'),
-    ('Settings', 'SETTINGS', 'SETTINGS', None, None, None, None),
-    ('Shipment', 'ORDER#o1', 'SHIPMENT', None, None, None, None),
+     'STATUS#open', '2026/01/02#o1', None, None),
+    ('OrderLine', 'ORDER#o1', 'LINE#0007', 'BOUGHT#p1', 'o1', None, None, None, None),
+    ('Product', 'PRODUCT#p1', 'METADATA', None, None, 'STOCK#true', 'big lamp#000000019.90#light#p1', None, None),
+    ('Settings', 'SETTINGS', 'SETTINGS', None, None, None, None, None, None),
+    ('Shipment', 'ORDER#o1', 'SHIPMENT', None, None, None, None, None, None),
 ]
-KEYS_QUERY = 'SELECT entity, "PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK" FROM shop_keys ORDER BY entity'
+KEYS_QUERY = 'SELECT entity, "PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK", "GSI3PK", CAST("GSI3SK" AS TEXT) FROM shop_keys ORDER BY entity'
 
 
 def insert(table, row, literal):

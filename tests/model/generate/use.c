@@ -63,6 +63,7 @@ static void test_customer(dolmen *db)
           strstr(item, "\"GSI1PK\":{\"S\":\"EMAIL\"},\"GSI1SK\":{\"S\":\"ann@example.org\"}") !=
               NULL);
     CHECK(strstr(item, "\"GSI2SK\":{\"S\":\"9999-12-31T00:00:00.000Z#00000042#") != NULL);
+    CHECK(strstr(item, "\"GSI3SK\":{\"N\":\"42\"}") != NULL);
     CHECK(strstr(item, "\"EntityType\":{\"S\":\"Customer\"}") != NULL);
     CHECK(shop_customer_put(db, &memory, &customer) == 200);
 

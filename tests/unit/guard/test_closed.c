@@ -331,6 +331,39 @@ static void test_fixed(void **state)
     RUN(text, cases);
 }
 
+// Keys that are numbers: counted natively, copied, or made by an expression.
+static void test_number_keys(void **state)
+{
+    (void)state;
+    static const char text[] = "table media { key id  index GSI1 (P1, S1 number)\n"
+                               "  index GSI2 (P2, S2)  index GSI3 (P3, S3) }\n"
+                               "entity A { id string  P1 = \"POPULAR\"  S1 number = 0\n"
+                               "  GSI2 = \"LIKED\", likes ?? 0  GSI3 = \"BOTH\", likes + views\n"
+                               "  likes number?  views number? }\n";
+#define MEDIA(popular, liked, more)                                                                \
+    "{\"P1\":\"POPULAR\",\"P2\":\"LIKED\"" more "\"S1\":" popular ",\"S2\":" liked
+    static const struct case_ cases[] = {
+        {PUT, NULL, "{\"id\":\"i\"}", MEDIA("0", "0", ",") ",\"id\":\"i\"}"},
+        {PUT, NULL, "{\"S1\":7.5,\"S2\":3.0,\"id\":\"i\",\"likes\":3,\"views\":-1}",
+         MEDIA("7.5", "3", ",\"P3\":\"BOTH\",") ",\"S3\":2,\"id\":\"i\",\"likes\":3,\"views\":-1}"},
+        // What it is made of changes, and it follows; the native one is the client's.
+        {UPDATE, MEDIA("1", "3", ",") ",\"id\":\"i\",\"likes\":3}",
+         MEDIA("2", "3", ",") ",\"id\":\"i\",\"likes\":4,\"views\":5}",
+         MEDIA("2", "4", ",\"P3\":\"BOTH\",") ",\"S3\":9,\"id\":\"i\",\"likes\":4,\"views\":5}"},
+        {UPDATE, MEDIA("2", "4", ",") ",\"id\":\"i\",\"likes\":4}",
+         MEDIA("2", "4", ",") ",\"id\":\"i\"}", MEDIA("2", "0", ",") ",\"id\":\"i\"}"},
+        {TOUCH, "{\"id\":\"i\",\"likes\":4}", "{\"id\":\"i\",\"likes\":4}",
+         MEDIA("0", "4", ",") ",\"id\":\"i\",\"likes\":4}"},
+        {PUT, NULL, "{\"S1\":\"7\",\"id\":\"i\"}", "Entity A: /S1: expected number, got \"7\""},
+        {PUT, NULL, "{\"S2\":1,\"id\":\"i\"}", "Entity A: /S2: expected 0, got 1"},
+        {PUT, NULL, "{\"S2\":\"0\",\"id\":\"i\"}", "Entity A: /S2: expected 0, got \"0\""},
+        {PUT, NULL, "{\"S3\":1,\"id\":\"i\"}", "Entity A: /S3: expected nothing, got 1"},
+        {UPDATE, MEDIA("2", "0", ",") ",\"id\":\"i\"}", MEDIA("2", "1", ",") ",\"id\":\"i\"}",
+         "Entity A: /S2: expected 0, got 1"},
+    };
+    RUN(text, cases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_separators_are_forbidden),
         cmocka_unit_test(test_separators_are_escaped),
         cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_number_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,6 +187,17 @@ static const struct smell smells[] = {
      TABLE "entity Thing { PK = \"T#{id}\" SK = \"X#{n}\"  id uuid  n uuid }\n"
            "entity Other { PK = \"T#{id}\" SK = \"Y#{n}\"  id uuid  n uuid }\n"
            "access things(id) = Thing where SK begins \"X#\"\n"},
+    // What a table says of separators leaves alone what cannot hold one.
+    {"L021",
+     "table shop { key PK, SK  separator \"#\" forbid }\n"
+     "entity Thing { PK = \"T#{kind}\" SK = \"{n}\"  kind \"a\" | \"b#\"  n uuid }\n"
+     "entity Other { PK = \"T#c\" SK = \"{n}\"  n uuid }\n"
+     "access others() = Other limit 9\n",
+     "others also reads Thing",
+     "table shop { key PK, SK  separator \"#\" forbid }\n"
+     "entity Thing { PK = \"T#{kind}\" SK = \"{n}\"  kind \"a\" | \"b\" | null  n uuid }\n"
+     "entity Other { PK = \"T#c\" SK = \"{n}\"  n uuid }\n"
+     "access others() = Other limit 9\n"},
     {"L022",
      TABLE "entity Thing { PK = \"T\" SK = \"U#{user}#{n}\"  user string  n uuid }\n"
            "access things(user) = Thing where SK begins \"U#{user}\"\n",

@@ -291,6 +291,46 @@ static void test_keys(void **state)
     done(p);
 }
 
+// Expressions without quotes; where they give a number, so is the key.
+static void test_key_expressions(void **state)
+{
+    (void)state;
+    struct parsed *p = parse("table tab { key id  index one (h1, r1)  index two (h2, r2 number)\n"
+                             "  index three (h3, r3)  index four (h4, r4) }\n"
+                             "entity E {\n"
+                             "  id string  likes number?  views integer  nick string?\n"
+                             "  one = \"ALL\", likes + views ?? 0\n"
+                             "  two = nick ?? id, -1, three = nick, views - 1\n"
+                             "  h4 = 'x'  r4 = views\n  label (\"a\" | \"b\")? }\n"
+                             "entity F { id string  score number?\n"
+                             "  two = \"F\", \"{score ?? 0}\" }\n");
+    static const struct {
+        const char *sources[2];
+        enum model_expr_kind kind;
+        bool bare[2];
+    } expected[] = {
+        {{"ALL", "{likes + views ?? 0}"}, MODEL_EXPR_ADD, {false, true}},
+        {{"{nick ?? id}", "{-1}"}, MODEL_EXPR_VALUE, {false, true}},
+        {{"{nick}", "{views - 1}"}, MODEL_EXPR_SUBTRACT, {true, true}},
+        {{"x", "{views}"}, MODEL_EXPR_PATH, {false, true}},
+    };
+    const struct model_table *table = &p->model->tables[0];
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        const struct model_entry *entry = &table->entities[0].entries[i];
+        assert_true(entry->stated);
+        assert_int_equal(table->indexes[i].keys.parts[0].type, VALUE_S);
+        assert_int_equal(table->indexes[i].keys.parts[1].type, VALUE_N);
+        for (size_t k = 0; k < 2; k++) {
+            same(entry->parts[k].template->source, expected[i].sources[k]);
+            assert_int_equal(entry->parts[k].template->bare, expected[i].bare[k]);
+        }
+        assert_int_equal(entry->parts[1].template->segments[0].expr->kind, expected[i].kind);
+    }
+    assert_int_equal(table->entities[0].attribute_count, 5);
+    assert_true(table->entities[1].entries[1].parts[1].template->bare);
+    done(p);
+}
+
 static void test_native_keys(void **state)
 {
     (void)state;
@@ -630,12 +670,19 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limits),   cmocka_unit_test(test_table),
-        cmocka_unit_test(test_types),    cmocka_unit_test(test_attributes),
-        cmocka_unit_test(test_keys),     cmocka_unit_test(test_native_keys),
-        cmocka_unit_test(test_access),   cmocka_unit_test(test_access_details),
-        cmocka_unit_test(test_rules),    cmocka_unit_test(test_suppressions),
-        cmocka_unit_test(test_comments), cmocka_unit_test(test_long_and_strange),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_key_expressions),
+        cmocka_unit_test(test_native_keys),
+        cmocka_unit_test(test_access),
+        cmocka_unit_test(test_access_details),
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_suppressions),
+        cmocka_unit_test(test_comments),
+        cmocka_unit_test(test_long_and_strange),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
