@@ -1,4 +1,5 @@
 // Rules about access patterns: what they read and throw away, what they promise and nothing keeps.
+#include "guard/projected.h"
 #include "lint/lint_internal.h"
 
 static const struct key_schema *schema_of(const struct model_access *access)
@@ -282,4 +283,25 @@ void lint_unread_entity(struct lint *lint, const struct model_table *table)
         if (!is_read(table, &table->entities[i]))
             lint_find(lint, table->entities[i].at, NULL, "no access pattern reads %.*s",
                       SLICE_FMT(table->entities[i].name));
+}
+
+// ---- L034 ----------------------------------------------------------------------------------
+
+void lint_partial_items(struct lint *lint, const struct model_access *access)
+{
+    for (size_t i = 0; model_access_partial(access) && i < access->entity_count; i++) {
+        const struct model_entity *entity = access->entities[i];
+        struct slice names = {NULL, 0};
+        for (size_t k = 0; k < entity->attribute_count; k++) {
+            const struct model_attribute *attribute = &entity->attributes[k];
+            if (model_projected_has(entity, access->index, attribute) == MODEL_PROJECTED_NOT)
+                names = slice_str(lint_text(lint, names.len == 0 ? "%.*s%.*s" : "%.*s, %.*s",
+                                            SLICE_FMT(names), SLICE_FMT(attribute->name)));
+        }
+        if (names.len > 0)
+            lint_find(lint, access->at, NULL,
+                      "%.*s returns %.*s without %.*s, which %.*s does not have",
+                      SLICE_FMT(access->name), SLICE_FMT(entity->name), SLICE_FMT(names),
+                      SLICE_FMT(access->index->name));
+    }
 }
