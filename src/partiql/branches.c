@@ -48,10 +48,9 @@ static bool lies_before(const struct pql_key_term *a, const struct pql_key_term 
     struct slice end = a->values[a->op == KEY_BETWEEN];
     struct slice begin = b->values[0];
     int order = value_compare(end, begin);
-    if (order == 0)
-        return a->op == KEY_LT || b->op == KEY_GT;
-    return order < 0 &&
-           !(a->op == KEY_BEGINS && slice_begins(value_bytes(begin), value_bytes(end)));
+    if (a->op == KEY_BEGINS)
+        return order < 0 && !slice_begins(value_bytes(begin), value_bytes(end));
+    return order < 0 || (order == 0 && (a->op == KEY_LT || b->op == KEY_GT));
 }
 
 static bool meet(const struct pql_key_term *a, const struct pql_key_term *b)
