@@ -3,7 +3,6 @@
 #include "items/partiql.h"
 
 #include "call/insights.h"
-#include "requests/shapes.h"
 
 struct batch_call {
     struct api_call *call;

@@ -369,23 +369,18 @@ static struct pql_node *parse_number(struct pql_parser *parser)
 static struct pql_node *parse_scalar(struct pql_parser *parser, enum value_tag tag)
 {
     const struct pql_token *token = parser->token++;
-    struct buf out;
-    struct value_builder builder;
+    struct value_maker maker;
     struct slice text = {NULL, 0};
     if (tag == VALUE_TAG_S && !pql_token_text(parser, token, &text))
         return NULL;
-    buf_init(&out, text.len + 16);
-    value_builder_init(&builder, &out);
+    value_begin(&maker, text.len + 16);
     if (tag == VALUE_TAG_S)
-        value_put_string(&builder, text);
+        value_put_string(&maker.b, text);
     else if (tag == VALUE_TAG_NULL)
-        value_put_null(&builder);
+        value_put_null(&maker.b);
     else
-        value_put_bool(&builder, tag == VALUE_TAG_TRUE);
-    struct slice encoded = arena_copy(parser->arena, buf_view(&out));
-    value_builder_release(&builder);
-    buf_release(&out);
-    return pql_node_value(parser, token, encoded);
+        value_put_bool(&maker.b, tag == VALUE_TAG_TRUE);
+    return pql_node_value(parser, token, value_end(&maker, parser->arena));
 }
 
 // ---- Lists of terms -----------------------------------------------------------------------------

@@ -332,23 +332,15 @@ bool pql_where_ranges(struct pql_where *where, const struct key_schema *keys,
 static bool build_key(struct pql_where *where, const struct key_schema *keys,
                       const struct slice *values, struct slice *out)
 {
-    struct buf encoded;
-    struct value_builder builder;
-    buf_init(&encoded, LIMIT_BODY * 2);
-    value_builder_init(&builder, &encoded);
-    value_open_map(&builder);
+    struct value_maker maker;
+    value_begin(&maker, LIMIT_BODY * 2);
+    value_open_map(&maker.b);
     for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
-        value_name(&builder, keys->parts[i].name);
-        value_put(&builder, values[i]);
+        value_name(&maker.b, keys->parts[i].name);
+        value_put(&maker.b, values[i]);
     }
-    (void)value_close(&builder);
-    struct slice key = {NULL, 0};
-    if (!encoded.failed)
-        key = arena_copy(where->arena, buf_view(&encoded));
-    value_builder_release(&builder);
-    buf_release(&encoded);
-    *out = key;
-    return key.ptr != NULL || error_budget(where->error);
+    *out = value_end(&maker, where->arena);
+    return out->ptr != NULL || error_budget(where->error);
 }
 
 bool pql_where_key(struct pql_where *where, const struct key_schema *keys, bool write,
