@@ -2,7 +2,6 @@
 // compared, and what the items have to say (model_look.c). DiffModel shows it, ApplyModel does it.
 #include "change/model.h"
 
-#include "base/limits.h"
 #include "base/time_text.h"
 #include "tables/change.h"
 #include "tables/names.h"

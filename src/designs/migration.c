@@ -2,7 +2,6 @@
 #include "designs/designs.h"
 
 #include "base/encode.h"
-#include "base/limits.h"
 
 enum { MIGRATION_TEXT_MAX = 512 << 10, OPEN_MEMORY = 64 << 20 };
 

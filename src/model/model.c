@@ -1,8 +1,6 @@
 // The life of a model, and looking things up in it.
 #include "model/model.h"
 
-#include <stdlib.h>
-
 struct model *model_hold(struct model *model)
 {
     model->references++;
