@@ -416,23 +416,6 @@ static void warn_optional(struct model_file *file, const struct model_template *
     }
 }
 
-// What is set anew at each write cannot stand in a primary key: the item would be another one.
-static void check_lasting(struct model_file *file, const struct model_expr *expr, struct slice key)
-{
-    const struct model_attribute *attribute =
-        expr->kind == MODEL_EXPR_PATH ? expr->attribute : NULL;
-    if (attribute != NULL && (attribute->on_update || attribute->version))
-        (void)file_error(file, expr->at,
-                         "\"%.*s\" changes with each write, but %.*s is of the primary key, "
-                         "which cannot change",
-                         SLICE_FMT(attribute->name), SLICE_FMT(key));
-    for (size_t i = 0; i < expr->arg_count; i++)
-        check_lasting(file, expr->args[i], key);
-    for (size_t i = 0; expr->kind == MODEL_EXPR_TEMPLATE && i < expr->template->segment_count; i++)
-        if (expr->template->segments[i].expr != NULL)
-            check_lasting(file, expr->template->segments[i].expr, key);
-}
-
 // ---- Separators -----------------------------------------------------------------------------
 
 // Whether the separator can stand in the text of a value of this type.
@@ -571,15 +554,6 @@ static bool settle_part(struct model_file *file, struct raw_entity *raw,
     return true;
 }
 
-static void check_primary(struct model_file *file, const struct model_template *template,
-                          struct slice key)
-{
-    warn_optional(file, template, key);
-    for (size_t i = 0; i < template->segment_count; i++)
-        if (template->segments[i].expr != NULL)
-            check_lasting(file, template->segments[i].expr, key);
-}
-
 static void settle_table_keys(struct model_file *file, struct raw_entity *raw)
 {
     const struct model_table *table = raw->table->final;
@@ -588,7 +562,7 @@ static void settle_table_keys(struct model_file *file, struct raw_entity *raw)
         const struct key_part *key = &table->keys.parts[i];
         bool there = settle_part(file, raw, key, part);
         if (there && part->template != NULL)
-            check_primary(file, part->template, key->name);
+            warn_optional(file, part->template, key->name);
         else if (!there && !raw->broken)
             (void)file_error(file, raw->entity.at,
                              "entity \"%.*s\" does not say what its %.*s is: give a template "
