@@ -158,7 +158,7 @@ class Round:
     def keys_of(self, entity, item):
         if self.model.native:
             return {'id': normal(item['id'], entity.by_name['id'].forms)}
-        return {n: text(t.show(self.normal_item(entity, item))) for n, t in entity.keys.items()}
+        return {n: t.value(self.normal_item(entity, item)) for n, t in entity.keys.items()}
 
     def known_old(self, entity, key):
         """The stored item, if it is of that entity."""
@@ -186,7 +186,7 @@ class Round:
         complete = all(a.name in item and not a.version for a in entity.attributes)
         if complete and self.r.random() < 0.5:
             made = entity.derive(self.normal_item(entity, item))
-            item.update({n: text(w) for n, w in made.items() if w is not None and n not in item})
+            item.update({n: v for n, v in made.items() if v is not None and n not in item})
         if entity.unknown != 'reject' and self.r.random() < 0.2:
             item['extra'] = {'L': [number(1)]}
         claimed = dict(item)
@@ -219,8 +219,8 @@ class Round:
             item.update(write.key)
             item['PK'] = text(item['PK']['S'] + 'x')
             write.why = 'PK is wrong'
-        elif choice == 3 and entity.entries:
-            parts = self.r.choice(list(entity.entries.values()))
+        elif choice == 3 and entity.made_entries():
+            parts = self.r.choice(list(entity.made_entries().values()))
             item[self.r.choice(list(parts))] = text('\u0001wrong')
             write.why = 'an index key is wrong'
         elif choice == 4 and entity.unknown == 'reject':
@@ -235,7 +235,7 @@ class Round:
 
     def foreign(self, entity, old):
         """Keys of indexes that the entity has no entry in, and the stored item does not have."""
-        return [f'{i}{part}' for i in self.model.indexes if i not in entity.entries for part in ('PK', 'SK') if f'{i}{part}' not in old]
+        return [f'{i}{part}' for i in self.model.made if i not in entity.entries for part in ('PK', 'SK') if f'{i}{part}' not in old]
 
     def stored(self):
         return self.items[self.r.choice(list(self.items))]
@@ -259,7 +259,7 @@ class Round:
             changed = [n for n in removes if entity.by_name[n].default is not None]
             updates = [a.name for a in entity.attributes if a.update or a.version]
             if not changed and not updates:
-                sets.update({n: text(w) for n, w in made.items() if w is not None and n not in self.model.key})
+                sets.update({n: v for n, v in made.items() if v is not None and n not in self.model.key})
         key = {n: old[n] for n in self.model.key}
         good = not self.taken(entity, new, self.identity(old))
         return (entity, Write('Update', key, good, sets=sets, removes=removes)) if sets or removes else None
@@ -290,8 +290,8 @@ class Round:
             if not musts:
                 return None
             removes, why = [self.r.choice(musts)], 'a required attribute is removed'
-        elif choice == 2 and entity.entries:
-            parts = self.r.choice(list(entity.entries.values()))
+        elif choice == 2 and entity.made_entries():
+            parts = self.r.choice(list(entity.made_entries().values()))
             sets[self.r.choice(list(parts))], why = text('\u0001wrong'), 'an index key is wrong'
         elif choice == 3 and not self.model.native:
             if 'owner' in entity.keys['PK'].names():
