@@ -329,21 +329,32 @@ static bool report_blank(struct guard_work *work, const struct model_expr *path,
     return true;
 }
 
+// The path that an expression begins with, or NULL.
+static const struct model_expr *first_path(const struct model_expr *expr)
+{
+    while (expr != NULL && expr->kind != MODEL_EXPR_PATH)
+        expr = expr->arg_count > 0 ? expr->args[0] : NULL;
+    return expr;
+}
+
 // Says which attributes of a key have a separator that is forbidden there; false if none has.
 static bool report_separator(struct guard_work *work, const struct guard_part *part)
 {
     bool found = false;
     for (size_t i = 0; i < part->template->segment_count; i++) {
         const struct model_expr *call = part->template->segments[i].expr;
-        const struct model_expr *path = model_segment_path(&part->template->segments[i]);
-        struct slice value;
-        if (call == NULL || call->kind != MODEL_EXPR_CALL || call->function != MODEL_FN_FORBID ||
-            path == NULL || model_eval(path, &work->scope, MODEL_ANY, &value) != EVAL_OK ||
-            value.ptr[0] != VALUE_TAG_S || !model_has_separator(call, value_bytes(value)))
+        if (call == NULL || call->kind != MODEL_EXPR_CALL || call->function != MODEL_FN_FORBID)
             continue;
-        struct model_pointer at = {.name = path->steps[0]};
+        buf_clear(&work->scratch);
+        if (model_eval_text(call->args[0], &work->scope, &work->scratch) != EVAL_OK ||
+            !model_has_separator(call, buf_view(&work->scratch)))
+            continue;
+        const struct model_expr *path = first_path(call);
         struct slice key = work->plan->slots[part->slot].name;
-        model_report_addf(&work->violations, &at, value,
+        struct model_pointer at = {.name = path != NULL ? path->steps[0] : key};
+        struct slice text = model_string(work->arena, buf_view(&work->scratch));
+        work->failed = work->failed || text.ptr == NULL;
+        model_report_addf(&work->violations, &at, text,
                           "text without \"%.*s\", which separates the parts of %.*s",
                           SLICE_FMT(value_bytes(call->args[1]->value)), SLICE_FMT(key));
         found = true;
@@ -358,10 +369,8 @@ static void report_lack(struct guard_work *work, const struct guard_part *part)
     struct slice key = work->plan->slots[part->slot].name;
     bool named = false;
     for (size_t i = 0; i < template->segment_count; i++) {
-        const struct model_expr *path = template->segments[i].expr;
-        while (path != NULL && path->kind != MODEL_EXPR_PATH && path->arg_count > 0)
-            path = path->args[0];
-        if (path != NULL && path->kind == MODEL_EXPR_PATH && path->attribute != NULL)
+        const struct model_expr *path = first_path(template->segments[i].expr);
+        if (path != NULL && path->attribute != NULL)
             named = report_blank(work, path, key) || named;
     }
     struct model_pointer at = {.name = key};

@@ -280,6 +280,17 @@ static void test_separators_are_forbidden(void **state)
          "{\"P\":\"x#y%23\",\"S\":\"1\",\"a\":\"x\",\"b\":\"y#\",\"id\":\"1\"}"},
     };
     RUN(fields, indexed);
+    // Also where something else is done to the text, or stands in its place.
+    static const char changed[] =
+        "table jobs { key id  index GSI1 (P, S)  separator \"#\" forbid }\n"
+        "entity J { id string  GSI1 = \"A#{a ?? b}\", \"B#{b:lower}\"  a string?  b string? }\n";
+    static const struct case_ refused[] = {
+        {PUT, NULL, "{\"a\":\"x#\",\"b\":\"y\",\"id\":\"1\"}",
+         "Entity J: /a: expected text without \"#\", which separates the parts of P, got \"x#\""},
+        {UPDATE, "{\"id\":\"1\"}", "{\"a\":\"x\",\"b\":\"Y#\",\"id\":\"1\"}",
+         "Entity J: /b: expected text without \"#\", which separates the parts of S, got \"y#\""},
+    };
+    RUN(changed, refused);
 }
 
 static void test_separators_are_escaped(void **state)
