@@ -108,7 +108,7 @@ KINDS = {
     'email': Kind('email', lambda r: text(f'{r.choice(["a", "B.c", "d+e"])}{r.randrange(25)}@Example.org'), NOT_TEXT + [text('a'), text('@b'), text('a b@c')],
                   is_s(lambda s: re.fullmatch(r'[^@\s]+@[^@\s]+', s)), strings=True),
     'url': Kind('url', lambda r: text(f'https://example.org/{r.randrange(99)}'), NOT_TEXT + [text('example.org'), text('http://')],
-                is_s(lambda s: re.fullmatch(r'[a-z]+://[^/\s]\S*', s))),
+                is_s(lambda s: re.fullmatch(r'[A-Za-z]+://[^/\s]\S*', s))),
     'role': Kind('"user" | "admin" | "mod"', lambda r: text(r.choice(['user', 'admin', 'mod'])), NOT_TEXT + [text('root')],
                  is_s(lambda s: s in ('user', 'admin', 'mod'))),
     'length': Kind('5 | 8 | 10', lambda r: number(r.choice([5, 8, 10])), NOT_NUMBER + [number(6)], is_n(lambda n: n in (5, 8, 10)), numbers=True),
