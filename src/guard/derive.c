@@ -362,6 +362,39 @@ static bool report_separator(struct guard_work *work, const struct guard_part *p
     return found;
 }
 
+// The field of a template that is the longest now; NULL if there is none.
+static const struct model_expr *longest_field(struct guard_work *work,
+                                              const struct model_template *template)
+{
+    const struct model_expr *longest = NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < template->segment_count; i++) {
+        const struct model_expr *path = first_path(template->segments[i].expr);
+        buf_clear(&work->scratch);
+        if (path == NULL ||
+            model_eval_text(template->segments[i].expr, &work->scope, &work->scratch) != EVAL_OK ||
+            work->scratch.len <= most)
+            continue;
+        longest = path;
+        most = work->scratch.len;
+    }
+    return longest;
+}
+
+// Whether a key has more bytes than keys may have, which is said.
+static bool is_too_long(struct guard_work *work, const struct guard_part *part, struct slice value)
+{
+    if (value_bytes(value).len <= part->most)
+        return false;
+    const struct model_expr *path = longest_field(work, part->template);
+    struct slice key = work->plan->slots[part->slot].name;
+    struct model_pointer at = {.name = path != NULL ? path->steps[0] : key};
+    model_report_addf(&work->violations, &at, value,
+                      "a shorter value, as %.*s, which is made of it, has at most %u bytes",
+                      SLICE_FMT(key), (unsigned)part->most);
+    return true;
+}
+
 // Says which attributes a key lacks.
 static void report_lack(struct guard_work *work, const struct guard_part *part)
 {
@@ -457,6 +490,8 @@ void work_primary_key(struct guard_work *work)
             continue;
         else if (status != EVAL_OK || !model_template_fits(part->template, value))
             report_lack(work, part);
+        else if (is_too_long(work, part, value))
+            continue;
         else if (own.len == 0)
             work->values[part->slot] = value;
         else if (!slice_equal(own, value) && !report_changed(work, part))
@@ -474,7 +509,8 @@ static void want_entry(struct guard_work *work, const struct guard_entry *entry)
             work->failed = true;
         if (status == EVAL_UNFIT && entry->parts[i].derived)
             (void)report_separator(work, &entry->parts[i]);
-        if (status != EVAL_OK)
+        if (status != EVAL_OK ||
+            (entry->parts[i].derived && is_too_long(work, &entry->parts[i], made[i])))
             return;
     }
     for (size_t i = 0; i < entry->part_count; i++)

@@ -6,17 +6,21 @@ import copy
 import uuid
 
 from design import Attribute, Model
-from kinds import normal, number, text
+from kinds import KINDS, normal, number, text
 
 MARK = Attribute('w', 'plain', optional=True)
+TAKEN = Attribute('taken', 'plain', optional=True, unique=True)
+LATE = Attribute('late', 'plain', optional=True)  # which becomes unique
 UUIDS = [text(str(uuid.UUID(int=i * 7919 + 1, version=4))) for i in range(40)]
-JUNK = [text(''), text('#'), text('%23'), text('x' * 1500), text('a#b'), number('1e3'), number('-0'), {'NULL': True}, {'BOOL': True},
+JUNK = [text(''), text('#'), text('%23'), text('a#b'), number('1e3'), number('-0'), {'NULL': True}, {'BOOL': True},
         {'L': []}, {'M': {}}, {'B': 'YQ=='}, {'SS': ['a', 'b']}, {'NS': ['1']}]
+LONG = text('x' * 1500)  # for keys
 
 
 class Hostile(Model):
     def __init__(self, r, table):
-        super().__init__(r, table, rules=('any', 'any', 'escape', 'forbid'), extras=[MARK], settings=['  stream new_and_old_images'])
+        super().__init__(r, table, rules=('any', 'escape', 'forbid', 'forbid'), extras=[MARK, TAKEN, LATE],
+                         settings=['  stream new_and_old_images'], typed=0.8, native=0.4, shared=0.8)
 
     def next(self, attributes):
         """The version after this one. Forbidden separators may stand in what is there, so that keys stay as they are."""
@@ -29,9 +33,7 @@ class Hostile(Model):
                 added = Attribute('added', 'role', default='"user"')
                 entity.attributes.append(added)
                 entity.by_name['added'] = added
-            for a in entity.attributes:
-                if attributes and a.kind_name in ('uuid', 'count') and not a.default and after.r.random() < 0.3:
-                    a.unique = True
+            entity.by_name['late'].unique = entity.by_name['late'].unique or attributes and after.r.random() < 0.7
         return after
 
 
@@ -53,9 +55,18 @@ class Forge:
     # ---- Items -------------------------------------------------------------------------------
 
     def good(self, a):
-        if a.unique and a.kind_name == 'uuid' and self.r.random() < 0.5:
-            return self.r.choice(UUIDS)
-        return a.good(self.r)
+        """A value that fits. Of unique ones half are from a few that all writers have, the others are new."""
+        if a.name == 'late':  # once while it becomes unique, values meet
+            few = len(self.versions) > 1 and self.r.random() < 0.2
+            return text(f'late{self.r.randrange(300) if few else self.r.getrandbits(50)}')
+        if not a.unique:
+            return a.good(self.r)
+        few = self.r.random() < 0.5
+        if a.kind_name == 'uuid':
+            return self.r.choice(UUIDS) if few else a.good(self.r)
+        many = {'plain': text(f'p{self.r.getrandbits(40)}'), 'email': text(f'e{self.r.getrandbits(40)}@Example.org'),
+                'count': number(self.r.randrange(10000))}
+        return a.good(self.r) if few else many[a.kind_name]
 
     def item(self, model, entity, mark=True):
         r, item = self.r, {}
@@ -91,6 +102,9 @@ class Forge:
         for _ in range(self.r.choice([0, 0, 1, 1, 2, 3])):
             self.r.choice([self.foreign, self.foreign, self.change_entity, self.nothing, self.separate, self.denormalise, self.junk,
                            self.drop, self.revise, self.misplace, self.add_unknown])(model, entity, item)
+        # The version before takes anything under a name that it does not know, and a backfill leaves it.
+        if len(self.versions) > 1 and not KINDS['role'].test(item.get('added', text('user'))):
+            item.pop('added')
         return item
 
     def foreign(self, model, entity, item):
@@ -100,7 +114,7 @@ class Forge:
             item.update({n: v for n, v in keys.items() if n.startswith(one) or self.r.random() < 0.1})
             return
         index = self.r.choice(model.made)
-        item[index + self.r.choice(['PK', 'SK'])] = self.r.choice([text('ALL'), text('CONSTANT'), text('X#a1'), number(7), *JUNK])
+        item[index + self.r.choice(['PK', 'SK'])] = self.r.choice([text('ALL'), text('CONSTANT'), text('X#a1'), number(7), LONG, *JUNK])
 
     def change_entity(self, model, entity, item):
         item['kind'] = self.r.choice([text(e.name) for e in model.entities] + [text('nobody'), text('E0 '), *JUNK])
@@ -117,7 +131,7 @@ class Forge:
     def denormalise(self, model, entity, item):
         name = self.r.choice(list(item))
         (tag, body), = item[name].items()
-        if tag == 'N':
+        if tag == 'N' and 'e' not in body:
             item[name] = number(self.r.choice([f'0{body.lstrip("-")}', body + ('.0' if '.' not in body else '0'), body + 'e0', '1e1']))
         elif tag == 'S' and name != 'w':
             time = entity.by_name.get(name) and entity.by_name[name].kind_name == 'time'
@@ -141,7 +155,7 @@ class Forge:
         name = self.r.choice(model.key)
         other = self.r.choice(model.entities)
         elsewhere = self.key_of(model, other, self.item(model, other, mark=False))
-        item.update(elsewhere if self.r.random() < 0.5 else {name: self.r.choice([text('E0#a1'), text('E1#A1#0001'), *JUNK])})
+        item.update(elsewhere if self.r.random() < 0.5 else {name: self.r.choice([text('E0#a1'), text('E1#A1#0001'), LONG, *JUNK])})
 
     def add_unknown(self, model, entity, item):
         item[self.r.choice(['extra', 'GS9PK', 'Kind', 'pk'])] = self.r.choice(JUNK)
@@ -206,6 +220,9 @@ class Forge:
                 continue
             seen.add(name)
             numeric, another = 'N' in value, r.choice(entity.attributes).name
+            if 'M' in value and r.random() < 0.5:
+                parts.append(('inside', name, r.choice(['x', 'label', 'tags', 'k']), r.choice([number(3), text('in'), *JUNK])))
+                continue
             form = r.choice(['=', '=', '=', '=', 'once', 'copy', 'sum' if numeric else '=', 'add' if numeric else 'once', 'remove'])
             parts.append((form, name, another, value))
         if r.random() < 0.15 * malice:

@@ -52,7 +52,7 @@ class Judge:
             old, new = record['dynamodb'].get('OldImage'), record['dynamodb'].get('NewImage')
             if new is not None:
                 self.judge_image(versions, new)
-                self.judge_step(versions[0], old, new)
+                self.judge_step(versions, old, new)
 
     def judge_image(self, versions, item):
         faults = None
@@ -69,15 +69,30 @@ class Judge:
             return 'foreign keys'
         return 'keys unlike their recomputation' if 'should be' in fault else 'items that are wrong'
 
-    def judge_step(self, model, old, new):
-        mark = new.get('w')
+    def judge_step(self, versions, old, new):
+        """What a put has made has a mark that nothing had before; all else are updates."""
+        model, mark = versions[0], new.get('w')
         put = mark is not None and (old is None or old.get('w') != mark)
         if put and mark['S'] in self.marks:
             self.accuse('puts that were done twice', mark)
         if put:
             self.marks.add(mark['S'])
-        elif old is not None and self.entity_name(model, old) != self.entity_name(model, new):
+        if old is None:
+            return
+        if self.entity_name(model, old) == self.entity_name(model, new):
+            self.judge_same(model, old, new, counted=len(versions) == 1)
+        elif not put:
             self.accuse('entities changed by an update', json.dumps(old), json.dumps(new))
+
+    def judge_same(self, model, old, new, counted):
+        """Values that stay, and versions, which a backfill does not count."""
+        entity = model.entity_of(new)
+        for a in entity.attributes if entity else []:
+            was, now = old.get(a.name), new.get(a.name)
+            if a.immutable and was is not None and not ('NULL' in was and a.takes_null()) and was != now:
+                self.accuse('immutable values that changed', a.name, json.dumps(old), json.dumps(new))
+            if a.version and was is not None and int(now['N']) not in ((int(was['N']) + 1,) if counted else (int(was['N']) + 1, int(was['N']))):
+                self.accuse('versions that do not count', a.name, json.dumps(old), json.dumps(new))
 
     def entity_name(self, model, item):
         entity = model.entity_of(item)

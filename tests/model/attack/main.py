@@ -25,7 +25,8 @@ from ways import Writer
 
 CLIENTS = (3, 4)  # processes, and connections of each
 FAULTS = ('items in an index that their entity does not declare', 'foreign keys', 'duplicates of unique values', 'refused replays',
-          'entities changed by an update', 'keys unlike their recomputation', 'puts that were done twice')
+          'entities changed by an update', 'keys unlike their recomputation', 'puts that were done twice', 'immutable values that changed',
+          'versions that do not count')
 
 
 def clients(endpoint, seed, versions, writes, name, results):
@@ -151,11 +152,11 @@ class Attack:
 
 def main():
     arguments = argparse.ArgumentParser()
-    arguments.add_argument('--writes', type=int, default=6000)
-    arguments.add_argument('--models', type=int, default=0, help='default: one for each 25,000 writes, and at least three')
+    arguments.add_argument('--writes', type=int, default=8000)
+    arguments.add_argument('--models', type=int, default=0, help='default: one for each 12,500 writes, and at least eight')
     arguments.add_argument('--seed', default=str(random.SystemRandom().randrange(10 ** 9)))
     options = arguments.parse_args()
-    models = options.models or max(3, options.writes // 25000)
+    models = options.models or max(8, options.writes // 12500)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix='dolmen-attack.') as directory:
         bucket = os.path.join(directory, 'buckets')

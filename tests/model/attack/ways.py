@@ -88,6 +88,9 @@ class Writer:
             values[f':{i}'] = value
             if form == 'add':
                 words['ADD'].append(f'#{i} :{i}')
+            elif form == 'inside':
+                names[f'#x{i}'] = another
+                words['SET'].append(f'#{i}.#x{i} = :{i}')
             else:
                 words['SET'].append({'=': f'#{i} = :{i}', 'once': f'#{i} = if_not_exists(#{i}, :{i})', 'sum': f'#{i} = #{i} + :{i}'}[form])
         expression = ' '.join(f'{word} {", ".join(list_)}' for word, list_ in words.items() if list_)
@@ -117,7 +120,8 @@ class Writer:
         parts = []
         for form, name, another, value in self.forge.change(key, malice):
             word = literal(value) if value else ''
-            forms = {'remove': f'REMOVE "{name}"', 'copy': f'SET "{name}" = "{another}"', 'sum': f'SET "{name}" = "{name}" + {word}'}
+            forms = {'remove': f'REMOVE "{name}"', 'copy': f'SET "{name}" = "{another}"', 'sum': f'SET "{name}" = "{name}" + {word}',
+                     'inside': f'SET "{name}"."{another}" = {word}'}
             parts.append(forms.get(form, f'SET "{name}" = {word}'))
         return f'UPDATE "{self.table}" {" ".join(parts)} WHERE {where}' if parts and not any('None' in p for p in parts) else None
 
@@ -135,6 +139,15 @@ class Writer:
             return
         request['ReturnValues'] = self.r.choice(['NONE', 'ALL_NEW', 'ALL_NEW', 'UPDATED_NEW'])
         self.call('UpdateItem', request)
+
+    def update_as_before(self):
+        """An update in the words of before expressions."""
+        key = self.forge.key()
+        updates = {name: {'Action': {'remove': 'DELETE', 'add': 'ADD'}.get(form, 'PUT'), **({'Value': value} if form != 'remove' else {})}
+                   for form, name, _, value in self.forge.change(key)}
+        if updates:
+            self.answered('AttributeUpdates', 1, *self.wire.call(
+                'UpdateItem', json.dumps({'TableName': self.table, 'Key': key, 'AttributeUpdates': updates}).encode()))
 
     def delete_item(self):
         self.call('DeleteItem', self.delete())
@@ -204,7 +217,8 @@ class Writer:
             method, key = self.r.choice([('POST', None), ('PUT', item)])
         else:
             entity, key = self.forge.known_item(model)
-            changes = {name: value for form, name, _, value in self.forge.change(self.forge.key_of(model, entity, key)) if form != 'remove'}
+            changes = {name: value for form, name, _, value in self.forge.change(self.forge.key_of(model, entity, key))
+                       if form not in ('remove', 'inside')}
             body = {n: plain(v) for n, v in changes.items() if 'B' not in v}
             method = self.r.choice(['PATCH'] * 8 + ['DELETE'])
         self.by_data_api(model, entity, method, key, body)
@@ -230,7 +244,7 @@ class Writer:
 
     # ---- All of them ---------------------------------------------------------------------------
 
-    WAYS = [(put_item, 6), (update_item, 10), (delete_item, 1), (batch, 3), (transact, 4), (execute, 3), (execute_batch, 1),
+    WAYS = [(put_item, 6), (update_item, 10), (update_as_before, 2), (delete_item, 1), (batch, 3), (transact, 4), (execute, 3), (execute_batch, 1),
             (execute_transaction, 2), (data, 4)]
 
     def run(self, writes):

@@ -211,11 +211,11 @@ class Entity:
 
 
 class Model:
-    def __init__(self, r, table, rules=('any', 'escape'), extras=(), settings=()):
-        self.table, self.typed, self.native = table, r.random() < 0.6, r.random() < 0.25
+    def __init__(self, r, table, rules=('any', 'escape'), extras=(), settings=(), typed=0.6, native=0.25, shared=0.5):
+        self.table, self.typed, self.native = table, r.random() < typed, r.random() < native
         self.made = [f'GS{i}' for i in range(r.randrange(1, 5))]  # indexes whose keys are made
         self.counted = {i for i in self.made if r.random() < 0.25}  # those that sort by a number
-        self.indexes = self.made + ([NATIVE] if self.typed and r.random() < 0.5 else [])
+        self.indexes = self.made + ([NATIVE] if self.typed and r.random() < shared else [])
         self.sorted = not self.native and r.random() < 0.8
         self.rule, self.extras, self.settings = r.choice(rules), extras, settings
         self.r = r

@@ -71,7 +71,7 @@ POINT = '{ x: number  label: string(1..4)?  tags: string[]? }'
 def is_point(v):
     if 'M' not in v or not is_n()(v['M'].get('x', {})):
         return False
-    label, tags = v['M'].get('label'), v['M'].get('tags')
+    label, tags = [None if f is None or 'NULL' in f else f for f in (v['M'].get('label'), v['M'].get('tags'))]
     return (label is None or is_s(lambda s: 1 <= len(s) <= 4)(label)) and \
         (tags is None or 'L' in tags and all('S' in t for t in tags['L']))
 

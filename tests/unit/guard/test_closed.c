@@ -342,6 +342,45 @@ static void test_fixed(void **state)
     RUN(text, cases);
 }
 
+#define X100                                                                                       \
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" \
+    "xxxxxxxx"
+#define X1000 X100 X100 X100 X100 X100 X100 X100 X100 X100 X100
+
+// A key that would be too long is a violation, which a backfill counts and an apply foresees.
+static void test_long_keys(void **state)
+{
+    (void)state;
+    static const char text[] = "table tab { key P  index GSI1 (A, B) }\n"
+                               "entity E { P = \"E#{id}\"  GSI1 = \"{b}\", \"{a}#{b}\"\n"
+                               "  id string  a string?  b string? }\n";
+    static const struct {
+        enum way way;
+        const char *before, *after, *begins;
+    } cases[] = {
+        {PUT, NULL, "{\"id\":\"" X1000 X1000 X100 "\"}",
+         "Entity E: /id: expected a shorter value, as P, which is made of it, has at most 2048 "
+         "bytes"},
+        {PUT, NULL, "{\"a\":\"1\",\"b\":\"" X1000 X100 "\",\"id\":\"i\"}",
+         "Entity E: /b: expected a shorter value, as B, which is made of it, has at most 1024 "
+         "bytes"},
+        {UPDATE, "{\"P\":\"E#i\",\"id\":\"i\"}",
+         "{\"P\":\"E#i\",\"a\":\"" X1000 X100 "\",\"b\":\"1\",\"id\":\"i\"}",
+         "Entity E: /a: expected a shorter value, as B, which is made of it, has at most 1024 "
+         "bytes"},
+        // Without the other part there is no entry.
+        {PUT, NULL, "{\"a\":\"" X1000 X100 "\",\"id\":\"i\"}", "{\"P\":\"E#i\",\"a\":\"xx"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct guarded guarded;
+        guarded_init(&guarded, text);
+        const char *made = written(&guarded, cases[i].way, cases[i].before, cases[i].after);
+        if (strncmp(made, cases[i].begins, strlen(cases[i].begins)) != 0)
+            fail_msg("%s", made);
+        guarded_release(&guarded);
+    }
+}
+
 // Keys that are numbers: counted natively, copied, or made by an expression.
 static void test_number_keys(void **state)
 {
@@ -389,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_separators_are_forbidden),
         cmocka_unit_test(test_separators_are_escaped),
         cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_long_keys),
         cmocka_unit_test(test_number_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
