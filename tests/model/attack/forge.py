@@ -224,7 +224,7 @@ class Forge:
                 parts.append(('inside', name, r.choice(['x', 'label', 'tags', 'k']), r.choice([number(3), text('in'), *JUNK])))
                 continue
             form = r.choice(['=', '=', '=', '=', 'once', 'copy', 'sum' if numeric else '=', 'add' if numeric else 'once', 'remove'])
-            parts.append((form, name, another, value))
+            parts.append(('=' if name == 'added' else form, name, another, value))
         if r.random() < 0.15 * malice:
             parts.append(('remove', r.choice([i + p for i in model.made for p in ('PK', 'SK')] + ['kind', 'owner', 'rev']), '', {}))
         return parts if len({p[1] for p in parts}) == len(parts) else parts[:1]

@@ -54,15 +54,19 @@ class Attack:
     def __init__(self, server, bucket, seed):
         self.endpoint, self.api, self.bucket, self.seed = server.endpoint, Api(server.endpoint, 300), bucket, seed
         self.taken, self.refused, self.faults, self.samples, self.written = Counter(), Counter(), Counter(), {}, 0
+        self.changes = Counter()  # of models
 
     def accuse(self, what, detail):
         self.faults[what] += 1
         self.samples.setdefault(what, []).append(detail)
 
     def settled(self, table):
-        for _ in range(6000):
+        for _ in range(1200):
             about = self.api.call('DescribeModel', {'TableName': table})
-            if about['Status'] != 'APPLYING' and about.get('Progress', {}).get('Phase', 'DONE') == 'DONE':
+            if about['Status'] == 'FAILED':  # values met while they became unique: the model before stays
+                self.changes['not attached'] += 1
+                return about
+            if about['Status'] == 'ACTIVE' and about.get('Progress', {}).get('Phase', 'DONE') == 'DONE':
                 return about
             time.sleep(0.05)
         raise AssertionError(f'the model does not settle: {about}')
@@ -73,9 +77,12 @@ class Attack:
         """The digest of the model that the table has in the end."""
         try:
             self.api.call('ApplyModel', {'Model': after.language()})
+            self.changes['applied'] += 1
             if abandon and after.language() != before.language():
                 self.api.call('AbandonModel', {'TableName': after.table})
+                self.changes['abandoned'] += 1
         except ApiError as error:  # values that are not unique are a reason
+            self.changes['refused'] += 1
             if error.name != 'ValidationException' and 'unique' not in error.message:
                 self.accuse('changes of the model that failed', f'{error}\n{after.language()}')
         return self.settled(after.table)['Digest']
@@ -164,7 +171,10 @@ def main():
         with Server(os.path.join(directory, 'data'), '--bucket-root', bucket, '--durability', 'relaxed') as server:
             attack = Attack(server, bucket, options.seed)
             for number_of in range(models):
-                attack.round(number_of, options.writes // models)
+                try:
+                    attack.round(number_of, options.writes // models)
+                except Exception as error:
+                    attack.accuse('models that could not be attacked', repr(error)[:2000])
                 if sys.stdout.isatty() or options.writes > 100000:
                     print(f'{number_of + 1} of {models} models, {attack.written} writes, {time.monotonic() - began:.0f} s', flush=True)
     for what, samples in attack.samples.items():
@@ -175,7 +185,7 @@ def main():
     for way in sorted({*attack.taken, *attack.refused}):
         print(f'  {way:24} {attack.taken[way]:8} taken {attack.refused[way]:8} refused')
     print(f'seed {options.seed}: {models} models, {attack.written} writes in {time.monotonic() - began:.0f} s; judged: {seen["records"]} images, '
-          f'{seen["items"]} items, {seen["entries"]} entries of indexes; {seen["sent again"]} requests sent again')
+          f'{seen["items"]} items, {seen["entries"]} entries of indexes; {seen["sent again"]} requests sent again; models: {dict(attack.changes)}')
     for what in FAULTS:
         print(f'note: {attack.faults[what]} {what}')
     others = {what for what in attack.faults if what not in FAULTS and attack.faults[what]}
