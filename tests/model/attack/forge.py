@@ -207,9 +207,17 @@ class Forge:
         found = next((e for e in model.entities if first.startswith(e.name + '#') or e.name == name), None)
         return found or self.r.choice(model.entities)
 
+    def conversion(self, model):
+        """Everything that another entity has."""
+        entity = self.r.choice(model.entities)
+        item = self.item(model, entity, mark=False)
+        return [('=', name, '', value) for name, value in item.items() if name not in model.key]
+
     def change(self, key, malice=0.6):
         """An update's parts: (form, name, another name, value)."""
         r, model = self.r, self.model
+        if r.random() < 0.1 * malice:
+            return self.conversion(model)
         entity = self.entity_at(model, key)
         free = [a for a in entity.attributes if a.name not in entity.fixed and not a.version]
         sets = {a.name: self.good(a) for a in r.sample(free, min(len(free), r.randrange(1, 4)))}
