@@ -12,7 +12,6 @@
 #include "items/entity.h"
 #include "report/report.h"
 #include "stream/stream.h"
-#include "tables/names.h"
 #include "work/janitor.h"
 
 #include <stdatomic.h>

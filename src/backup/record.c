@@ -80,9 +80,7 @@ struct slice backup_source_record(const struct table *table, struct arena *arena
     struct buf record;
     buf_init(&record, 1 << 24);
     table_encode(table, &record);
-    struct slice copy = record.failed ? VALUE_NONE : arena_copy(arena, buf_view(&record));
-    buf_release(&record);
-    return copy;
+    return arena_keep(arena, &record);
 }
 
 bool backup_of_deleted(struct engine *engine, struct arena *arena, struct table *current,
@@ -95,7 +93,7 @@ bool backup_of_deleted(struct engine *engine, struct arena *arena, struct table 
     buf_text(&name, "$DeletedTableBackup");
     struct backup backup = {
         .id = backup_id_new(engine_env(engine), arena, now_ms),
-        .name = arena_copy(arena, buf_view(&name)),
+        .name = arena_keep(arena, &name),
         .table = current->name,
         .status = BACKUP_AVAILABLE,
         .system = true,
@@ -105,7 +103,6 @@ bool backup_of_deleted(struct engine *engine, struct arena *arena, struct table 
         .items = current->stats->items,
         .source = backup_source_record(current, arena),
     };
-    buf_release(&name);
     if (backup.id.ptr == NULL || backup.name.ptr == NULL || backup.source.ptr == NULL)
         return error_budget(error);
     record->name = backup_record_name(arena, backup.id);

@@ -130,6 +130,13 @@ struct slice arena_copy(struct arena *arena, struct slice bytes)
     return slice_of(copy, bytes.len);
 }
 
+struct slice arena_keep(struct arena *arena, struct buf *buf)
+{
+    struct slice kept = buf->failed ? slice_of(NULL, 0) : arena_copy(arena, buf_view(buf));
+    buf_release(buf);
+    return kept;
+}
+
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
     va_list again;

@@ -9,8 +9,7 @@
 #define BASE_ARENA_H
 
 #include "base/attributes.h"
-#include "base/budget.h"
-#include "base/slice.h"
+#include "base/buf.h"
 
 #include <stdarg.h>
 
@@ -57,6 +56,9 @@ MUST_CHECK void *arena_zalloc(struct arena *arena, size_t count, size_t size);
 
 // A copy of the bytes, NUL-terminated behind its length; ptr is NULL on failure.
 MUST_CHECK struct slice arena_copy(struct arena *arena, struct slice bytes);
+
+// The same of what the buffer holds, which is released. ptr is NULL if the buffer has failed, too.
+MUST_CHECK struct slice arena_keep(struct arena *arena, struct buf *buf);
 
 // printf into the arena; NULL on failure.
 MUST_CHECK char *arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -115,5 +115,7 @@ static inline void *error_no_memory(struct error *error)
 
 // Shorthand for the commonest one.
 #define error_validation(error, ...) error_set((error), ERR_VALIDATION, __VA_ARGS__)
+// How the service begins most of these.
+#define INVALID "One or more parameter values were invalid: "
 
 #endif

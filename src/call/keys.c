@@ -2,7 +2,6 @@
 #include "call/operation.h"
 
 #include "guard/attach.h"
-#include "requests/shapes.h"
 #include "tables/arn.h"
 
 struct table *call_any_table(struct api_call *call, struct slice name_or_arn)

@@ -138,7 +138,7 @@ static bool position_write(struct kinesis *kinesis, const struct table *table,
     struct arena arena;
     struct error error;
     struct buf name;
-    struct map_maker maker;
+    struct value_maker maker;
     arena_init(&arena, THREAD_MEMORY);
     error_init(&error, &arena);
     buf_init(&name, THREAD_MEMORY);

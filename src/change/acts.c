@@ -7,7 +7,6 @@
 #include "stream/stream.h"
 #include "tables/arn.h"
 #include "tables/change.h"
-#include "tables/names.h"
 
 static struct table_act begin(struct engine *engine, struct arena *arena, struct slice name)
 {

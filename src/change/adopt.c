@@ -47,9 +47,7 @@ static struct slice rename_table(struct slice text, struct slice from, struct sl
         copied = tokens.list[i].end;
     }
     buf_slice(&out, slice_of(text.ptr + copied, text.len - copied));
-    struct slice renamed = out.failed ? slice_of(NULL, 0) : arena_copy(arena, buf_view(&out));
-    buf_release(&out);
-    return renamed;
+    return arena_keep(arena, &out);
 }
 
 static struct slice encode(struct slice file, struct slice text, struct arena *arena)
@@ -57,9 +55,7 @@ static struct slice encode(struct slice file, struct slice text, struct arena *a
     struct buf bytes;
     buf_init(&bytes, TEXT_MAX);
     model_record_encode(file, text, &bytes);
-    struct slice record = bytes.failed ? slice_of(NULL, 0) : arena_copy(arena, buf_view(&bytes));
-    buf_release(&bytes);
-    return record;
+    return arena_keep(arena, &bytes);
 }
 
 // ---- The model --------------------------------------------------------------------------------

@@ -8,8 +8,6 @@
 #include "base/log.h"
 #include "tables/names.h"
 
-#include <stdlib.h>
-
 enum { RECORD_MEMORY = 16 << 20 };
 
 // ---- At the table -----------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 // compared, and what the items have to say (model_look.c). DiffModel shows it, ApplyModel does it.
 #include "change/model.h"
 
-#include "base/limits.h"
 #include "base/time_text.h"
 #include "tables/change.h"
 #include "tables/names.h"
@@ -207,8 +206,10 @@ static bool look_at_work(struct workshop *shop, const struct model_plan *plan,
     if (!model_work_read(shop->engine, target->live, arena, &work, error))
         return false;
     target->concerns_items |= work.version != 0 && work.status == MODEL_FAILED;
-    target->underway = work.version != 0 && work.status == MODEL_APPLYING &&
-                       work.phase == MODEL_PHASE_CLAIMS && slice_is(work.text, plan->name);
+    bool applying =
+        work.version != 0 && work.status == MODEL_APPLYING && slice_is(work.text, plan->name);
+    target->underway = applying && work.phase == MODEL_PHASE_CLAIMS;
+    target->filling = applying && !target->underway;
     return true;
 }
 
@@ -413,11 +414,13 @@ bool model_plan_newer(struct workshop *shop, struct model_plan *plan, struct err
         if (recurring.found == 0 || recurring.found == recurring.last)
             continue;
         time_text(recurring.found_ms, when);
-        return error_validation(error,
-                                "Table %.*s had this model before, as version %lld of %s; it has "
-                                "version %lld now, which is newer.",
-                                SLICE_FMT(target->wanted->name), (long long)recurring.found, when,
-                                (long long)recurring.last);
+        return error_validation(
+            error,
+            "Table %.*s had this model before, as version %lld of %s; it has "
+            "version %lld now, which is newer. Name the file of that one, or apply "
+            "the older one all the same (dolmen serve --older-model).",
+            SLICE_FMT(target->wanted->name), (long long)recurring.found, when,
+            (long long)recurring.last);
     }
     return true;
 }

@@ -1,8 +1,6 @@
 // The records of models: history, and the state of work. See model.h for their names.
 #include "change/model.h"
 
-#include "base/limits.h"
-
 enum { RECORD_MEMORY = 16 << 20 };
 
 // ---- History ----------------------------------------------------------------------------------

@@ -62,20 +62,14 @@ bool model_walk_most(struct engine *engine, struct table *table, uint64_t most,
 
 struct slice model_key_of(const struct table *table, struct slice item, struct arena *arena)
 {
-    struct buf bytes;
-    struct value_builder b;
-    buf_init(&bytes, 1 << 16);
-    value_builder_init(&b, &bytes);
-    value_open_map(&b);
+    struct value_maker maker;
+    value_begin(&maker, 1 << 16);
+    value_open_map(&maker.b);
     for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
-        value_name(&b, table->keys.parts[i].name);
-        value_put(&b, value_get(item, table->keys.parts[i].name));
+        value_name(&maker.b, table->keys.parts[i].name);
+        value_put(&maker.b, value_get(item, table->keys.parts[i].name));
     }
-    (void)value_close(&b);
-    struct slice key = bytes.failed ? slice_of(NULL, 0) : arena_copy(arena, buf_view(&bytes));
-    value_builder_release(&b);
-    buf_release(&bytes);
-    return key;
+    return value_end(&maker, arena);
 }
 
 bool model_item_now(struct engine *engine, const struct table *table, struct arena *arena,

@@ -13,8 +13,8 @@ static bool send_model(struct cli_input *input, struct target *target, const cha
 // One that has not changed may still be on its way.
 static bool wait_for_table(struct target *target, const char *name, struct slice table)
 {
-    bool quiet = cli_given(target->input, "--json") || json_member_flag(table, "Unchanged");
-    return change_wait(target, name, quiet);
+    bool done = json_member_flag(table, "Unchanged") && !json_member_flag(table, "Underway");
+    return change_wait(target, name, done || cli_given(target->input, "--json"));
 }
 
 static bool apply_file(struct cli_input *input, struct target *target, const char *path)

@@ -242,10 +242,10 @@ static void show_table(struct slice table)
 {
     struct arena arena;
     arena_init(&arena, ANSWER_MEMORY);
-    bool unchanged = json_member_flag(table, "Unchanged");
-    json_print(table, unchanged ? "table {TableName}: nothing to change\n"
-                      : json_member_flag(table, "Underway")
+    json_print(table, json_member_flag(table, "Underway")
                           ? "table {TableName}: this model is being applied already\n"
+                      : json_member_flag(table, "Unchanged")
+                          ? "table {TableName}: nothing to change\n"
                           : "table {TableName}\n");
     json_each(table, "Changes", show_change);
     if (json_member_number(table, "MoreChanges") > 0)
@@ -272,6 +272,7 @@ void change_show(struct slice answer)
 {
     json_each(answer, "Tables", show_table);
     json_each(answer, "UnnamedTables", show_unnamed);
+    (void)json_print_given(answer, "Note", "note: {Note}\n");
 }
 
 // ---- Waiting ----------------------------------------------------------------------------------

@@ -59,6 +59,11 @@ static void say_text(struct check *check, struct slice name, const struct model 
     if (warnings > 0)
         buf_printf(&check->out, ", %zu warning%s", warnings, plural(warnings));
     buf_byte(&check->out, '\n');
+    if (model->rule_count > 0) {
+        buf_text(&check->out, "note: ");
+        model_note(model, &check->out);
+        buf_byte(&check->out, '\n');
+    }
 }
 
 static void say_json(struct check *check, struct slice name, const struct model *model,

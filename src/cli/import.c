@@ -10,6 +10,7 @@
 #include "transfer/files.h"
 #include "transfer/item_reader.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -419,7 +420,7 @@ static bool choose_input(struct importer *importer, const char *path)
     if (path == NULL || strcmp(path, "-") == 0)
         return true;
     if (stat(path, &info) != 0)
-        return cli_fail(importer->input, "there is no '%s'.", path);
+        return cli_fail(importer->input, "cannot read '%s': %s.", path, strerror(errno));
     importer->path = path;
     importer->directory = S_ISDIR(info.st_mode);
     importer->state_path =

@@ -138,10 +138,13 @@ static bool add_directory(struct cli_input *input, struct paths *paths, const ch
     if (!files_list(root, slice_of(NULL, 0), FILES_FOLLOW_LINKS, &paths->arena, &files, &count,
                     &error))
         return cli_fail(input, "%s", error.message);
+    size_t before = paths->count;
     for (size_t i = 0; i < count; i++) {
         if (slice_ends(files[i].key, SLICE_LIT(".migration")) && paths->count < PATHS_MAX)
             paths->list[paths->count++] = files_path(&paths->arena, root, files[i].key);
     }
+    if (paths->count == before)
+        cli_note(input, "there is no *.migration file in '%s'.", root);
     return true;
 }
 

@@ -16,8 +16,11 @@ static void show_version(struct slice version)
     char *copy = arena_printf(&arena, "%.*s", SLICE_FMT(seconds));
     time_text((int64_t)(strtod(copy == NULL ? "0" : copy, NULL) * 1000), when);
     struct slice digest = json_member_text(version, "Digest", &arena);
+    struct slice action = json_member_text(version, "Action", &arena);
     printf("%4lld  %s  %.12s  ", (long long)json_member_number(version, "Version"), when,
-           digest.len >= 12 ? (const char *)digest.ptr : "no model    ");
+           digest.len >= 12                             ? (const char *)digest.ptr
+           : slice_begins(action, SLICE_LIT("migrate")) ? "items only  "
+                                                        : "no model    ");
     json_print(version, "{Action}");
     (void)json_print_given(version, "FileName", "  {FileName}");
     printf("\n");
@@ -29,11 +32,6 @@ static void show_history(struct slice answer)
     json_each(answer, "Versions", show_version);
 }
 
-static void show_text(struct slice answer)
-{
-    json_print(answer, "{Model}");
-}
-
 static bool ask_text(struct cli_input *input, struct target *target, const char *table)
 {
     unsigned version = 0;
@@ -42,7 +40,15 @@ static bool ask_text(struct cli_input *input, struct target *target, const char 
     int status = version > 0 ? target_ask(target, "DescribeModel", "{'TableName':%s,'Version':%d}",
                                           table, (int)version)
                              : target_ask(target, "DescribeModel", "{'TableName':%s}", table);
-    return target_fine(target, status) && change_print(target, show_text);
+    if (!target_fine(target, status))
+        return false;
+    if (cli_given(input, "--json"))
+        return change_print(target, NULL);
+    return json_print_given(buf_view(&target->response), "Model", "{Model}") ||
+           cli_fail(input,
+                    "version %u of table %s has no text: 'dolmen model %s --history' says what "
+                    "it is.",
+                    version, table, table);
 }
 
 bool cli_model(struct cli_input *input)

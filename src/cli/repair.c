@@ -5,10 +5,8 @@
 
 #include "base/encode.h"
 #include "base/files.h"
-#include "base/limits.h"
 #include "base/time_text.h"
 #include "designs/verify.h"
-#include "engine/layout.h"
 #include "rocks/rocks.h"
 #include "salvage/salvage.h"
 

@@ -1,7 +1,6 @@
 // See scratch.h. The signals are blocked in all threads, and one waits for them.
 #include "cli/scratch.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { TRIES = 16 }; // others may be writing into the directory that is being removed

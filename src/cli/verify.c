@@ -4,7 +4,6 @@
 #include "cli/scratch.h"
 
 #include "base/limits.h"
-#include "base/wait.h"
 #include "designs/verify.h"
 #include "rocks/data_dir.h"
 #include "rocks/tables.h"

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <sys/time.h>

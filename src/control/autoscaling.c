@@ -35,7 +35,7 @@ static struct slice policy_make(struct arena *arena, const struct scaling_policy
     const struct scaling_target *target = update->target;
     char text[TARGET_TEXT];
     (void)snprintf(text, sizeof(text), "%.17g", target->target_value.value);
-    struct map_maker maker;
+    struct value_maker maker;
     map_begin(&maker);
     map_put_text(&maker, "name",
                  update->policy_name.len > 0 ? update->policy_name : map_text(before, "name"));
@@ -83,7 +83,7 @@ bool scaling_set(struct table *table, struct table_settings *settings, struct sl
         if (policy.ptr == NULL)
             return false;
     }
-    struct map_maker maker;
+    struct value_maker maker;
     map_begin(&maker);
     map_put_integer(&maker, "min", min);
     map_put_integer(&maker, "max", max);

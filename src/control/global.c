@@ -39,7 +39,7 @@ static bool table_missing(struct slice name, struct slice region, struct error *
 static bool entry_set(struct table *table, struct table_settings *settings, int64_t created_ms,
                       struct slice region, struct error *error)
 {
-    struct map_maker maker;
+    struct value_maker maker;
     map_begin(&maker);
     map_put_integer(&maker, "created_ms", created_ms);
     map_put_text(&maker, "region", region);

@@ -3,8 +3,6 @@
 #include "control/autoscaling.h"
 #include "control/global.h"
 
-#define INVALID "One or more parameter values were invalid: "
-
 enum { UNITS_DEFAULT = 5 };
 
 // ---- Describing ------------------------------------------------------------------------------

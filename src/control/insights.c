@@ -56,7 +56,7 @@ static struct slice entry_make(struct table *table, const struct insights_change
     const struct update_contributor_insights_request *request = change->request;
     bool enabled = slice_is(request->action, "ENABLE");
     bool was = map_flag(before, "enabled");
-    struct map_maker maker;
+    struct value_maker maker;
     map_begin(&maker);
     map_put_flag(&maker, "enabled", enabled);
     map_put_text(&maker, "mode", request->mode.len > 0 ? request->mode : entry_mode(before));

@@ -84,7 +84,7 @@ static struct slice entry_make(struct table *table, const struct kinesis_change 
     bool enable = change->action == KINESIS_ENABLE;
     bool disable = change->action == KINESIS_DISABLE;
     struct slice precision = disable ? entry_precision(before) : wanted_precision(change->request);
-    struct map_maker maker;
+    struct value_maker maker;
     map_begin(&maker);
     map_put_flag(&maker, "active", !disable);
     map_put_text(&maker, "precision", precision);

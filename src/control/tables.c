@@ -3,8 +3,6 @@
 // DELETING, but everything except the filling of a new index is done by then.
 #include "call/table_ops.h"
 
-#include "base/limits.h"
-
 enum step create_table_start(struct api_call *call, const void *request)
 {
     struct table_act *act = call_alloc(call, 1, sizeof(*act));

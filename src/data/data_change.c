@@ -122,29 +122,23 @@ static bool finish_get(struct data_change *change, struct slice current)
 // The item with the attributes of the key that it does not say itself.
 static struct slice with_fields(struct arena *arena, struct slice item, struct slice fields)
 {
-    struct buf out;
-    struct value_builder builder;
+    struct value_maker maker;
     struct value_iter iter;
-    buf_init(&out, LIMIT_REQUEST_MEMORY);
-    value_builder_init(&builder, &out);
-    value_open_map(&builder);
+    value_begin(&maker, LIMIT_REQUEST_MEMORY);
+    value_open_map(&maker.b);
     value_iter_init(&iter, fields);
     while (value_iter_next(&iter)) {
         if (value_get(item, iter.name).len > 0)
             continue;
-        value_name(&builder, iter.name);
-        value_put(&builder, iter.value);
+        value_name(&maker.b, iter.name);
+        value_put(&maker.b, iter.value);
     }
     value_iter_init(&iter, item);
     while (value_iter_next(&iter)) {
-        value_name(&builder, iter.name);
-        value_put(&builder, iter.value);
+        value_name(&maker.b, iter.name);
+        value_put(&maker.b, iter.value);
     }
-    (void)value_close(&builder);
-    struct slice made = out.failed ? VALUE_NONE : arena_copy(arena, buf_view(&out));
-    value_builder_release(&builder);
-    buf_release(&out);
-    return made;
+    return value_end(&maker, arena);
 }
 
 static bool prepare_item(struct data *data, struct data_change *change, struct slice current,

@@ -35,12 +35,10 @@ static const struct model_type *type_of_key(const struct model_entity *entity, s
 // The parameters as attributes, but for those that are not meant as such.
 static bool read_fields(struct data *data, struct data_change *change)
 {
-    struct buf out;
-    struct value_builder builder;
+    struct value_maker maker;
     bool fine = true;
-    buf_init(&out, LIMIT_ITEM_SIZE);
-    value_builder_init(&builder, &out);
-    value_open_map(&builder);
+    value_begin(&maker, LIMIT_ITEM_SIZE);
+    value_open_map(&maker.b);
     for (size_t i = 0; i < data->param_count && fine; i++) {
         const struct data_param *param = &data->params[i];
         if (slice_is(param->name, "keys") &&
@@ -49,14 +47,12 @@ static bool read_fields(struct data *data, struct data_change *change)
         struct slice value =
             model_plain_text(type_of_key(change->entity, param->name), param->value, &data->arena);
         fine = value.len > 0;
-        value_name(&builder, param->name);
-        value_put(&builder, value);
+        value_name(&maker.b, param->name);
+        value_put(&maker.b, value);
     }
-    (void)value_close(&builder);
-    change->fields = fine && !out.failed ? arena_copy(&data->arena, buf_view(&out)) : VALUE_NONE;
-    value_builder_release(&builder);
-    buf_release(&out);
-    return change->fields.ptr != NULL || data_change_fail(change, data_problem_memory(data));
+    change->fields = value_end(&maker, &data->arena);
+    return (fine && change->fields.ptr != NULL) ||
+           data_change_fail(change, data_problem_memory(data));
 }
 
 // What is created has its key in the body.

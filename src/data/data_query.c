@@ -115,10 +115,7 @@ static struct slice cursor_scope(struct data *data, const struct model_access *a
     buf_byte(&text, 0);
     for (size_t i = 0; i < access->param_count; i++)
         buf_slice(&text, values[i]);
-    struct slice scope =
-        text.failed ? slice_of(NULL, 0) : arena_copy(&data->arena, buf_view(&text));
-    buf_release(&text);
-    return scope;
+    return arena_keep(&data->arena, &text);
 }
 
 // ---- The answer -------------------------------------------------------------------------------

@@ -13,9 +13,7 @@ static struct slice text_record(struct model_plan *plan, struct error *error)
     struct buf bytes;
     buf_init(&bytes, 4 << 20);
     model_record_encode(plan->file, plan->model->text, &bytes);
-    struct slice record =
-        bytes.failed ? slice_of(NULL, 0) : arena_copy(&plan->arena, buf_view(&bytes));
-    buf_release(&bytes);
+    struct slice record = arena_keep(&plan->arena, &bytes);
     if (record.ptr == NULL)
         (void)error_budget(error);
     return record;

@@ -2,7 +2,6 @@
 #include "designs/designs.h"
 
 #include "base/encode.h"
-#include "base/limits.h"
 
 enum { MIGRATION_TEXT_MAX = 512 << 10, OPEN_MEMORY = 64 << 20 };
 
@@ -59,10 +58,11 @@ static bool check_text(struct api_call *call, const struct apply_migration_reque
     if (last->text.len == 0 || request->again.value || slice_equal(last->text, request->migration))
         return true;
     digest_of(last->text, digest);
-    return error_validation(&call->error,
-                            "Migration %.*s was run with another text (digest %.12s). Give what "
-                            "is new a migration of its own, or run this text with Again.",
-                            SLICE_FMT(last->name), digest);
+    return error_validation(
+        &call->error,
+        "Migration %.*s was run with another text (digest %.12s). Give what "
+        "is new a migration of its own, or run this text all the same (--again).",
+        SLICE_FMT(last->name), digest);
 }
 
 // Those that it comes after must be there.
@@ -155,8 +155,8 @@ static bool may_run(struct api_call *call, const struct apply_migration_request 
     }
     if (down && !request->again.value && !last->applied)
         return error_validation(&call->error,
-                                "Migration %.*s has not been applied; with Again its way down is "
-                                "gone all the same.",
+                                "Migration %.*s has not been applied. Go its way down all the same "
+                                "with --again.",
                                 SLICE_FMT(migration->name));
     return down ? check_behind(call, table, migration, arena)
                 : check_before(call, table, migration, arena);

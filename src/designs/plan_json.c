@@ -55,7 +55,7 @@ static void target_json(struct json_writer *w, const struct model_target *target
     json_put_string(w, "TableName", target->wanted->name);
     json_put_flag(w, "Exists", target->live != NULL);
     json_put_flag(w, "Unchanged", target->same);
-    if (target->underway)
+    if (target->underway || target->filling)
         json_put_flag(w, "Underway", true);
     if (target->impossible != NULL)
         json_put_text(w, "Impossible", target->impossible);
@@ -72,6 +72,16 @@ static void target_json(struct json_writer *w, const struct model_target *target
     buf_release(&text);
 }
 
+static void note_json(struct json_writer *w, const struct model *model)
+{
+    struct buf note;
+    buf_init(&note, TEXT_MAX);
+    model_note(model, &note);
+    if (note.len > 0)
+        json_put_string(w, "Note", buf_view(&note));
+    buf_release(&note);
+}
+
 void model_plan_json(struct json_writer *w, const struct model_plan *plan)
 {
     json_open_object(w);
@@ -81,6 +91,7 @@ void model_plan_json(struct json_writer *w, const struct model_plan *plan)
     for (size_t i = 0; i < plan->count; i++)
         target_json(w, &plan->targets[i]);
     json_close_array(w);
+    note_json(w, plan->model);
     if (plan->unnamed_count == 0)
         return;
     json_put_array(w, "UnnamedTables");

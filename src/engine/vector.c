@@ -67,8 +67,6 @@ enum vector_fault vector_read(struct slice value, size_t dimensions, float *out)
 
 // ---- Judging --------------------------------------------------------------------------------
 
-#define INVALID "One or more parameter values were invalid: "
-
 static bool refuse_vector(const struct vector_index *index, struct slice value,
                           enum vector_fault fault, struct error *error)
 {

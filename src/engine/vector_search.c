@@ -170,14 +170,10 @@ static bool keep_item(struct finder *finder, struct slice item, struct slice *ou
         *out = arena_copy(search->arena, item);
         return out->ptr != NULL || error_budget(finder->error);
     }
-    struct buf view;
-    struct value_builder builder;
-    buf_init(&view, 64 << 20);
-    value_builder_init(&builder, &view);
-    project(&builder, search, item);
-    *out = view.failed ? VALUE_NONE : arena_copy(search->arena, buf_view(&view));
-    value_builder_release(&builder);
-    buf_release(&view);
+    struct value_maker maker;
+    value_begin(&maker, 64 << 20);
+    project(&maker.b, search, item);
+    *out = value_end(&maker, search->arena);
     return out->ptr != NULL || error_budget(finder->error);
 }
 

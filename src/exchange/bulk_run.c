@@ -6,8 +6,6 @@
 // {"Object":key,"Line":number,"Error":text}.
 #include "exchange/exchange.h"
 
-#include "base/limits.h"
-#include "base/log.h"
 #include "base/wait.h"
 #include "transfer/files.h"
 #include "transfer/sink.h"

@@ -2,7 +2,6 @@
 // then the record says that it is done.
 #include "exchange/exchange.h"
 
-#include "base/log.h"
 #include "transfer/files.h"
 
 #include <stdio.h>

@@ -137,9 +137,7 @@ struct slice exchange_digest(struct arena *arena, const struct slice *parts, siz
     buf_clear(&all);
     for (size_t i = 0; i < 16; i++)
         buf_printf(&all, "%02x", digest[i]);
-    struct slice copy = arena_copy(arena, buf_view(&all));
-    buf_release(&all);
-    return copy;
+    return arena_keep(arena, &all);
 }
 
 char *exchange_bucket(struct workshop *shop, struct slice bucket, struct arena *arena,

@@ -2,8 +2,6 @@
 // AttributeUpdates. Each compiles to the program an expression would give.
 #include "expr/expr_internal.h"
 
-#define INVALID "One or more parameter values were invalid: "
-
 enum {
     TYPES_ALL = (1 << VALUE_TYPES) - 1,
     TYPES_SCALAR = 1 << VALUE_S | 1 << VALUE_N | 1 << VALUE_B,

@@ -336,28 +336,22 @@ static bool make_query(struct maker *maker)
 static bool make_get(struct maker *maker)
 {
     const struct model_access *access = maker->plan->access;
-    struct buf key;
-    struct value_builder builder;
+    struct value_maker key;
     bool fine = true;
-    buf_init(&key, KEY_MAX);
-    value_builder_init(&builder, &key);
-    value_open_map(&builder);
+    value_begin(&key, KEY_MAX);
+    value_open_map(&key.b);
     for (size_t i = 0; i < access->key_count && fine; i++) {
         const struct model_condition *condition = &access->keys[i];
         enum value_type type = key_type(access, condition->steps[0]);
         struct slice value;
         fine = condition_value(maker, condition, 0, type, &value);
         if (fine) {
-            value_name(&builder, condition->steps[0]);
-            value_put(&builder, value);
+            value_name(&key.b, condition->steps[0]);
+            value_put(&key.b, value);
         }
     }
-    if (fine && value_close(&builder) && !key.failed)
-        maker->plan->key = arena_copy(maker->scope.arena, buf_view(&key));
-    fine = fine && (maker->plan->key.ptr != NULL || error_budget(maker->error));
-    value_builder_release(&builder);
-    buf_release(&key);
-    return fine;
+    maker->plan->key = value_end(&key, maker->scope.arena);
+    return fine && (maker->plan->key.ptr != NULL || error_budget(maker->error));
 }
 
 static uint64_t plan_limit(const struct model_access *access, uint64_t asked)

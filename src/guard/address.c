@@ -108,13 +108,11 @@ static void refuse_attribute(struct address_work *work, struct slice name, struc
 // Judges what came and normalises it. False only without memory.
 static bool take_attributes(struct address_work *work, struct slice given)
 {
-    struct buf out;
-    struct value_builder builder;
+    struct value_maker maker;
     struct value_iter iter;
     bool fine = true;
-    buf_init(&out, LIMIT_ITEM_SIZE * 4);
-    value_builder_init(&builder, &out);
-    value_open_map(&builder);
+    value_begin(&maker, LIMIT_ITEM_SIZE * 4);
+    value_open_map(&maker.b);
     value_iter_init(&iter, given);
     while (fine && value_iter_next(&iter)) {
         const struct model_address_part *part = part_named(work, iter.name);
@@ -130,14 +128,11 @@ static bool take_attributes(struct address_work *work, struct slice given)
         fine = value.len > 0;
         if (fine && attribute != NULL && !model_type_stores(attribute->type, value_type(value)))
             model_report_type(&work->report, &at, attribute->type, value);
-        value_name(&builder, iter.name);
-        value_put(&builder, value);
+        value_name(&maker.b, iter.name);
+        value_put(&maker.b, value);
     }
-    (void)value_close(&builder);
-    work->attributes = fine && !out.failed ? arena_copy(work->arena, buf_view(&out)) : VALUE_NONE;
-    value_builder_release(&builder);
-    buf_release(&out);
-    return work->attributes.ptr != NULL;
+    work->attributes = value_end(&maker, work->arena);
+    return fine && work->attributes.ptr != NULL;
 }
 
 // A part that could not be made: says which attributes are missing.
@@ -195,28 +190,23 @@ static bool make_part(struct address_work *work, size_t which, struct buf *scrat
 
 static bool make_key(struct address_work *work, struct slice *key)
 {
-    struct buf out;
+    struct value_maker maker;
     struct buf scratch;
-    struct value_builder builder;
     bool fine = true;
-    buf_init(&out, KEY_MAX);
     buf_init(&scratch, KEY_MAX);
-    value_builder_init(&builder, &out);
-    value_open_map(&builder);
+    value_begin(&maker, KEY_MAX);
+    value_open_map(&maker.b);
     for (size_t i = 0; fine && i < key_parts(work->entity); i++) {
         struct slice value;
         fine = make_part(work, i, &scratch, &value);
         if (!fine || value.len == 0)
             continue;
-        value_name(&builder, work->entity->table->keys.parts[i].name);
-        value_put(&builder, value);
+        value_name(&maker.b, work->entity->table->keys.parts[i].name);
+        value_put(&maker.b, value);
     }
-    (void)value_close(&builder);
-    *key = fine && !out.failed ? arena_copy(work->arena, buf_view(&out)) : VALUE_NONE;
-    value_builder_release(&builder);
+    *key = value_end(&maker, work->arena);
     buf_release(&scratch);
-    buf_release(&out);
-    return key->ptr != NULL;
+    return fine && key->ptr != NULL;
 }
 
 bool model_address_key(const struct model_entity *entity, struct slice attributes,

@@ -2,7 +2,6 @@
 #include "guard/attach.h"
 
 #include "base/encode.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "engine/record.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/encode.h"
 #include "value/copy.h"
-#include "value/number.h"
 
 enum { KEY_TEXT_MAX = LIMIT_ITEM_SIZE * 2, ROUNDS = 8 };
 

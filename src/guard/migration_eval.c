@@ -67,28 +67,11 @@ static bool position_of(int64_t wanted, size_t count, size_t *position)
     return at >= 0 && at < (int64_t)count;
 }
 
-// A value in the making.
-struct making {
-    struct buf bytes;
-    struct value_builder b;
-};
-
-static void making_begin(struct making *making)
-{
-    buf_init(&making->bytes, VALUE_MAX);
-    value_builder_init(&making->b, &making->bytes);
-}
-
-static enum eval_status making_end(struct making *making, const struct call *call,
+// A repeated member of a set is no mistake here.
+static enum eval_status making_end(struct value_maker *making, const struct call *call,
                                    struct slice *out)
 {
-    (void)value_close(&making->b); // a repeated member of a set is no mistake here
-    bool failed = making->bytes.failed;
-    struct slice value =
-        failed ? VALUE_NONE : arena_copy(call->scope->arena, buf_view(&making->bytes));
-    value_builder_release(&making->b);
-    buf_release(&making->bytes);
-    return made(value, out);
+    return made(value_end(making, call->scope->arena), out);
 }
 
 // ---- Texts ------------------------------------------------------------------------------------
@@ -110,10 +93,10 @@ static bool next_part(struct slice *left, struct slice separator, bool *more, st
 static enum eval_status split_all(const struct call *call, struct slice text,
                                   struct slice separator, struct slice *out)
 {
-    struct making making;
+    struct value_maker making;
     struct slice part;
     bool more = true;
-    making_begin(&making);
+    value_begin(&making, VALUE_MAX);
     value_open_list(&making.b);
     while (next_part(&text, separator, &more, &part))
         value_put_string(&making.b, part);
@@ -235,13 +218,13 @@ static enum eval_status do_substring(const struct call *call, struct slice *out)
 
 static enum eval_status concat_lists(const struct call *call, struct slice *out)
 {
-    struct making making;
+    struct value_maker making;
     struct value_iter iter;
     for (size_t i = 0; i < call->count; i++) {
         if (!is_list(call->args[i]))
             return EVAL_UNFIT;
     }
-    making_begin(&making);
+    value_begin(&making, VALUE_MAX);
     value_open_list(&making.b);
     for (size_t i = 0; i < call->count; i++) {
         value_iter_init(&iter, call->args[i]);
@@ -364,7 +347,7 @@ static enum eval_status do_timestamp(const struct call *call, struct slice *out)
 // ---- Lists and sets ---------------------------------------------------------------------------
 
 // The members of a set as values.
-static void put_members(struct making *making, struct slice set)
+static void put_members(struct value_maker *making, struct slice set)
 {
     static const enum value_tag tags[] = {
         [VALUE_SS] = VALUE_TAG_S, [VALUE_NS] = VALUE_TAG_N, [VALUE_BS] = VALUE_TAG_B};
@@ -376,8 +359,8 @@ static void put_members(struct making *making, struct slice set)
 
 static enum eval_status do_list(const struct call *call, struct slice *out)
 {
-    struct making making;
-    making_begin(&making);
+    struct value_maker making;
+    value_begin(&making, VALUE_MAX);
     value_open_list(&making.b);
     if (call->count == 1 && is_set(call->args[0])) {
         put_members(&making, call->args[0]);
@@ -408,7 +391,7 @@ static bool set_type(struct slice member, enum value_type *type)
 // A set of the members of a list; there is no empty set.
 static enum eval_status set_of(const struct call *call, struct slice list, struct slice *out)
 {
-    struct making making;
+    struct value_maker making;
     struct value_iter iter;
     enum value_type type = VALUE_SS;
     enum value_type own;
@@ -421,7 +404,7 @@ static enum eval_status set_of(const struct call *call, struct slice list, struc
     }
     if (!fits || !any)
         return fits ? EVAL_MISSING : EVAL_UNFIT;
-    making_begin(&making);
+    value_begin(&making, VALUE_MAX);
     value_open_set(&making.b, type);
     value_iter_init(&iter, list);
     while (value_iter_next(&iter)) {

@@ -2,7 +2,6 @@
 #include "guard/plain.h"
 
 #include "value/number.h"
-#include "json/plain.h"
 
 // ---- Names ------------------------------------------------------------------------------------
 
@@ -227,20 +226,15 @@ void model_plain_write(struct json_writer *w, const struct model_plain_view *vie
 
 static struct slice value_make(struct arena *arena, enum value_tag tag, struct slice bytes)
 {
-    struct buf out;
-    struct value_builder builder;
-    buf_init(&out, bytes.len + 16);
-    value_builder_init(&builder, &out);
+    struct value_maker maker;
+    value_begin(&maker, bytes.len + 16);
     if (tag == VALUE_TAG_TRUE || tag == VALUE_TAG_FALSE)
-        value_put_bool(&builder, tag == VALUE_TAG_TRUE);
+        value_put_bool(&maker.b, tag == VALUE_TAG_TRUE);
     else if (tag == VALUE_TAG_NULL)
-        value_put_null(&builder);
+        value_put_null(&maker.b);
     else
-        value_put_scalar(&builder, tag, bytes);
-    struct slice made = out.failed ? VALUE_NONE : arena_copy(arena, buf_view(&out));
-    value_builder_release(&builder);
-    buf_release(&out);
-    return made.ptr == NULL ? VALUE_NONE : made;
+        value_put_scalar(&maker.b, tag, bytes);
+    return value_end(&maker, arena);
 }
 
 static struct slice make_binary(struct slice text, struct arena *arena)

@@ -103,7 +103,10 @@ static void look_in_part(struct visitor *visitor, const struct model_key_part *p
         // Where one field ends and the next begins, nobody can tell.
         bool alone = (i == 0 || segment[-1].expr == NULL) &&
                      (i + 1 == part->template->segment_count || segment[1].expr == NULL);
-        const struct model_expr *path = alone ? model_segment_path(segment) : NULL;
+        const struct model_expr *path =
+            alone && (part->template->bare || model_segment_tells(segment))
+                ? model_segment_path(segment)
+                : NULL;
         enum model_projected told =
             is_always_clear(part->template) ? MODEL_PROJECTED_ALWAYS : MODEL_PROJECTED_PERHAPS;
         if (path != NULL && path->step_count == 1 && path->attribute == search->attribute &&
@@ -198,26 +201,20 @@ static void read_part(struct visitor *visitor, const struct model_key_part *part
 
 static struct slice put_together(const struct reading *reading)
 {
-    struct buf out;
-    struct value_builder builder;
+    struct value_maker maker;
     struct value_iter iter;
-    buf_init(&out, 2 * LIMIT_ITEM_SIZE);
-    value_builder_init(&builder, &out);
-    value_open_map(&builder);
+    value_begin(&maker, 2 * LIMIT_ITEM_SIZE);
+    value_open_map(&maker.b);
     value_iter_init(&iter, reading->item);
     while (value_iter_next(&iter)) {
-        value_name(&builder, iter.name);
-        value_put(&builder, iter.value);
+        value_name(&maker.b, iter.name);
+        value_put(&maker.b, iter.value);
     }
     for (size_t i = 0; i < reading->count; i++) {
-        value_name(&builder, reading->added[i].path->steps[0]);
-        value_put(&builder, reading->added[i].value);
+        value_name(&maker.b, reading->added[i].path->steps[0]);
+        value_put(&maker.b, reading->added[i].value);
     }
-    (void)value_close(&builder);
-    struct slice made = out.failed ? VALUE_NONE : arena_copy(reading->arena, buf_view(&out));
-    value_builder_release(&builder);
-    buf_release(&out);
-    return made;
+    return value_end(&maker, reading->arena);
 }
 
 struct slice model_projected_item(const struct model_entity *entity, struct slice item,

@@ -25,7 +25,7 @@ static bool check_table(const struct export_expressions *filter, const struct ta
     return true;
 }
 
-static void put_names(struct map_maker *maker, const struct field_map *names)
+static void put_names(struct value_maker *maker, const struct field_map *names)
 {
     const struct slice *attributes = names->items;
     if (!names->set)
@@ -41,7 +41,7 @@ static void put_names(struct map_maker *maker, const struct field_map *names)
 
 static struct slice encode(struct api_call *call, const struct filter_specification *spec)
 {
-    struct map_maker maker;
+    struct value_maker maker;
     map_begin(&maker);
     map_put_text(&maker, "filter", spec->filter_expression);
     map_put_text(&maker, "projection", spec->projection_expression);

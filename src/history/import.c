@@ -54,18 +54,12 @@ static struct slice header_of(struct api_call *call, const struct csv_options *c
     if (csv == NULL || csv->header_list.count == 0)
         return VALUE_NONE;
     const struct slice *names = csv->header_list.items;
-    struct buf bytes;
-    struct value_builder b;
-    buf_init(&bytes, LIMIT_BODY);
-    value_builder_init(&b, &bytes);
-    value_open_list(&b);
+    struct value_maker maker;
+    value_begin(&maker, LIMIT_BODY);
+    value_open_list(&maker.b);
     for (size_t i = 0; i < csv->header_list.count; i++)
-        value_put_string(&b, names[i]);
-    (void)value_close(&b);
-    struct slice copy = arena_copy(&call->arena, buf_view(&bytes));
-    value_builder_release(&b);
-    buf_release(&bytes);
-    return copy;
+        value_put_string(&maker.b, names[i]);
+    return value_end(&maker, &call->arena);
 }
 
 static bool fill_record(struct api_call *call, const struct import_table_request *request,

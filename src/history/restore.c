@@ -10,8 +10,6 @@
 
 #include <math.h>
 
-#define INVALID "One or more parameter values were invalid: "
-
 // ---- The new table ----------------------------------------------------------------------------
 
 struct restore {

@@ -12,8 +12,6 @@
 
 #include "engine/log.h"
 
-#define INVALID "One or more parameter values were invalid: "
-
 enum {
     ITERATOR_LIFE_MS = 15 * 60 * 1000,
     ITERATOR_HEAD = 20,      // checksum, time, position

@@ -8,8 +8,6 @@ bool call_stream_arn(struct api_call *call, const struct stream *stream, struct 
     return out->ptr != NULL || error_budget(&call->error);
 }
 
-#define INVALID "One or more parameter values were invalid: "
-
 enum { PAGE_MAX = 100 };
 
 static bool check_limit(struct api_call *call, struct field_int limit, const char *message)

@@ -4,7 +4,6 @@
 
 #include "value/value.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 enum { ITEMS_MAX = 50000 };

@@ -1,7 +1,8 @@
 // How the keys of an entity come about. All its key texts are read from left to right at the same
-// time: where the value of one and the same attribute (as it is, padded, in lower case, a part of a
-// date, a digest) stands at the front of what is left of each of them, that is a field; what is the
-// same in all is literal; the rest, up to the next delimiter, is a value that only the key has.
+// time: where the value of one and the same attribute (as it is, padded, with fixed decimals, in
+// lower case, a part of a date, a digest) stands at the front of what is left of each of them, that
+// is a field; what is the same in all is literal; the rest, up to the next delimiter, is a value
+// that only the key has.
 #include "infer/infer_key.h"
 
 #include "base/encode.h"
@@ -52,6 +53,35 @@ static size_t begins_padded(struct slice rest, struct slice value, size_t width)
                    memcmp(rest.ptr + run - value.len, value.ptr, value.len) == 0
                ? run
                : 0;
+}
+
+// The numbers at the place where all rows are.
+struct digits {
+    size_t width;    // before the point, if all have the same; else 0
+    size_t decimals; // behind it, likewise
+    bool zeros;      // some have zeros in front
+};
+
+// "00042.50" for 42.5.
+static size_t begins_fixed(struct slice rest, struct slice value, const struct digits *digits)
+{
+    uint8_t text[64];
+    size_t whole = digit_run(value);
+    size_t front = digits->width > whole ? digits->width - whole : 0;
+    size_t len = front + whole + 1 + digits->decimals;
+    struct slice fraction = whole == value.len
+                                ? slice_of(NULL, 0)
+                                : slice_of(value.ptr + whole + 1, value.len - whole - 1);
+    if (digits->decimals == 0 || whole == 0 || len > sizeof(text) ||
+        fraction.len > digits->decimals || digit_run(fraction) != fraction.len ||
+        (whole < value.len && value.ptr[whole] != '.'))
+        return 0;
+    memset(text, '0', len);
+    memcpy(text + front, value.ptr, whole);
+    text[front + whole] = '.';
+    if (fraction.len > 0)
+        memcpy(text + front + whole + 1, fraction.ptr, fraction.len);
+    return begins(rest, slice_of(text, len));
 }
 
 static size_t begins_folded(struct slice rest, struct slice value, int (*fold)(int))
@@ -105,11 +135,19 @@ static size_t begins_digest(struct slice rest, struct slice value)
 
 // ---- Fields ------------------------------------------------------------------------------------
 
-static const char *const formats[] = {"",           "pad",     "lower",    "upper",
-                                      "yyyy-mm-dd", "yyyy-mm", "yyyymmdd", "yyyy/mm/dd",
-                                      "yyyy/mm",    "yyyy",    "sha256"};
+static const char *const formats[] = {"",           "pad",        "fixed",   "lower",
+                                      "upper",      "yyyy-mm-dd", "yyyy-mm", "yyyymmdd",
+                                      "yyyy/mm/dd", "yyyy/mm",    "yyyy",    "sha256"};
 
-enum { FORMAT_PLAIN, FORMAT_PAD, FORMAT_LOWER, FORMAT_UPPER, FORMAT_DATE, FORMAT_SHA256 = 10 };
+enum {
+    FORMAT_PLAIN,
+    FORMAT_PAD,
+    FORMAT_FIXED,
+    FORMAT_LOWER,
+    FORMAT_UPPER,
+    FORMAT_DATE,
+    FORMAT_SHA256 = 11,
+};
 
 // The value of a candidate in a row: of the item's attribute, or one that an earlier key has shown.
 static struct slice candidate_text(const struct key_row *row, const struct key_candidate *candidate,
@@ -128,7 +166,7 @@ static struct slice candidate_text(const struct key_row *row, const struct key_c
 }
 
 static size_t match_row(const struct key_row *row, const struct key_candidate *candidate,
-                        size_t format, size_t width)
+                        size_t format, const struct digits *digits)
 {
     struct infer_number room;
     struct slice value = candidate_text(row, candidate, &room);
@@ -139,7 +177,9 @@ static size_t match_row(const struct key_row *row, const struct key_candidate *c
     case FORMAT_PLAIN:
         return begins(rest, value);
     case FORMAT_PAD:
-        return width == 0 ? 0 : begins_padded(rest, value, width);
+        return digits->width < 2 ? 0 : begins_padded(rest, value, digits->width);
+    case FORMAT_FIXED:
+        return begins_fixed(rest, value, digits);
     case FORMAT_LOWER:
         return begins_folded(rest, value, tolower);
     case FORMAT_UPPER:
@@ -153,18 +193,18 @@ static size_t match_row(const struct key_row *row, const struct key_candidate *c
 
 // A text that has no case is the same in lower case: plain matches count for the others, too.
 static size_t match_any(const struct key_row *row, const struct key_candidate *candidate,
-                        size_t format, size_t width)
+                        size_t format, const struct digits *digits)
 {
-    size_t len = match_row(row, candidate, format, width);
+    size_t len = match_row(row, candidate, format, digits);
     if (len == 0 && (format == FORMAT_LOWER || format == FORMAT_UPPER))
-        len = match_row(row, candidate, FORMAT_PLAIN, 0);
+        len = match_row(row, candidate, FORMAT_PLAIN, digits);
     return len;
 }
 
 struct field_match {
     const struct key_candidate *candidate;
     size_t format;
-    size_t width;    // of a pad
+    struct digits digits;
     size_t rows;     // that match
     size_t bytes;    // of them together
     bool constant;   // it is the same in all
@@ -181,7 +221,7 @@ static void judge_field(const struct key_rows *rows, struct field_match *match)
     match->constant = true;
     for (size_t i = 0; i < rows->count; i++) {
         const struct key_row *row = &rows->list[i];
-        size_t len = row->odd ? 0 : match_any(row, match->candidate, match->format, match->width);
+        size_t len = row->odd ? 0 : match_any(row, match->candidate, match->format, &match->digits);
         if (len == 0)
             continue;
         struct slice found = slice_of(row->text.ptr + row->at, len);
@@ -250,18 +290,28 @@ static bool is_enough(size_t matched, size_t of)
     return matched > 0 && matched * 20 >= of * 19;
 }
 
-// The width that all runs of digits have; 0 if they differ.
-static size_t common_width(const struct key_rows *rows)
+static void keep_common(size_t *common, size_t found, bool first)
 {
-    size_t width = 0;
+    *common = first || *common == found ? found : 0;
+}
+
+static struct digits common_digits(const struct key_rows *rows)
+{
+    struct digits common = {.width = 0};
+    bool first = true;
     for (size_t i = 0; i < rows->count; i++) {
-        size_t run = rows->list[i].odd ? width : digit_run(row_rest(&rows->list[i]));
-        if (width == 0)
-            width = run;
-        if (run == 0 || run != width)
-            return 0;
+        if (rows->list[i].odd)
+            continue;
+        struct slice rest = row_rest(&rows->list[i]);
+        size_t run = digit_run(rest);
+        bool point = run < rest.len && rest.ptr[run] == '.';
+        keep_common(&common.width, run, first);
+        keep_common(&common.decimals,
+                    point ? digit_run(slice_of(rest.ptr + run + 1, rest.len - run - 1)) : 0, first);
+        common.zeros = common.zeros || (run > 1 && rest.ptr[0] == '0');
+        first = false;
     }
-    return width > 1 ? width : 0;
+    return common;
 }
 
 // Rows without the attribute that go on with the same text, up to a delimiter or the end.
@@ -288,13 +338,13 @@ static void judge_fallback(const struct key_rows *rows, struct field_match *matc
 static bool find_field(const struct key_rows *rows, struct field_match *best)
 {
     size_t live = live_rows(rows);
-    size_t width = common_width(rows);
+    struct digits digits = common_digits(rows);
     *best = (struct field_match){.rows = 0};
     for (size_t a = 0; a < rows->candidate_count; a++) {
         for (size_t f = 0; f < COUNT_OF(formats); f++) {
             struct field_match match = {.candidate = &rows->candidates[a],
                                         .format = f,
-                                        .width = width,
+                                        .digits = digits,
                                         .likely = likelihood(rows, rows->candidates[a].name)};
             judge_field(rows, &match);
             if (f == FORMAT_PLAIN && match.rows > 1 && !is_enough(match.rows, live))
@@ -318,13 +368,26 @@ static void note_used(struct key_rows *rows, struct slice name)
         rows->used[rows->used_count++] = name;
 }
 
+static void put_format(struct buf *out, size_t format, const struct digits *digits)
+{
+    if (format == FORMAT_PAD) {
+        buf_printf(out, ":pad(%zu)", digits->width);
+    } else if (format == FORMAT_FIXED) {
+        buf_printf(out, ":fixed(%zu)", digits->decimals);
+        if (digits->width > 0 && digits->zeros)
+            buf_printf(out, ":pad(%zu)", digits->width + 1 + digits->decimals);
+    } else if (format != FORMAT_PLAIN) {
+        buf_printf(out, ":%s", formats[format]);
+    }
+}
+
 static void take_field(struct key_rows *rows, const struct field_match *match)
 {
     for (size_t i = 0; i < rows->count; i++) {
         struct key_row *row = &rows->list[i];
         if (row->odd)
             continue;
-        size_t len = match_any(row, match->candidate, match->format, match->width);
+        size_t len = match_any(row, match->candidate, match->format, &match->digits);
         if (len == 0 && match->fallback > 0 && slice_begins(row_rest(row), match->otherwise))
             len = match->otherwise.len;
         row->odd = len == 0;
@@ -338,10 +401,7 @@ static void take_field(struct key_rows *rows, const struct field_match *match)
         draft_put_literal(rows->out, match->otherwise);
         buf_byte(rows->out, '\'');
     }
-    if (match->format == FORMAT_PAD)
-        buf_printf(rows->out, ":pad(%zu)", match->width);
-    else if (match->format != FORMAT_PLAIN)
-        buf_printf(rows->out, ":%s", formats[match->format]);
+    put_format(rows->out, match->format, &match->digits);
     buf_byte(rows->out, '}');
     rows->fields++;
 }

@@ -2,8 +2,6 @@
 // partition, and what each index can find.
 #include "infer/infer_internal.h"
 
-#include <ctype.h>
-
 enum { FIELDS_MAX = 16 };
 
 struct fields {

@@ -3,8 +3,6 @@
 // reached, UnprocessedItems when the disk fails between two parts of a large batch.
 #include "call/insights.h"
 
-#include "requests/shapes.h"
-
 #include <stdlib.h>
 
 static const char duplicates[] = "Provided list of item keys contains duplicates";

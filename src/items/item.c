@@ -2,8 +2,6 @@
 // of checks: styles, values, placeholders, expressions, then the table, then its keys.
 #include "call/insights.h"
 
-#include "engine/layout.h"
-
 #include <stdlib.h>
 
 // ---- What the three writes share --------------------------------------------------------------

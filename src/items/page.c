@@ -236,8 +236,7 @@ static bool make_start(struct page_call *p)
         layout_item_key(&key, p->page.table->tree, &p->page.table->keys, p->start_key->value);
     else
         ensure(layout_index_key(&key, p->page.table, p->page.index, p->start_key->value));
-    p->page.after = arena_copy(&p->call->arena, buf_view(&key));
-    buf_release(&key);
+    p->page.after = arena_keep(&p->call->arena, &key);
     return p->page.after.ptr != NULL || error_budget(&p->call->error);
 }
 

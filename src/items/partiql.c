@@ -2,9 +2,6 @@
 // over its table, and turn the plan into what the item operations execute, too.
 #include "items/partiql.h"
 
-#include "base/limits.h"
-#include "requests/shapes.h"
-
 // ---- Statements ---------------------------------------------------------------------------------
 
 bool statement_parse(struct api_call *call, struct call_statement *statement)

@@ -4,7 +4,6 @@
 
 #include "base/encode.h"
 #include "items/transact.h"
-#include "requests/shapes.h"
 
 struct transaction {
     struct api_call *call;

@@ -2,15 +2,11 @@
 // searched at once; large ones on a thread of their own (vector_pool.h), so that the connections
 // of this one do not wait.
 #include "call/operation.h"
-#include "engine/layout.h"
 #include "engine/vector.h"
-#include "requests/shapes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define INVALID "One or more parameter values were invalid: "
 
 struct search_call {
     struct vector_search search;

@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "json/shape_check.h"
 #include "json/value_decode.h"
 

@@ -29,7 +29,6 @@ enum {
 };
 enum { WEIGHT_INNER_NAME = 1, WEIGHT_FAULT = 2, WEIGHT_TOP_NAME = 3 };
 
-#define INVALID "One or more parameter values were invalid: "
 #define FAULT_EMPTY                                                                                \
     "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
 #define FAULT_SEVERAL                                                                              \
@@ -146,11 +145,7 @@ static bool fault_is_kept(const struct value_decoder *d)
 // Notes the fault that `text` describes, and releases it.
 static bool fault_made(struct value_decoder *d, struct buf *text)
 {
-    struct slice copy = {NULL, 0};
-    if (!text->failed)
-        copy = arena_copy(d->arena, buf_view(text));
-    buf_release(text);
-    return fault(d, (const char *)copy.ptr);
+    return fault(d, (const char *)arena_keep(d->arena, text).ptr);
 }
 
 // ---- Scalars -------------------------------------------------------------------

@@ -163,6 +163,16 @@ static uint64_t write_units(size_t size)
     return size == 0 ? 1 : (size + 1023) / 1024;
 }
 
+// Whether the index copies the attribute beside its keys.
+static bool index_projects(const struct model_index *index, const struct model_attribute *attribute)
+{
+    for (size_t i = 0; i < index->include_count; i++) {
+        if (slice_equal(index->include[i], attribute->name))
+            return true;
+    }
+    return index->projection == MODEL_PROJECT_ALL;
+}
+
 static bool parts_name(const struct model_entity *entity, const struct model_key_part *parts,
                        const struct key_schema *schema, const struct model_attribute *attribute)
 {
@@ -202,14 +212,32 @@ size_t cost_attribute_moves(const struct model_entity *entity,
     return count;
 }
 
+static bool is_renewed(const struct model_attribute *attribute)
+{
+    return attribute->on_update || attribute->version;
+}
+
+// Whether the index copies something that can change; or that does so at each write.
+static bool index_sees(const struct model_entity *entity, const struct model_index *index,
+                       bool always)
+{
+    for (size_t i = 0; i < entity->attribute_count; i++) {
+        const struct model_attribute *attribute = &entity->attributes[i];
+        if ((!always || is_renewed(attribute)) && !is_fixed(entity, attribute) &&
+            index_projects(index, attribute))
+            return true;
+    }
+    return false;
+}
+
 // Whether an attribute stands in the entry's key that can change; or that does so at each write.
 static bool entry_moves(const struct model_entity *entity, const struct model_entry *entry,
                         bool always)
 {
     for (size_t i = 0; i < entity->attribute_count; i++) {
         const struct model_attribute *attribute = &entity->attributes[i];
-        if ((!always || attribute->on_update || attribute->version) &&
-            !is_fixed(entity, attribute) && entry_names(entity, entry, attribute))
+        if ((!always || is_renewed(attribute)) && !is_fixed(entity, attribute) &&
+            entry_names(entity, entry, attribute))
             return true;
     }
     return false;
@@ -227,27 +255,38 @@ void cost_entity_write(const struct model_entity *entity, size_t size, struct co
             continue;
         size_t kept = index_size(entity, entry->index, out->size);
         uint64_t units = write_units(kept);
-        bool all = entry->index->projection != MODEL_PROJECT_KEYS;
+        bool sees = index_sees(entity, entry->index, false);
         bool moves = entry_moves(entity, entry, true);
         out->indexes[out->index_count++] = (struct cost_index){entry->index, kept, units, moves};
         out->put += units;
-        uint64_t kept_same = all ? units : 0; // an index of keys does not see other attributes
+        uint64_t kept_same = sees ? units : 0;
         out->update += moves ? 2 * units : kept_same;
         out->worst += entry_moves(entity, entry, false) ? 2 * units : kept_same;
     }
 }
 
+// How often the entry is written when the attribute changes: twice if it moves; once if the index
+// copies the attribute, or one that changes with every write.
+static unsigned entry_writes(const struct cost_index *cost, const struct model_entity *entity,
+                             const struct model_attribute *attribute)
+{
+    const struct model_index *moved[LIMIT_INDEXES];
+    size_t count = cost_attribute_moves(entity, attribute, moved);
+    for (size_t i = 0; i < count; i++) {
+        if (moved[i] == cost->index)
+            return 2;
+    }
+    if (cost->moves)
+        return 2;
+    return index_projects(cost->index, attribute) || index_sees(entity, cost->index, true);
+}
+
 uint64_t cost_attribute_change(const struct cost_write *cost,
                                const struct model_attribute *attribute)
 {
-    const struct model_index *moved[LIMIT_INDEXES];
-    size_t count = cost_attribute_moves(cost->entity, attribute, moved);
-    uint64_t units = cost->update;
-    for (size_t k = 0; k < count; k++)
-        for (size_t i = 0; i < cost->index_count; i++)
-            if (cost->indexes[i].index == moved[k] && !cost->indexes[i].moves)
-                units += moved[k]->projection == MODEL_PROJECT_KEYS ? 2 * cost->indexes[i].units
-                                                                    : cost->indexes[i].units;
+    uint64_t units = cost->table;
+    for (size_t i = 0; i < cost->index_count; i++)
+        units += cost->indexes[i].units * entry_writes(&cost->indexes[i], cost->entity, attribute);
     return units;
 }
 

@@ -112,6 +112,12 @@ static const struct lint_rule rules[] = {
     {"L033", "outsider", SEVERITY_WARNING, "an entity has the attributes of an index that it is not in",
      "Here the index leaves its items out. Amazon DynamoDB puts every item that has the key attributes into an index, so that a table that is copied there answers differently.",
      "Say that it is in the index (`INDEX = attribute, …`, or `for all` behind the index), or give one of the attributes another name.", .entity = lint_outsider},
+    {"L034", "partial-items", SEVERITY_NOTE, "an access pattern reads an index that has only a part of its items",
+     "What the index does not project is missing in the answer, except for what its keys tell. Generated types say so, but whoever expects whole items finds gaps.",
+     "Project what the pattern needs, or read the rest by key.", .access = lint_partial_items},
+    {"L035", "blind-filter", SEVERITY_WARNING, "a filter looks at an attribute that its index does not have",
+     "An index shows a filter only what it projects; what is missing there is missing for every item. The pattern then finds nothing, or all, whatever the items hold.",
+     "Project the attribute, or put it into the key of the index.", .access = lint_blind_filter},
 };
 // clang-format on
 

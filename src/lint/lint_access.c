@@ -1,4 +1,5 @@
 // Rules about access patterns: what they read and throw away, what they promise and nothing keeps.
+#include "guard/projected.h"
 #include "lint/lint_internal.h"
 
 static const struct key_schema *schema_of(const struct model_access *access)
@@ -282,4 +283,57 @@ void lint_unread_entity(struct lint *lint, const struct model_table *table)
         if (!is_read(table, &table->entities[i]))
             lint_find(lint, table->entities[i].at, NULL, "no access pattern reads %.*s",
                       SLICE_FMT(table->entities[i].name));
+}
+
+// ---- L034 ----------------------------------------------------------------------------------
+
+void lint_partial_items(struct lint *lint, const struct model_access *access)
+{
+    for (size_t i = 0; model_access_partial(access) && i < access->entity_count; i++) {
+        const struct model_entity *entity = access->entities[i];
+        struct slice names = {NULL, 0};
+        for (size_t k = 0; k < entity->attribute_count; k++) {
+            const struct model_attribute *attribute = &entity->attributes[k];
+            if (model_projected_has(entity, access->index, attribute) == MODEL_PROJECTED_NOT)
+                names = slice_str(lint_text(lint, names.len == 0 ? "%.*s%.*s" : "%.*s, %.*s",
+                                            SLICE_FMT(names), SLICE_FMT(attribute->name)));
+        }
+        if (names.len > 0)
+            lint_find(lint, access->at, NULL,
+                      "%.*s returns %.*s without %.*s, which %.*s does not have",
+                      SLICE_FMT(access->name), SLICE_FMT(entity->name), SLICE_FMT(names),
+                      SLICE_FMT(access->index->name));
+    }
+}
+
+// ---- L035 ----------------------------------------------------------------------------------
+
+// What keys tell does not help here: a filter sees attributes only.
+static bool index_shows(const struct model_access *access, struct slice name)
+{
+    const struct key_schema *keys[] = {&access->table->keys, &access->index->keys};
+    for (size_t i = 0; i < access->index->include_count; i++) {
+        if (slice_equal(access->index->include[i], name))
+            return true;
+    }
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        for (size_t k = 0; k < keys[i]->hash_count + keys[i]->range_count; k++) {
+            if (slice_equal(keys[i]->parts[k].name, name))
+                return true;
+        }
+    }
+    return false;
+}
+
+void lint_blind_filter(struct lint *lint, const struct model_access *access)
+{
+    for (size_t i = 0; model_access_partial(access) && i < access->filter_count; i++) {
+        struct slice name = access->filters[i].steps[0];
+        if (!index_shows(access, name))
+            lint_find(lint, access->at,
+                      lint_text(lint, "project (%.*s) in %.*s", SLICE_FMT(name),
+                                SLICE_FMT(access->index->name)),
+                      "%.*s filters by %.*s, which %.*s does not have", SLICE_FMT(access->name),
+                      SLICE_FMT(name), SLICE_FMT(access->index->name));
+    }
 }

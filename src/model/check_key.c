@@ -418,16 +418,9 @@ static void warn_optional(struct model_file *file, const struct model_template *
 
 // ---- Separators -----------------------------------------------------------------------------
 
-// Whether a separator can stand in the text that the expression gives.
-static bool can_hold_separator(const struct model_expr *expr)
+// Whether the separator can stand in the text of a value of this type.
+static bool type_can_hold(const struct model_type *type, struct slice separator)
 {
-    if (expr->kind == MODEL_EXPR_CALL)
-        return expr->function != MODEL_FN_SHA256 && expr->function != MODEL_FN_FIXED &&
-               expr->function != MODEL_FN_SIZE && expr->function != MODEL_FN_DATE_PART &&
-               can_hold_separator(expr->args[0]);
-    const struct model_type *type = model_path_type(expr);
-    if (type == NULL)
-        return expr->kind != MODEL_EXPR_VALUE;
     switch (type->kind) {
     case MODEL_NUMBER:
     case MODEL_INTEGER:
@@ -436,10 +429,31 @@ static bool can_hold_separator(const struct model_expr *expr)
     case MODEL_UUID:
     case MODEL_DATE:
     case MODEL_TIMESTAMP:
+    case MODEL_NULL:
+        return false;
+    case MODEL_LITERAL:
+        return value_type(type->literal) == VALUE_S &&
+               slice_contains(value_bytes(type->literal), separator);
+    case MODEL_UNION:
+        for (size_t i = 0; i < type->option_count; i++) {
+            if (type_can_hold(type->options[i], separator))
+                return true;
+        }
         return false;
     default:
         return true;
     }
+}
+
+// Whether it can stand in the text that the expression gives.
+static bool can_hold_separator(const struct model_expr *expr, struct slice separator)
+{
+    if (expr->kind == MODEL_EXPR_CALL)
+        return expr->function != MODEL_FN_SHA256 && expr->function != MODEL_FN_FIXED &&
+               expr->function != MODEL_FN_SIZE && expr->function != MODEL_FN_DATE_PART &&
+               can_hold_separator(expr->args[0], separator);
+    const struct model_type *type = model_path_type(expr);
+    return type == NULL ? expr->kind != MODEL_EXPR_VALUE : type_can_hold(type, separator);
 }
 
 // function(expr, separator), in the model's memory; NULL when that is out.
@@ -475,7 +489,7 @@ static bool separate(struct model_file *file, const struct model_table *table,
         enum model_function function = call ? expr->function : MODEL_FN_RAW;
         bool said = call && (function == MODEL_FN_ESCAPE || function == MODEL_FN_FORBID);
         bool wanted = expr != NULL && table->separating != MODEL_SEPARATOR_ANY &&
-                      template->segment_count > 1 && can_hold_separator(expr);
+                      template->segment_count > 1 && can_hold_separator(expr, table->separator);
         if (call && function == MODEL_FN_RAW)
             segment->expr = expr->args[0];
         else if (said && expr->arg_count == 1)

@@ -7,7 +7,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { TAB = 4, SHOWN = 100, AROUND = 40 }; // columns
 

@@ -1,8 +1,6 @@
 // The life of a model, and looking things up in it.
 #include "model/model.h"
 
-#include <stdlib.h>
-
 struct model *model_hold(struct model *model)
 {
     model->references++;
@@ -52,4 +50,24 @@ const struct model_attribute *model_entity_attribute(const struct model_entity *
             high = middle;
     }
     return NULL;
+}
+
+static bool is_first_of_kind(const struct model *model, size_t rule)
+{
+    for (size_t i = 0; i < rule; i++) {
+        if (slice_equal(model->rules[i].kind, model->rules[rule].kind))
+            return false;
+    }
+    return true;
+}
+
+void model_note(const struct model *model, struct buf *out)
+{
+    if (model->rule_count == 0)
+        return;
+    buf_text(out, "the server does not act on rules yet: ");
+    for (size_t i = 0; i < model->rule_count; i++) {
+        if (is_first_of_kind(model, i))
+            buf_printf(out, i == 0 ? "%.*s" : ", %.*s", SLICE_FMT(model->rules[i].kind));
+    }
 }

@@ -396,6 +396,9 @@ MUST_CHECK struct model *model_parse_counted(struct slice file, struct slice tex
 struct model *model_hold(struct model *model);
 void model_release(struct model *model); // NULL is fine
 
+// A sentence about what the file says and nothing acts on yet; nothing is written if there is none.
+void model_note(const struct model *model, struct buf *out);
+
 const struct model_table *model_table(const struct model *model, struct slice name);
 const struct model_index *model_table_index(const struct model_table *table, struct slice name);
 const struct model_entity *model_table_entity(const struct model_table *table, struct slice name);

@@ -2,8 +2,6 @@
 // a declaration.
 #include "model/parse.h"
 
-#include <stdlib.h>
-
 bool parse_init(struct model_parser *p, struct slice text, struct arena *arena,
                 struct arena *scratch, struct diagnostics *diagnostics)
 {

@@ -38,27 +38,19 @@ static struct model_expr *new_function(struct model_parser *p, enum model_functi
 
 struct slice parse_encode(struct model_parser *p, enum value_tag tag, struct slice bytes)
 {
-    struct buf out;
-    struct value_builder builder;
-    buf_init(&out, (size_t)2 * LIMIT_MODEL_FILE);
-    value_builder_init(&builder, &out);
-    if (tag == VALUE_TAG_NULL) {
-        value_put_null(&builder);
-    } else if (tag == VALUE_TAG_TRUE || tag == VALUE_TAG_FALSE) {
-        value_put_bool(&builder, tag == VALUE_TAG_TRUE);
-    } else if (tag == VALUE_TAG_L || tag == VALUE_TAG_M) {
-        tag == VALUE_TAG_L ? value_open_list(&builder) : value_open_map(&builder);
-        (void)value_close(&builder);
-    } else {
-        value_put_scalar(&builder, tag, bytes);
-    }
-    struct slice value = VALUE_NONE;
-    if (!out.failed)
-        value = arena_copy(p->arena, buf_view(&out));
+    struct value_maker maker;
+    value_begin(&maker, (size_t)2 * LIMIT_MODEL_FILE);
+    if (tag == VALUE_TAG_NULL)
+        value_put_null(&maker.b);
+    else if (tag == VALUE_TAG_TRUE || tag == VALUE_TAG_FALSE)
+        value_put_bool(&maker.b, tag == VALUE_TAG_TRUE);
+    else if (tag == VALUE_TAG_L || tag == VALUE_TAG_M)
+        tag == VALUE_TAG_L ? value_open_list(&maker.b) : value_open_map(&maker.b);
+    else
+        value_put_scalar(&maker.b, tag, bytes);
+    struct slice value = value_end(&maker, p->arena);
     if (value.ptr == NULL)
         (void)parse_no_memory(p);
-    value_builder_release(&builder);
-    buf_release(&out);
     return value;
 }
 

@@ -316,6 +316,7 @@ bool parse_table(struct model_file *file, size_t first)
     struct model_table *table = &raw->table;
     table->at = parse_place(p);
     table->guard = MODEL_ENFORCE;
+    table->unknown = MODEL_REPORT; // a misspelt name is stored, and heard of
     table->unmatched = MODEL_REJECT;
     table->separator = SLICE_LIT("#");
     if (!parse_name(p, "a name for the table", &table->name))

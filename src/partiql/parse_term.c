@@ -131,17 +131,29 @@ bool pql_token_text(struct pql_parser *parser, const struct pql_token *token, st
 const char *pql_node_name(enum pql_node_kind kind)
 {
     static const char *const names[] = {
-#define X(kind, text, op) text,
+#define X(kind, text, operation, op) text,
         PQL_NODE_LIST(X)
 #undef X
     };
     return names[kind];
 }
 
+const char *pql_node_operation(const struct pql_node *node)
+{
+    static const char *const names[] = {
+#define X(kind, text, operation, op) operation,
+        PQL_NODE_LIST(X)
+#undef X
+    };
+    if (node->kind == NODE_PATH && node->path.count == 1)
+        return "Id";
+    return node->token->kind == PQL_QUESTION ? "Parameter" : names[node->kind];
+}
+
 enum expr_op pql_node_op(enum pql_node_kind kind)
 {
     static const enum expr_op ops[] = {
-#define X(kind, text, op) op,
+#define X(kind, text, operation, op) op,
         PQL_NODE_LIST(X)
 #undef X
     };
@@ -357,23 +369,18 @@ static struct pql_node *parse_number(struct pql_parser *parser)
 static struct pql_node *parse_scalar(struct pql_parser *parser, enum value_tag tag)
 {
     const struct pql_token *token = parser->token++;
-    struct buf out;
-    struct value_builder builder;
+    struct value_maker maker;
     struct slice text = {NULL, 0};
     if (tag == VALUE_TAG_S && !pql_token_text(parser, token, &text))
         return NULL;
-    buf_init(&out, text.len + 16);
-    value_builder_init(&builder, &out);
+    value_begin(&maker, text.len + 16);
     if (tag == VALUE_TAG_S)
-        value_put_string(&builder, text);
+        value_put_string(&maker.b, text);
     else if (tag == VALUE_TAG_NULL)
-        value_put_null(&builder);
+        value_put_null(&maker.b);
     else
-        value_put_bool(&builder, tag == VALUE_TAG_TRUE);
-    struct slice encoded = arena_copy(parser->arena, buf_view(&out));
-    value_builder_release(&builder);
-    buf_release(&out);
-    return pql_node_value(parser, token, encoded);
+        value_put_bool(&maker.b, tag == VALUE_TAG_TRUE);
+    return pql_node_value(parser, token, value_end(&maker, parser->arena));
 }
 
 // ---- Lists of terms -----------------------------------------------------------------------------

@@ -6,7 +6,6 @@
 #include "guard/plain.h"
 #include "guard/validate.h"
 #include "infer/draft.h"
-#include "value/number.h"
 
 enum { TEXT_MAX = 64 << 10, DEPTH_MAX = 8, OPTIONS_MAX = 24 };
 

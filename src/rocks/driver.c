@@ -29,7 +29,6 @@
 // objects belong to the struct that points to them.
 #include "rocks/rocks_internal.h"
 
-#include "rocks/manifest.h"
 #include "rocks/options.h"
 #include "rocks/tables.h"
 

@@ -14,7 +14,6 @@
 #include "base/files.h"
 #include "base/log.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

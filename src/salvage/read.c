@@ -4,11 +4,9 @@
 // halved again until the first key behind the damage is known.
 #include "salvage/read.h"
 
-#include "base/attributes.h"
 #include "store/store.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { TARGET_MAX = STORE_KEY_MAX, TARGET_MORE = 4 };
 

@@ -4,7 +4,6 @@
 #include "engine/log.h"
 #include "tables/arn.h"
 #include "value/map.h"
-#include "value/number.h"
 
 #include <stdio.h>
 
@@ -89,7 +88,7 @@ static const struct map_row stream_rows[] = {
 bool stream_encode(const struct stream *stream, struct arena *arena, struct slice *out,
                    struct error *error)
 {
-    struct map_maker maker;
+    struct value_maker maker;
     struct value_builder *b = &maker.b;
     map_begin(&maker);
     map_put_rows(b, stream_rows, COUNT_OF(stream_rows), stream);

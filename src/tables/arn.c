@@ -49,9 +49,7 @@ struct slice arn_make(struct arena *arena, const struct table_arn *arn)
     struct buf text;
     buf_init(&text, ARN_MAX);
     arn_write(&text, arn);
-    struct slice made = text.failed ? slice_of(NULL, 0) : arena_copy(arena, buf_view(&text));
-    buf_release(&text);
-    return made;
+    return arena_keep(arena, &text);
 }
 
 void json_put_arn(struct json_writer *w, const char *name, const struct table_arn *arn)

@@ -4,8 +4,6 @@
 #include "tables/table_spec.h"
 #include "tables/vector_spec.h"
 
-#include "base/limits.h"
-
 #include <stdio.h>
 #include <time.h>
 
@@ -109,16 +107,30 @@ void table_write_projection(struct json_writer *w, const struct index *index)
     json_close_object(w);
 }
 
-static const char *index_status_name(const struct description *d, const struct index *index)
+void table_write_status(struct json_writer *w, const struct index *index, bool updated,
+                        enum describe_moment moment)
 {
+    const char *status = updated ? "UPDATING" : "ACTIVE";
     if (index->status == INDEX_DELETING)
-        return "DELETING";
-    if (index->status == INDEX_CREATING || d->view->moment == DESCRIBE_CREATED)
-        return "CREATING";
+        status = "DELETING";
+    else if (index->status == INDEX_CREATING || moment == DESCRIBE_CREATED)
+        status = "CREATING";
+    json_put_text(w, "IndexStatus", status);
+    if (index->status == INDEX_CREATING)
+        json_put_flag(w, "Backfilling", moment == DESCRIBE_NOW);
+}
+
+void table_write_size(struct json_writer *w, const struct index *index, enum describe_moment moment)
+{
+    bool fresh = index->status == INDEX_CREATING && moment != DESCRIBE_NOW;
+    json_put_integer(w, "IndexSizeBytes", fresh ? 0 : index->stats->bytes);
+    json_put_integer(w, "ItemCount", fresh ? 0 : index->stats->items);
+}
+
+static bool is_updated(const struct description *d, const struct index *index)
+{
     const struct index *before = d->before == NULL ? NULL : table_index(d->before, index->name);
-    if (before != NULL && !slice_equal(before->settings, index->settings))
-        return "UPDATING";
-    return "ACTIVE";
+    return before != NULL && !slice_equal(before->settings, index->settings);
 }
 
 static void put_index(const struct description *d, const struct index *index)
@@ -130,15 +142,10 @@ static void put_index(const struct description *d, const struct index *index)
     table_write_keys(d->w, &index->keys);
     table_write_projection(d->w, index);
     if (index->global) {
-        json_put_text(d->w, "IndexStatus", index_status_name(d, index));
-        if (index->status == INDEX_CREATING)
-            json_put_flag(d->w, "Backfilling", d->view->moment == DESCRIBE_NOW);
+        table_write_status(d->w, index, is_updated(d, index), d->view->moment);
         put_provisioned(d, &throughput);
     }
-    // The answer that begins a new index says that it is empty, although filling may have begun.
-    bool fresh = index->status == INDEX_CREATING && d->view->moment != DESCRIBE_NOW;
-    json_put_integer(d->w, "IndexSizeBytes", fresh ? 0 : index->stats->bytes);
-    json_put_integer(d->w, "ItemCount", fresh ? 0 : index->stats->items);
+    table_write_size(d->w, index, d->view->moment);
     put_arn(d, "IndexArn", "index", index->name);
     if (index->global) {
         put_limits(d->w, &throughput);
@@ -154,8 +161,7 @@ static void put_indexes(const struct description *d, bool global)
         if (d->table->indexes[i].global != global)
             continue;
         if (!open) {
-            json_name(d->w, global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes");
-            json_open_array(d->w);
+            json_put_array(d->w, global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes");
             open = true;
         }
         put_index(d, &d->table->indexes[i]);

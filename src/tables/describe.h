@@ -23,6 +23,13 @@ enum { TABLE_STREAM_LABEL = 80 };
 struct slice table_stream_label(int64_t ms, char *text, size_t size);
 // The member Projection of an index.
 void table_write_projection(struct json_writer *w, const struct index *index);
+// IndexStatus of a global or vector index, and whether it is being filled.
+void table_write_status(struct json_writer *w, const struct index *index, bool updated,
+                        enum describe_moment moment);
+// Size and number of items. The answer that begins a new index says that it is empty, although
+// filling may have begun.
+void table_write_size(struct json_writer *w, const struct index *index,
+                      enum describe_moment moment);
 // "KeySchema":[…]
 void table_write_keys(struct json_writer *w, const struct key_schema *keys);
 

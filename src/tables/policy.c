@@ -15,14 +15,8 @@ static bool invalid(struct error *error, const char *what)
     return error_validation(error, "The resource-based policy document is invalid: %s", what);
 }
 
-static bool malformed(const struct json_reader *reader, struct error *error)
-{
-    return error_validation(error,
-                            "The resource-based policy document is invalid: it is not JSON (%s at "
-                            "byte %zu)",
-                            reader->error == NULL ? "text behind its end" : reader->error,
-                            reader->offset);
-}
+// What reads a part returns false with the error set if the part is invalid. If the text is not
+// JSON the reader knows, and policy_check says so.
 
 // A string, or a list of strings of which there is at least one; each goes to `judge` if it is set.
 static bool texts(struct json_reader *reader, const char *what, bool (*judge)(struct slice),
@@ -31,26 +25,23 @@ static bool texts(struct json_reader *reader, const char *what, bool (*judge)(st
     struct slice text;
     size_t count = 0;
     if (json_peek(reader) == JSON_STRING) {
-        if (!json_read_string(reader, &text))
-            return malformed(reader, error);
-        return judge == NULL || judge(text) || invalid(error, what);
+        return json_read_string(reader, &text) &&
+               (judge == NULL || judge(text) || invalid(error, what));
     }
     if (json_peek(reader) != JSON_ARRAY)
         return invalid(error, what);
     if (!json_enter(reader))
-        return malformed(reader, error);
+        return false;
     while (json_next_element(reader)) {
         if (json_peek(reader) != JSON_STRING)
             return invalid(error, what);
         if (!json_read_string(reader, &text))
-            return malformed(reader, error);
+            return false;
         if (judge != NULL && !judge(text))
             return invalid(error, what);
         count++;
     }
-    if (reader->error != NULL)
-        return malformed(reader, error);
-    return count > 0 || invalid(error, what);
+    return reader->error == NULL && (count > 0 || invalid(error, what));
 }
 
 static bool is_action(struct slice text)
@@ -70,22 +61,18 @@ static bool principal(struct json_reader *reader, struct error *error)
     struct slice name;
     size_t count = 0;
     if (json_peek(reader) == JSON_STRING) {
-        if (!json_read_string(reader, &name))
-            return malformed(reader, error);
-        return slice_is(name, "*") || invalid(error, what);
+        return json_read_string(reader, &name) && (slice_is(name, "*") || invalid(error, what));
     }
     if (json_peek(reader) != JSON_OBJECT)
         return invalid(error, what);
     if (!json_enter(reader))
-        return malformed(reader, error);
+        return false;
     while (json_next_name(reader, &name)) {
         if (!texts(reader, what, NULL, error))
             return false;
         count++;
     }
-    if (reader->error != NULL)
-        return malformed(reader, error);
-    return count > 0 || invalid(error, what);
+    return reader->error == NULL && (count > 0 || invalid(error, what));
 }
 
 // Which parts of a statement have been seen.
@@ -112,7 +99,7 @@ static bool statement_member(struct json_reader *reader, struct slice name, unsi
     }
     if (!slice_is(name, "Sid") && !slice_is(name, "Condition"))
         return invalid(error, "a Statement has a member that policies do not know");
-    return json_skip(reader) || malformed(reader, error);
+    return json_skip(reader);
 }
 
 static bool statement(struct json_reader *reader, struct error *error)
@@ -122,15 +109,14 @@ static bool statement(struct json_reader *reader, struct error *error)
     if (json_peek(reader) != JSON_OBJECT)
         return invalid(error, "a Statement must be an object");
     if (!json_enter(reader))
-        return malformed(reader, error);
+        return false;
     while (json_next_name(reader, &name)) {
         if (!statement_member(reader, name, &seen, error))
             return false;
     }
-    if (reader->error != NULL)
-        return malformed(reader, error);
-    return seen == HAS_ALL ||
-           invalid(error, "a Statement must have Effect, Principal, Action and Resource");
+    return reader->error == NULL &&
+           (seen == HAS_ALL ||
+            invalid(error, "a Statement must have Effect, Principal, Action and Resource"));
 }
 
 static bool statements(struct json_reader *reader, struct error *error)
@@ -139,15 +125,13 @@ static bool statements(struct json_reader *reader, struct error *error)
     if (json_peek(reader) != JSON_ARRAY)
         return statement(reader, error);
     if (!json_enter(reader))
-        return malformed(reader, error);
+        return false;
     while (json_next_element(reader)) {
         if (!statement(reader, error))
             return false;
         count++;
     }
-    if (reader->error != NULL)
-        return malformed(reader, error);
-    return count > 0 || invalid(error, "Statement must not be empty");
+    return reader->error == NULL && (count > 0 || invalid(error, "Statement must not be empty"));
 }
 
 static bool is_version(struct slice text)
@@ -155,43 +139,48 @@ static bool is_version(struct slice text)
     return slice_is(text, "2012-10-17") || slice_is(text, "2008-10-17");
 }
 
-bool policy_check(struct slice document, struct arena *arena, struct error *error)
+static bool policy(struct json_reader *reader, struct error *error)
 {
-    struct json_reader reader;
     struct slice name;
     bool version = false;
     bool statement_seen = false;
+    bool ok = true;
+    if (json_peek(reader) != JSON_OBJECT)
+        return json_peek(reader) != JSON_BAD && invalid(error, "it must be a JSON object");
+    if (!json_enter(reader))
+        return false;
+    while (ok && json_next_name(reader, &name)) {
+        if (slice_is(name, "Version")) {
+            version = true;
+            ok = texts(reader, "Version must be 2012-10-17 or 2008-10-17", is_version, error);
+        } else if (slice_is(name, "Statement")) {
+            statement_seen = true;
+            ok = statements(reader, error);
+        } else {
+            ok = slice_is(name, "Id") ? json_skip(reader)
+                                      : invalid(error, "it has a member that policies do not know");
+        }
+    }
+    return ok && json_at_end(reader) &&
+           ((version && statement_seen) || invalid(error, "it must have Version and Statement"));
+}
+
+bool policy_check(struct slice document, struct arena *arena, struct error *error)
+{
+    struct json_reader reader;
     if (document.len > POLICY_MAX)
         return error_validation(error,
                                 "The resource-based policy document exceeds the maximum size of "
                                 "%d bytes",
                                 POLICY_MAX);
     json_reader_init(&reader, document, arena);
-    if (json_peek(&reader) == JSON_BAD)
-        return malformed(&reader, error);
-    if (json_peek(&reader) != JSON_OBJECT)
-        return invalid(error, "it must be a JSON object");
-    if (!json_enter(&reader))
-        return malformed(&reader, error);
-    while (json_next_name(&reader, &name)) {
-        bool ok;
-        if (slice_is(name, "Version")) {
-            version = true;
-            ok = texts(&reader, "Version must be 2012-10-17 or 2008-10-17", is_version, error);
-        } else if (slice_is(name, "Statement")) {
-            statement_seen = true;
-            ok = statements(&reader, error);
-        } else if (slice_is(name, "Id")) {
-            ok = json_skip(&reader) || malformed(&reader, error);
-        } else {
-            ok = invalid(error, "it has a member that policies do not know");
-        }
-        if (!ok)
-            return false;
-    }
-    if (reader.error != NULL || !json_at_end(&reader))
-        return malformed(&reader, error);
-    return (version && statement_seen) || invalid(error, "it must have Version and Statement");
+    bool ok = policy(&reader, error);
+    // If something before that is invalid, the error says so already.
+    return reader.error == NULL ? ok
+                                : error_validation(error,
+                                                   "The resource-based policy document is invalid: "
+                                                   "it is not JSON (%s at byte %zu)",
+                                                   reader.error, reader.offset);
 }
 
 // ---- Keeping ----------------------------------------------------------------------
@@ -200,7 +189,7 @@ bool policy_put(struct table *table, struct table_settings *settings, struct sli
                 struct slice document, int64_t now_ms, struct error *error)
 {
     int64_t last = map_integer(map_value(settings->policies, entry), "revision");
-    struct map_maker maker;
+    struct value_maker maker;
     map_begin(&maker);
     map_put_text(&maker, "document", document);
     map_put_integer(&maker, "revision", now_ms > last ? now_ms : last + 1);

@@ -5,8 +5,6 @@
 #include "tables/tags.h"
 #include "tables/vector_spec.h"
 
-#define INVALID "One or more parameter values were invalid: "
-
 struct check {
     const struct create_table_request *request;
     struct error *error;
@@ -190,7 +188,7 @@ static bool check_local_keys(const struct check *check, const struct index_spec 
 
 // What must be warm from the start, and how the service says so.
 static bool check_warm(const struct check *check, const struct throughput_request *request,
-                       const struct slice *index)
+                       struct slice index)
 {
     struct throughput_settings least;
     struct throughput_request plain = {.provisioned = request->provisioned};
@@ -217,9 +215,9 @@ static bool check_global_throughput(const struct check *check, const struct inde
                                 INVALID "ProvisionedThroughput must be specified for index: %.*s",
                                 SLICE_FMT(index->name));
     return (units == NULL || spec_check_units(units, check->error)) &&
-           spec_check_limits(index->throughput.on_demand, check->on_demand, false, &index->name,
+           spec_check_limits(index->throughput.on_demand, check->on_demand, false, index->name,
                              check->error) &&
-           check_warm(check, &index->throughput, &index->name);
+           check_warm(check, &index->throughput, index->name);
 }
 
 static bool check_index(const struct check *check, size_t at)
@@ -233,8 +231,7 @@ static bool check_index(const struct check *check, size_t at)
         return false;
     for (size_t i = 0; i < at; i++)
         if (slice_equal(check->indexes[i].name, index->name))
-            return error_validation(check->error, INVALID "Duplicate index name: %.*s",
-                                    SLICE_FMT(index->name));
+            return spec_refuse_duplicate(index->name, check->error);
     return true;
 }
 
@@ -282,8 +279,9 @@ static bool check_features(const struct check *check)
     const struct create_table_request *request = check->request;
     struct throughput_request table = {request->provisioned_throughput,
                                        request->on_demand_throughput, request->warm_throughput};
-    return spec_check_limits(table.on_demand, check->on_demand, false, NULL, check->error) &&
-           check_warm(check, &table, NULL) &&
+    return spec_check_limits(table.on_demand, check->on_demand, false, SLICE_LIT(""),
+                             check->error) &&
+           check_warm(check, &table, SLICE_LIT("")) &&
            (request->stream_specification == NULL ||
             spec_check_stream(request->stream_specification, true, check->error)) &&
            (request->sse_specification == NULL ||
@@ -298,17 +296,12 @@ bool table_spec_check(const struct create_table_request *request, struct error *
         .error = error,
         .on_demand = slice_is(request->billing_mode, "PAY_PER_REQUEST"),
     };
-    size_t locals = request->local_secondary_indexes.count;
-    check.index_count = locals + request->global_secondary_indexes.count;
+    check.index_count = index_spec_count(request);
     check.indexes = arena_zalloc(error->arena, check.index_count + 1, sizeof(*check.indexes));
     if (check.indexes == NULL)
         return error_budget(error);
-    for (size_t i = 0; i < check.index_count; i++) {
-        const struct local_secondary_index *local = request->local_secondary_indexes.items;
-        const struct global_secondary_index *global = request->global_secondary_indexes.items;
-        check.indexes[i] =
-            i < locals ? index_spec_local(&local[i]) : index_spec_global(&global[i - locals]);
-    }
+    for (size_t i = 0; i < check.index_count; i++)
+        check.indexes[i] = index_spec_at(request, i);
     return check_size(&check) && check_billing(&check) && check_definitions(&check) &&
            check_table_keys(&check) && check_index_lists(&check) && check_unused(&check) &&
            check_indexes(&check) && check_features(&check);

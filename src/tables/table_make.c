@@ -103,27 +103,21 @@ bool settings_set_attributes(struct table *table, struct table_settings *setting
 {
     const struct attribute_definition *rows = definitions->items;
     struct slice before = settings->attributes;
-    struct buf record;
-    struct value_builder b;
-    buf_init(&record, 1 << 20);
-    value_builder_init(&b, &record);
-    value_open_list(&b);
+    struct value_maker maker;
+    value_begin(&maker, 1 << 20);
+    value_open_list(&maker.b);
     struct value_iter iter;
     if (before.len > 0) {
         value_iter_init(&iter, before);
         while (value_iter_next(&iter))
             if (table_attribute_type(table, value_bytes(iter.value)) != VALUE_TYPES)
-                value_put(&b, iter.value);
+                value_put(&maker.b, iter.value);
     }
     for (size_t i = 0; i < definitions->count; i++)
         if (!list_has(before, rows[i].attribute_name) &&
             table_attribute_type(table, rows[i].attribute_name) != VALUE_TYPES)
-            value_put_string(&b, rows[i].attribute_name);
-    (void)value_close(&b);
-    settings->attributes =
-        record.failed ? VALUE_NONE : arena_copy(&table->arena, buf_view(&record));
-    value_builder_release(&b);
-    buf_release(&record);
+            value_put_string(&maker.b, rows[i].attribute_name);
+    settings->attributes = value_end(&maker, &table->arena);
     return settings->attributes.ptr != NULL;
 }
 
@@ -162,17 +156,9 @@ static bool make_settings(struct table *table, const struct create_table_request
 
 static bool make_indexes(struct table *table, const struct create_table_request *request)
 {
-    const struct local_secondary_index *local = request->local_secondary_indexes.items;
-    const struct global_secondary_index *global = request->global_secondary_indexes.items;
     bool on_demand = slice_is(request->billing_mode, "PAY_PER_REQUEST");
-    for (size_t i = 0; i < request->local_secondary_indexes.count; i++) {
-        struct index_spec spec = index_spec_local(&local[i]);
-        if (!table_spec_add_index(table, &spec, &request->attribute_definitions, on_demand,
-                                  INDEX_ACTIVE))
-            return false;
-    }
-    for (size_t i = 0; i < request->global_secondary_indexes.count; i++) {
-        struct index_spec spec = index_spec_global(&global[i]);
+    for (size_t i = 0; i < index_spec_count(request); i++) {
+        struct index_spec spec = index_spec_at(request, i);
         if (!table_spec_add_index(table, &spec, &request->attribute_definitions, on_demand,
                                   INDEX_ACTIVE))
             return false;

@@ -15,51 +15,61 @@ static const struct map_row throughput_rows[] = {
     THROUGHPUT(INTEGER, warm_write),
 };
 
+static const struct map_form throughput_form = MAP_FORM(throughput_settings, throughput_rows);
+
 static const struct map_row table_rows[] = {
-    TABLE(FLAG, on_demand),         TABLE(INTEGER, on_demand_ms), TABLE(TEXT, table_class),
-    TABLE(INTEGER, table_class_ms), TABLE(FLAG, encrypted),       TABLE(TEXT, key),
-    TABLE(TEXT, stream_view),       TABLE(INTEGER, stream_ms),    TABLE(FLAG, protected),
-    TABLE(TEXT, ttl_attribute),     TABLE(VALUE, attributes),     TABLE(VALUE, tags),
-    TABLE(VALUE, policies),         TABLE(VALUE, insights),       TABLE(VALUE, kinesis),
-    TABLE(VALUE, scaling),          TABLE(VALUE, global),         TABLE(INTEGER, pitr_days),
-    TABLE(INTEGER, pitr_ms),        TABLE(FLAG, log_both),        TABLE(TEXT, restore_backup),
-    TABLE(TEXT, restore_table),     TABLE(INTEGER, restore_ms),   TABLE(INTEGER, pitr_later),
+    MAP_PART_ROW(table_settings, throughput, &throughput_form),
+    TABLE(FLAG, on_demand),
+    TABLE(INTEGER, on_demand_ms),
+    TABLE(TEXT, table_class),
+    TABLE(INTEGER, table_class_ms),
+    TABLE(FLAG, encrypted),
+    TABLE(TEXT, key),
+    TABLE(TEXT, stream_view),
+    TABLE(INTEGER, stream_ms),
+    TABLE(FLAG, protected),
+    TABLE(TEXT, ttl_attribute),
+    TABLE(VALUE, attributes),
+    TABLE(VALUE, tags),
+    TABLE(VALUE, policies),
+    TABLE(VALUE, insights),
+    TABLE(VALUE, kinesis),
+    TABLE(VALUE, scaling),
+    TABLE(VALUE, global),
+    TABLE(INTEGER, pitr_days),
+    TABLE(INTEGER, pitr_ms),
+    TABLE(FLAG, log_both),
+    TABLE(TEXT, restore_backup),
+    TABLE(TEXT, restore_table),
+    TABLE(INTEGER, restore_ms),
+    TABLE(INTEGER, pitr_later),
     TABLE(TEXT, restore_model),
 };
+static const struct map_form table_form = MAP_FORM(table_settings, table_rows);
 
 // ---- Reading --------------------------------------------------------------------------------
 
 void table_settings_read(const struct table *table, struct table_settings *out)
 {
-    *out = (struct table_settings){.on_demand = false};
-    map_get_rows(table->settings, throughput_rows, COUNT_OF(throughput_rows), &out->throughput);
-    map_get_rows(table->settings, table_rows, COUNT_OF(table_rows), out);
+    map_decode(&table_form, table->settings, out);
 }
 
 void index_settings_read(const struct index *index, struct throughput_settings *out)
 {
-    *out = (struct throughput_settings){.read = 0};
-    map_get_rows(index->settings, throughput_rows, COUNT_OF(throughput_rows), out);
+    map_decode(&throughput_form, index->settings, out);
 }
 
 // ---- Writing --------------------------------------------------------------------------------
 
-// The M value of up to two structs, in the arena.
-static bool write_map(struct arena *arena, const struct throughput_settings *throughput,
-                      const struct table_settings *settings, struct slice *out)
+static bool write_map(struct table *table, const struct map_form *form, const void *settings,
+                      struct slice *out)
 {
-    struct map_maker maker;
     struct error error;
-    error_init(&error, arena);
-    map_begin(&maker);
-    map_put_rows(&maker.b, throughput_rows, COUNT_OF(throughput_rows), throughput);
-    if (settings != NULL)
-        map_put_rows(&maker.b, table_rows, COUNT_OF(table_rows), settings);
-    struct slice made = map_end(&maker, arena, &error);
-    if (made.ptr == NULL)
-        return false;
-    *out = made;
-    return true;
+    error_init(&error, &table->arena);
+    struct slice made = map_encode(form, settings, &table->arena, &error);
+    if (made.ptr != NULL)
+        *out = made;
+    return made.ptr != NULL;
 }
 
 // What the change log has to keep for all that reads it.
@@ -93,13 +103,13 @@ bool table_settings_write(struct table *table, const struct table_settings *sett
                 return false;
         }
     }
-    return write_map(&table->arena, &settings->throughput, settings, &table->settings);
+    return write_map(table, &table_form, settings, &table->settings);
 }
 
 bool index_settings_write(struct table *table, struct index *index,
                           const struct throughput_settings *settings)
 {
-    return write_map(&table->arena, settings, NULL, &index->settings);
+    return write_map(table, &throughput_form, settings, &index->settings);
 }
 
 // ---- Throughput -----------------------------------------------------------------------------

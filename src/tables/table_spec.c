@@ -1,20 +1,8 @@
 // The parts of a table's specification, judged one by one with the service's messages.
 #include "tables/table_spec.h"
 
-#define INVALID "One or more parameter values were invalid: "
-
 // More than anybody can provision; the service names the value only.
 static const int64_t units_max = 1000000000000;
-
-struct index_spec index_spec_local(const struct local_secondary_index *index)
-{
-    return (struct index_spec){
-        .name = index->index_name,
-        .key_count = index->key_schema.count,
-        .keys = index->key_schema.items,
-        .projection = index->projection,
-    };
-}
 
 struct index_spec index_spec_global(const struct global_secondary_index *index)
 {
@@ -29,6 +17,44 @@ struct index_spec index_spec_global(const struct global_secondary_index *index)
     };
 }
 
+size_t index_spec_count(const struct create_table_request *request)
+{
+    return request->local_secondary_indexes.count + request->global_secondary_indexes.count;
+}
+
+struct index_spec index_spec_at(const struct create_table_request *request, size_t at)
+{
+    const struct local_secondary_index *local = request->local_secondary_indexes.items;
+    const struct global_secondary_index *global = request->global_secondary_indexes.items;
+    size_t locals = request->local_secondary_indexes.count;
+    if (at >= locals)
+        return index_spec_global(&global[at - locals]);
+    return (struct index_spec){
+        .name = local[at].index_name,
+        .key_count = local[at].key_schema.count,
+        .keys = local[at].key_schema.items,
+        .projection = local[at].projection,
+    };
+}
+
+bool spec_refuse_duplicate(struct slice name, struct error *error)
+{
+    return error_validation(error, INVALID "Duplicate index name: %.*s", SLICE_FMT(name));
+}
+
+bool spec_check_new(const struct table *table, struct slice name, struct error *error)
+{
+    return (table_index(table, name) == NULL && table_vector(table, name) == NULL) ||
+           error_validation(error, "Attempting to create an index which already exists");
+}
+
+bool spec_refuse_online(struct error *error)
+{
+    return error_set(error, ERR_LIMIT_EXCEEDED,
+                     "Subscriber limit exceeded: Only 1 online index can be created or deleted "
+                     "simultaneously per table");
+}
+
 const char *spec_join(struct arena *arena, const struct slice *names, size_t count)
 {
     struct buf text;
@@ -38,8 +64,7 @@ const char *spec_join(struct arena *arena, const struct slice *names, size_t cou
             buf_text(&text, ", ");
         buf_slice(&text, names[i]);
     }
-    struct slice copy = arena_copy(arena, buf_view(&text));
-    buf_release(&text);
+    struct slice copy = arena_keep(arena, &text);
     return copy.ptr == NULL ? "" : (const char *)copy.ptr;
 }
 
@@ -178,35 +203,24 @@ bool spec_check_units(const struct request_provisioned_throughput *throughput, s
 }
 
 static bool check_limit(const struct field_int *limit, const char *name, bool on_demand,
-                        bool clearing, const struct slice *index, struct error *error)
+                        bool clearing, struct slice index, struct error *error)
 {
     if (!limit->set)
         return true;
-    if (!on_demand && index == NULL)
-        return error_validation(error,
-                                INVALID "%s for OnDemandThroughput cannot be specified when the "
-                                        "table BillingMode is PROVISIONED",
-                                name);
     if (!on_demand)
         return error_validation(error,
-                                INVALID "%s for OnDemandThroughput for index: %.*s cannot be "
-                                        "specified when the table BillingMode is PROVISIONED",
-                                name, SLICE_FMT(*index));
-    if (limit->value >= 1 || (clearing && limit->value == -1))
-        return true;
-    if (index == NULL)
-        return error_validation(error,
-                                INVALID "Requested %s for OnDemandThroughput for table is outside "
-                                        "of valid range",
-                                name);
-    return error_validation(error,
-                            INVALID "Requested %s for OnDemandThroughput for index : %.*s is "
-                                    "outside of valid range",
-                            name, SLICE_FMT(*index));
+                                INVALID "%s for OnDemandThroughput%s%.*s cannot be specified when "
+                                        "the table BillingMode is PROVISIONED",
+                                name, index.len == 0 ? "" : " for index: ", SLICE_FMT(index));
+    return limit->value >= 1 || (clearing && limit->value == -1) ||
+           error_validation(error,
+                            INVALID "Requested %s for OnDemandThroughput for %s%.*s is outside of "
+                                    "valid range",
+                            name, index.len == 0 ? "table" : "index : ", SLICE_FMT(index));
 }
 
 bool spec_check_limits(const struct request_on_demand_throughput *limits, bool on_demand,
-                       bool clearing, const struct slice *index, struct error *error)
+                       bool clearing, struct slice index, struct error *error)
 {
     return limits == NULL || (check_limit(&limits->max_read_request_units, "MaxReadRequestUnits",
                                           on_demand, clearing, index, error) &&
@@ -215,8 +229,8 @@ bool spec_check_limits(const struct request_on_demand_throughput *limits, bool o
 }
 
 bool spec_check_warm(const struct request_warm_throughput *warm,
-                     const struct throughput_settings *least, const char *why,
-                     const struct slice *index, struct error *error)
+                     const struct throughput_settings *least, const char *why, struct slice index,
+                     struct error *error)
 {
     if (warm == NULL)
         return true;
@@ -226,14 +240,30 @@ bool spec_check_warm(const struct request_warm_throughput *warm,
         warm->write_units_per_second.set && warm->write_units_per_second.value < least->warm_write;
     if (!read_low && !write_low)
         return true;
-    const char *name = read_low ? "ReadUnitsPerSecond" : "WriteUnitsPerSecond";
-    if (index == NULL)
-        return error_validation(
-            error, INVALID "Requested %s for WarmThroughput for table is lower than %s", name, why);
     return error_validation(error,
-                            INVALID "Requested %s for WarmThroughput for index %.*s is lower than "
-                                    "%s",
-                            name, SLICE_FMT(*index), why);
+                            INVALID "Requested %s for WarmThroughput for %s%.*s is lower than %s",
+                            read_low ? "ReadUnitsPerSecond" : "WriteUnitsPerSecond",
+                            index.len == 0 ? "table" : "index ", SLICE_FMT(index), why);
+}
+
+bool spec_check_changes(const struct request_provisioned_throughput *units,
+                        const struct throughput_settings *has, struct slice index,
+                        struct error *error)
+{
+    if (units == NULL || units->read_capacity_units.value != has->read ||
+        units->write_capacity_units.value != has->write)
+        return true;
+    const char *what = index.len == 0 ? "table" : "index";
+    long long read = (long long)has->read;
+    long long write = (long long)has->write;
+    return error_validation(
+        error,
+        "The provisioned throughput for the %s%s%.*s will not change. The requested value equals "
+        "the current value. Current ReadCapacityUnits provisioned for the %s: %lld. Requested "
+        "ReadCapacityUnits: %lld. Current WriteCapacityUnits provisioned for the %s: %lld. "
+        "Requested WriteCapacityUnits: %lld. Refer to the Amazon DynamoDB Developer Guide for "
+        "current limits and how to request higher limits.",
+        what, index.len == 0 ? "" : " ", SLICE_FMT(index), what, read, read, what, write, write);
 }
 
 // ---- Stream and encryption ----------------------------------------------------------

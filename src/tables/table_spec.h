@@ -17,8 +17,10 @@ struct index_spec {
     struct throughput_request throughput;
 };
 
-struct index_spec index_spec_local(const struct local_secondary_index *index);
 struct index_spec index_spec_global(const struct global_secondary_index *index);
+// The indexes of a CreateTable, local ones first.
+size_t index_spec_count(const struct create_table_request *request);
+struct index_spec index_spec_at(const struct create_table_request *request, size_t at);
 
 // ---- Parts (table_spec.c) ---------------------------------------------------------------------
 
@@ -44,13 +46,23 @@ bool spec_encrypts(const struct request_sse_specification *encryption);
 // Provisioned units beyond any limit.
 MUST_CHECK bool spec_check_units(const struct request_provisioned_throughput *throughput,
                                  struct error *error);
-// On-demand limits and warm throughput of the table (index NULL) or of an index. `least` is
+// That other units than those of the table (index empty) or of an index are asked for, if any.
+MUST_CHECK bool spec_check_changes(const struct request_provisioned_throughput *units,
+                                   const struct throughput_settings *has, struct slice index,
+                                   struct error *error);
+// On-demand limits and warm throughput of the table (index empty) or of an index. `least` is
 // what is warm already; `clearing` allows -1.
 MUST_CHECK bool spec_check_limits(const struct request_on_demand_throughput *limits, bool on_demand,
-                                  bool clearing, const struct slice *index, struct error *error);
+                                  bool clearing, struct slice index, struct error *error);
 MUST_CHECK bool spec_check_warm(const struct request_warm_throughput *warm,
                                 const struct throughput_settings *least, const char *why,
-                                const struct slice *index, struct error *error);
+                                struct slice index, struct error *error);
+// That the table has no index of this name.
+MUST_CHECK bool spec_check_new(const struct table *table, struct slice name, struct error *error);
+// "Duplicate index name", in one request; false.
+bool spec_refuse_duplicate(struct slice name, struct error *error);
+// "Only 1 online index can be created or deleted simultaneously per table"; false.
+bool spec_refuse_online(struct error *error);
 
 // The type that the definitions give to an attribute, or VALUE_TYPES.
 enum value_type spec_type(const struct field_list *definitions, struct slice attribute);

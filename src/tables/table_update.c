@@ -5,8 +5,6 @@
 #include "tables/table_update.h"
 #include "tables/change.h"
 
-#define INVALID "One or more parameter values were invalid: "
-
 // ---- Judging ----------------------------------------------------------------------------------
 
 static bool check_throughput(const struct table_update *update,
@@ -18,26 +16,13 @@ static bool check_throughput(const struct table_update *update,
         return error_validation(update->error,
                                 INVALID "Neither ReadCapacityUnits nor WriteCapacityUnits can be "
                                         "specified when BillingMode is PAY_PER_REQUEST");
-    if (!spec_check_limits(update_limits(request->on_demand_throughput), update->on_demand, true,
-                           NULL, update->error))
-        return false;
-    if (!spec_check_warm(request->warm_throughput, &settings->throughput,
-                         "current WarmThroughput, decreasing WarmThroughput is not supported", NULL,
-                         update->error))
-        return false;
-    if (units == NULL || units->read_capacity_units.value != settings->throughput.read ||
-        units->write_capacity_units.value != settings->throughput.write)
-        return true;
-    long long read = (long long)settings->throughput.read;
-    long long write = (long long)settings->throughput.write;
-    return error_validation(
-        update->error,
-        "The provisioned throughput for the table will not change. The requested value equals the "
-        "current value. Current ReadCapacityUnits provisioned for the table: %lld. Requested "
-        "ReadCapacityUnits: %lld. Current WriteCapacityUnits provisioned for the table: %lld. "
-        "Requested WriteCapacityUnits: %lld. Refer to the Amazon DynamoDB Developer Guide for "
-        "current limits and how to request higher limits.",
-        read, read, write, write);
+    struct slice table = SLICE_LIT("");
+    return spec_check_limits(update_limits(request->on_demand_throughput), update->on_demand, true,
+                             table, update->error) &&
+           spec_check_warm(request->warm_throughput, &settings->throughput,
+                           "current WarmThroughput, decreasing WarmThroughput is not supported",
+                           table, update->error) &&
+           spec_check_changes(units, &settings->throughput, table, update->error);
 }
 
 static bool check_stream(const struct table_update *update, const struct table_settings *settings)

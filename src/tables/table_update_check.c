@@ -3,8 +3,6 @@
 #include "tables/table_update.h"
 #include "tables/vector_spec.h"
 
-#define INVALID "One or more parameter values were invalid: "
-
 enum { UPDATES_SANE = 100 }; // far beyond what can be done at once
 
 // The parts of a request, as bits.
@@ -157,9 +155,7 @@ static bool check_index_updates(const struct update_table_request *request, stru
     if (list->set && list->count == 0)
         return error_validation(error, INVALID "List of GlobalSecondaryIndexUpdates is empty");
     if (list->count > UPDATES_SANE || request->attribute_definitions.count > 20 * UPDATES_SANE)
-        return error_set(error, ERR_LIMIT_EXCEEDED,
-                         "Subscriber limit exceeded: Only 1 online index can be created or deleted "
-                         "simultaneously per table");
+        return spec_refuse_online(error);
     for (size_t i = 0; i < list->count; i++) {
         if (!check_index_update(request, &updates[i], error))
             return false;

@@ -3,8 +3,6 @@
 #include "tables/table_update.h"
 #include "tables/vector_spec.h"
 
-#define INVALID "One or more parameter values were invalid: "
-
 static const char decreasing[] =
     "current WarmThroughput, decreasing WarmThroughput is not supported";
 
@@ -25,24 +23,6 @@ static bool index_required(const struct table_update *update, const struct table
         return error_validation(update->error,
                                 "Cannot %s an index that is not a GlobalSecondaryIndex", verb);
     return true;
-}
-
-static bool check_unchanged(const struct table_update *update,
-                            const struct request_provisioned_throughput *wanted,
-                            const struct throughput_settings *has, struct slice name)
-{
-    long long read = (long long)wanted->read_capacity_units.value;
-    long long write = (long long)wanted->write_capacity_units.value;
-    if (read != has->read || write != has->write)
-        return true;
-    return error_validation(
-        update->error,
-        "The provisioned throughput for the index %.*s will not change. The requested value equals "
-        "the current value. Current ReadCapacityUnits provisioned for the index: %lld. Requested "
-        "ReadCapacityUnits: %lld. Current WriteCapacityUnits provisioned for the index: %lld. "
-        "Requested WriteCapacityUnits: %lld. Refer to the Amazon DynamoDB Developer Guide for "
-        "current limits and how to request higher limits.",
-        SLICE_FMT(name), read, read, write, write);
 }
 
 static bool check_update(const struct table_update *update, const struct table *current,
@@ -67,11 +47,11 @@ static bool check_update(const struct table_update *update, const struct table *
                                 SLICE_FMT(action->index_name));
     struct throughput_settings has;
     index_settings_read(index, &has);
-    return spec_check_limits(limits, update->on_demand, true, &action->index_name, update->error) &&
-           spec_check_warm(action->warm_throughput, &has, decreasing, &action->index_name,
+    return spec_check_limits(limits, update->on_demand, true, action->index_name, update->error) &&
+           spec_check_warm(action->warm_throughput, &has, decreasing, action->index_name,
                            update->error) &&
-           (action->provisioned_throughput == NULL ||
-            check_unchanged(update, action->provisioned_throughput, &has, action->index_name));
+           spec_check_changes(action->provisioned_throughput, &has, action->index_name,
+                              update->error);
 }
 
 // An attribute has one type in all keys of a table.
@@ -92,18 +72,18 @@ static bool check_types(const struct table_update *update, const struct table *c
 static bool check_new_throughput(const struct table_update *update,
                                  const struct global_secondary_index *create)
 {
-    const struct slice *name = &create->index_name;
+    struct slice name = create->index_name;
     if (update->on_demand && create->provisioned_throughput != NULL)
         return error_validation(update->error,
                                 INVALID "Neither ReadCapacityUnits nor WriteCapacityUnits can be "
                                         "specified for index: %.*s when BillingMode is "
                                         "PAY_PER_REQUEST",
-                                SLICE_FMT(*name));
+                                SLICE_FMT(name));
     if (!update->on_demand && create->provisioned_throughput == NULL)
         return error_validation(update->error,
                                 INVALID "Both ReadCapacityUnits and WriteCapacityUnits must be "
                                         "specified for index: %.*s",
-                                SLICE_FMT(*name));
+                                SLICE_FMT(name));
     struct throughput_settings least;
     struct throughput_request plain = {.provisioned = create->provisioned_throughput};
     throughput_start(&least, update->on_demand, &plain);
@@ -115,18 +95,12 @@ static bool check_new_throughput(const struct table_update *update,
 static bool check_create(const struct table_update *update, const struct table *current,
                          const struct global_secondary_index *create)
 {
-    if (table_index(current, create->index_name) != NULL ||
-        table_vector(current, create->index_name) != NULL)
-        return error_validation(update->error,
-                                "Attempting to create an index which already exists");
+    if (!spec_check_new(current, create->index_name, update->error))
+        return false;
     size_t globals = 0;
-    size_t included = create->projection->non_key_attributes.count;
-    for (size_t i = 0; i < current->index_count; i++) {
+    size_t included = create->projection->non_key_attributes.count + table_included(current);
+    for (size_t i = 0; i < current->index_count; i++)
         globals += current->indexes[i].global;
-        included += current->indexes[i].include_count;
-    }
-    for (size_t i = 0; i < current->vector_count; i++)
-        included += vector_included(&current->vectors[i]);
     if (globals >= LIMIT_GSI)
         return error_set(update->error, ERR_LIMIT_EXCEEDED,
                          "Subscriber limit exceeded: Number of global secondary indexes exceeds "
@@ -157,11 +131,8 @@ static bool check_online(const struct table_update *update, const struct table *
     for (size_t i = 0; i < current->vector_count; i++)
         busy = busy || current->vectors[i].base.status != INDEX_ACTIVE;
     actions += update->request->vector_index_updates.count > 0 && actions > 0;
-    if (actions > 1 || (actions == 1 && busy))
-        return error_set(update->error, ERR_LIMIT_EXCEEDED,
-                         "Subscriber limit exceeded: Only 1 online index can be created or deleted "
-                         "simultaneously per table");
-    return true;
+    bool free = actions == 0 || (actions == 1 && !busy);
+    return free || spec_refuse_online(update->error);
 }
 
 // A table that leaves on-demand billing needs units for each index that stays.

@@ -1,6 +1,8 @@
 // See tags.h.
 #include "tables/tags.h"
 
+#include "value/map.h"
+
 enum { TAGS_MAX = 50, TAG_KEY_MAX = 128, TAG_VALUE_MAX = 256 }; // AWS
 
 // ---- Judging ------------------------------------------------------------------------------------
@@ -103,32 +105,24 @@ static bool names_key(const struct field_list *keys, struct slice name)
 
 // The tags without those keys, and with those tags; a repeated name keeps the last value.
 static bool edit(struct table *table, struct table_settings *settings,
-                 const struct field_list *without, const struct field_list *with)
+                 const struct field_list *without, const struct field_list *with,
+                 struct error *error)
 {
     const struct request_tag *rows = with->items;
-    struct buf record;
-    struct value_builder b;
-    struct value_iter iter;
-    buf_init(&record, 1 << 20);
-    value_builder_init(&b, &record);
-    value_open_map(&b);
+    struct value_maker maker;
+    map_begin(&maker);
     if (settings->tags.len > 0) {
+        struct value_iter iter;
         value_iter_init(&iter, settings->tags);
-        while (value_iter_next(&iter)) {
-            if (names_key(without, iter.name))
-                continue;
-            value_name(&b, iter.name);
-            value_put(&b, iter.value);
-        }
+        while (value_iter_next(&iter))
+            if (!names_key(without, iter.name))
+                map_put_value(&maker, iter.name, iter.value);
     }
     for (size_t i = 0; i < with->count; i++) {
-        value_name(&b, rows[i].key);
-        value_put_string(&b, rows[i].value);
+        value_name(&maker.b, rows[i].key);
+        value_put_string(&maker.b, rows[i].value);
     }
-    (void)value_close(&b);
-    settings->tags = record.failed ? VALUE_NONE : arena_copy(&table->arena, buf_view(&record));
-    value_builder_release(&b);
-    buf_release(&record);
+    settings->tags = map_end(&maker, &table->arena, error);
     return settings->tags.ptr != NULL;
 }
 
@@ -138,14 +132,13 @@ bool tags_add(struct table *table, struct table_settings *settings, const struct
     const struct field_list none = {.count = 0};
     if (tags->count == 0)
         return true;
-    if (!edit(table, settings, &none, tags))
-        return error_budget(error);
-    return value_count(settings->tags) <= TAGS_MAX || too_many(error);
+    return edit(table, settings, &none, tags, error) &&
+           (value_count(settings->tags) <= TAGS_MAX || too_many(error));
 }
 
 bool tags_remove(struct table *table, struct table_settings *settings,
                  const struct field_list *keys, struct error *error)
 {
     const struct field_list none = {.count = 0};
-    return edit(table, settings, keys, &none) || error_budget(error);
+    return edit(table, settings, keys, &none, error);
 }

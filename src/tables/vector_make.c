@@ -79,24 +79,6 @@ static void put_schema(struct json_writer *w, const struct vector_index *index)
     json_close_array(w);
 }
 
-static void put_status(struct json_writer *w, const struct index *index,
-                       enum describe_moment moment)
-{
-    json_name(w, "IndexStatus");
-    if (index->status == INDEX_DELETING)
-        json_text(w, "DELETING");
-    else if (index->status == INDEX_CREATING || moment == DESCRIBE_CREATED)
-        json_text(w, "CREATING");
-    else
-        json_text(w, "ACTIVE");
-    if (index->status == INDEX_CREATING)
-        json_put_flag(w, "Backfilling", moment == DESCRIBE_NOW);
-    // The answer that begins a new index says that it is empty, although filling may have begun.
-    bool fresh = index->status == INDEX_CREATING && moment != DESCRIBE_NOW;
-    json_put_integer(w, "IndexSizeBytes", fresh ? 0 : index->stats->bytes);
-    json_put_integer(w, "ItemCount", fresh ? 0 : index->stats->items);
-}
-
 static void put_vector(struct json_writer *w, const struct table *table,
                        const struct vector_index *index, const struct table_view *view)
 {
@@ -112,7 +94,8 @@ static void put_vector(struct json_writer *w, const struct table *table,
     json_close_object(w);
     json_put_integer(w, "Dimensions", (int64_t)index->dimensions);
     json_put_text(w, "DistanceFunction", distances[index->distance]);
-    put_status(w, &index->base, view->moment);
+    table_write_status(w, &index->base, false, view->moment);
+    table_write_size(w, &index->base, view->moment);
     json_put_arn(w, "IndexArn",
                  &(struct table_arn){view->region, table->name, "index", index->base.name});
     json_close_object(w);

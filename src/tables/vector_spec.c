@@ -2,8 +2,6 @@
 // says is kept to; where it gives no message, these follow those of secondary indexes.
 #include "tables/vector_spec.h"
 
-#define INVALID "One or more parameter values were invalid: "
-
 // ---- One index ------------------------------------------------------------------------------
 
 bool vector_spec_check_defined(const struct request_vector_index *index,
@@ -75,34 +73,28 @@ size_t vector_spec_included(const struct request_vector_index *index)
     return included;
 }
 
-size_t vector_included(const struct vector_index *index)
+size_t table_included(const struct table *table)
 {
-    return 1 + index->filter_count + index->base.include_count;
+    size_t included = 0;
+    for (size_t i = 0; i < table->index_count; i++)
+        included += table->indexes[i].include_count;
+    for (size_t i = 0; i < table->vector_count; i++)
+        included += 1 + table->vectors[i].filter_count + table->vectors[i].base.include_count;
+    return included;
 }
 
 // ---- All of a CreateTable ---------------------------------------------------------------------
 
-static bool refuse_duplicate(struct slice name, struct error *error)
-{
-    return error_validation(error, INVALID "Duplicate index name: %.*s", SLICE_FMT(name));
-}
-
 static bool check_names(const struct create_table_request *request, size_t at, struct error *error)
 {
     const struct request_vector_index *rows = request->vector_indexes.items;
-    const struct local_secondary_index *local = request->local_secondary_indexes.items;
-    const struct global_secondary_index *global = request->global_secondary_indexes.items;
     struct slice name = rows[at].index_name;
-    for (size_t i = 0; i < request->local_secondary_indexes.count; i++)
-        if (slice_equal(local[i].index_name, name))
-            return refuse_duplicate(name, error);
-    for (size_t i = 0; i < request->global_secondary_indexes.count; i++)
-        if (slice_equal(global[i].index_name, name))
-            return refuse_duplicate(name, error);
+    bool repeated = false;
+    for (size_t i = 0; i < index_spec_count(request); i++)
+        repeated = repeated || slice_equal(index_spec_at(request, i).name, name);
     for (size_t i = 0; i < at; i++)
-        if (slice_equal(rows[i].index_name, name))
-            return refuse_duplicate(name, error);
-    return true;
+        repeated = repeated || slice_equal(rows[i].index_name, name);
+    return !repeated || spec_refuse_duplicate(name, error);
 }
 
 static bool refuse_dimensions(struct slice attribute, struct error *error)
@@ -138,13 +130,6 @@ bool vector_specs_check(const struct create_table_request *request, struct error
 
 // ---- UpdateTable --------------------------------------------------------------------------------
 
-static bool refuse_online(struct error *error)
-{
-    return error_set(error, ERR_LIMIT_EXCEEDED,
-                     "Subscriber limit exceeded: Only 1 online index can be created or deleted "
-                     "simultaneously per table");
-}
-
 bool vector_updates_check(const struct update_table_request *request, struct error *error)
 {
     const struct field_list *list = &request->vector_index_updates;
@@ -164,7 +149,7 @@ bool vector_updates_check(const struct update_table_request *request, struct err
              !vector_spec_check(create, &request->attribute_definitions, error)))
             return false;
     }
-    return list->count <= 1 || refuse_online(error);
+    return list->count <= 1 || spec_refuse_online(error);
 }
 
 // An attribute has one type in all keys and search schemas of a table.
@@ -194,19 +179,14 @@ static bool check_types(const struct update_table_request *request, const struct
 static bool admit_create(const struct update_table_request *request, const struct table *current,
                          const struct request_vector_index *create, struct error *error)
 {
-    if (table_index(current, create->index_name) != NULL ||
-        table_vector(current, create->index_name) != NULL)
-        return error_validation(error, "Attempting to create an index which already exists");
+    if (!spec_check_new(current, create->index_name, error))
+        return false;
     if (current->vector_count >= LIMIT_VECTOR_INDEXES)
         return error_set(error, ERR_LIMIT_EXCEEDED,
                          "Subscriber limit exceeded: Number of vector indexes exceeds per-table "
                          "limit of 5");
-    size_t included = vector_spec_included(create);
-    for (size_t i = 0; i < current->index_count; i++)
-        included += current->indexes[i].include_count;
-    for (size_t i = 0; i < current->vector_count; i++)
-        included += vector_included(&current->vectors[i]);
-    return check_types(request, current, create, error) && spec_check_included(included, error);
+    return check_types(request, current, create, error) &&
+           spec_check_included(vector_spec_included(create) + table_included(current), error);
 }
 
 // One index of any kind at a time; but one that is being filled can be given up.
@@ -215,13 +195,13 @@ static bool admit_online(const struct vector_index_update *update, const struct 
 {
     for (size_t i = 0; i < current->index_count; i++)
         if (current->indexes[i].status != INDEX_ACTIVE)
-            return refuse_online(error);
+            return spec_refuse_online(error);
     for (size_t i = 0; i < current->vector_count; i++) {
         const struct index *index = &current->vectors[i].base;
         bool given_up = update->delete != NULL && index->status == INDEX_CREATING &&
                         slice_equal(index->name, update->delete->index_name);
         if (index->status != INDEX_ACTIVE && !given_up)
-            return refuse_online(error);
+            return spec_refuse_online(error);
     }
     return true;
 }

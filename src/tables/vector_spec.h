@@ -18,7 +18,8 @@ MUST_CHECK bool vector_specs_check(const struct create_table_request *request, s
 
 // How much of the table's limit of projected attributes the index takes.
 size_t vector_spec_included(const struct request_vector_index *index);
-size_t vector_included(const struct vector_index *index);
+// What all indexes of the table take of it.
+size_t table_included(const struct table *table);
 
 // Adds the index to a table that is being made or changed. False when memory is out.
 MUST_CHECK bool vector_spec_add(struct table *table, const struct request_vector_index *spec,

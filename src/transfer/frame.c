@@ -3,8 +3,6 @@
 // begins at `at` ends before `scan`.
 #include "transfer/frame.h"
 
-#include "base/attributes.h"
-
 enum { READ_SIZE = 256 << 10 };
 
 enum cut {

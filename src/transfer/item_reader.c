@@ -1,7 +1,6 @@
 // See item_reader.h. A framer cuts the records, and one function for each format decodes them.
 #include "transfer/item_reader.h"
 
-#include "base/limits.h"
 #include "transfer/csv.h"
 #include "transfer/frame.h"
 #include "transfer/ion.h"

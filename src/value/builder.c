@@ -52,6 +52,20 @@ void value_builder_reset(struct value_builder *builder)
     builder->depth = 0;
 }
 
+void value_begin(struct value_maker *maker, size_t max)
+{
+    buf_init(&maker->bytes, max);
+    value_builder_init(&maker->b, &maker->bytes);
+}
+
+struct slice value_end(struct value_maker *maker, struct arena *arena)
+{
+    while (maker->b.depth > 0)
+        (void)value_close(&maker->b);
+    value_builder_release(&maker->b);
+    return arena_keep(arena, &maker->bytes);
+}
+
 // ---- Scalars -------------------------------------------------------------------
 
 static struct value_frame *top_frame(struct value_builder *builder)

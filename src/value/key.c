@@ -7,7 +7,6 @@
 #include "value/key.h"
 
 #include "base/encode.h"
-#include "value/number.h"
 
 enum {
     ESCAPE = 0x00,

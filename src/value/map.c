@@ -35,10 +35,9 @@ bool map_flag(struct slice map, const char *name)
 
 // ---- Making -----------------------------------------------------------------------
 
-void map_begin(struct map_maker *maker)
+void map_begin(struct value_maker *maker)
 {
-    buf_init(&maker->bytes, MAP_MAX);
-    value_builder_init(&maker->b, &maker->bytes);
+    value_begin(maker, MAP_MAX);
     value_open_map(&maker->b);
 }
 
@@ -59,7 +58,7 @@ static void put_flag(struct value_builder *b, const char *name, bool value)
     value_put_bool(b, true);
 }
 
-void map_put_text(struct map_maker *maker, const char *name, struct slice text)
+void map_put_text(struct value_maker *maker, const char *name, struct slice text)
 {
     if (text.len == 0)
         return;
@@ -67,17 +66,17 @@ void map_put_text(struct map_maker *maker, const char *name, struct slice text)
     value_put_string(&maker->b, text);
 }
 
-void map_put_integer(struct map_maker *maker, const char *name, int64_t value)
+void map_put_integer(struct value_maker *maker, const char *name, int64_t value)
 {
     put_integer(&maker->b, name, value);
 }
 
-void map_put_flag(struct map_maker *maker, const char *name, bool value)
+void map_put_flag(struct value_maker *maker, const char *name, bool value)
 {
     put_flag(&maker->b, name, value);
 }
 
-void map_put_value(struct map_maker *maker, struct slice name, struct slice value)
+void map_put_value(struct value_maker *maker, struct slice name, struct slice value)
 {
     if (value.len == 0)
         return;
@@ -85,13 +84,9 @@ void map_put_value(struct map_maker *maker, struct slice name, struct slice valu
     value_put(&maker->b, value);
 }
 
-struct slice map_end(struct map_maker *maker, struct arena *arena, struct error *error)
+struct slice map_end(struct value_maker *maker, struct arena *arena, struct error *error)
 {
-    (void)value_close(&maker->b);
-    struct slice map =
-        maker->bytes.failed ? VALUE_NONE : arena_copy(arena, buf_view(&maker->bytes));
-    value_builder_release(&maker->b);
-    buf_release(&maker->bytes);
+    struct slice map = value_end(maker, arena);
     if (map.ptr == NULL)
         (void)error_budget(error);
     return map;
@@ -100,7 +95,7 @@ struct slice map_end(struct map_maker *maker, struct arena *arena, struct error 
 bool map_set(struct arena *arena, struct slice *map, struct slice name, struct slice value,
              struct error *error)
 {
-    struct map_maker maker;
+    struct value_maker maker;
     map_begin(&maker);
     if (map->len > 0) {
         struct value_iter iter;
@@ -239,7 +234,7 @@ void map_put_rows(struct value_builder *b, const struct map_row *rows, size_t co
 struct slice map_encode(const struct map_form *form, const void *from, struct arena *arena,
                         struct error *error)
 {
-    struct map_maker maker;
+    struct value_maker maker;
     map_begin(&maker);
     map_put_rows(&maker.b, form->rows, form->count, from);
     return map_end(&maker, arena, error);

@@ -20,18 +20,13 @@ struct slice map_value(struct slice map, struct slice name); // VALUE_NONE if th
 // ---- Making -----------------------------------------------------------------------
 
 // A map in the making: map_begin, members, map_end.
-struct map_maker {
-    struct buf bytes;
-    struct value_builder b;
-};
-
-void map_begin(struct map_maker *maker);
-void map_put_text(struct map_maker *maker, const char *name, struct slice text);
-void map_put_integer(struct map_maker *maker, const char *name, int64_t value);
-void map_put_flag(struct map_maker *maker, const char *name, bool value);
-void map_put_value(struct map_maker *maker, struct slice name, struct slice value);
+void map_begin(struct value_maker *maker);
+void map_put_text(struct value_maker *maker, const char *name, struct slice text);
+void map_put_integer(struct value_maker *maker, const char *name, int64_t value);
+void map_put_flag(struct value_maker *maker, const char *name, bool value);
+void map_put_value(struct value_maker *maker, struct slice name, struct slice value);
 // The map, copied into the arena; VALUE_NONE (with the error set) when memory is out.
-struct slice map_end(struct map_maker *maker, struct arena *arena, struct error *error);
+struct slice map_end(struct value_maker *maker, struct arena *arena, struct error *error);
 
 // Gives an entry of *map a new value (VALUE_NONE: takes it out). The map may be absent.
 MUST_CHECK bool map_set(struct arena *arena, struct slice *map, struct slice name,

@@ -18,6 +18,7 @@
 #ifndef VALUE_VALUE_H
 #define VALUE_VALUE_H
 
+#include "base/arena.h"
 #include "base/encode.h"
 
 // X(type, name on the wire)
@@ -253,5 +254,14 @@ void value_name(struct value_builder *builder, struct slice name);
 void value_member(struct value_builder *builder, struct slice member);
 // False if a set received the same member twice (the set is complete otherwise).
 bool value_close(struct value_builder *builder);
+
+// A value in the making, in a buffer of its own that takes at most `max` bytes.
+struct value_maker {
+    struct buf bytes;
+    struct value_builder b;
+};
+void value_begin(struct value_maker *maker, size_t max);
+// The value, in the arena; VALUE_NONE when memory is out. Closes what is open.
+struct slice value_end(struct value_maker *maker, struct arena *arena);
 
 #endif

@@ -1,8 +1,6 @@
 // The verification from outside to inside: the catalog, then table by table. See verify.h.
 #include "verify/verify_internal.h"
 
-#include "base/encode.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include "base/encode.h"
 #include "store/store_driver.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

@@ -98,9 +98,7 @@ struct slice work_item_key(const struct table *table, struct slice item, struct 
     struct buf key;
     buf_init(&key, STORE_KEY_MAX);
     layout_item_key(&key, table->tree, &table->keys, item);
-    struct slice copy = key.failed ? slice_of(NULL, 0) : arena_copy(arena, buf_view(&key));
-    buf_release(&key);
-    return copy;
+    return arena_keep(arena, &key);
 }
 
 struct settling {

@@ -3,48 +3,8 @@
 import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { documented, filled } from './entities.mjs';
-import { assert, call, client, dolmen, items, modelFile, query, sdk, serve, test } from './lib.mjs';
-
-const table = 'pornspot';
-const data = (entity) => items('pornspot', table, entity);
-const without = (item, ...names) => Object.fromEntries(Object.entries(item).filter(([name]) => !names.includes(name)));
-
-// An item with the keys that it had at the time: those of the table and of some indexes.
-function aged(entity, item, indexes) {
-    const keys = filled(documented.pornspot[entity], item);
-    const kept = Object.entries(keys).filter(([name]) => /^[PS]K$/.test(name) || indexes.includes(name.slice(0, 4)));
-    return { ...item, ...Object.fromEntries(kept) };
-}
-
-const albums = data('Album').map((item) => aged('Album', without(item, 'isPublic', 'viewCount', 'type', 'GSI6SK'), ['GSI1']));
-const media = data('Media').map((item) => aged('Media', without(item, 'isPublic', 'type', 'GSI6SK'), ['GSI1', 'GSI2']));
-const users = data('User').map((item) =>
-    aged('User', without(item, 'pscTotalEarned', 'emailPreferences'), ['GSI1', 'GSI2', 'GSI3']));
-// A few who have earned something before the leaderboard came.
-users.slice(0, 6).forEach((user, i) => (user.pscTotalEarned = [7, 12, 150, 9, 1000, 99][i]));
-
-const key = (name) => [{ AttributeName: name + 'PK', KeyType: 'HASH' }, { AttributeName: name + 'SK', KeyType: 'RANGE' }];
-
-async function createTable() {
-    const names = ['', 'GSI1', 'GSI2', 'GSI3', 'GSI4'];
-    await client.send(new sdk.CreateTableCommand({
-        TableName: table,
-        BillingMode: 'PAY_PER_REQUEST',
-        KeySchema: key(''),
-        AttributeDefinitions: names.flatMap((name) =>
-            ['PK', 'SK'].map((part) => ({ AttributeName: name + part, AttributeType: 'S' }))),
-        GlobalSecondaryIndexes: names.slice(1).map((name) =>
-            ({ IndexName: name, KeySchema: key(name), Projection: { ProjectionType: 'ALL' } })),
-    }));
-}
-
-async function putAll(TableName, list) {
-    for (let i = 0; i < list.length; i += 25) {
-        const writes = list.slice(i, i + 25).map((Item) => ({ PutRequest: { Item } }));
-        await call('BatchWrite', { RequestItems: { [TableName]: writes } });
-    }
-}
+import { albums, createTable, media, putAll, table, users } from './aged.mjs';
+import { assert, call, dolmen, items, modelFile, query, serve, test } from './lib.mjs';
 
 serve(async () => {
     await createTable();
@@ -81,7 +41,7 @@ test('Backfill: GSI4 of albums', async () => {
 
 test('Backfill: GSI5 of users', async () => {
     const found = await find('GSI5', 'GSI5PK = :p', { ':p': 'USER_PSC_TOTAL_EARNED' });
-    const wanted = users.map((user) => `${String(user.pscTotalEarned ?? 0).padStart(23, '0')}#${user.userId}`).sort();
+    const wanted = users.map((user) => `${(user.pscTotalEarned ?? 0).toFixed(2).padStart(23, '0')}#${user.userId}`).sort();
     assert.deepEqual(found.map((user) => user.GSI5SK), wanted);
     const [best] = await query(table, 'leaderboard');
     assert.equal(best.userId, users[4].userId);

@@ -190,7 +190,8 @@ const pornspot = {
 pornspot.Album.names = { albumId: 'id' };
 pornspot.Media.names = { mediaId: 'id' };
 pornspot.Comment.names = { commentId: 'id' };
-pornspot.User.padded = { pscTotalEarned: 23 }; // "zero-padded to 23 chars for proper sorting"
+// "Zero-padded to 23 chars for proper sorting": twenty digits, the point and two decimals.
+pornspot.User.forms = { pscTotalEarned: (value) => value.toFixed(2).padStart(23, '0') };
 pornspot.User.otherwise = { planEndDate: '9999-12-31T00:00:00.000Z' };
 pornspot.MetricsCache.any = ['value'];
 
@@ -296,15 +297,15 @@ const kinexFit = {
 export const documented = { pornspot, figureforge, 'asset-creator': assetCreator, 'kinex-fit': kinexFit };
 
 // A documented key filled with an item's attributes; undefined if one is missing.
-function fill(template, item, { names = {}, padded = {}, otherwise = {} }) {
+function fill(template, item, { names = {}, forms = {}, otherwise = {} }) {
     const native = /^\{(\w+)\}$/.exec(template)?.[1];
-    if (typeof item[native] === 'number' && !padded[native]) return item[native];
+    if (typeof item[native] === 'number' && !forms[native]) return item[native];
     let missing = false;
     const text = template.replace(/\{(\w+)[^}]*\}/g, (_, word) => {
         const name = names[word] ?? word;
         const value = item[name] ?? otherwise[name];
         if (value === undefined || value === null) missing = true;
-        return String(value).padStart(padded[name] ?? 0, '0');
+        return missing ? '' : (forms[name] ?? String)(value);
     });
     return missing ? undefined : text;
 }

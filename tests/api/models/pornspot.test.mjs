@@ -206,13 +206,13 @@ for (const plan of ['free', 'pro']) {
 via('Users by total PornSpotCoin earned (leaderboard)', 'GSI5', HASH, 'USER_PSC_TOTAL_EARNED', undefined,
     ['leaderboard', {}], {
         found: () => users,
-        order: (user) => `${String(user.pscTotalEarned).padStart(23, '0')}#${user.userId}`,
+        order: (user) => `${user.pscTotalEarned.toFixed(2).padStart(23, '0')}#${user.userId}`,
         descending: true,
     });
-test('The leaderboard\'s sort key has 23 digits', async () => {
+test('The leaderboard\'s sort key has 23 characters', async () => {
     const key = { PK: `USER#${users[4].userId}`, SK: 'METADATA' };
     const { Item } = await call('Get', { TableName: table, Key: key });
-    assert.equal(Item.GSI5SK, `${String(users[4].pscTotalEarned).padStart(23, '0')}#${users[4].userId}`);
+    assert.equal(Item.GSI5SK, `${users[4].pscTotalEarned.toFixed(2).padStart(23, '0')}#${users[4].userId}`);
 });
 via('Get admin user by username', 'GSI1', EQUAL, 'ADMIN_USERNAME', 'admin-ada',
     ['adminByUsername', { username: 'admin-ada' }], {

@@ -297,7 +297,9 @@ class Faults(Base):
             missing = dolmen(command, "missing", "--endpoint", self.endpoint, input="")
             self.assertEqual(missing.returncode, 1)
             self.assertIn("ResourceNotFoundException", missing.stderr)
-        self.assertEqual(dolmen("import", "t", "/nowhere").returncode, 1)
+        nowhere = dolmen("import", "t", "/nowhere")
+        self.assertEqual(nowhere.returncode, 1)
+        self.assertIn("cannot read '/nowhere': No such file or directory.", str(nowhere.stderr))
         self.assertEqual(dolmen("export", "t", "--format", "batch-write").returncode, 2)
         self.assertEqual(dolmen("export", "t", "--compress", "lzma").returncode, 2)
 

@@ -44,7 +44,7 @@ table shop {
   stream new_image
   pitr on
   billing provisioned(7, 8)
-  unknown warn
+  unknown reject
 }
 type Address { city: string  zip: string? }
 entity User {
@@ -407,6 +407,32 @@ class Versions(Case):
         self.assertEqual((none.code, 'has no model' in none.err), (1, True))
 
 
+class Rules(Case):
+    def test_they_are_told_to_do_nothing(self):
+        rules = V1 + 'retain User for 90d then delete\nretain User for 9d then archive\ntenant userId\n'
+        path = self.file('rules.dolmen', rules)
+        note = 'note: the server does not act on rules yet: retain, tenant\n'
+        self.serve()
+        for outcome in (cli('check', path), self.cli('diff', path), self.cli('apply', path)):
+            self.assertEqual((outcome.code, outcome.out.count(note)), (0, 1), outcome.out + outcome.err)
+        plain = self.file('plain.dolmen', V1)
+        for outcome in (cli('check', plain), self.cli('apply', plain)):
+            self.assertNotIn('note', outcome.out)
+        document = self.cli('diff', path, '--json').json()
+        self.assertEqual(document['Note'], note[len('note: '):-1])
+
+
+class Unknown(Case):
+    def test_a_misspelt_attribute_is_stored_and_warned_about(self):
+        """unknown is warn unless the model says otherwise."""
+        self.serve('--model', self.file('v1.dolmen', 'table shop { key id }\nentity User { id string }\n'))
+        self.assertEqual(self.describe()['Unknown'], 'warn')
+        self.api.call('PutItem', {'TableName': 'shop', 'Item': item(id='1', nmae='x')})
+        self.assertEqual(self.scan(), [{'id': '1', 'nmae': 'x'}])
+        report = self.cli('report', 'shop')
+        self.assertIn('/nmae: 1 write, no such attribute: "x"', report.out)
+
+
 class Serve(Case):
     def test_an_older_model_is_refused_unless_told(self):
         v1, v2 = self.file('v1.dolmen', V1), self.file('v2.dolmen', V2)
@@ -416,7 +442,8 @@ class Serve(Case):
         with self.assertRaises(RuntimeError) as caught:
             Server(self.data, '--model', v1)
         self.assertRegex(str(caught.exception), r'Table shop had this model before, as version 1 of \S+Z; it has version 2 now, which '
-                                                r'is newer')
+                                                r'is newer. Name the file of that one, or apply the older one all the same '
+                                                r'\(dolmen serve --older-model\)')
         self.serve()
         self.assertEqual(self.describe()['Model'], V2)
         # By hand nobody does it by mistake.

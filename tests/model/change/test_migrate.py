@@ -355,6 +355,7 @@ class Life(Case):
             refused = self.cli('migrate', *way, self.names)
             self.assertEqual(refused.code, 1)
             self.assertIn(f'Migration names was run with another text (digest {done["Digest"][:12]})', refused.err)
+        self.assertIn('run this text all the same (--again)', refused.err)
         status = self.cli('migrate', '--status', self.names)
         self.assertEqual((status.code, 'is not the text that was run' in status.out), (1, True), status.out)
         again = self.cli('migrate', '--again', self.names)
@@ -391,6 +392,14 @@ class Life(Case):
         self.assertEqual({one['PK'].split('#')[0] for one in self.scan()}, {'OLD'})
         status = self.cli('migrate', '--status', directory)
         self.assertEqual((status.code, status.out.count('done backwards')), (1, 2), status.out)
+        self.assertRegex(self.cli('model', 'shop', '--history').out, r'\n   2  \S+Z  items only    migrate up names  \S+\n')
+        text = self.cli('model', 'shop', '--version', '2')
+        self.assertEqual((text.code, text.out), (1, ''))
+        self.assertIn("version 2 of table shop has no text: 'dolmen model shop --history' says what it is.", text.err)
+        empty = os.path.join(self.directory, 'empty')
+        os.makedirs(empty)
+        none = self.cli('migrate', empty)
+        self.assertEqual((none.code, none.err), (0, f"dolmen migrate: there is no *.migration file in '{empty}'.\n"))
 
     def test_what_fails_is_not_done(self):
         self.prepare(3)
@@ -445,7 +454,8 @@ class Life(Case):
         self.assertEqual(code, 130)
         self.assertIn("or 'dolmen abandon TABLE' to undo it", err)
         again = self.cli('apply', self.file('v2.dolmen', SHOP.replace('plan (', 'level integer = 1\n  plan (')))
-        self.assertEqual(again.code, 0, again.err)
+        self.assertEqual((again.code, again.out), (0, 'table shop: this model is being applied already\n'
+                                                      'table shop: 400 items looked at, 400 changed\n'), again.err)
         self.assertEqual({one['level'] for one in self.scan()}, {'1'})
 
     def test_offline_check(self):

@@ -8,7 +8,7 @@ import datetime
 import re
 from urllib.parse import urlencode
 
-from promises import dump, filled, item_of, names_in, plain_item
+from promises import dump, filled, item_of, names_in, plain_item, raw_in
 
 START = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
 LATER = START + datetime.timedelta(hours=1)
@@ -241,6 +241,7 @@ class Maker:
             self.removal(entity, attribute)
             self.uniqueness(entity, attribute)
             self.normal_form(entity, attribute)
+            self.separator(entity, attribute)
 
     def stores(self, entity, title, item, expected, **more):
         """Writes an item; what is stored has to be this, without a warning."""
@@ -477,6 +478,20 @@ class Maker:
         typed_in = (' %s ' if attribute.trim else '%s') % (item[attribute.name].upper() if attribute.lower else item[attribute.name])
         self.stores(entity, '%s in its normal form' % attribute.name, typed_as(entity, {**item, attribute.name: typed_in}),
                     entity.stored(item))
+
+
+    def separator(self, entity, attribute):
+        """A text that a key of several parts is made of, with what separates them."""
+        name, using = attribute.name, [one for one in entity.keys.values() if attribute.name in names_in(one)]
+        if not using or attribute.type.name not in ('string', 'email'):
+            return
+        item = self.item(entity)
+        item[name] = 'a#b%d@example.com' % self.count
+        if entity.table.forbidden and not all(name in raw_in(one) for one in using):
+            self.add(entity.name, name + ' cannot have a #', [put(entity.table, typed_as(entity, item))],
+                     lambda answers, _: refused(answers[0], '/' + name))
+        else:
+            self.stores(entity, name + ' may have a #', typed_as(entity, item), entity.stored(item))
 
 
 def found(table, index, keys):

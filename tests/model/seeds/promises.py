@@ -5,6 +5,7 @@ model: so what is broken there is noticed here.
 
     table NAME                     and what DescribeTable and its sisters must say of it:
       key PK SK    index NAME PK SK/N    ttl NAME    type NAME    stream VIEW    recovery on    billing on_demand
+      forbidden #  (in text that keys of several parts are made of, unless they say {a:raw})
     type NAME = TYPE               see values.py
     entity NAME                    of the table above; each line a key or an attribute
       GSI1SK = {createdAt}#{id}    {a ?? 'x'} has a fallback, {a:pad(8)} zeros in front, {a:fixed(20,2)} also decimals
@@ -49,7 +50,7 @@ class Attribute:
 class Table:
     def __init__(self, name):
         self.name, self.key, self.indexes, self.numbers, self.entities = name, [], {}, set(), []
-        self.type = self.ttl = self.stream = None
+        self.type = self.ttl = self.stream = self.forbidden = None
         self.recovery, self.billing = 'off', 'on_demand'
 
     def add(self, words):
@@ -94,6 +95,11 @@ class Entity:
         return {**item, **self.derived(item), **typed}
 
 
+def raw_in(template):
+    """Attributes that may have the separator."""
+    return set(re.findall(r'\{(\w+):raw', template)) | set(re.findall(r'^\{(\w+)\}$', template))
+
+
 def names_in(template):
     return re.findall(r'\{(\w+)', template)
 
@@ -111,13 +117,13 @@ def filled(template, item):
             missing.append(name)
             return ''
         if form == 'fixed':
-            return '%0*.*f' % (int(size) + 1 + int(decimals), int(decimals), float(value))
+            return ('%.*f' % (int(decimals), float(value))).rjust(int(size) + 1 + int(decimals), '0')
         text = str(value).lower() if isinstance(value, bool) else str(value)
         if form == 'pad':
             whole, point, rest = text.lstrip('-').partition('.')
             return '-' * (text[0] == '-') + whole.rjust(int(size), '0') + point + rest
         return text
-    text = re.sub(r"\{(\w+)(?::(pad|fixed)\((\d+)(?:,(\d+))?\))?(?: \?\? '([^']*)')?\}", fill, template)
+    text = re.sub(r"\{(\w+)(?::(pad|fixed)\((\d+)(?:,(\d+))?\)|:raw)?(?: \?\? '([^']*)')?\}", fill, template)
     return None if missing else text
 
 

@@ -132,6 +132,26 @@ static void test_described(void **state)
     end(&f);
 }
 
+static void test_fixed_numbers(void **state)
+{
+    (void)state;
+    struct fixture f;
+    begin(&f);
+    static const char *const values[] = {"0", "7", "12.5", "9.25", "1000", "99.01"};
+    static const char *const texts[] = {"00000.00", "00007.00", "00012.50",
+                                        "00009.25", "01000.00", "00099.01"};
+    static const char *const plain[] = {"0.0", "7.0", "12.5", "9.2", "1000.0", "99.0"};
+    for (size_t i = 0; i < COUNT_OF(values); i++)
+        add(&f,
+            "{\"PK\":\"SALE#%s#s%zu\",\"SK\":\"SUM#%s\",\"saleId\":\"s%zu\",\"total\":%s,"
+            "\"rate\":%s}",
+            texts[i], i, plain[i], i, values[i], plain[i]);
+    (void)finish(&f);
+    assert_has(&f, "PK = \"SALE#{total:fixed(2):pad(8)}#{saleId}\"");
+    assert_has(&f, "SK = \"SUM#{rate:fixed(1)}\"");
+    end(&f);
+}
+
 static void test_keys_alone(void **state)
 {
     (void)state;
@@ -262,10 +282,10 @@ static void test_few_items(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_described),   cmocka_unit_test(test_keys_alone),
-        cmocka_unit_test(test_native_keys), cmocka_unit_test(test_type_attribute),
-        cmocka_unit_test(test_types),       cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_few_items),
+        cmocka_unit_test(test_described),      cmocka_unit_test(test_fixed_numbers),
+        cmocka_unit_test(test_keys_alone),     cmocka_unit_test(test_native_keys),
+        cmocka_unit_test(test_type_attribute), cmocka_unit_test(test_types),
+        cmocka_unit_test(test_nothing),        cmocka_unit_test(test_few_items),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,6 +187,17 @@ static const struct smell smells[] = {
      TABLE "entity Thing { PK = \"T#{id}\" SK = \"X#{n}\"  id uuid  n uuid }\n"
            "entity Other { PK = \"T#{id}\" SK = \"Y#{n}\"  id uuid  n uuid }\n"
            "access things(id) = Thing where SK begins \"X#\"\n"},
+    // What a table says of separators leaves alone what cannot hold one.
+    {"L021",
+     "table shop { key PK, SK  separator \"#\" forbid }\n"
+     "entity Thing { PK = \"T#{kind}\" SK = \"{n}\"  kind \"a\" | \"b#\"  n uuid }\n"
+     "entity Other { PK = \"T#c\" SK = \"{n}\"  n uuid }\n"
+     "access others() = Other limit 9\n",
+     "others also reads Thing",
+     "table shop { key PK, SK  separator \"#\" forbid }\n"
+     "entity Thing { PK = \"T#{kind}\" SK = \"{n}\"  kind \"a\" | \"b\" | null  n uuid }\n"
+     "entity Other { PK = \"T#c\" SK = \"{n}\"  n uuid }\n"
+     "access others() = Other limit 9\n"},
     {"L022",
      TABLE "entity Thing { PK = \"T\" SK = \"U#{user}#{n}\"  user string  n uuid }\n"
            "access things(user) = Thing where SK begins \"U#{user}\"\n",
@@ -248,6 +259,22 @@ static const struct smell smells[] = {
      "Thing has the attributes of byDay, but is not in it",
      "table shop { key id  index byDay (day)  type kind }\n"
      "entity Thing { id uuid  day date  byDay = day }\n"},
+    {"L034",
+     "table shop { key id  index byDay (day) project (title) for all }\n"
+     "entity Thing { id uuid  day date  title string  note string  size number? }\n"
+     "access ofDay(day) = Thing via byDay\n",
+     "ofDay returns Thing without note, size, which byDay does not have",
+     "table shop { key id  index byDay (day) project (title, note, size) for all }\n"
+     "entity Thing { id uuid  day date  title string  note string  size number? }\n"
+     "access ofDay(day) = Thing via byDay\n"},
+    {"L035",
+     "table shop { key id  index byDay (day) project (title) for all }\n"
+     "entity Thing { id uuid  day date  title string  size number }\n"
+     "access large(day, least: number) = Thing via byDay filter title exists and size > least\n",
+     "large filters by size, which byDay does not have",
+     "table shop { key id  index byDay (day) project (title, size) for all }\n"
+     "entity Thing { id uuid  day date  title string  size number }\n"
+     "access large(day, least: number) = Thing via byDay filter title exists and size > least\n"},
 };
 
 struct run {
@@ -479,6 +506,32 @@ static void test_costs(void **state)
     end_lint(&run);
 }
 
+// An index that copies some attributes is written when one of these changes, and by no other.
+static void test_costs_of_projections(void **state)
+{
+    (void)state;
+    struct run run;
+    run_lint(&run, "table shop { key id  index inA (a, b) project keys\n"
+                   "  index inB (c, d) project (title)  index inC (e, f) project (seen, more) }\n"
+                   "entity Thing { inA = \"{plan}\", \"{id}\"  inB = \"{state}\", \"{id}\"\n"
+                   "  inC = \"{owner}\", \"{id}\"  id uuid  owner uuid immutable  plan string\n"
+                   "  state string  title string  body string  more string  seen timestamp }\n"
+                   "access thing(id) = one Thing\n");
+    const struct model_entity *thing = &run.model->tables[0].entities[0];
+    struct cost_write write;
+    static const struct {
+        const char *name;
+        uint64_t units;
+    } rows[] = {{"plan", 3}, {"state", 3}, {"title", 2}, {"body", 1}, {"more", 2}};
+    cost_entity_write(thing, 500, &write);
+    assert_int_equal(write.update, 3); // the title and what is seen
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(
+            cost_attribute_change(&write, model_entity_attribute(thing, slice_str(rows[i].name))),
+            rows[i].units);
+    end_lint(&run);
+}
+
 // ---- Evidence ------------------------------------------------------------------------------
 
 static void add_item(struct run *run, struct evidence *evidence, const char *json)
@@ -549,9 +602,13 @@ static void test_evidence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),           cmocka_unit_test(test_every_rule_is_tested),
-        cmocka_unit_test(test_ignored_in_file), cmocka_unit_test(test_ignored_here),
-        cmocka_unit_test(test_shown),           cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_every_rule_is_tested),
+        cmocka_unit_test(test_ignored_in_file),
+        cmocka_unit_test(test_ignored_here),
+        cmocka_unit_test(test_shown),
+        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_costs_of_projections),
         cmocka_unit_test(test_evidence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,8 +45,8 @@ static void test_changes(void **state)
         {base, ""},
         {TABLE " guard warn\n}\n" USER " email string unique\n}\naccess one(userId) = one User\n",
          "MODE mode guard is set: enforce becomes warn\n"
-         "ENTITY_CHANGED entity User changes: guard enforce, unknown allow becomes guard warn, "
-         "unknown allow\n"},
+         "ENTITY_CHANGED entity User changes: guard enforce, unknown warn becomes guard warn, "
+         "unknown warn\n"},
         {TABLE "}\n" USER " email email? lower = \"x@y.de\" on update\n}\n"
                "access one(userId) = one User\n",
          "ATTRIBUTE_CHANGED attribute User.email changes: string unique becomes email? lower = "

@@ -117,7 +117,7 @@ static void test_table(void **state)
     const struct model_table *other = model_table(p->model, SLICE_LIT("a.b"));
     assert_int_equal(other->keys.parts[0].type, VALUE_B);
     assert_int_equal(other->guard, MODEL_ENFORCE);
-    assert_int_equal(other->unknown, MODEL_ALLOW);
+    assert_int_equal(other->unknown, MODEL_REPORT);
     assert_int_equal(other->unmatched, MODEL_REJECT);
     assert_int_equal(other->stream, MODEL_STREAM_NONE);
     assert_false(other->pitr || other->provisioned);

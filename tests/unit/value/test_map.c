@@ -41,7 +41,7 @@ static void world_open(struct world *world)
 
 static struct slice encode(struct world *world, const struct thing *thing)
 {
-    struct map_maker maker;
+    struct value_maker maker;
     map_begin(&maker);
     map_put_rows(&maker.b, rows, COUNT_OF(rows), thing);
     struct slice map = map_end(&maker, &world->arena, &world->error);
@@ -167,6 +167,32 @@ static void test_no_memory(void **state)
     arena_release(&arena);
 }
 
+// A value ends with all that is open closed; one that does not fit is none.
+static void test_value_maker(void **state)
+{
+    (void)state;
+    struct world world;
+    struct value_maker maker;
+    world_open(&world);
+    value_begin(&maker, 1 << 10);
+    value_open_list(&maker.b);
+    value_put_string(&maker.b, SLICE_LIT("stone"));
+    value_open_map(&maker.b);
+    struct slice list = value_end(&maker, &world.arena);
+    assert_true(value_valid(list));
+    assert_int_equal(value_count(list), 2);
+    value_begin(&maker, 16);
+    value_put_string(&maker.b, SLICE_LIT("more than sixteen bytes"));
+    assert_null(value_end(&maker, &world.arena).ptr);
+    struct arena none;
+    arena_init(&none, 0);
+    value_begin(&maker, 16);
+    value_put_null(&maker.b);
+    assert_null(value_end(&maker, &none).ptr);
+    arena_release(&none);
+    arena_release(&world.arena);
+}
+
 static void test_set(void **state)
 {
     (void)state;
@@ -189,7 +215,8 @@ static void test_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round), cmocka_unit_test(test_absent),    cmocka_unit_test(test_set),
+        cmocka_unit_test(test_round), cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_set),   cmocka_unit_test(test_value_maker),
         cmocka_unit_test(test_form),  cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,7 +97,7 @@ static void put_record(struct workshop *shop, const char *name, enum status stat
 {
     struct arena arena;
     struct error error;
-    struct map_maker maker;
+    struct value_maker maker;
     arena_init(&arena, 1 << 16);
     error_init(&error, &arena);
     map_begin(&maker);
