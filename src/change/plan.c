@@ -269,21 +269,19 @@ static bool parse(const struct workshop *shop, struct model_plan *plan, struct s
 
 static bool find_unnamed(struct workshop *shop, struct model_plan *plan, struct error *error)
 {
-    struct table_names names;
-    struct slice name;
+    struct table_walk walk;
+    const struct table *table;
     bool ok = true;
-    table_names_init(&names, shop->engine, slice_of(NULL, 0));
-    while (ok && plan->unnamed_count < MODEL_SAMPLES && table_names_next(&names, &name)) {
+    table_walk_init(&walk, shop->engine, slice_of(NULL, 0));
+    while (ok && plan->unnamed_count < MODEL_SAMPLES && (table = table_walk_next(&walk)) != NULL) {
         struct model_version last;
-        struct table *table = engine_table(shop->engine, name);
-        if (table != NULL && table->model.len > 0 && model_table(plan->model, name) == NULL) {
-            ok = model_version_last(shop->engine, table, &plan->arena, &last, error);
-            if (ok && slice_equal(last.file, plan->file))
-                plan->unnamed[plan->unnamed_count++] = arena_copy(&plan->arena, name);
-        }
-        table_release(table);
+        if (table->model.len == 0 || model_table(plan->model, table->name) != NULL)
+            continue;
+        ok = model_version_last(shop->engine, table, &plan->arena, &last, error);
+        if (ok && slice_equal(last.file, plan->file))
+            plan->unnamed[plan->unnamed_count++] = arena_copy(&plan->arena, table->name);
     }
-    table_names_release(&names);
+    table_walk_release(&walk);
     return ok;
 }
 
