@@ -104,14 +104,8 @@ bool kinesis_stream_name(struct slice text, struct slice *name)
         arn.account.len == 0 || !slice_begins(arn.rest, prefix))
         return false;
     struct slice rest = slice_of(arn.rest.ptr + prefix.len, arn.rest.len - prefix.len);
-    for (size_t i = 0; i < rest.len; i++) {
-        uint8_t c = rest.ptr[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     c == '_' || c == '.' || c == '-';
-        if (!plain)
-            return false;
-    }
-    if (rest.len == 0 || rest.len > 128 || rest.ptr[0] == '.')
+    // The bytes are those of tables' names.
+    if (!table_name_matches(rest) || rest.len > 128 || rest.ptr[0] == '.')
         return false;
     *name = rest;
     return true;
