@@ -22,6 +22,7 @@ enum {
     LIMIT_TOP_K = 100,                // results of one SearchVectors
     LIMIT_KEY_PARTS = 4,              // attributes in each half of a GSI key
     LIMIT_PROJECTED_ATTRIBUTES = 100, // over all indexes of a table (INCLUDE)
+    LIMIT_NON_KEY_ATTRIBUTES = 20,    // of one of them, in a request
     LIMIT_TABLE_NAME_MIN = 3,
     LIMIT_TABLE_NAME_MAX = 255,
     LIMIT_TABLES = 2500, // AWS's default quota is an account setting; ours is memory

@@ -183,7 +183,8 @@ static bool read_items(struct inference *run, const char *path)
     }
     item_reader_free(reader);
     if (bad > 0)
-        (void)fprintf(stderr, "%s: %zu records are no items\n", path, bad);
+        (void)fprintf(stderr, "%s: %zu record%s\n", path, bad,
+                      bad == 1 ? " is not an item" : "s are not items");
     return run->error.code == ERR_NONE;
 }
 

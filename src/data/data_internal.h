@@ -30,7 +30,7 @@ struct data_param {
     X(INVALID, 400, "The request does not fit the model")                                          \
     X(CURSOR, 400, "The cursor is not valid")                                                      \
     X(FORBIDDEN, 403, "The request is not allowed")                                                \
-    X(NOT_FOUND, 404, "There is no such thing")                                                    \
+    X(NOT_FOUND, 404, "Not found")                                                                 \
     X(METHOD, 405, "The method is not allowed here")                                               \
     X(EXISTS, 409, "The entity exists already")                                                    \
     X(CONFLICT, 409, "The change conflicts with others")                                           \

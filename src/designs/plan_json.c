@@ -47,7 +47,7 @@ static void target_json(struct json_writer *w, const struct model_target *target
     buf_init(&text, TEXT_MAX);
     json_form(w, "{'TableName':%.*s,'Exists':%hhd,'Unchanged':%hhd",
               SLICE_FMT(target->wanted->name), target->live != NULL, target->same);
-    if (target->underway || target->filling)
+    if (target->underway)
         json_put_flag(w, "Underway", true);
     if (target->impossible != NULL)
         json_put_text(w, "Impossible", target->impossible);

@@ -112,7 +112,7 @@ bool parser_init(struct parser *parser, struct expr_params *params, struct slice
     if (text.len == 0)
         return parser_error(parser, "The expression can not be empty;");
     if (text.len > LIMIT_EXPRESSION) {
-        if (kind == EXPR_PROJECTION || kind == EXPR_UPDATE)
+        if (kind == EXPR_PROJECTION || kind == EXPR_UPDATE || layer_is_new(params->layer))
             return parser_error(parser, "Expression size has exceeded the maximum allowed size;");
         return parser_error(parser,
                             "Expression size has exceeded the maximum allowed size; "

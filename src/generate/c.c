@@ -30,6 +30,12 @@ static void normal_form(struct c_file *c, const struct model_attribute *attribut
         text = TEXT(c->w, "upper(memory, %s)", text);
     if ((attribute->normal & MODEL_LOWER) != 0)
         text = TEXT(c->w, "lower(memory, %s)", text);
+    if ((attribute->normal & MODEL_TIMES) != 0)
+        text = TEXT(c->w,
+                    (attribute->normal & MODEL_SECONDS) != 0        ? "utc(memory, %s, 0)"
+                    : (attribute->normal & MODEL_MILLISECONDS) != 0 ? "utc(memory, %s, 3)"
+                                                                    : "utc(memory, %s, 6)",
+                    text);
     PUT(c->w, "    item->%s = %s;\n", member, text);
 }
 

@@ -18,6 +18,8 @@
     X(ULID, "ulid")                                                                                \
     X(SIZE, "size")                                                                                \
     X(TIME, "time") /* seconds() */                                                                \
+    X(UTC, "utc")                                                                                  \
+    X(TOLD, "told") /* partOf() */                                                                 \
     X(TIMESTAMP, "timestamp")                                                                      \
     X(DAY, "day")                                                                                  \
     X(DATEPART, "datepart")                                                                        \

@@ -3,6 +3,9 @@
 #include "generate/typescript.h"
 
 #include "guard/eval.h"
+#include "guard/projected.h"
+#include "guard/template.h"
+#include "guard/validate.h"
 
 // ---- Types -----------------------------------------------------------------------------------
 
@@ -132,6 +135,82 @@ static struct slice fits(struct typescript *ts, const struct model_entity *entit
                           typescript_dot(ts, entity->keys[i].name)));
     }
     return tests.len > 0 ? tests : SLICE_LIT("item !== undefined");
+}
+
+// ---- What keys tell --------------------------------------------------------------------------
+
+static bool is_read_in_part(const struct model_entity *entity)
+{
+    for (size_t i = 0; i < entity->table->access_count; i++) {
+        const struct model_access *access = &entity->table->accesses[i];
+        for (size_t k = 0; model_access_partial(access) && k < access->entity_count; k++) {
+            if (access->entities[k] == entity)
+                return true;
+        }
+    }
+    return false;
+}
+
+// ["name", "number"], or null if the field tells no attribute.
+static struct slice told_field(struct typescript *ts, const struct model_segment *segment)
+{
+    const struct model_expr *path = model_segment_path(segment);
+    const struct model_expr *expr = segment->expr;
+    if (!model_segment_tells(segment) || path->step_count != 1 || path->attribute == NULL)
+        return SLICE_LIT("null");
+    const struct model_type *type = path->attribute->type;
+    bool escaped = expr->kind == MODEL_EXPR_CALL && expr->function == MODEL_FN_ESCAPE;
+    return TEXT(ts->w, "[%q, \"%s\"]", path->attribute->name,
+                slice_str(model_type_stores(type, VALUE_N)      ? "number"
+                          : model_type_stores(type, VALUE_BOOL) ? "boolean"
+                          : escaped                             ? "escaped"
+                                                                : "text"));
+}
+
+// Fields without a text between them are one, which nobody can read.
+static void told_part(struct typescript *ts, const struct model_key_part *part)
+{
+    const struct model_template *template = part->template;
+    struct slice literals = {NULL, 0};
+    struct slice fields = {NULL, 0};
+    struct slice literal = SLICE_LIT("");
+    if (template == NULL)
+        return;
+    if (template->bare) {
+        PUT(ts->w, "    [%q, [], [[%q, \"value\"]]],\n", part->name,
+            template->segments[0].expr->steps[0]);
+        return;
+    }
+    for (size_t i = 0; i < template->segment_count; i++) {
+        const struct model_segment *segment = &template->segments[i];
+        bool alone = (i == 0 || segment[-1].expr == NULL) &&
+                     (i + 1 == template->segment_count || segment[1].expr == NULL);
+        if (segment->expr == NULL) {
+            literal = segment->literal;
+        } else if (i == 0 || segment[-1].expr == NULL) {
+            text_add(ts->w, &literals, ", ", TEXT(ts->w, "%q", literal));
+            text_add(ts->w, &fields, ", ", alone ? told_field(ts, segment) : SLICE_LIT("null"));
+            literal = SLICE_LIT("");
+        }
+    }
+    text_add(ts->w, &literals, ", ", TEXT(ts->w, "%q", literal));
+    if (fields.len > 0)
+        PUT(ts->w, "    [%q, [%s], [%s]],\n", part->name, literals, fields);
+}
+
+static void told(struct typescript *ts, const struct model_entity *entity)
+{
+    if (!is_read_in_part(entity))
+        return;
+    buf_text(ts->w->out, "  told: [\n");
+    for (size_t i = 0; i < keys_count(&entity->table->keys); i++)
+        told_part(ts, &entity->keys[i]);
+    for (size_t i = 0; i < entity->entry_count; i++) {
+        const struct model_entry *entry = &entity->entries[i];
+        for (size_t k = 0; entry_is_made(entity, entry) && k < keys_count(&entry->index->keys); k++)
+            told_part(ts, &entry->parts[k]);
+    }
+    buf_text(ts->w->out, "  ],\n");
 }
 
 // ---- The rest --------------------------------------------------------------------------------
@@ -268,6 +347,7 @@ void typescript_entity_kind(struct typescript *ts, const struct model_entity *en
         version++;
     if (version < entity->attribute_count)
         PUT(ts->w, "  version: %q,\n", entity->attributes[version].name);
+    told(ts, entity);
     buf_text(ts->w->out, "};\n");
     key_function(ts, entity);
 }

@@ -15,8 +15,23 @@ static struct slice called(struct typescript *ts, enum typescript_helper helper,
 
 // ---- Leaves ----------------------------------------------------------------------------------
 
+// A time in the form of its attribute; now() is written in milliseconds anyway.
+static struct slice time_form(struct typescript *ts, unsigned form, struct slice expr)
+{
+    if (form == MODEL_MILLISECONDS && slice_is(expr, "now.toISOString()"))
+        return expr;
+    return called(ts, TS_UTC, "utc",
+                  TEXT(ts->w,
+                       form == MODEL_SECONDS        ? "%s, 0"
+                       : form == MODEL_MILLISECONDS ? "%s, 3"
+                                                    : "%s, 6",
+                       expr));
+}
+
 struct slice typescript_normal(struct typescript *ts, unsigned normal, struct slice expr)
 {
+    if ((normal & MODEL_TIMES) != 0)
+        return time_form(ts, normal & MODEL_TIMES, expr);
     // Inner calls first: what is trimmed is then written in capitals, or in small letters.
     if ((normal & MODEL_TRIM) != 0)
         expr = called(ts, TS_TRIM, "trim", expr);
@@ -42,14 +57,16 @@ static struct slice param(struct typescript *ts, const struct model_expr *expr,
     return TEXT(ts->w, "params%s", typescript_dot(ts, access->params[expr->param].name));
 }
 
-// A parameter is normalised as the attribute of the same name is.
+// A parameter is normalised as the attribute of the same name is, or by its own type.
 static struct slice param_expr(struct typescript *ts, const struct model_expr *expr,
                                const struct model_access *access)
 {
     const struct model_attribute *attribute = NULL;
     for (size_t i = 0; i < access->entity_count && attribute == NULL; i++)
         attribute = model_entity_attribute(access->entities[i], access->params[expr->param].name);
-    return typescript_normal(ts, attribute == NULL ? 0 : attribute->normal,
+    return typescript_normal(ts,
+                             attribute != NULL ? attribute->normal
+                                               : model_type_form(access->params[expr->param].type),
                              param(ts, expr, access));
 }
 

@@ -1,6 +1,8 @@
 // The client of one table: a member for each entity, a method for each access pattern.
 #include "generate/typescript.h"
 
+#include "guard/projected.h"
+
 // ---- Conditions ------------------------------------------------------------------------------
 
 static const char *operator_text(enum model_op op)
@@ -38,11 +40,33 @@ static struct slice params(struct typescript *ts, const struct model_access *acc
     return access->param_count == 0 ? list : TEXT(ts->w, "params: { %s }", list);
 }
 
+// "a" | "b": the attributes that items have which are read through the index.
+static struct slice projected_names(struct typescript *ts, const struct model_access *access,
+                                    const struct model_entity *entity, enum model_projected wanted)
+{
+    struct slice names = {NULL, 0};
+    for (size_t i = 0; i < entity->attribute_count; i++) {
+        if (model_projected_has(entity, access->index, &entity->attributes[i]) == wanted)
+            text_add(ts->w, &names, " | ", TEXT(ts->w, "%q", entity->attributes[i].name));
+    }
+    return names;
+}
+
+// An entity, or what an index has of it.
 static struct slice one_result(struct typescript *ts, const struct model_access *access,
                                const struct model_entity *entity)
 {
-    bool partial = access->index != NULL && access->index->projection != MODEL_PROJECT_ALL;
-    return TEXT(ts->w, partial ? "Partial<%s>" : "%s", typescript_entity(ts, entity));
+    struct slice name = typescript_entity(ts, entity);
+    struct slice part = {NULL, 0};
+    if (!model_access_partial(access))
+        return name;
+    struct slice always = projected_names(ts, access, entity, MODEL_PROJECTED_ALWAYS);
+    struct slice perhaps = projected_names(ts, access, entity, MODEL_PROJECTED_PERHAPS);
+    if (always.len > 0 || perhaps.len == 0)
+        part = TEXT(ts->w, "Pick<%s, %s>", name, always.len > 0 ? always : SLICE_LIT("never"));
+    if (perhaps.len > 0)
+        text_add(ts->w, &part, " & ", TEXT(ts->w, "Partial<Pick<%s, %s>>", name, perhaps));
+    return part;
 }
 
 // An entity, or one of several with its name: { entity: "User"; item: User } | ….
@@ -73,11 +97,15 @@ static void pattern_object(struct typescript *ts, const struct model_access *acc
         slice_str(access->consistent ? "        consistent: true,\n" : ""));
     if (access->limit > 0)
         PUT(ts->w, "        limit: %s,\n", text_u64(ts->w, access->limit));
-    PUT(ts->w, "      },\n      (kind, item) => %s,\n    )%s;\n",
-        slice_str(access->entity_count == 1
-                      ? "attributesOf(kind, item)"
-                      : "({ entity: kind.name, item: attributesOf(kind, item) }) as never"),
+    PUT(ts->w,
+        access->entity_count == 1 ? "      },\n      (kind, item) => %s(kind, item),\n    )%s;\n"
+                                  : "      },\n      (kind, item) => ({ entity: kind.name, item: "
+                                    "%s(kind, item) }) as never,\n"
+                                    "    )%s;\n",
+        slice_str(model_access_partial(access) ? "partOf" : "attributesOf"),
         slice_str(access->one ? ".first()" : ""));
+    if (model_access_partial(access))
+        ts->used |= 1U << TS_TOLD;
 }
 
 static void get_body(struct typescript *ts, const struct model_access *access)

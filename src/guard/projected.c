@@ -103,7 +103,10 @@ static void look_in_part(struct visitor *visitor, const struct model_key_part *p
         // Where one field ends and the next begins, nobody can tell.
         bool alone = (i == 0 || segment[-1].expr == NULL) &&
                      (i + 1 == part->template->segment_count || segment[1].expr == NULL);
-        const struct model_expr *path = alone ? model_segment_path(segment) : NULL;
+        const struct model_expr *path =
+            alone && (part->template->bare || model_segment_tells(segment))
+                ? model_segment_path(segment)
+                : NULL;
         enum model_projected told =
             is_always_clear(part->template) ? MODEL_PROJECTED_ALWAYS : MODEL_PROJECTED_PERHAPS;
         if (path != NULL && path->step_count == 1 && path->attribute == search->attribute &&

@@ -92,6 +92,20 @@ const struct model_expr *model_segment_path(const struct model_segment *segment)
     return expr != NULL && expr->kind == MODEL_EXPR_PATH ? expr : NULL;
 }
 
+bool model_segment_tells(const struct model_segment *segment)
+{
+    const struct model_expr *path = model_segment_path(segment);
+    const struct model_type *type = path == NULL ? NULL : model_path_type(path);
+    const struct model_expr *inner = segment->expr;
+    if (is_call(inner, MODEL_FN_ESCAPE) || is_call(inner, MODEL_FN_FORBID))
+        inner = inner->args[0];
+    if (path == NULL)
+        return false;
+    return type == NULL || model_type_stores(type, VALUE_S)
+               ? inner == path
+               : model_type_stores(type, VALUE_N) || model_type_stores(type, VALUE_BOOL);
+}
+
 // The next piece of a key by its template: *at is the first segment of a run of fields, or a
 // literal, and moves behind it.
 struct walk {
@@ -195,31 +209,26 @@ static struct slice unescaped(struct slice text, struct arena *arena)
 }
 
 // A field's text as its attribute stores it. Padding is taken away from numbers only: whether a
-// text had zeros of its own, nobody knows, so that a padded text is not read.
+// text had zeros of its own, nobody knows, so that a padded text is not read; neither is binary.
 static bool read_field(const struct model_segment *segment, const struct model_expr *path,
                        struct slice text, struct arena *arena, struct model_match *match)
 {
     const struct model_type *type = model_path_type(path);
-    const struct model_expr *expr = segment->expr;
     struct slice value = VALUE_NONE;
-    if (is_call(expr, MODEL_FN_ESCAPE)) {
+    if (!model_segment_tells(segment))
+        return true;
+    if (is_call(segment->expr, MODEL_FN_ESCAPE)) {
         text = unescaped(text, arena);
         if (text.ptr == NULL)
             return false;
     }
-    if (is_call(expr, MODEL_FN_ESCAPE) || is_call(expr, MODEL_FN_FORBID))
-        expr = expr->args[0];
     if (type == NULL || model_type_stores(type, VALUE_S)) {
-        if (expr != path)
-            return true;
         value = model_string(arena, text);
     } else if (model_type_stores(type, VALUE_N)) {
         if (number_of_text(text, arena, &value) != EVAL_OK)
             return false;
-    } else if (model_type_stores(type, VALUE_BOOL)) {
-        value = bool_of_text(text);
     } else {
-        return true; // binary, which is not worth reading
+        value = bool_of_text(text);
     }
     if (value.len == 0)
         return false;

@@ -41,5 +41,7 @@ MUST_CHECK bool model_template_match(const struct model_template *template, stru
 
 // The attribute path that a segment's expression shows as it is or padded, or NULL.
 const struct model_expr *model_segment_path(const struct model_segment *segment);
+// Whether the attribute's value can be read back out of a key: not that of a padded text.
+bool model_segment_tells(const struct model_segment *segment);
 
 #endif

@@ -121,8 +121,9 @@ static bool write_response(struct batch_call *batch, struct json_writer *w,
     json_open_object(w);
     if (statement->failure != ERR_NONE)
         write_error(w, statement);
-    // A statement that failed before it was tried names no table.
-    if (was_tried(statement))
+    // A statement that failed before it was tried names no table, nor does one that is wrong.
+    if (was_tried(statement) && statement->failure != ERR_VALIDATION &&
+        statement->failure != ERR_EMPTY_KEY)
         json_put_string(w, "TableName", statement->table->name);
     if (statement->failure == ERR_NONE && statement->read.item.len > 0) {
         json_name(w, "Item");

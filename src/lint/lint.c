@@ -115,6 +115,9 @@ static const struct lint_rule rules[] = {
     {"L034", "partial-items", SEVERITY_NOTE, "an access pattern reads an index that has only a part of its items",
      "What the index does not project is missing in the answer, except for what its keys tell. Generated types say so, but whoever expects whole items finds gaps.",
      "Project what the pattern needs, or read the rest by key.", .access = lint_partial_items},
+    {"L035", "blind-filter", SEVERITY_WARNING, "a filter looks at an attribute that its index does not have",
+     "An index shows a filter only what it projects; what is missing there is missing for every item. The pattern then finds nothing, or all, whatever the items hold.",
+     "Project the attribute, or put it into the key of the index.", .access = lint_blind_filter},
 };
 // clang-format on
 

@@ -305,3 +305,35 @@ void lint_partial_items(struct lint *lint, const struct model_access *access)
                       SLICE_FMT(access->index->name));
     }
 }
+
+// ---- L035 ----------------------------------------------------------------------------------
+
+// What keys tell does not help here: a filter sees attributes only.
+static bool index_shows(const struct model_access *access, struct slice name)
+{
+    const struct key_schema *keys[] = {&access->table->keys, &access->index->keys};
+    for (size_t i = 0; i < access->index->include_count; i++) {
+        if (slice_equal(access->index->include[i], name))
+            return true;
+    }
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        for (size_t k = 0; k < keys[i]->hash_count + keys[i]->range_count; k++) {
+            if (slice_equal(keys[i]->parts[k].name, name))
+                return true;
+        }
+    }
+    return false;
+}
+
+void lint_blind_filter(struct lint *lint, const struct model_access *access)
+{
+    for (size_t i = 0; model_access_partial(access) && i < access->filter_count; i++) {
+        struct slice name = access->filters[i].steps[0];
+        if (!index_shows(access, name))
+            lint_find(lint, access->at,
+                      lint_text(lint, "project (%.*s) in %.*s", SLICE_FMT(name),
+                                SLICE_FMT(access->index->name)),
+                      "%.*s filters by %.*s, which %.*s does not have", SLICE_FMT(access->name),
+                      SLICE_FMT(name), SLICE_FMT(access->index->name));
+    }
+}

@@ -108,7 +108,8 @@ lint_judge_entity lint_duplicate_index, lint_write_amplification, lint_outsider;
 lint_judge_attribute lint_ttl_not_epoch, lint_unique_as_written, lint_unique_optional,
     lint_unbounded_list, lint_ttl_unnamed;
 lint_judge_access lint_filter_discards, lint_whole_partition, lint_mixed_collection,
-    lint_open_prefix, lint_order_without_sort, lint_one_not_unique, lint_partial_items;
+    lint_open_prefix, lint_order_without_sort, lint_one_not_unique, lint_partial_items,
+    lint_blind_filter;
 lint_judge_key lint_hot_partition, lint_few_partitions, lint_constant_sort, lint_number_as_text,
     lint_narrow_pad, lint_deprecated_in_key;
 lint_judge_key lint_mutable_key, lint_time_only_key, lint_key_not_immutable;

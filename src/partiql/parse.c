@@ -392,15 +392,12 @@ static bool parse_definition(struct statement_parser *s)
                             table ? "Table" : "Index");
 }
 
-// Anything else is an expression, which does nothing.
+// Anything else is an expression, which does nothing. It is told what it is.
 static bool parse_other(struct statement_parser *s)
 {
-    if (pql_parse_expr(&s->p) == NULL)
-        return false;
-    (void)pql_refuse_later(&s->p, NULL,
-                           "Statement wasn't well formed, can't be processed: Expected data "
-                           "manipulation");
-    return true;
+    const struct pql_node *node = pql_parse_expr(&s->p);
+    return node != NULL &&
+           pql_refuse_later(&s->p, NULL, "Unsupported operation: %s", pql_node_operation(node));
 }
 
 static bool parse_statement(struct statement_parser *s)

@@ -131,17 +131,29 @@ bool pql_token_text(struct pql_parser *parser, const struct pql_token *token, st
 const char *pql_node_name(enum pql_node_kind kind)
 {
     static const char *const names[] = {
-#define X(kind, text, op) text,
+#define X(kind, text, operation, op) text,
         PQL_NODE_LIST(X)
 #undef X
     };
     return names[kind];
 }
 
+const char *pql_node_operation(const struct pql_node *node)
+{
+    static const char *const names[] = {
+#define X(kind, text, operation, op) operation,
+        PQL_NODE_LIST(X)
+#undef X
+    };
+    if (node->kind == NODE_PATH && node->path.count == 1)
+        return "Id";
+    return node->token->kind == PQL_QUESTION ? "Parameter" : names[node->kind];
+}
+
 enum expr_op pql_node_op(enum pql_node_kind kind)
 {
     static const enum expr_op ops[] = {
-#define X(kind, text, op) op,
+#define X(kind, text, operation, op) op,
         PQL_NODE_LIST(X)
 #undef X
     };

@@ -14,39 +14,39 @@ enum { PQL_DEPTH = 64 };
 
 // ---- Syntax tree ------------------------------------------------------------------------------
 
-// X(kind, how messages name it, what it is in expr).
+// X(kind, how messages name it, how they name it where it is a statement, what it is in expr).
 #define PQL_NODE_LIST(X)                                                                           \
-    X(VALUE, "Literal", OP_UNKNOWN) /* a scalar or a parameter: `value` */                         \
-    X(LIST, "List", OP_UNKNOWN)                                                                    \
-    X(BAG, "Bag", OP_UNKNOWN)                                                                      \
-    X(MAP, "Struct", OP_UNKNOWN) /* each part has a `key` */                                       \
-    X(MISSING, "MISSING", OP_UNKNOWN)                                                              \
-    X(PATH, "VariableReference", OP_UNKNOWN)                                                       \
-    X(CALL, "Call", OP_UNKNOWN)                                                                    \
-    X(AND, "and", OP_AND)                                                                          \
-    X(OR, "or", OP_OR)                                                                             \
-    X(NOT, "not", OP_NOT)                                                                          \
-    X(EQ, "=", OP_EQ)                                                                              \
-    X(NE, "<>", OP_NE)                                                                             \
-    X(LT, "<", OP_LT)                                                                              \
-    X(LE, "<=", OP_LE)                                                                             \
-    X(GT, ">", OP_GT)                                                                              \
-    X(GE, ">=", OP_GE)                                                                             \
-    X(BETWEEN, "between", OP_BETWEEN)                                                              \
-    X(IN, "in", OP_IN)      /* the operand, then the members */                                    \
-    X(IS, "is", OP_UNKNOWN) /* the operand; `types` */                                             \
-    X(LIKE, "like", OP_UNKNOWN)                                                                    \
-    X(PLUS, "+", OP_PLUS)                                                                          \
-    X(MINUS, "-", OP_MINUS)                                                                        \
-    X(POSITIVE, "+", OP_UNKNOWN)                                                                   \
-    X(NEGATE, "-", OP_UNKNOWN)                                                                     \
-    X(TIMES, "*", OP_UNKNOWN)                                                                      \
-    X(DIVIDE, "/", OP_UNKNOWN)                                                                     \
-    X(MODULO, "%", OP_UNKNOWN)                                                                     \
-    X(CONCAT, "||", OP_UNKNOWN)
+    X(VALUE, "Literal", "Lit", OP_UNKNOWN) /* a scalar or a parameter: `value` */                  \
+    X(LIST, "List", "List", OP_UNKNOWN)                                                            \
+    X(BAG, "Bag", "Bag", OP_UNKNOWN)                                                               \
+    X(MAP, "Struct", "Struct", OP_UNKNOWN) /* each part has a `key` */                             \
+    X(MISSING, "MISSING", "Missing", OP_UNKNOWN)                                                   \
+    X(PATH, "VariableReference", "Path", OP_UNKNOWN)                                               \
+    X(CALL, "Call", "Call", OP_UNKNOWN)                                                            \
+    X(AND, "and", "And", OP_AND)                                                                   \
+    X(OR, "or", "Or", OP_OR)                                                                       \
+    X(NOT, "not", "Not", OP_NOT)                                                                   \
+    X(EQ, "=", "Eq", OP_EQ)                                                                        \
+    X(NE, "<>", "Ne", OP_NE)                                                                       \
+    X(LT, "<", "Lt", OP_LT)                                                                        \
+    X(LE, "<=", "Lte", OP_LE)                                                                      \
+    X(GT, ">", "Gt", OP_GT)                                                                        \
+    X(GE, ">=", "Gte", OP_GE)                                                                      \
+    X(BETWEEN, "between", "Between", OP_BETWEEN)                                                   \
+    X(IN, "in", "InCollection", OP_IN) /* the operand, then the members */                         \
+    X(IS, "is", "IsType", OP_UNKNOWN)  /* the operand; `types` */                                  \
+    X(LIKE, "like", "Like", OP_UNKNOWN)                                                            \
+    X(PLUS, "+", "Plus", OP_PLUS)                                                                  \
+    X(MINUS, "-", "Minus", OP_MINUS)                                                               \
+    X(POSITIVE, "+", "Pos", OP_UNKNOWN)                                                            \
+    X(NEGATE, "-", "Neg", OP_UNKNOWN)                                                              \
+    X(TIMES, "*", "Times", OP_UNKNOWN)                                                             \
+    X(DIVIDE, "/", "Divide", OP_UNKNOWN)                                                           \
+    X(MODULO, "%", "Mod", OP_UNKNOWN)                                                              \
+    X(CONCAT, "||", "Concat", OP_UNKNOWN)
 
 enum pql_node_kind {
-#define X(kind, text, op) NODE_##kind,
+#define X(kind, text, operation, op) NODE_##kind,
     PQL_NODE_LIST(X)
 #undef X
         NODE_KINDS
@@ -77,6 +77,8 @@ struct pql_node {
 };
 
 const char *pql_node_name(enum pql_node_kind kind);
+// What it is called as a statement of its own.
+const char *pql_node_operation(const struct pql_node *node);
 // Its operator in expr, or OP_UNKNOWN.
 enum expr_op pql_node_op(enum pql_node_kind kind);
 
@@ -243,14 +245,28 @@ struct pql_where {
     bool *used; // by a key condition that says all of it
 };
 
+// One term as a comparison of a key attribute with constants.
+struct pql_key_term {
+    enum key_op op; // KEY_NONE if it is none
+    struct slice values[2];
+};
+
+bool pql_is_attribute(const struct pql_node *node, struct slice name);
+// The term as a comparison of that attribute.
+MUST_CHECK bool pql_key_term(struct pql_where *where, const struct pql_node *node,
+                             struct slice name, struct pql_key_term *out);
+
 MUST_CHECK bool pql_where_init(struct pql_where *where, struct arena *arena, struct error *error,
                                const struct pql_node *root);
 // The ranges of a Query; *count stays 0 if the hash key is not tied down.
 MUST_CHECK bool pql_where_ranges(struct pql_where *where, const struct key_schema *keys,
                                  struct slice index_name, size_t *count, struct key_range **out);
-// "Overlapping conditions with range keys …", if there are in a Query.
-MUST_CHECK bool pql_where_check_or(struct pql_where *where, const struct key_schema *keys,
-                                   bool query);
+// The same where the clause is an OR and each of its branches ties the hash key down (branches.c);
+// and "Overlapping conditions with range keys …", if branches of one partition do.
+MUST_CHECK bool pql_where_branches(struct pql_where *where, const struct key_schema *keys,
+                                   struct slice index_name, size_t *count, struct key_range **out);
+// That error; always false.
+bool pql_refuse_overlap(struct pql_where *where);
 // The full primary key as an item; VALUE_NONE if it is not all there. A write wants each part once.
 MUST_CHECK bool pql_where_key(struct pql_where *where, const struct key_schema *keys, bool write,
                               struct slice *out);

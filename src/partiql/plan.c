@@ -34,45 +34,71 @@ bool pql_judge(struct arena *arena, struct partiql_tree *tree, struct error *err
 
 // ---- SELECT -------------------------------------------------------------------------------------
 
-static void reverse_ranges(struct partiql_plan *plan)
+static void reverse_ranges(struct key_range *ranges, size_t count)
 {
-    for (size_t i = 0; i < plan->range_count / 2; i++) {
-        struct key_range *a = &plan->ranges[i];
-        struct key_range *b = &plan->ranges[plan->range_count - 1 - i];
-        struct key_range swap = *a;
-        *a = *b;
-        *b = swap;
+    for (size_t i = 0; i < count / 2; i++) {
+        struct key_range swap = ranges[i];
+        ranges[i] = ranges[count - 1 - i];
+        ranges[count - 1 - i] = swap;
     }
+}
+
+static bool same_partition(const struct key_range *a, const struct key_range *b)
+{
+    return slice_equal(a->hash[0], b->hash[0]);
+}
+
+// Puts the ranges, which are in the order of their keys, into the one that is asked for.
+static void order_ranges(struct partiql_plan *plan, bool hash_descending)
+{
+    if (hash_descending)
+        reverse_ranges(plan->ranges, plan->range_count);
+    for (size_t i = 0, end; plan->reverse != hash_descending && i < plan->range_count; i = end) {
+        for (end = i + 1; end < plan->range_count; end++) {
+            if (!same_partition(&plan->ranges[i], &plan->ranges[end]))
+                break;
+        }
+        reverse_ranges(plan->ranges + i, end - i);
+    }
+}
+
+static bool check_order(struct planner *p, const struct pql_order *order)
+{
+    const struct partiql_plan *plan = p->plan;
+    if (!key_schema_has(target_keys(p), order->name))
+        return error_validation(p->error,
+                                "Variable reference %.*s in ORDER BY clause must be part of the "
+                                "primary key",
+                                SLICE_FMT(order->name));
+    return plan->range_count > 0 ||
+           error_validation(p->error, "Must have at least one non-optional hash key condition in "
+                                      "WHERE clause when using ORDER BY clause.");
 }
 
 // ORDER BY the sort key is the direction of the Query; by the partition key, the order of several.
 static bool plan_order(struct planner *p)
 {
     const struct pql_order *order = p->statement->tree->order;
-    const struct key_schema *keys = target_keys(p);
-    if (order != NULL && p->statement->tree->where == NULL)
+    struct partiql_plan *plan = p->plan;
+    const struct pql_order *by_hash = NULL;
+    const struct pql_order *by_range = NULL;
+    if (order == NULL)
+        return true;
+    if (p->statement->tree->where == NULL)
         return error_validation(p->error, "Must have WHERE clause in the statement when using "
                                           "ORDER BY clause.");
-    bool range_seen = false;
-    bool hash_seen = false;
     for (; order != NULL; order = order->next) {
-        if (!key_schema_has(keys, order->name))
-            return error_validation(p->error,
-                                    "Variable reference %.*s in ORDER BY clause must be part of "
-                                    "the primary key",
-                                    SLICE_FMT(order->name));
-        if (p->plan->range_count == 0)
-            return error_validation(p->error,
-                                    "Must have at least one non-optional hash key condition in "
-                                    "WHERE clause when using ORDER BY clause.");
-        bool hash = slice_equal(keys->parts[0].name, order->name);
-        if (hash && !hash_seen && order->descending)
-            reverse_ranges(p->plan);
-        if (!hash && !range_seen)
-            p->plan->reverse = order->descending;
-        hash_seen = hash_seen || hash;
-        range_seen = range_seen || !hash;
+        if (!check_order(p, order))
+            return false;
+        bool hash = slice_equal(target_keys(p)->parts[0].name, order->name);
+        const struct pql_order **by = hash ? &by_hash : &by_range;
+        *by = *by == NULL ? order : *by;
     }
+    if (by_hash == NULL && !same_partition(&plan->ranges[0], &plan->ranges[plan->range_count - 1]))
+        return error_validation(p->error, "Must have hash key in ORDER BY clause when more than "
+                                          "one hash key condition specified in WHERE clause.");
+    plan->reverse = by_range != NULL && by_range->descending;
+    order_ranges(plan, by_hash != NULL && by_hash->descending);
     return true;
 }
 
@@ -182,8 +208,9 @@ static bool plan_select(struct planner *p)
            pql_where_init(&where, p->arena, p->error, p->statement->tree->where) &&
            pql_where_ranges(&where, target_keys(p), index_name, &p->plan->range_count,
                             &p->plan->ranges) &&
-           pql_where_check_or(&where, target_keys(p), p->plan->range_count > 0) && plan_order(p) &&
-           plan_filter(p, &where) && plan_single(p);
+           pql_where_branches(&where, target_keys(p), index_name, &p->plan->range_count,
+                              &p->plan->ranges) &&
+           plan_order(p) && plan_filter(p, &where) && plan_single(p);
 }
 
 void partiql_project(const struct partiql_plan *plan, struct slice item,

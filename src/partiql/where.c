@@ -7,12 +7,6 @@
 
 #include <stdlib.h>
 
-// One term as a comparison of a key attribute with constants.
-struct key_term {
-    enum key_op op; // KEY_NONE if it is none
-    struct slice values[2];
-};
-
 // ---- Terms --------------------------------------------------------------------------------------
 
 static size_t count_terms(const struct pql_node *node)
@@ -74,7 +68,7 @@ struct expr_node *pql_where_rest(struct expr_builder *b, const struct pql_where 
 
 // ---- Comparisons of keys ------------------------------------------------------------------------
 
-static bool is_attribute(const struct pql_node *node, struct slice name)
+bool pql_is_attribute(const struct pql_node *node, struct slice name)
 {
     return node->kind == NODE_PATH && node->path.count == 1 &&
            slice_equal(node->path.steps[0].name, name);
@@ -100,15 +94,15 @@ static bool all_constant(const struct pql_node *first)
     return true;
 }
 
-static bool term_of(struct pql_where *where, const struct pql_node *node, struct slice name,
-                    struct key_term *out)
+bool pql_key_term(struct pql_where *where, const struct pql_node *node, struct slice name,
+                  struct pql_key_term *out)
 {
-    *out = (struct key_term){.op = KEY_NONE};
+    *out = (struct pql_key_term){.op = KEY_NONE};
     if (node->kind >= NODE_EQ && node->kind <= NODE_GE) {
-        bool mirrored = !is_attribute(node->first, name);
+        bool mirrored = !pql_is_attribute(node->first, name);
         const struct pql_node *attribute = mirrored ? node->last : node->first;
         const struct pql_node *constant = mirrored ? node->first : node->last;
-        if (!is_attribute(attribute, name) || !pql_is_constant(constant))
+        if (!pql_is_attribute(attribute, name) || !pql_is_constant(constant))
             return true;
         out->op = expr_key_op(pql_node_op(node->kind), mirrored);
         return pql_value(where->arena, constant, &out->values[0], where->error);
@@ -116,7 +110,7 @@ static bool term_of(struct pql_where *where, const struct pql_node *node, struct
     bool between = node->kind == NODE_BETWEEN;
     bool begins =
         node->kind == NODE_CALL && pql_word_is(node->name, "begins_with") && node->count == 2;
-    if ((!between && !begins) || !is_attribute(node->first, name) ||
+    if ((!between && !begins) || !pql_is_attribute(node->first, name) ||
         !all_constant(node->first->next))
         return true;
     out->op = between ? KEY_BETWEEN : KEY_BEGINS;
@@ -133,12 +127,12 @@ bool pql_refuse_key_type(struct error *error, const struct key_part *part)
 
 // Finds the first term on the key attribute with one of the operations, given as bits.
 static bool find_term(struct pql_where *where, const struct key_part *part, unsigned ops,
-                      struct key_term *out, size_t *at)
+                      struct pql_key_term *out, size_t *at)
 {
     for (size_t i = 0; i < where->count; i++) {
         if (where->used[i])
             continue;
-        if (!term_of(where, where->terms[i], part->name, out))
+        if (!pql_key_term(where, where->terms[i], part->name, out))
             return false;
         if (out->op == KEY_NONE || (ops >> out->op & 1) == 0)
             continue;
@@ -152,7 +146,7 @@ static bool find_term(struct pql_where *where, const struct key_part *part, unsi
         *at = i;
         return true;
     }
-    *out = (struct key_term){.op = KEY_NONE};
+    *out = (struct pql_key_term){.op = KEY_NONE};
     return true;
 }
 
@@ -193,13 +187,14 @@ static int compare_values(const void *a, const void *b)
     return value_compare(*(const struct slice *)a, *(const struct slice *)b);
 }
 
-// hash IN […] with constants: the values in order, each once.
+// hash IN […] with constants: the values in order. Two that are the same are two conditions on one
+// partition.
 static bool find_in(struct range_builder *b, const struct key_part *part)
 {
     struct pql_where *where = b->where;
     for (size_t i = 0; i < where->count; i++) {
         const struct pql_node *node = where->terms[i];
-        if (node->kind != NODE_IN || !is_attribute(node->first, part->name) ||
+        if (node->kind != NODE_IN || !pql_is_attribute(node->first, part->name) ||
             !all_constant(node->first->next))
             continue;
         if (node->count - 1 > LIMIT_IN_KEYS)
@@ -219,12 +214,12 @@ static bool find_in(struct range_builder *b, const struct key_part *part)
                 return false;
         }
         qsort(values, node->count - 1, sizeof(*values), compare_values);
-        for (size_t v = 0; v < node->count - 1; v++) {
-            if (v == 0 || !slice_equal(values[v], b->in_values[b->in_count - 1])) {
-                values[b->in_count++] = values[v];
-                b->in_values = values;
-            }
+        for (size_t v = 1; v < node->count - 1; v++) {
+            if (slice_equal(values[v], values[v - 1]))
+                return pql_refuse_overlap(where);
         }
+        b->in_values = values;
+        b->in_count = node->count - 1;
         where->used[i] = true;
         return true;
     }
@@ -235,7 +230,7 @@ static bool find_in(struct range_builder *b, const struct key_part *part)
 static bool find_hash(struct range_builder *b, bool *found)
 {
     const struct key_part *part = &b->keys->parts[0];
-    struct key_term term;
+    struct pql_key_term term;
     size_t at = 0;
     if (!find_term(b->where, part, 1u << KEY_EQ, &term, &at))
         return false;
@@ -254,8 +249,8 @@ static bool find_hash(struct range_builder *b, bool *found)
 static bool take_bounds(struct range_builder *b, const struct key_part *part)
 {
     struct pql_where *where = b->where;
-    struct key_term lower;
-    struct key_term upper;
+    struct pql_key_term lower;
+    struct pql_key_term upper;
     size_t lower_at = 0;
     size_t upper_at = 0;
     if (!find_term(where, part, 1u << KEY_GT | 1u << KEY_GE, &lower, &lower_at) ||
@@ -269,7 +264,7 @@ static bool take_bounds(struct range_builder *b, const struct key_part *part)
         where->used[lower_at] = lower.op == KEY_GE;
         where->used[upper_at] = upper.op == KEY_LE;
     } else if (lower.op != KEY_NONE || upper.op != KEY_NONE) {
-        const struct key_term *only = lower.op != KEY_NONE ? &lower : &upper;
+        const struct pql_key_term *only = lower.op != KEY_NONE ? &lower : &upper;
         range->op = only->op;
         range->bounds[0] = only->values[0];
         where->used[lower.op != KEY_NONE ? lower_at : upper_at] = true;
@@ -284,7 +279,7 @@ static bool find_range(struct range_builder *b)
     if (b->keys->range_count == 0)
         return true;
     const struct key_part *part = &b->keys->parts[1];
-    struct key_term term;
+    struct pql_key_term term;
     size_t at = 0;
     if (!find_term(where, part, 1u << KEY_EQ, &term, &at))
         return false;
@@ -332,134 +327,6 @@ bool pql_where_ranges(struct pql_where *where, const struct key_schema *keys,
     return true;
 }
 
-// ---- Branches of OR -----------------------------------------------------------------------------
-
-// Whether the sort key is compared in the branch of an OR, and if so, whether by what could be a
-// range of it.
-enum branch { BRANCH_FREE, BRANCH_MENTIONS, BRANCH_RANGE };
-
-static enum branch branch_of(struct pql_where *where, const struct pql_node *node,
-                             struct slice name)
-{
-    struct key_term term;
-    enum branch found = is_attribute(node, name) ? BRANCH_MENTIONS : BRANCH_FREE;
-    if (node->kind != NODE_AND && node->kind != NODE_OR && node->kind != NODE_NOT &&
-        node->first != NULL && term_of(where, node, name, &term) && term.op != KEY_NONE)
-        return BRANCH_RANGE;
-    for (const struct pql_node *part = node->first; part != NULL; part = part->next) {
-        enum branch own = branch_of(where, part, name);
-        if (node->kind == NODE_NOT && own == BRANCH_RANGE)
-            own = BRANCH_MENTIONS;
-        found = own > found ? own : found;
-    }
-    return found;
-}
-
-// Notes what the branch, of the partition, says of the sort key.
-struct partition {
-    struct slice hash; // VALUE_NONE if the whole OR is of one partition
-    bool ranges;
-    bool free;
-};
-
-static bool overlapping(struct pql_where *where)
-{
-    return error_validation(where->error,
-                            "Overlapping conditions with range keys are not supported in where "
-                            "clause");
-}
-
-// The partition that a branch is of, if it is of one: pk = constant AND ….
-static bool branch_hash(struct pql_where *where, const struct pql_node *branch,
-                        const struct key_part *part, struct slice *out)
-{
-    struct pql_where own;
-    *out = VALUE_NONE;
-    if (!pql_where_init(&own, where->arena, where->error, branch))
-        return false;
-    for (size_t i = 0; i < own.count && out->len == 0; i++) {
-        struct key_term term;
-        if (!term_of(&own, own.terms[i], part->name, &term))
-            return false;
-        if (term.op == KEY_EQ)
-            *out = term.values[0];
-    }
-    return true;
-}
-
-static size_t count_branches(const struct pql_node *node)
-{
-    size_t count = node->kind != NODE_OR;
-    for (const struct pql_node *part = node->first; node->kind == NODE_OR && part != NULL;
-         part = part->next)
-        count += count_branches(part);
-    return count;
-}
-
-struct partitions {
-    struct pql_where *where;
-    const struct key_schema *keys;
-    bool query;
-    bool scanned; // a branch is of no partition
-    size_t count;
-    struct partition *list;
-};
-
-// An OR in parentheses is no branch of the one around it: its branches are.
-static bool note_branches(struct partitions *all, const struct pql_node *node)
-{
-    struct slice hash = VALUE_NONE;
-    bool ok = true;
-    for (const struct pql_node *part = node->first; ok && node->kind == NODE_OR && part != NULL;
-         part = part->next)
-        ok = note_branches(all, part);
-    if (!ok || node->kind == NODE_OR || all->scanned)
-        return ok;
-    if (!all->query && !branch_hash(all->where, node, &all->keys->parts[0], &hash))
-        return false;
-    all->scanned = !all->query && hash.len == 0;
-    size_t at = 0;
-    while (at < all->count && !slice_equal(all->list[at].hash, hash))
-        at++;
-    all->count += at == all->count;
-    enum branch branch = branch_of(all->where, node, all->keys->parts[1].name);
-    struct partition *partition = &all->list[at];
-    *partition = (struct partition){.hash = hash,
-                                    .ranges = partition->ranges || branch == BRANCH_RANGE,
-                                    .free = partition->free || branch == BRANCH_FREE};
-    return true;
-}
-
-// The branches of an OR. Those of one partition either all speak of the sort key, or none does: a
-// partition is read once, by one range. Where they only say what it is not, nobody minds.
-static bool check_branches(struct pql_where *where, const struct pql_node *node,
-                           const struct key_schema *keys, bool query)
-{
-    struct partitions all = {.where = where, .keys = keys, .query = query};
-    all.list = arena_zalloc(where->arena, count_branches(node), sizeof(*all.list));
-    if (all.list == NULL)
-        return error_budget(where->error);
-    if (!note_branches(&all, node))
-        return false;
-    for (size_t i = 0; !all.scanned && i < all.count; i++) {
-        if (all.list[i].ranges && all.list[i].free)
-            return overlapping(where);
-    }
-    return true;
-}
-
-bool pql_where_check_or(struct pql_where *where, const struct key_schema *keys, bool query)
-{
-    if (keys->range_count == 0 || (!query && where->count != 1))
-        return true;
-    for (size_t i = 0; i < where->count; i++) {
-        if (where->terms[i]->kind == NODE_OR &&
-            !check_branches(where, where->terms[i], keys, query))
-            return false;
-    }
-    return true;
-}
-
 // ---- Full keys ----------------------------------------------------------------------------------
 
 static bool build_key(struct pql_where *where, const struct key_schema *keys,
@@ -482,7 +349,7 @@ bool pql_where_key(struct pql_where *where, const struct key_schema *keys, bool 
     struct slice values[2 * LIMIT_KEY_PARTS];
     *out = VALUE_NONE;
     for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
-        struct key_term term;
+        struct pql_key_term term;
         size_t at = 0;
         if (!find_term(where, &keys->parts[i], 1u << KEY_EQ, &term, &at))
             return false;

@@ -3,6 +3,7 @@
 #ifndef TABLES_REQUESTS_H
 #define TABLES_REQUESTS_H
 
+#include "base/limits.h"
 #include "json/shape.h"
 
 // ---- Members of many requests -----------------------------------------------------------------
@@ -52,7 +53,8 @@
 
 #define request_projection_members(X, T)                                                           \
     X(T, OPTIONAL, projection_type, "ProjectionType", ENUM("ALL", "INCLUDE", "KEYS_ONLY"))         \
-    X(T, OPTIONAL, non_key_attributes, "NonKeyAttributes", LIST_MIN(TEXT_OF(attribute_name), 1))
+    X(T, OPTIONAL, non_key_attributes, "NonKeyAttributes",                                         \
+      LIST_RANGE(TEXT_OF(attribute_name), 1, LIMIT_NON_KEY_ATTRIBUTES))
 
 #define request_provisioned_throughput_members(X, T)                                               \
     X(T, REQUIRED, write_capacity_units, "WriteCapacityUnits", LONG_MIN(1))                        \

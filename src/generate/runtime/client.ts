@@ -28,6 +28,13 @@ type Changed<T, Fixed extends keyof T> = {
 type Fit<T> = (value: unknown, item: Partial<T>, now: Date, put: boolean) => unknown;
 type Make<T> = (item: Partial<T>, now: Date) => unknown;
 
+/** What a key tells of attributes: the texts around its fields, and what each field is; no texts if it is one as it is. */
+type Told = readonly [
+  key: string,
+  literals: readonly string[],
+  fields: readonly (readonly [name: string, form: "value" | "text" | "escaped" | "number" | "boolean"] | null)[],
+];
+
 /** How an item of one kind comes about. */
 interface Kind<T extends object> {
   readonly name: string;
@@ -46,6 +53,8 @@ interface Kind<T extends object> {
   readonly renewed: readonly string[];
   readonly immutable: readonly string[];
   readonly version?: string;
+  /** Of kinds that are read through an index which has only a part of each item. */
+  readonly told?: readonly Told[];
 }
 
 interface Connection {
@@ -416,6 +425,51 @@ export class Pattern<T> implements AsyncIterable<T> {
     return undefined;
   }
 }
+//# told
+
+/** The texts of the fields of a key; undefined if it can be read in several ways. */
+function fieldsOf(key: string, literals: readonly string[]): string[] | undefined {
+  const count = (text: string, part: string): number => text.split(part).length - 1;
+  const [first = "", ...between] = literals;
+  const last = between.pop() ?? "";
+  for (const one of between) {
+    const expected = literals.reduce((sum, literal) => sum + count(literal, one), 0);
+    if (count(key, one) !== expected) return undefined;
+  }
+  if (!key.startsWith(first) || !key.endsWith(last)) return undefined;
+  const fields: string[] = [];
+  let rest = key.slice(first.length, key.length - last.length);
+  for (const one of between) {
+    const at = rest.indexOf(one, 1);
+    if (at < 0) return undefined;
+    fields.push(rest.slice(0, at));
+    rest = rest.slice(at + one.length);
+  }
+  return [...fields, rest];
+}
+
+function valueOf(text: string, form: string): unknown {
+  if (form === "boolean") return text === "true";
+  if (form === "number") return Number(text);
+  if (form === "text") return text;
+  return text.replace(/%([0-9A-F]{2})/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
+}
+
+/** The attributes of an item of which an index has only a part; its keys tell some of the others. */
+function partOf<T extends object>(kind: Kind<T>, item: Bag): T {
+  const attributes = attributesOf(kind, item) as Bag;
+  for (const [key, literals, fields] of kind.told ?? []) {
+    const value = item[key];
+    const texts = typeof value === "string" && literals.length > 0 ? fieldsOf(value, literals) : undefined;
+    for (const [place, field] of fields.entries()) {
+      if (field === null || attributes[field[0]] !== undefined) continue;
+      const text = texts?.[place];
+      if (field[1] === "value" && value !== undefined) attributes[field[0]] = value;
+      else if (text !== undefined && text !== "") attributes[field[0]] = valueOf(text, field[1]);
+    }
+  }
+  return attributes as T;
+}
 //# text
 
 /** A value as it stands in a key. */
@@ -550,6 +604,16 @@ function seconds(value: unknown): number | undefined {
   const offset = zone.length === 3 ? `${zone}:00` : zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone;
   const time = Date.parse(`${day}T${minutes}${second}${offset}`);
   return Number.isNaN(time) ? undefined : time / 1000;
+}
+//# utc time
+
+/** A time in UTC with that many digits of a second, as the server keeps it; what is no time stays. */
+function utc(value: unknown, digits: number): unknown {
+  const parts = typeof value === "string" ? TIME.exec(value) : null;
+  const time = parts?.[2] === undefined ? undefined : seconds(value);
+  if (parts === null || time === undefined) return value;
+  const fraction = (parts[4] ?? ".").padEnd(digits + 1, "0").slice(0, digits + 1);
+  return new Date(time * 1000).toISOString().slice(0, 19) + (digits > 0 ? fraction : "") + "Z";
 }
 //# timestamp text
 

@@ -267,6 +267,25 @@ MAYBE_UNUSED static const char *timestamp_text(struct PREFIX_memory *memory, int
     return join(memory, 1, text);
 }
 
+// A time in UTC with that many digits of a second, as the server keeps it; what is none stays.
+MAYBE_UNUSED static const char *utc(struct PREFIX_memory *memory, const char *time, size_t digits)
+{
+    int64_t seconds;
+    struct text out = text_new(memory);
+    if (time == NULL || strlen(time) < 17 || time[10] != 'T' || !seconds_of(time, &seconds))
+        return time;
+    const char *fraction = strchr(time, '.');
+    size_t given = fraction == NULL ? 0 : strspn(fraction + 1, "0123456789");
+    add(&out, timestamp_text(memory, seconds, 0), 19);
+    add(&out, ".", digits > 0 ? 1 : 0);
+    if (fraction != NULL)
+        add(&out, fraction + 1, given < digits ? given : digits);
+    for (size_t i = given; i < digits; i++)
+        add(&out, "0", 1);
+    add(&out, "Z", 1);
+    return finished(&out);
+}
+
 MAYBE_UNUSED static const char *now_text(struct PREFIX_memory *memory)
 {
     struct timespec now;

@@ -99,7 +99,7 @@ test('Limit and NextToken', async () => {
     for (const Limit of [1, 2, 3, 7, 8]) {
         const { all } = await pages(select, [S(p)], { Limit });
         assert.deepEqual(sks(all), [0, 1, 2, 3, 4, 5, 6]);
-        const both = await pages(`SELECT pk,sk FROM "${table}" WHERE pk IN [?,?] ORDER BY sk DESC`, [S(q), S(p)], { Limit });
+        const both = await pages(`SELECT pk,sk FROM "${table}" WHERE pk IN [?,?] ORDER BY pk, sk DESC`, [S(q), S(p)], { Limit });
         assert.deepEqual(sks(both.all), [6, 5, 4, 3, 2, 1, 0, 4, 3, 2, 1, 0]);
         const filtered = await pages(`${select} AND n<97`, [S(p)], { Limit });
         assert.deepEqual(sks(filtered.all), [4, 5, 6]);

@@ -155,6 +155,24 @@ async function orders(shop: ShopTable): Promise<void> {
   assert.equal((await shop.ordersByStatus({ status: "paid", day: "2030/01/03" }).first())?.orderId, "o3");
 }
 
+// An index of keys alone: these tell what they are made of, unless they can be read in several ways.
+async function parts(shop: ShopTable): Promise<void> {
+  const customerId = "22222222-2222-4333-8444-555555555555";
+  const total = { amount: 1, currency: "CHF" } as const;
+  const createdAt = "2031-05-01T12:00:00+02:00";
+  const made = await shop.Order.create({ customerId, orderId: "a", createdAt, total, lines: 7, note: "n" });
+  assert.equal(made.createdAt, "2031-05-01T10:00:00.000Z"); // as the server keeps it
+  await shop.Order.create({ customerId, orderId: "b#c", createdAt: "2031-05-02T10:00:00.5Z", total });
+  const found = await shop.ordersOfMonth({ month: "2031-05" }).all();
+  const lines: number | undefined = found[1]?.lines;
+  assert.equal(lines, 7);
+  const sure = { customerId };
+  assert.deepEqual(found, [sure, { ...sure, createdAt: "2031-05-01T10:00:00.000Z", status: "open", lines: 7, orderId: "a" }]);
+  if (shop.tableName !== "shop") return;
+  const answer = await fetch(`${process.argv[2]}/v1/shop/ordersOfMonth?month=2031-05`);
+  assert.deepEqual(((await answer.json()) as { items: unknown }).items, found); // the server reads the same
+}
+
 async function lines(shop: ShopTable): Promise<void> {
   const paid = { amount: 1, currency: "EUR" } as const;
   for (const line of [2, 10, 1]) await shop.OrderLine.create({ orderId: "o1", line, productId: "p1", paid });
@@ -208,6 +226,7 @@ for (const [kind, name] of [["plain", "shop-plain"], ["guarded", "shop"]] as con
   await test(`${kind}: customers`, () => customers(shop));
   await test(`${kind}: changes`, () => changes(shop));
   await test(`${kind}: orders`, () => orders(shop));
+  await test(`${kind}: parts`, () => parts(shop));
   await test(`${kind}: lines`, () => lines(shop));
   await test(`${kind}: others`, () => others(shop, counters));
 }

@@ -107,6 +107,12 @@ static void test_others(dolmen *db)
     CHECK(strstr(item, "\"GSI2SK\":{\"S\":\"2026/01/02#o1\"}") != NULL &&
           strstr(item, "\"19.99\"") != NULL);
 
+    // Times are brought into the form in which the server keeps them.
+    struct shop_order early = {
+        .customer_id = "c", .order_id = "o2", .created_at = "2026-01-02T03:04:05.5+01:00"};
+    shop_order_complete(&memory, &early);
+    CHECK(strcmp(early.created_at, "2026-01-02T02:04:05.500Z") == 0);
+
     struct shop_order_line line = {.order_id = "o1", .line = 7, .product_id = "p1"};
     CHECK(strcmp(shop_order_line_key(&memory, &line),
                  "{\"PK\":{\"S\":\"ORDER#o1\"},\"SK\":{\"S\":\"LINE#0007\"}}") == 0);

@@ -206,30 +206,71 @@ class World:
             return []
         return [term for part in tree[1] for term in self.terms(part)] if tree[0] == 'and' else [unwrap(tree)]
 
-    def overlaps(self, tree, hash_name, sort):
-        terms = self.terms(tree)
-        queried = self.queried(terms, hash_name)
-        if not queried and not (len(terms) == 1 and terms[0][0] == 'or'):
+    def interval(self, tree, sort):
+        """The values that fit a term on the sort key: (from, without it, to, without it)."""
+        if tree[0] == 'between':
+            return order(tree[2][1]), False, order(tree[3][1]), False
+        if tree[0] == 'call':
+            prefix = order(tree[2][1][1])
+            return prefix, False, prefix + b'\xff' * 8, False
+        path = ('path', (sort,))
+        sign = tree[1] if tree[2] == path else {'<': '>', '<=': '>=', '>': '<', '>=': '<='}.get(tree[1], tree[1])
+        value = order((tree[3] if tree[2] == path else tree[2])[1])
+        return (value if sign in ('=', '>', '>=') else None, sign == '>', value if sign in ('=', '<', '<=') else None, sign == '<')
+
+    def meet(self, one, other, sort):
+        """Whether two branches of one partition are refused."""
+        kinds = {self.branch(one, sort), self.branch(other, sort)}
+        if 1 in kinds or kinds == {0}:
             return False
-        for term in terms:
+        if kinds == {0, 2}:
+            return True
+        ranges = [[self.interval(t, sort) for t in self.terms(part) if t[0] in ('cmp', 'between', 'call') and
+                   self.constant_term(t, sort, ('=', '<', '<=', '>', '>='))] for part in (one, other)]
+        return bool(ranges[0] and ranges[1]) and not any(before(a, b) or before(b, a) for a in ranges[0] for b in ranges[1])
+
+    def partitions(self, tree, hash_name):
+        """The first OR each of whose branches names a partition, as (branch, partition); None if there is none, or it is given anyway."""
+        terms = self.terms(tree)
+        for term in terms if not self.queried(terms, hash_name) else []:
             if term[0] != 'or':
                 continue
-            groups = {}
-            for part in flat(term):
-                own = None
-                if not queried:
-                    found = [c for t in self.terms(part) for c in [self.constant_term(t, hash_name, ('=',))] if c is not None]
-                    if not found:
-                        groups = {}
-                        break
-                    own = repr(found[0])
-                groups.setdefault(own, set()).add(self.branch(part, sort))
-            if any({0, 2} <= group for group in groups.values()):
-                return True
-        return False
+            found = [(part, [c for t in self.terms(part) for c in [self.constant_term(t, hash_name, ('=',))] if c is not None]) for part in flat(term)]
+            if all(named for _, named in found):
+                return term, [(part, repr(named[0])) for part, named in found]
+        return None
+
+    def overlaps(self, tree, hash_name, sort):
+        terms = self.terms(tree)
+        groups = {}
+        chosen, named = self.partitions(tree, hash_name) or (None, [])
+        if self.queried(terms, hash_name) or chosen:
+            for i, term in enumerate(terms):
+                groups[i] = flat(term) if term[0] == 'or' and term is not chosen else []
+        for part, own in named:
+            groups.setdefault(own, []).append(part)
+        tied = any(self.constant_term(t, hash_name, ('=',)) is not None for t in terms)
+        lists = [t[2] for t in terms if t[0] == 'in' and t[1] == (hash_name,)]
+        if not tied and lists and len({repr(value) for value in lists[0]}) < len(lists[0]):
+            return True
+        return any(self.meet(one, other, sort) for group in groups.values() for i, one in enumerate(group) for other in group[:i])
 
     def queried(self, terms, hash_name):
         return any(self.constant_term(t, hash_name, ('=',)) is not None or (t[0] == 'in' and t[1] == (hash_name,)) for t in terms)
+
+    def several_partitions(self, tree, hash_name):
+        return not any(self.constant_term(t, hash_name, ('=',)) is not None for t in self.terms(tree))
+
+    def branches(self, hash_name, sort):
+        """An OR whose branches name their partitions, and often a range of the sort key."""
+        parts = []
+        for _ in range(self.random.randrange(2, 5)):
+            own = [('cmp', '=', ('path', (hash_name,)), ('value', self.key()['pk'] if hash_name == 'pk' else self.attribute('g')))]
+            for chance in (0.8, 0.2):
+                if self.chance(chance):
+                    own.append(self.on_key(sort, self.sort if sort == 'sk' else 'N'))
+            parts.append(('and', own) if len(own) > 1 else own[0])
+        return ('or', parts)
 
     # ---- Statements ------------------------------------------------------------------------------
 
@@ -257,11 +298,18 @@ class World:
                 both = [tied, tree] if self.chance(0.7) else [tied, self.on_key(sort, self.sort if sort == 'sk' else 'N'), tree]
                 self.random.shuffle(both)
                 tree = ('and', both)
+            elif self.chance(0.4):
+                tree = self.branches(hash_name, sort) if self.chance(0.7) else ('and', [self.branches(hash_name, sort), tree])
             parts += [text.word('WHERE'), text.condition(tree)]
-        reverse = None
-        if tree is not None and self.queried(self.terms(tree), hash_name) and self.chance(0.3):
-            reverse = self.chance(0.5)
-            parts += [text.word('ORDER'), text.word('BY'), text.name(sort), text.word('DESC') if reverse else self.pick('', text.word('ASC'))]
+        descending = None
+        queried = tree is not None and (self.queried(self.terms(tree), hash_name) or self.partitions(tree, hash_name) is not None)
+        if queried and self.chance(0.3):
+            descending = {sort: self.chance(0.5)}
+            if self.several_partitions(tree, hash_name) or self.chance(0.2):
+                descending = {hash_name: self.chance(0.5), **descending}
+            orders = [text.join(text.name(n), text.word('DESC')) if down else text.join(text.name(n), *self.pick([], [text.word('ASC')]))
+                      for n, down in descending.items()]
+            parts += [text.word('ORDER'), text.word('BY'), ', '.join(orders)]
         request = {'Statement': text.join(*[p for p in parts if p]), **({'Parameters': text.parameters} if text.parameters else {})}
         if self.chance(0.3):
             request['Limit'] = self.random.randrange(1, 20)
@@ -270,8 +318,7 @@ class World:
             if tree is not None and (faulty(tree) or self.overlaps(tree, hash_name, sort)):
                 raise Refused(VALIDATION)
             has = {'pk', 'sk', hash_name, sort, *projected}
-            query = tree is not None and self.queried(self.terms(tree), hash_name)
-            if index and query and not names(tree) <= has:
+            if index and queried and not names(tree) <= has:
                 raise Refused(VALIDATION)
             wanted = {steps[0] for steps in outputs or []}
             if index == 'gsi' and not wanted <= has:
@@ -286,7 +333,7 @@ class World:
                 if tree is None or holds(tree, view):
                     found.append((shown(view, outputs), item))
             return found
-        return request, expected, (hash_name, sort, reverse)
+        return request, expected, descending
 
     def outputs(self):
         """Paths of different attributes and ends."""
@@ -439,7 +486,7 @@ class World:
             self.items[self.identity(key)] = item
 
     def check_select(self):
-        request, expected, (hash_name, sort, reverse) = self.select()
+        request, expected, descending = self.select()
         result = self.ask('ExecuteStatement', request, expected)
         if result is None:
             return
@@ -449,10 +496,14 @@ class World:
             answer = self.api.call('ExecuteStatement', {**request, 'NextToken': answer['NextToken']})
             items += answer['Items']
         same(items, [row for row, _ in rows], request)
-        if reverse is not None and len({item[hash_name]['S'] for _, item in rows}) == 1 and all(sort in row for row in items):
-            values = [order(row[sort]) for row in items]
-            if values != sorted(values, reverse=reverse):
-                raise Wrong(f'not in order\n    {request}\n    {items}')
+        if descending is None or not all(name in row for name in descending for row in items):
+            return
+        values = [[order(row[name]) for name in descending] for row in items]
+        wanted = values
+        for at, down in reversed(list(enumerate(descending.values()))):
+            wanted = sorted(wanted, key=lambda row: row[at], reverse=down)
+        if values != wanted:
+            raise Wrong(f'not in order\n    {request}\n    {items}')
 
     def check_write(self):
         request, key, run, asked = self.write()
@@ -595,6 +646,11 @@ def unwrap(tree):
     while tree[0] == 'not' and tree[1][0] == 'not':
         tree = tree[1][1]
     return tree
+
+
+def before(a, b):
+    """Whether all values of one interval are smaller than those of the other."""
+    return None not in (a[2], b[0]) and (a[2] < b[0] or (a[2] == b[0] and (a[3] or b[1])))
 
 
 def flat(tree):

@@ -128,12 +128,41 @@ static void test_no_table(void **state)
     fixture_release(&fixture);
 }
 
+// A pattern over an index of keys: required is what keys always tell, and what they cannot tell is
+// not there. Whether a padded text had zeros of its own, nobody knows.
+static void test_part_of_an_item(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    struct buf out;
+    fixture_init(&fixture,
+                 "table one { key PK, SK  index Gix (GPK, GSK) project keys  type Kind }\n"
+                 "entity Thing {\n"
+                 "  PK = \"T#{id}\"  SK = \"T\"  Gix = \"{code:pad(5)}\", "
+                 "\"{rank:pad(5)}#{name}\"\n"
+                 "  id uuid  code string  rank number  name string  other string }\n"
+                 "access byCode(code) = Thing via Gix\n"
+                 "table two { key id  type Kind }\n"
+                 "entity Thing of two { id string }\n");
+    buf_init(&out, 1 << 20);
+    write_document(&fixture, 1, &out);
+    check_has(&out,
+              (const char *const[]){
+                  "\"items\":{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\","
+                  "\"format\":\"uuid\"},\"rank\":{\"type\":\"number\"},\"name\":{\"type\":"
+                  "\"string\"}},\"required\":[\"id\"]}",
+                  NULL});
+    buf_release(&out);
+    fixture_release(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_table),
         cmocka_unit_test(test_two_tables),
         cmocka_unit_test(test_no_table),
+        cmocka_unit_test(test_part_of_an_item),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

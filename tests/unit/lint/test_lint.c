@@ -267,6 +267,14 @@ static const struct smell smells[] = {
      "table shop { key id  index byDay (day) project (title, note, size) for all }\n"
      "entity Thing { id uuid  day date  title string  note string  size number? }\n"
      "access ofDay(day) = Thing via byDay\n"},
+    {"L035",
+     "table shop { key id  index byDay (day) project (title) for all }\n"
+     "entity Thing { id uuid  day date  title string  size number }\n"
+     "access large(day, least: number) = Thing via byDay filter title exists and size > least\n",
+     "large filters by size, which byDay does not have",
+     "table shop { key id  index byDay (day) project (title, size) for all }\n"
+     "entity Thing { id uuid  day date  title string  size number }\n"
+     "access large(day, least: number) = Thing via byDay filter title exists and size > least\n"},
 };
 
 struct run {

@@ -95,6 +95,10 @@ static void run(struct fixture *fixture, const char *text, struct buf *out)
     "multi-attribute RANGE keys."
 #define OVERLAPPING "Overlapping conditions with range keys are not supported in where clause"
 
+#define HASH_KEY                                                                                   \
+    "Must have hash key in ORDER BY clause when more than one hash key condition specified in "    \
+    "WHERE clause."
+
 static const struct {
     const char *text;
     const char *expected;
@@ -113,7 +117,9 @@ static const struct {
     {"SELECT * FROM tab WHERE pk='x' AND sk<>1", "query \"x\", filter"},
     {"SELECT * FROM tab WHERE pk='x' AND pk='y'", "query \"x\", filter"},
     {"SELECT * FROM tab WHERE (pk='x' AND (sk<1)) AND v IS MISSING", "query \"x\" < 1, filter"},
-    {"SELECT * FROM tab WHERE pk IN ['y','x','y']", "query \"x\"; query \"y\""},
+    {"SELECT * FROM tab WHERE pk IN ['y','x']", "query \"x\"; query \"y\""},
+    {"SELECT * FROM tab WHERE pk IN ['y','x','y']", OVERLAPPING},
+    {"SELECT * FROM tab WHERE pk IN ['y','x'] ORDER BY sk", HASH_KEY},
     {"SELECT * FROM tab WHERE pk IN ('y','x') AND sk=1 ORDER BY pk DESC",
      "query \"y\" = 1; query \"x\" = 1"},
     {"SELECT * FROM tab WHERE pk='x' ORDER BY sk DESC", "query \"x\", reverse"},
@@ -126,7 +132,31 @@ static const struct {
     {"SELECT * FROM tab WHERE pk IN ('x','y') AND (sk BETWEEN 1 AND 2 OR v=2)", OVERLAPPING},
     {"SELECT * FROM tab WHERE (pk='x' AND sk=1) OR (pk='x' AND v=1)", OVERLAPPING},
     {"SELECT * FROM tab WHERE (pk='x' AND sk=1) OR pk='x'", OVERLAPPING},
-    {"SELECT * FROM tab WHERE (pk='x' AND sk=1) OR pk='y'", "scan, filter"},
+    {"SELECT * FROM tab WHERE pk='x' AND (sk>1 OR sk<3)", OVERLAPPING},
+    {"SELECT * FROM tab WHERE pk='x' AND (sk>1 AND sk<=3 OR sk=3)", OVERLAPPING},
+    {"SELECT * FROM tab WHERE pk='x' AND (sk>1 AND sk<3 OR sk=3)", "query \"x\", filter"},
+    {"SELECT * FROM tab WHERE pk='x' AND (sk<1 OR sk>=1)", "query \"x\", filter"},
+    {"SELECT * FROM tab WHERE pk='x' AND (sk BETWEEN 1 AND 2 OR sk BETWEEN 2 AND 3)", OVERLAPPING},
+    {"SELECT * FROM tab WHERE pk='x' AND (w=1 AND (sk=1 OR sk=2) OR sk=1)", "query \"x\", filter"},
+    {"SELECT * FROM tab WHERE (pk='y' AND sk=1) OR pk='x'", "query \"x\"; query \"y\" = 1, filter"},
+    {"SELECT * FROM tab WHERE pk='y' AND sk>1 OR pk='x' OR pk='y' AND sk<1",
+     "query \"x\"; query \"y\" < 1; query \"y\" > 1, filter"},
+    {"SELECT * FROM tab WHERE pk='y' AND sk>1 OR pk='x' OR pk='y' AND sk<1 ORDER BY pk DESC",
+     "query \"y\" < 1; query \"y\" > 1; query \"x\", filter"},
+    {"SELECT * FROM tab WHERE pk='y' AND sk>1 OR pk='x' OR pk='y' AND sk<1 ORDER BY pk, sk DESC",
+     "query \"x\"; query \"y\" > 1; query \"y\" < 1, filter, reverse"},
+    {"SELECT * FROM tab WHERE pk='x' AND sk=1 OR pk='x' AND NOT sk=2", "query \"x\", filter"},
+    {"SELECT * FROM tab WHERE pk='x' AND sk>1 AND sk<3 OR pk='x' AND sk=3", "query \"x\", filter"},
+    {"SELECT * FROM tab WHERE pk='x' OR pk='x'", "query \"x\", filter"},
+    {"SELECT * FROM tab WHERE (pk='x' OR pk='y') AND v=1", "query \"x\"; query \"y\", filter"},
+    {"SELECT * FROM tab WHERE sk>1 AND (pk='y' AND v=1 OR pk='x' AND sk=5)",
+     "query \"x\" = 5; query \"y\" > 1, filter"},
+    {"SELECT * FROM tab WHERE (v=1 OR w=2) AND (pk='y' OR pk='x')",
+     "query \"x\"; query \"y\", filter"},
+    {"SELECT * FROM tab WHERE (v=1 OR sk=2) AND (pk='y' OR pk='x')", OVERLAPPING},
+    {"SELECT * FROM tab WHERE (v=1 OR pk='z') AND (pk='y' OR pk='x')",
+     "query \"x\"; query \"y\", filter"},
+    {"SELECT * FROM tab WHERE (v=1 OR pk='z') AND (pk='y' OR w=1)", "scan, filter"},
     {"SELECT * FROM tab WHERE (pk='x' AND sk=1) OR v=1", "scan, filter"},
     {"SELECT * FROM tab WHERE pk='x' AND (sk<>1 OR v=2)", "query \"x\", filter"},
     {"SELECT * FROM tab WHERE pk='x' AND (NOT sk=1 OR v=2)", "query \"x\", filter"},
