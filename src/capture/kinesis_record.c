@@ -39,14 +39,6 @@ static void write_id(struct json_writer *w, struct slice table_id, uint64_t sequ
     json_put_text(w, "eventID", id);
 }
 
-static void write_image(struct json_writer *w, const char *name, struct slice item)
-{
-    if (item.len == 0)
-        return;
-    json_name(w, name);
-    json_item(w, item);
-}
-
 static size_t image_size(struct slice item)
 {
     return item.len == 0 ? 0 : value_item_size(item);
@@ -60,9 +52,9 @@ static void write_change(struct json_writer *w, const struct kinesis_source *sou
                      source->microseconds ? entry->time_ms * 1000 : entry->time_ms);
     if (source->microseconds)
         json_put_text(w, "ApproximateCreationDateTimePrecision", "MICROSECOND");
-    write_image(w, "Keys", entry->keys);
-    write_image(w, "NewImage", entry->new_item);
-    write_image(w, "OldImage", entry->old_item);
+    json_put_item(w, "Keys", entry->keys);
+    json_put_item(w, "NewImage", entry->new_item);
+    json_put_item(w, "OldImage", entry->old_item);
     json_put_integer(w, "SizeBytes",
                      (int64_t)(image_size(entry->keys) + image_size(entry->new_item) +
                                image_size(entry->old_item)));
