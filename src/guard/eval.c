@@ -3,9 +3,10 @@
 #include "guard/eval.h"
 
 #include "base/encode.h"
-#include "guard/eval_time.h"
 #include "guard/migration_eval.h"
 #include "guard/template.h"
+#include "model/forms.h"
+#include "model/time.h"
 #include "value/copy.h"
 #include "value/number.h"
 
@@ -48,14 +49,6 @@ static enum eval_status made(struct slice value, struct slice *out)
         return EVAL_BUDGET;
     *out = value;
     return EVAL_OK;
-}
-
-size_t model_characters(struct slice text)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < text.len; i++)
-        count += (text.ptr[i] & 0xc0) != 0x80;
-    return count;
 }
 
 // ---- Normal forms ---------------------------------------------------------------------------

@@ -515,7 +515,8 @@ static bool settle_template(struct model_file *file, const struct raw_entity *ra
     const struct model_expr *only = single(template);
     for (size_t i = 0; i < template->segment_count; i++)
         if (template->segments[i].expr != NULL &&
-            !check_key_expr(file, template->segments[i].expr, type, only != NULL))
+            (!check_sums(file, template->segments[i].expr) ||
+             !check_key_expr(file, template->segments[i].expr, type, only != NULL)))
             return false;
     if (!separate(file, raw->table->final, template))
         return false;
