@@ -472,6 +472,34 @@ static bool complete_range(struct pattern *p, size_t part, bool *whole)
     return add_key(p, part, op, value_of(p, made->template, count, p->access->at), p->access->at);
 }
 
+// Whether an expression begins with the attribute.
+static bool begins_with(const struct model_expr *expr, struct slice name)
+{
+    while (expr != NULL && expr->kind != MODEL_EXPR_PATH)
+        expr = expr->arg_count > 0 ? expr->args[0] : NULL;
+    return expr != NULL && slice_equal(expr->steps[0], name);
+}
+
+// A condition on what is no key itself. If a key is made of it, the condition belongs there.
+static bool refuse_where(struct pattern *p, const struct model_condition *where)
+{
+    struct slice name = where->steps[0];
+    for (size_t k = 0; k < p->keys->hash_count + p->keys->range_count; k++) {
+        const struct model_template *made = stated_part(p, k)->template;
+        for (size_t i = 0; made != NULL && i < made->segment_count; i++)
+            if (begins_with(made->segments[i].expr, name))
+                return file_error(p->file, where->at,
+                                  "\"%.*s\" is a part of the key %.*s (\"%.*s\"): write the "
+                                  "condition on %.*s",
+                                  SLICE_FMT(name), SLICE_FMT(p->keys->parts[k].name),
+                                  SLICE_FMT(made->source), SLICE_FMT(p->keys->parts[k].name));
+    }
+    return file_error(
+        p->file, where->at, "\"%.*s\" is no key of %s%.*s; write \"filter\" instead of \"where\"",
+        SLICE_FMT(name), p->access->index != NULL ? "index " : "table ",
+        SLICE_FMT(p->access->index != NULL ? p->access->index->name : p->access->table->name));
+}
+
 static bool complete_keys(struct pattern *p)
 {
     size_t hashes = p->keys->hash_count;
@@ -493,12 +521,7 @@ static bool complete_keys(struct pattern *p)
                     "\"%.*s\" can have one condition, and only if the key parts before "
                     "it are given with \"=\"",
                     SLICE_FMT(where->steps[0]));
-        return file_error(
-            p->file, where->at,
-            "\"%.*s\" is no key of %s%.*s; write \"filter\" instead of "
-            "\"where\"",
-            SLICE_FMT(where->steps[0]), p->access->index != NULL ? "index " : "table ",
-            SLICE_FMT(p->access->index != NULL ? p->access->index->name : p->access->table->name));
+        return refuse_where(p, where);
     }
     size_t parts = hashes + p->keys->range_count;
     // GetItem reads no index and has no filter.
