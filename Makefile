@@ -9,7 +9,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 NINJA = ninja $(if $(CI),--quiet)
 
-.PHONY: help run build check test asan tsan fuzz bench torture format tidy install clean
+.PHONY: help run build check test asan tsan fuzz bench mutation torture format tidy install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo 'make tsan     every test on the thread sanitizer'
 	@echo 'make fuzz     search with a fuzz target (T=name TIME=seconds; without T, names them)'
 	@echo 'make bench    what a request costs, and beside other servers (FULL=1, REPORT=1)'
+	@echo 'make mutation break the models in every way (make test: in 180 each), and list what no test notices'
 	@echo 'make torture  kills, power losses and disk faults under load, damaged files (ROUNDS=, DAMAGES=, SEED=)'
 	@echo 'make format   clang-format over all C files'
 	@echo 'make tidy     clang-tidy over src/'
@@ -57,6 +58,10 @@ bench: deps-bench build/build.ninja
 	@bench/run build $(if $(FULL),--full) $(if $(REPORT),--report)
 	@bench/features build $(if $(REPORT),--report)
 	@bench/bystander build $(if $(REPORT),--report)
+
+mutation: deps-test build/build.ninja
+	@$(NINJA) -C build dolmen
+	@DOLMEN_BIN=build/dolmen tests/model/mutation/run --full --show
 
 torture: deps-test build/build.ninja
 	@$(NINJA) -C build dolmen

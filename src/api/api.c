@@ -66,8 +66,7 @@ static const struct chore chores[] = {
 
 struct api *api_open(const struct api_options *options, struct store_error *error)
 {
-    struct api *api = calloc(1, sizeof(*api));
-    ensure_memory(api);
+    struct api *api = memory_zeroed(sizeof(*api));
     struct workshop *shop = &api->shop;
     struct guard_maker maker = {options->budget, guard_make};
     api->env = options->env;

@@ -135,20 +135,17 @@ static bool any_restored(struct engine *engine,
                                        const struct table_settings *settings),
                          void *context)
 {
-    struct table_names names;
-    struct slice name;
+    struct table_walk walk;
+    struct table_settings settings;
+    struct table *table;
     bool found = false;
-    table_names_init(&names, engine, slice_of(NULL, 0));
-    while (!found && table_names_next(&names, &name)) {
-        struct table_settings settings;
-        struct table *table = engine_table(engine, name);
-        if (table != NULL && table->status == TABLE_CREATING) {
-            table_settings_read(table, &settings);
-            found = settings.restore_ms != 0 && visit(context, table, &settings);
-        }
-        table_release(table);
+    table_walk_init(&walk, engine, slice_of(NULL, 0));
+    while (!found && (table = table_walk_next(&walk)) != NULL) {
+        table_settings_read(table, &settings);
+        found = table->status == TABLE_CREATING && settings.restore_ms != 0 &&
+                visit(context, table, &settings);
     }
-    table_names_release(&names);
+    table_walk_release(&walk);
     return found;
 }
 

@@ -2,6 +2,8 @@
 #ifndef BASE_ATTRIBUTES_H
 #define BASE_ATTRIBUTES_H
 
+#include <stddef.h>
+
 #define MUST_CHECK __attribute__((warn_unused_result))
 // Where what such a function says changes nothing; a comment beside it says why.
 #define DISREGARD(call) ((void)!(call))
@@ -27,5 +29,9 @@ extern "C"
     void
     memory_exhausted(void) __attribute__((noreturn, cold));
 enum { MEMORY_EXIT = 12 };
+// Such memory, zeroed; and a list with room for one more than `count`, twice as large if it is
+// full.
+void *memory_zeroed(size_t size);
+void *memory_grow(void *list, size_t count, size_t *capacity, size_t size);
 
 #endif

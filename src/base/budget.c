@@ -177,8 +177,7 @@ static void sweep(void *sweeper)
 
 void budget_sweep_start(struct budget *budget)
 {
-    struct budget_sweeper *sweeper = calloc(1, sizeof(*sweeper));
-    ensure_memory(sweeper);
+    struct budget_sweeper *sweeper = memory_zeroed(sizeof(*sweeper));
     sweeper->budget = budget;
     ensure(pthread_mutex_init(&sweeper->lock, NULL) == 0);
     worker_start(&sweeper->worker,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+enum { LIST_FIRST = 32 }; // elements of a list that grows
+
 static const struct error_row rows[ERR_COUNT] = {
 #define X(code, space, name, status, retry) [ERR_##code] = {space name, name, status, retry},
     ERROR_LIST(X)
@@ -70,6 +72,23 @@ void memory_exhausted(void)
     ssize_t written = write(STDERR_FILENO, text, sizeof(text) - 1);
     (void)written;
     _exit(MEMORY_EXIT);
+}
+
+void *memory_zeroed(size_t size)
+{
+    void *memory = calloc(1, size);
+    ensure_memory(memory);
+    return memory;
+}
+
+void *memory_grow(void *list, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return list;
+    *capacity = *capacity == 0 ? LIST_FIRST : 2 * *capacity;
+    list = realloc(list, *capacity * size);
+    ensure_memory(list);
+    return list;
 }
 
 void ensure_failed(const char *condition, const char *file, int line)

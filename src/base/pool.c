@@ -24,8 +24,7 @@ struct pool {
 
 struct pool *pool_new(size_t threads)
 {
-    struct pool *pool = calloc(1, sizeof(*pool));
-    ensure_memory(pool);
+    struct pool *pool = memory_zeroed(sizeof(*pool));
     if (threads == 0) {
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         threads = processors < 2 ? 2 : (size_t)processors;

@@ -271,24 +271,18 @@ void insights_follow(struct api *api, const struct table *table)
 
 struct insights *insights_new(struct api *api)
 {
-    struct insights *insights = calloc(1, sizeof(*insights));
-    ensure_memory(insights);
+    struct insights *insights = memory_zeroed(sizeof(*insights));
     for (size_t i = 0; i < LOCKS; i++)
         ensure(pthread_mutex_init(&insights->locks[i], NULL) == 0);
     insights->engine = api->shop.engine;
     sketch_memory_init(&insights->memory, api->shop.budget);
     api->insights = insights;
-    struct table_names names;
-    struct slice name;
-    table_names_init(&names, api->shop.engine, slice_of(NULL, 0));
-    while (table_names_next(&names, &name)) {
-        struct table *table = engine_table(api->shop.engine, name);
-        if (table == NULL)
-            continue;
+    struct table_walk walk;
+    struct table *table;
+    table_walk_init(&walk, api->shop.engine, slice_of(NULL, 0));
+    while ((table = table_walk_next(&walk)) != NULL)
         follow(insights, table->tree, table);
-        table_release(table);
-    }
-    table_names_release(&names);
+    table_walk_release(&walk);
     return insights;
 }
 

@@ -37,8 +37,7 @@ struct throttle {
 
 struct throttle *throttle_new(void)
 {
-    struct throttle *throttle = calloc(1, sizeof(*throttle));
-    ensure_memory(throttle);
+    struct throttle *throttle = memory_zeroed(sizeof(*throttle));
     ensure(pthread_mutex_init(&throttle->lock, NULL) == 0);
     return throttle;
 }

@@ -168,8 +168,7 @@ static void find_in_table(struct kinesis *kinesis, const struct table *table)
         uint64_t position = position_read(kinesis, table, iter.name, iter.value);
         if (!map_flag(iter.value, "active") && position >= (uint64_t)map_integer(iter.value, "end"))
             continue;
-        struct destination *destination = calloc(1, sizeof(*destination));
-        ensure_memory(destination);
+        struct destination *destination = memory_zeroed(sizeof(*destination));
         destination->table = copy_text(table->name);
         destination->arn = copy_text(iter.name);
         destination->position = position;
@@ -180,19 +179,13 @@ static void find_in_table(struct kinesis *kinesis, const struct table *table)
 
 static void find_destinations(struct kinesis *kinesis)
 {
-    struct engine *engine = kinesis->shop->engine;
-    struct table_names names;
-    struct slice name;
+    struct table_walk walk;
+    const struct table *table;
     forget_all(kinesis);
-    table_names_init(&names, engine, slice_of(NULL, 0));
-    while (table_names_next(&names, &name)) {
-        struct table *table = engine_table(engine, name);
-        if (table == NULL)
-            continue;
+    table_walk_init(&walk, kinesis->shop->engine, slice_of(NULL, 0));
+    while ((table = table_walk_next(&walk)) != NULL)
         find_in_table(kinesis, table);
-        table_release(table);
-    }
-    table_names_release(&names);
+    table_walk_release(&walk);
 }
 
 // ---- Delivering ------------------------------------------------------------------------------
@@ -368,8 +361,7 @@ static bool deliver_batch(struct kinesis *kinesis, struct destination *destinati
 {
     struct arena arena;
     struct error error;
-    struct batch *batch = calloc(1, sizeof(*batch));
-    ensure_memory(batch);
+    struct batch *batch = memory_zeroed(sizeof(*batch));
     arena_init(&arena, THREAD_MEMORY);
     error_init(&error, &arena);
     kinesis->account.starved = false;
@@ -470,8 +462,7 @@ bool kinesis_new(struct workshop *shop, const struct kinesis_place *place, struc
         if (http == NULL)
             return false;
     }
-    struct kinesis *kinesis = calloc(1, sizeof(*kinesis));
-    ensure_memory(kinesis);
+    struct kinesis *kinesis = memory_zeroed(sizeof(*kinesis));
     kinesis->shop = shop;
     kinesis->http = http;
     kinesis->account.budget = shop->budget;

@@ -70,8 +70,7 @@ static bool url_parse(const char *url, struct kinesis_http *http)
 
 struct kinesis_http *kinesis_http_new(const char *url, char *error, size_t error_size)
 {
-    struct kinesis_http *http = calloc(1, sizeof(*http));
-    ensure_memory(http);
+    struct kinesis_http *http = memory_zeroed(sizeof(*http));
     http->socket = -1;
     if (url_parse(url, http)) {
         http->stopped = eventfd(0, EFD_CLOEXEC);

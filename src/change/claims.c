@@ -128,18 +128,16 @@ static void resume_table(struct workshop *shop, struct table *table, struct aren
 
 void gatherings_resume(struct workshop *shop)
 {
-    struct table_names names;
-    struct slice name;
+    struct table_walk walk;
+    struct table *table;
     struct arena arena;
     arena_init(&arena, RECORD_MEMORY);
-    table_names_init(&names, shop->engine, slice_of(NULL, 0));
-    while (table_names_next(&names, &name)) {
-        struct table *table = engine_table(shop->engine, name);
+    table_walk_init(&walk, shop->engine, slice_of(NULL, 0));
+    while ((table = table_walk_next(&walk)) != NULL) {
         arena_reset(&arena);
-        if (table != NULL && table->next_claims != 0)
+        if (table->next_claims != 0)
             resume_table(shop, table, &arena);
-        table_release(table);
     }
-    table_names_release(&names);
+    table_walk_release(&walk);
     arena_release(&arena);
 }

@@ -71,10 +71,8 @@ struct migration *migration_open(struct slice file, struct slice text, bool down
                                  struct error *error)
 {
     struct diagnostics *found = arena_alloc(arena, sizeof(*found));
-    if (found == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
+    if (found == NULL)
+        return error_no_memory(error);
     diagnostics_init(found, arena);
     struct migration *migration = migration_parse(text, arena, found);
     if (migration == NULL)

@@ -125,8 +125,7 @@ struct model_target {
     const struct model_table *now; // its model, or NULL
     struct guard *guard;           // of the wanted model; a reference
     bool same;                     // this very text is attached, and nothing of the table differs
-    bool underway;                 // or is about to be: its claims are being gathered
-    bool filling;                  // this very text is attached, and items are being completed
+    bool underway;                 // this very text is being applied: the work does the rest
     bool concerns_items;           // items have to be looked at and touched
     const char *impossible;        // why it cannot be applied, or NULL
     bool looked;

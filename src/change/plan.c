@@ -196,20 +196,18 @@ static bool is_of_items(enum model_change_kind kind)
 }
 
 // What has become of the last work: it failed, so that the items are still on their way to the
-// model; or it gathers the claims of this very model.
-static bool look_at_work(struct workshop *shop, const struct model_plan *plan,
-                         struct model_target *target, struct arena *arena, struct error *error)
+// model; or it applies this very text, and does all that is asked for now.
+static bool look_at_work(struct workshop *shop, const struct model_plan *plan, bool prune,
+                         struct model_target *target, struct error *error)
 {
     struct model_work work;
     if (target->live == NULL)
         return true;
-    if (!model_work_read(shop->engine, target->live, arena, &work, error))
+    if (!model_work_read(shop->engine, target->live, target->changes->arena, &work, error))
         return false;
     target->concerns_items |= work.version != 0 && work.status == MODEL_FAILED;
-    bool applying =
-        work.version != 0 && work.status == MODEL_APPLYING && slice_is(work.text, plan->name);
-    target->underway = applying && work.phase == MODEL_PHASE_CLAIMS;
-    target->filling = applying && !target->underway;
+    target->underway = work.version != 0 && work.status == MODEL_APPLYING &&
+                       slice_is(work.text, plan->name) && (work.prune || !prune);
     return true;
 }
 
@@ -241,7 +239,7 @@ static bool target_make(struct workshop *shop, struct model_plan *plan, struct m
     model_diff(target->now, target->wanted, target->changes);
     for (size_t i = structural; i < target->changes->count; i++)
         target->concerns_items |= is_of_items(target->changes->list[i].kind);
-    if (!look_at_work(shop, plan, target, arena, error))
+    if (!look_at_work(shop, plan, prune, target, error))
         return false;
     target->same = target->live != NULL && slice_is(target->live->model, plan->name) &&
                    target->changes->count == kept && !target->concerns_items;
@@ -271,21 +269,19 @@ static bool parse(const struct workshop *shop, struct model_plan *plan, struct s
 
 static bool find_unnamed(struct workshop *shop, struct model_plan *plan, struct error *error)
 {
-    struct table_names names;
-    struct slice name;
+    struct table_walk walk;
+    const struct table *table;
     bool ok = true;
-    table_names_init(&names, shop->engine, slice_of(NULL, 0));
-    while (ok && plan->unnamed_count < MODEL_SAMPLES && table_names_next(&names, &name)) {
+    table_walk_init(&walk, shop->engine, slice_of(NULL, 0));
+    while (ok && plan->unnamed_count < MODEL_SAMPLES && (table = table_walk_next(&walk)) != NULL) {
         struct model_version last;
-        struct table *table = engine_table(shop->engine, name);
-        if (table != NULL && table->model.len > 0 && model_table(plan->model, name) == NULL) {
-            ok = model_version_last(shop->engine, table, &plan->arena, &last, error);
-            if (ok && slice_equal(last.file, plan->file))
-                plan->unnamed[plan->unnamed_count++] = arena_copy(&plan->arena, name);
-        }
-        table_release(table);
+        if (table->model.len == 0 || model_table(plan->model, table->name) != NULL)
+            continue;
+        ok = model_version_last(shop->engine, table, &plan->arena, &last, error);
+        if (ok && slice_equal(last.file, plan->file))
+            plan->unnamed[plan->unnamed_count++] = arena_copy(&plan->arena, table->name);
     }
-    table_names_release(&names);
+    table_walk_release(&walk);
     return ok;
 }
 

@@ -99,8 +99,7 @@ static bool measure(struct bench *bench, const struct bench_plan *plan,
                     const struct bench_workload *workload)
 {
     char error[256];
-    struct bench_result *result = calloc(1, sizeof(*result)); // its histogram is large
-    ensure_memory(result);
+    struct bench_result *result = memory_zeroed(sizeof(*result)); // its histogram is large
     bool done = bench_run(plan, workload, &bench->source, result, error, sizeof(error));
     if (done) {
         bench->errors += result->errors;

@@ -22,7 +22,7 @@ static bool call(struct target *target, const char *operation, struct slice body
     char error[256];
     int status = target_call_once(target, operation, body, error, sizeof(error));
     if (status == 0)
-        return cli_fail(target->input, "%s.", error);
+        return target_silent(target, error);
     if (target->response.failed)
         return cli_fail(target->input, "the answer is too large.");
     if (status != 200 &&

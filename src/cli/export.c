@@ -284,8 +284,7 @@ bool cli_export(struct cli_input *input)
 {
     if (input->argument_count == 0)
         return cli_misused(input, "name a table.");
-    struct exporter *exporter = calloc(1, sizeof(*exporter));
-    ensure_memory(exporter);
+    struct exporter *exporter = memory_zeroed(sizeof(*exporter));
     *exporter = (struct exporter){.input = input,
                                   .table = input->arguments[0],
                                   .env = env_system(),

@@ -486,8 +486,7 @@ bool cli_import(struct cli_input *input)
 {
     if (input->argument_count == 0)
         return cli_misused(input, "name a table.");
-    struct importer *importer = calloc(1, sizeof(*importer));
-    ensure_memory(importer);
+    struct importer *importer = memory_zeroed(sizeof(*importer));
     importer->input = input;
     importer->table = input->arguments[0];
     arena_init(&importer->arena, SIZE_MAX);

@@ -420,8 +420,7 @@ bool cli_repair(struct cli_input *input)
     if (!dry && !target_allowed(input, target))
         return false;
     tell_leftovers(input, target);
-    struct repair *repair = calloc(1, sizeof(*repair));
-    ensure_memory(repair);
+    struct repair *repair = memory_zeroed(sizeof(*repair));
     repair->input = input;
     repair->target = dry ? NULL : target;
     bool ok = false;

@@ -139,6 +139,13 @@ static bool should_retry(const struct target *target, int status)
     return again;
 }
 
+bool target_silent(const struct target *target, const char *error)
+{
+    bool nobody = slice_begins(slice_str(error), SLICE_LIT("no server answers"));
+    return cli_fail(target->input, "%s.%s", error,
+                    nobody ? " 'dolmen serve' starts one, --endpoint names another." : "");
+}
+
 int target_call(struct target *target, const char *operation, struct slice body)
 {
     char error[512] = "";
@@ -160,7 +167,7 @@ int target_call(struct target *target, const char *operation, struct slice body)
             break;
     }
     if (status == 0)
-        (void)cli_fail(target->input, "%s.", error);
+        (void)target_silent(target, error);
     return status;
 }
 

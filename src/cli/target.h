@@ -43,6 +43,8 @@ MUST_CHECK int target_call(struct target *target, const char *operation, struct 
 // The same once. 0 with a sentence in `error`.
 MUST_CHECK int target_call_once(struct target *target, const char *operation, struct slice body,
                                 char *error, size_t error_size);
+// Says why there was no answer, and what to do; false.
+bool target_silent(const struct target *target, const char *error);
 // target_call of a request that is written as it looks (json_form).
 MUST_CHECK int target_ask(struct target *target, const char *operation, const char *form, ...)
     PRINTF_LIKE(3, 4);

@@ -252,32 +252,29 @@ enum step list_global_tables_start(struct api_call *call, const void *decoded)
 {
     const struct list_global_tables_request *request = decoded;
     size_t left = request->limit.set ? (size_t)request->limit.value : LIST_DEFAULT;
-    struct table_names names;
-    struct slice name;
+    struct table_walk walk;
+    const struct table *table;
     struct slice last = {NULL, 0};
     bool more = false;
     struct json_writer w = call_open(call);
     json_put_array(&w, "GlobalTables");
-    table_names_init(&names, call_engine(call), request->exclusive_start);
-    while (!more && table_names_next(&names, &name)) {
-        struct table *table = engine_table(call_engine(call), name);
+    table_walk_init(&walk, call_engine(call), request->exclusive_start);
+    while (!more && (table = table_walk_next(&walk)) != NULL) {
         struct slice entry = global_entry(table);
         struct slice region = global_region(entry);
         bool wanted = entry.len > 0 &&
                       (request->region_name.len == 0 || slice_equal(request->region_name, region));
         more = wanted && left == 0;
         if (wanted && !more) {
-            write_listed(&w, name, region);
-            last = name;
+            write_listed(&w, table->name, region);
+            last = arena_copy(&call->arena, table->name);
             left--;
         }
-        if (table != NULL)
-            table_release(table);
     }
     json_close_array(&w);
     if (more)
         json_put_string(&w, "LastEvaluatedGlobalTableName", last);
     json_close_object(&w);
-    table_names_release(&names);
+    table_walk_release(&walk);
     return STEP_READY;
 }

@@ -261,22 +261,19 @@ static void list_table(struct listing *listing, const struct table *table)
 
 static void list_all(struct api_call *call, struct listing *listing)
 {
-    struct table_names names;
-    struct slice name;
-    table_names_init(&names, call_engine(call), slice_of(NULL, 0));
-    while (!listing->more && call->error.code == ERR_NONE && table_names_next(&names, &name)) {
-        if (slice_compare(name, listing->after_table) < 0)
-            continue;
-        struct table *table = engine_table(call_engine(call), name);
-        if (table == NULL)
+    struct table_walk walk;
+    const struct table *table;
+    table_walk_init(&walk, call_engine(call), slice_of(NULL, 0));
+    while (!listing->more && call->error.code == ERR_NONE &&
+           (table = table_walk_next(&walk)) != NULL) {
+        if (slice_compare(table->name, listing->after_table) < 0)
             continue;
         list_table(listing, table);
         // The token needs the names of what was written last beyond the table's life.
         listing->last_table = arena_copy(&call->arena, listing->last_table);
         listing->last_index = arena_copy(&call->arena, listing->last_index);
-        table_release(table);
     }
-    table_names_release(&names);
+    table_walk_release(&walk);
 }
 
 enum step list_contributor_insights_start(struct api_call *call, const void *decoded)

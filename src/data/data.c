@@ -328,9 +328,12 @@ static enum data_step answer_no_table(struct data *data)
 {
     struct model_guess guess = model_guess_for(data->table_name);
     api_tables(data->service->api, guess_table, &guess);
-    return data_answer_not_found(
-        data, "There is no table %.*s that has a model%s; GET /v1 lists those there are",
-        SLICE_FMT(data->table_name), model_guess_say(&guess, &data->arena));
+    if (slice_equal(guess.best, data->table_name))
+        return data_answer_not_found(data, "Table %.*s has no model: 'dolmen apply' gives it one",
+                                     SLICE_FMT(data->table_name));
+    return data_answer_not_found(data, "There is no table %.*s with a model (GET /v1 lists them)%s",
+                                 SLICE_FMT(data->table_name),
+                                 model_guess_say(&guess, &data->arena));
 }
 
 static enum data_step answer_no_name(struct data *data)
@@ -348,9 +351,9 @@ static enum data_step answer_no_name(struct data *data)
         model_guess_candidate(&guess, table->accesses[i].name);
     }
     (void)data_answer_not_found(
-        data, "Table %.*s has no entity and no pattern %.*s%s; there are%.*s%s",
-        SLICE_FMT(data->table_name), SLICE_FMT(data->name), model_guess_say(&guess, &data->arena),
-        SLICE_FMT(buf_view(&names)), names.failed ? ", and more" : "");
+        data, "Table %.*s has no entity or pattern %.*s (there are%.*s%s)%s",
+        SLICE_FMT(data->table_name), SLICE_FMT(data->name), SLICE_FMT(buf_view(&names)),
+        names.failed ? ", and more" : "", model_guess_say(&guess, &data->arena));
     buf_release(&names);
     return DATA_READY;
 }

@@ -173,21 +173,18 @@ static bool list_one(struct api_call *call, struct json_writer *w, const struct 
 
 enum step list_models_start(struct api_call *call, const void *decoded)
 {
-    struct table_names names;
-    struct slice name;
+    struct table_walk walk;
+    const struct table *table;
     struct json_writer w = call_writer(call);
     bool ok = true;
     (void)decoded;
     json_open_object(&w);
     json_put_array(&w, "Models");
-    table_names_init(&names, call_engine(call), slice_of(NULL, 0));
-    while (ok && table_names_next(&names, &name)) {
-        struct table *table = engine_table(call_engine(call), name);
-        if (table != NULL && table->model.len > 0 && !table_name_hidden(name))
+    table_walk_init(&walk, call_engine(call), slice_of(NULL, 0));
+    while (ok && (table = table_walk_next(&walk)) != NULL)
+        if (table->model.len > 0 && !table_name_hidden(table->name))
             ok = list_one(call, &w, table);
-        table_release(table);
-    }
-    table_names_release(&names);
+    table_walk_release(&walk);
     json_close_array(&w);
     int64_t total = call->api->shop.look_total;
     if (total > 0) {

@@ -32,8 +32,7 @@ void model_finish(struct api_call *call, const void *request)
 enum step model_call_later(struct api_call *call, enum lane_kind lane,
                            void (*run)(struct api_call *call, const void *request))
 {
-    struct later *later = calloc(1, sizeof(*later));
-    ensure_memory(later);
+    struct later *later = memory_zeroed(sizeof(*later));
     later->task.run = later_run;
     later->task.lane = lane;
     later->call = call;

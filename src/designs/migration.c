@@ -265,7 +265,9 @@ static void work_json(struct json_writer *w, struct slice table, const struct mi
         json_put_string(w, "FileName", work->file);
     json_put_integer(w, "Step", work->step < work->steps ? work->step + 1 : work->steps);
     json_put_integer(w, "Steps", work->steps);
-    json_put_integer(w, "Done", work->progress.done);
+    // Each step counts from 0; behind the last one there is nothing left to look at.
+    json_put_integer(w, "Done",
+                     work->step < work->steps ? work->progress.done : work->progress.total);
     json_put_integer(w, "Total", work->progress.total);
     json_put_integer(w, "Matched", work->matched);
     json_put_integer(w, "Made", work->made);

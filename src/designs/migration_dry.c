@@ -80,8 +80,7 @@ void migration_run_dry(struct api_call *call, const struct apply_migration_reque
     bool down = slice_is(request->direction, "DOWN");
     const struct migration_way *way = down ? &migration->down : &migration->up;
     struct json_writer w = call_writer(call);
-    struct dry_run *dry = calloc(1, sizeof(*dry));
-    ensure_memory(dry);
+    struct dry_run *dry = memory_zeroed(sizeof(*dry));
     dry->call = call;
     dry->w = &w;
     dry->error = &call->error;

@@ -55,7 +55,7 @@ static void target_json(struct json_writer *w, const struct model_target *target
     json_put_string(w, "TableName", target->wanted->name);
     json_put_flag(w, "Exists", target->live != NULL);
     json_put_flag(w, "Unchanged", target->same);
-    if (target->underway || target->filling)
+    if (target->underway)
         json_put_flag(w, "Underway", true);
     if (target->impossible != NULL)
         json_put_text(w, "Impossible", target->impossible);

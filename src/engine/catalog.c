@@ -109,11 +109,8 @@ size_t engine_table_count(struct engine *engine)
 
 static void insert_at(struct catalog *catalog, size_t at, struct table *table)
 {
-    if (catalog->count == catalog->capacity) {
-        catalog->capacity = catalog->capacity == 0 ? 16 : catalog->capacity * 2;
-        catalog->tables = realloc(catalog->tables, catalog->capacity * sizeof(struct table *));
-        ensure_memory(catalog->tables);
-    }
+    catalog->tables =
+        memory_grow(catalog->tables, catalog->count, &catalog->capacity, sizeof(struct table *));
     memmove(catalog->tables + at + 1, catalog->tables + at,
             (catalog->count - at) * sizeof(struct table *));
     catalog->tables[at] = table;

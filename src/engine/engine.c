@@ -23,8 +23,7 @@ static void make_guards(struct engine *engine, const struct guard_maker *maker)
 struct engine *engine_open(struct store *store, struct env env, const struct guard_maker *maker,
                            struct store_error *error)
 {
-    struct engine *engine = calloc(1, sizeof(*engine));
-    ensure_memory(engine);
+    struct engine *engine = memory_zeroed(sizeof(*engine));
     engine->store = store;
     engine->env = env;
     engine->index_copy_max = LIMIT_INDEX_COPY;

@@ -58,7 +58,10 @@ static bool judge(struct txn *txn, struct write_job *request, struct write_actio
                                        "against the model of their table: write fewer at once");
     if (write->after.len > 0 && write->after.ptr != made.ptr &&
         !same_key(table, write->touch ? write->before : action->item, write->after))
-        return error_set(error, ERR_INTERNAL, "The model has changed meanwhile; try again.");
+        return write->prepared
+                   ? error_validation(error, "The primary key of the item would change: by the "
+                                             "model, it is made of what is set at each write")
+                   : error_set(error, ERR_INTERNAL, "The model has changed meanwhile; try again.");
     action->out.warnings = write->warnings;
     action->out.details = write->details;
     return true;

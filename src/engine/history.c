@@ -78,8 +78,7 @@ static bool read_sequence(struct history *history, struct error *error)
 struct history *history_open(struct engine *engine, struct table *table, int64_t at_ms,
                              const struct history_limits *limits, struct error *error)
 {
-    struct history *history = calloc(1, sizeof(*history));
-    ensure_memory(history);
+    struct history *history = memory_zeroed(sizeof(*history));
     history->engine = engine;
     history->table = table_hold(table);
     history->at_ms = at_ms;

@@ -13,8 +13,7 @@ enum { TABLE_ARENA = 64 << 20 };
 
 struct tree_stats *tree_stats_new(int64_t items, int64_t bytes)
 {
-    struct tree_stats *stats = calloc(1, sizeof(*stats));
-    ensure_memory(stats);
+    struct tree_stats *stats = memory_zeroed(sizeof(*stats));
     stats->references = 1;
     stats->items = items;
     stats->bytes = bytes;

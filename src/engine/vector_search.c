@@ -223,8 +223,7 @@ static struct finder *finder_open(struct engine *engine, struct vector_search *s
                                   struct error *error)
 {
     ensure(search->top >= 1 && search->top <= LIMIT_TOP_K);
-    struct finder *finder = calloc(1, sizeof(*finder));
-    ensure_memory(finder);
+    struct finder *finder = memory_zeroed(sizeof(*finder));
     finder->engine = engine;
     finder->search = search;
     finder->error = error;

@@ -286,11 +286,7 @@ static struct stats_delta *delta_of(struct txn *txn, tree_id tree, struct tree_s
         i++;
     if (i < txn->delta_count)
         return &txn->deltas[i];
-    if (i == txn->delta_capacity) {
-        txn->delta_capacity = i == 0 ? 32 : i * 2;
-        txn->deltas = realloc(txn->deltas, txn->delta_capacity * sizeof(*txn->deltas));
-        ensure_memory(txn->deltas);
-    }
+    txn->deltas = memory_grow(txn->deltas, i, &txn->delta_capacity, sizeof(*txn->deltas));
     txn->deltas[i] = (struct stats_delta){.stats = tree_stats_hold(stats), .tree = tree};
     txn->delta_count++;
     return &txn->deltas[i];
@@ -571,8 +567,7 @@ bool writer_start(struct engine *engine)
 {
     ensure(pthread_mutex_init(&engine->queue.lock, NULL) == 0);
     wait_init(&engine->queue.wake);
-    engine->writer = calloc(1, sizeof(*engine->writer));
-    ensure_memory(engine->writer);
+    engine->writer = memory_zeroed(sizeof(*engine->writer));
     txn_init(&engine->writer->txn, engine);
     return pthread_create(&engine->writer_thread, NULL, writer_main, engine) == 0;
 }

@@ -64,10 +64,8 @@ struct export_filter *export_filter_open(struct slice record, const struct table
                                          struct arena *arena, struct error *error)
 {
     struct export_filter *filter = arena_alloc(arena, sizeof(*filter));
-    if (filter == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
+    if (filter == NULL)
+        return error_no_memory(error);
     *filter = (struct export_filter){.keys = &table->keys};
     for (size_t i = 0; i < EXPORT_IMAGES; i++)
         buf_init(&filter->images[i], LIMIT_RESPONSE);

@@ -36,8 +36,7 @@ struct batch {
 static size_t sweep_batch(struct workshop *shop, struct table *table, struct buf *place,
                           size_t *deleted)
 {
-    struct batch *batch = calloc(1, sizeof(*batch));
-    ensure_memory(batch);
+    struct batch *batch = memory_zeroed(sizeof(*batch));
     arena_init(&batch->arena, LIMIT_REQUEST_MEMORY);
     error_init(&batch->error, &batch->arena);
     batch->count = SWEEP_BATCH;
@@ -99,11 +98,8 @@ struct ttl_tables {
 static bool collect_name(void *context, struct slice name)
 {
     struct ttl_tables *tables = context;
-    if (tables->count == tables->capacity) {
-        tables->capacity = tables->capacity == 0 ? 64 : tables->capacity * 2;
-        tables->names = realloc(tables->names, tables->capacity * sizeof(*tables->names));
-        ensure_memory(tables->names);
-    }
+    tables->names =
+        memory_grow(tables->names, tables->count, &tables->capacity, sizeof(*tables->names));
     struct slice copy = arena_copy(&tables->arena, name);
     if (copy.ptr != NULL)
         tables->names[tables->count++] = copy;
@@ -132,8 +128,7 @@ static void sweep_all(void *context)
 
 struct sweeper *sweeper_new(struct workshop *shop, uint64_t rate)
 {
-    struct sweeper *sweeper = calloc(1, sizeof(*sweeper));
-    ensure_memory(sweeper);
+    struct sweeper *sweeper = memory_zeroed(sizeof(*sweeper));
     sweeper->shop = shop;
     sweeper->rate = rate;
     worker_start(

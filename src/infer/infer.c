@@ -24,8 +24,7 @@ static void infer_begin(struct infer *infer, const struct infer_options *options
 
 struct infer *infer_new(const struct infer_options *options)
 {
-    struct infer *infer = calloc(1, sizeof(*infer));
-    ensure_memory(infer);
+    struct infer *infer = memory_zeroed(sizeof(*infer));
     arena_init(&infer->own, SIZE_MAX);
     infer_begin(infer, options, &infer->own);
     return infer;

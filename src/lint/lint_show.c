@@ -105,7 +105,7 @@ static const char about[] =
     "follows, or for\n"
     "the whole file:\n"
     "\n"
-    "```\n"
+    "```dolmen\n"
     "// lint: ignore L001\n"
     "// lint: ignore-file unused-index, L025\n"
     "```\n"

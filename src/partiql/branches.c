@@ -1,7 +1,7 @@
 // OR over keys. The branches of an OR are conditions on partitions: on one and the same where the
 // partition key is given outside of the OR, else on the one that each branch names. Where every
-// branch names one, the clause is read as ranges of keys, in their order, and the whole OR is
-// their filter.
+// branch names one, the clause is read as ranges of keys, in their order, and all of it is their
+// filter.
 //
 // The service reads no item twice and says so: branches of one partition whose conditions on the
 // sort key meet are refused, and one without such a condition meets all others. Branches that only
@@ -48,10 +48,9 @@ static bool lies_before(const struct pql_key_term *a, const struct pql_key_term 
     struct slice end = a->values[a->op == KEY_BETWEEN];
     struct slice begin = b->values[0];
     int order = value_compare(end, begin);
-    if (order == 0)
-        return a->op == KEY_LT || b->op == KEY_GT;
-    return order < 0 &&
-           !(a->op == KEY_BEGINS && slice_begins(value_bytes(begin), value_bytes(end)));
+    if (a->op == KEY_BEGINS)
+        return order < 0 && !slice_begins(value_bytes(begin), value_bytes(end));
+    return order < 0 || (order == 0 && (a->op == KEY_LT || b->op == KEY_GT));
 }
 
 static bool meet(const struct pql_key_term *a, const struct pql_key_term *b)
@@ -216,8 +215,29 @@ static size_t merge(struct key_range *ranges, size_t count)
     return kept;
 }
 
-static bool make_ranges(const struct branches *all, struct slice index_name, size_t *count,
-                        struct key_range **out)
+// What the branch says, and what is said beside the OR.
+static bool join(struct pql_where *where, const struct pql_node *branch, size_t or_at,
+                 struct pql_where *out)
+{
+    struct pql_where own;
+    if (!pql_where_init(&own, where->arena, where->error, branch))
+        return false;
+    *out = own;
+    out->terms = arena_zalloc(own.arena, own.count + where->count, sizeof(const struct pql_node *));
+    out->used = arena_zalloc(own.arena, own.count + where->count, sizeof(bool));
+    if (out->terms == NULL || out->used == NULL)
+        return error_budget(own.error);
+    for (size_t i = 0; i < own.count; i++)
+        out->terms[i] = own.terms[i];
+    for (size_t i = 0; i < where->count; i++) {
+        if (i != or_at)
+            out->terms[out->count++] = where->terms[i];
+    }
+    return true;
+}
+
+static bool make_ranges(const struct branches *all, size_t or_at, struct slice index_name,
+                        size_t *count, struct key_range **out)
 {
     struct pql_where *where = all->where;
     struct key_range *ranges = arena_zalloc(where->arena, all->count, sizeof(*ranges));
@@ -227,7 +247,7 @@ static bool make_ranges(const struct branches *all, struct slice index_name, siz
         struct pql_where own;
         struct key_range *range = NULL;
         size_t one = 0;
-        if (!pql_where_init(&own, where->arena, where->error, all->list[i].node) ||
+        if (!join(where, all->list[i].node, or_at, &own) ||
             !pql_where_ranges(&own, all->keys, index_name, &one, &range))
             return false;
         ranges[i] = range[0];
@@ -241,15 +261,22 @@ static bool make_ranges(const struct branches *all, struct slice index_name, siz
 bool pql_where_branches(struct pql_where *where, const struct key_schema *keys,
                         struct slice index_name, size_t *count, struct key_range **out)
 {
-    bool query = *count > 0;
-    for (size_t i = 0; i < where->count; i++) {
+    size_t chosen = where->count; // the OR that names the partitions, unless they are given
+    for (size_t i = 0; i < where->count && *count == 0; i++) {
         struct branches all = {.where = where, .keys = keys};
-        if (where->terms[i]->kind != NODE_OR || (!query && where->count != 1))
+        if (where->terms[i]->kind != NODE_OR)
             continue;
-        if (!take_apart(&all, where->terms[i], query))
+        if (!take_apart(&all, where->terms[i], false))
             return false;
-        if (!query && !all.scanned)
-            return make_ranges(&all, index_name, count, out);
+        if (!all.scanned && !make_ranges(&all, i, index_name, count, out))
+            return false;
+        chosen = i;
+    }
+    for (size_t i = 0; i<where->count && * count> 0; i++) {
+        struct branches all = {.where = where, .keys = keys};
+        if (i != chosen && where->terms[i]->kind == NODE_OR &&
+            !take_apart(&all, where->terms[i], true))
+            return false;
     }
     return true;
 }

@@ -29,8 +29,7 @@ struct report_book {
 
 struct report_book *report_book_new(void)
 {
-    struct report_book *book = calloc(1, sizeof(*book));
-    ensure_memory(book);
+    struct report_book *book = memory_zeroed(sizeof(*book));
     ensure(pthread_mutex_init(&book->keeping, NULL) == 0);
     ensure(pthread_mutex_init(&book->lock, NULL) == 0);
     return book;
@@ -72,8 +71,7 @@ static struct report *noted_of(struct report_book *book, const struct table *tab
         return noted->report;
     if (book->count == TABLES_MAX)
         return NULL;
-    noted = calloc(1, sizeof(*noted));
-    ensure_memory(noted);
+    noted = memory_zeroed(sizeof(*noted));
     *noted = (struct noted){book->first, table_hold((struct table *)(uintptr_t)table),
                             report_new(table, now_ms)};
     book->first = noted;
@@ -148,8 +146,7 @@ static bool add_kept(struct workshop *shop, const struct table *table, struct re
         return false;
     if (record.len == 0)
         return true;
-    struct report *kept = calloc(1, sizeof(*kept)); // large
-    ensure_memory(kept);
+    struct report *kept = memory_zeroed(sizeof(*kept)); // large
     map_decode(&report_form, record, kept);
     report_merge(to, kept);
     free(kept);

@@ -10,8 +10,7 @@ enum { PATH_MAX_BYTES = 512, KEY_MAX = 2048, ALIKE_MAX = 6 };
 
 struct report *report_new(const struct table *table, int64_t now_ms)
 {
-    struct report *report = calloc(1, sizeof(*report));
-    ensure_memory(report);
+    struct report *report = memory_zeroed(sizeof(*report));
     arena_init(&report->arena, REPORT_BYTES);
     report->table_id = arena_copy(&report->arena, table->uuid);
     report->model = arena_copy(&report->arena, table->model);

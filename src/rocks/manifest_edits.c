@@ -89,11 +89,8 @@ static void find_fault(struct edits *edits, uint64_t at, const char *fault)
 
 static void note_change(struct edits *edits, struct edits_change change)
 {
-    if (edits->change_count == edits->change_capacity) {
-        edits->change_capacity = edits->change_capacity == 0 ? 256 : 2 * edits->change_capacity;
-        edits->changes = realloc(edits->changes, edits->change_capacity * sizeof(*edits->changes));
-        ensure_memory(edits->changes);
-    }
+    edits->changes = memory_grow(edits->changes, edits->change_count, &edits->change_capacity,
+                                 sizeof(*edits->changes));
     change.order = edits->change_count;
     edits->changes[edits->change_count++] = change;
 }

@@ -302,8 +302,7 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
     struct data_dir dir;
     if (!data_dir_open(&dir, options->path, error))
         return NULL;
-    struct rocks_store *rocks = calloc(1, sizeof(*rocks));
-    ensure_memory(rocks);
+    struct rocks_store *rocks = memory_zeroed(sizeof(*rocks));
     rocks->base.driver = &rocks_driver;
     rocks->dir = dir;
     (void)snprintf(rocks->path, sizeof(rocks->path), "%s", options->path);

@@ -37,8 +37,7 @@ static const char *const kind_names[] = {
 
 struct faults *faults_new(void)
 {
-    struct faults *faults = calloc(1, sizeof(*faults));
-    ensure_memory(faults);
+    struct faults *faults = memory_zeroed(sizeof(*faults));
     ensure(pthread_mutex_init(&faults->lock, NULL) == 0);
     return faults;
 }

@@ -69,8 +69,7 @@ static void release(struct dynamo *dynamo)
 
 struct server *server_start(const struct server_options *options, char *error, size_t error_size)
 {
-    struct server *server = calloc(1, sizeof(*server));
-    ensure_memory(server);
+    struct server *server = memory_zeroed(sizeof(*server));
     server->budget = api_budget(options->api);
     unsigned loops = options->threads == 0 ? uv_available_parallelism() : options->threads;
     server->dynamo = (struct dynamo){

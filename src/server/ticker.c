@@ -52,8 +52,7 @@ static void tick(void *context)
 
 struct ticker *ticker_start(void (*every_second)(void *context), void *context)
 {
-    struct ticker *ticker = calloc(1, sizeof(*ticker));
-    ensure_memory(ticker);
+    struct ticker *ticker = memory_zeroed(sizeof(*ticker));
     ticker->every_second = every_second;
     ticker->context = context;
     ticker->second_ns = monotonic_ns() + SECOND_NS;

@@ -40,8 +40,7 @@ struct store_batch {
 
 struct store_batch *store_batch_new(void)
 {
-    struct store_batch *batch = calloc(1, sizeof(*batch));
-    ensure_memory(batch);
+    struct store_batch *batch = memory_zeroed(sizeof(*batch));
     arena_init(&batch->arena, SIZE_MAX);
     return batch;
 }

@@ -245,8 +245,7 @@ static const struct store_driver memory_driver = {
 struct store *store_open_memory(struct store_error *error)
 {
     *error = (struct store_error){0};
-    struct memory_store *memory = calloc(1, sizeof(*memory));
-    ensure_memory(memory);
+    struct memory_store *memory = memory_zeroed(sizeof(*memory));
     ensure(pthread_mutex_init(&memory->lock, NULL) == 0);
     memory->base.driver = &memory_driver;
     return &memory->base;

@@ -16,8 +16,7 @@
 
 struct stream_counts *stream_counts_new(void)
 {
-    struct stream_counts *counts = calloc(1, sizeof(*counts));
-    ensure_memory(counts);
+    struct stream_counts *counts = memory_zeroed(sizeof(*counts));
     counts->full = STREAM_SHARD_FULL;
     return counts;
 }
@@ -36,11 +35,8 @@ static struct stream_count *count_of(struct stream_counts *counts, struct slice 
     for (size_t i = 0; i < counts->count; i++)
         if (slice_is(name, counts->streams[i].name))
             return &counts->streams[i];
-    if (counts->count == counts->capacity) {
-        counts->capacity = counts->capacity == 0 ? 16 : counts->capacity * 2;
-        counts->streams = realloc(counts->streams, counts->capacity * sizeof(*counts->streams));
-        ensure_memory(counts->streams);
-    }
+    counts->streams =
+        memory_grow(counts->streams, counts->count, &counts->capacity, sizeof(*counts->streams));
     struct stream_count *added = &counts->streams[counts->count++];
     *added =
         (struct stream_count){.name = strndup((const char *)name.ptr, name.len), .next = first};
@@ -383,22 +379,19 @@ void streams_trim(struct workshop *shop)
 {
     struct arena arena;
     struct error error;
-    struct table_names names;
-    struct slice name;
+    struct table_walk walk;
+    const struct table *table;
+    bool ok = true;
     int64_t now_ms = engine_log_time(shop->engine); // the same for streams and logs
     if (!each_stream(shop, now_ms, trim_stream))
         return;
     arena_init(&arena, LIMIT_REQUEST_MEMORY);
-    table_names_init(&names, shop->engine, slice_of(NULL, 0));
-    while (table_names_next(&names, &name) && !work_stopping(shop)) {
+    table_walk_init(&walk, shop->engine, slice_of(NULL, 0));
+    while (ok && (table = table_walk_next(&walk)) != NULL && !work_stopping(shop)) {
         error_init(&error, &arena);
-        struct table *table = engine_table(shop->engine, name);
-        bool ok = table == NULL || trim_log(shop, table, now_ms, &arena, &error);
-        table_release(table);
+        ok = trim_log(shop, table, now_ms, &arena, &error);
         arena_reset(&arena);
-        if (!ok)
-            break;
     }
-    table_names_release(&names);
+    table_walk_release(&walk);
     arena_release(&arena);
 }

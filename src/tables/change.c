@@ -22,10 +22,8 @@ struct table *table_begin(const struct table *current, struct table_settings *se
     if (!table_check_ready(current, error))
         return NULL;
     struct table *table = table_clone(current);
-    if (table == NULL) {
-        (void)error_budget(error);
-        return NULL;
-    }
+    if (table == NULL)
+        return error_no_memory(error);
     table_settings_read(table, settings);
     return table;
 }

@@ -6,32 +6,35 @@ enum { NAMES_MAX = 1 << 30 };
 
 static bool name_add(void *context, struct slice name)
 {
-    struct table_names *names = context;
+    struct buf *names = context;
     uint8_t len[10];
-    buf_add(&names->text, len, varint_put(len, name.len));
-    buf_slice(&names->text, name);
+    buf_add(names, len, varint_put(len, name.len));
+    buf_slice(names, name);
     return true;
 }
 
-void table_names_init(struct table_names *names, struct engine *engine, struct slice after)
+void table_walk_init(struct table_walk *walk, struct engine *engine, struct slice after)
 {
-    names->at = 0;
-    buf_init(&names->text, NAMES_MAX);
-    engine_tables(engine, after, name_add, names);
-    ensure(!names->text.failed);
+    *walk = (struct table_walk){.engine = engine};
+    buf_init(&walk->names, NAMES_MAX);
+    engine_tables(engine, after, name_add, &walk->names);
+    ensure(!walk->names.failed);
 }
 
-bool table_names_next(struct table_names *names, struct slice *name)
+struct table *table_walk_next(struct table_walk *walk)
 {
-    if (names->at == names->text.len)
-        return false;
-    const uint8_t *at = names->text.ptr + names->at;
-    *name = value_counted(&at);
-    names->at = (size_t)(at - names->text.ptr);
-    return true;
+    table_release(walk->table);
+    walk->table = NULL;
+    while (walk->table == NULL && walk->at < walk->names.len) {
+        const uint8_t *at = walk->names.ptr + walk->at;
+        walk->table = engine_table(walk->engine, value_counted(&at));
+        walk->at = (size_t)(at - walk->names.ptr);
+    }
+    return walk->table;
 }
 
-void table_names_release(struct table_names *names)
+void table_walk_release(struct table_walk *walk)
 {
-    buf_release(&names->text);
+    table_release(walk->table);
+    buf_release(&walk->names);
 }

@@ -4,14 +4,17 @@
 
 #include "engine/engine.h"
 
-struct table_names {
-    struct buf text;
+struct table_walk {
+    struct engine *engine;
+    struct buf names;
     size_t at;
+    struct table *table; // the one that was shown last
 };
 
 // Those behind `after`.
-void table_names_init(struct table_names *names, struct engine *engine, struct slice after);
-MUST_CHECK bool table_names_next(struct table_names *names, struct slice *name);
-void table_names_release(struct table_names *names);
+void table_walk_init(struct table_walk *walk, struct engine *engine, struct slice after);
+// The next one that is still there, or NULL. It is held until the next one is asked for.
+struct table *table_walk_next(struct table_walk *walk);
+void table_walk_release(struct table_walk *walk);
 
 #endif

@@ -119,8 +119,7 @@ static bool write_checked(struct export_writer *writer, const char *stem, struct
 
 struct export_writer *export_open(const struct export_options *options, struct error *error)
 {
-    struct export_writer *writer = calloc(1, sizeof(*writer));
-    ensure_memory(writer);
+    struct export_writer *writer = memory_zeroed(sizeof(*writer));
     writer->options = *options;
     writer->items.format = options->format;
     writer->item_count = options->item_count;

@@ -30,8 +30,7 @@ static struct item_reader *reader_new(struct source *source,
 {
     if (source == NULL)
         return NULL;
-    struct item_reader *reader = calloc(1, sizeof(*reader));
-    ensure_memory(reader);
+    struct item_reader *reader = memory_zeroed(sizeof(*reader));
     static const enum framing framings[TRANSFER_FORMATS] = {
         [TRANSFER_ION] = FRAME_ION,
         [TRANSFER_CSV] = FRAME_CSV,

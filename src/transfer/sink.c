@@ -52,8 +52,7 @@ static bool prepare(struct sink *sink)
 
 struct sink *sink_open_fd(int fd, enum transfer_compression compression, struct error *error)
 {
-    struct sink *sink = calloc(1, sizeof(*sink));
-    ensure_memory(sink);
+    struct sink *sink = memory_zeroed(sizeof(*sink));
     sink->fd = fd;
     sink->compression = compression;
     if (!prepare(sink)) {

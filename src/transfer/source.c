@@ -75,8 +75,7 @@ static bool prepare(struct source *source, struct error *error)
 
 struct source *source_open_fd(int fd, enum transfer_compression compression, struct error *error)
 {
-    struct source *source = calloc(1, sizeof(*source));
-    ensure_memory(source);
+    struct source *source = memory_zeroed(sizeof(*source));
     source->fd = fd;
     source->compression = compression;
     if (!prepare(source, error)) {

@@ -20,11 +20,7 @@ static void own(struct owned *owned, tree_id tree)
 {
     if (tree == 0)
         return;
-    if (owned->count == owned->capacity) {
-        owned->capacity = owned->capacity == 0 ? 256 : owned->capacity * 2;
-        owned->trees = realloc(owned->trees, owned->capacity * sizeof(*owned->trees));
-        ensure(owned->trees != NULL);
-    }
+    owned->trees = memory_grow(owned->trees, owned->count, &owned->capacity, sizeof(*owned->trees));
     owned->trees[owned->count++] = tree;
 }
 

@@ -52,11 +52,8 @@ void log_packer_value(struct log_packer *packer, struct slice value, size_t end)
         packer->last_at = at;
         return;
     }
-    if (packer->count == packer->capacity) {
-        packer->capacity = packer->capacity == 0 ? 64 : 2 * packer->capacity;
-        packer->copies = realloc(packer->copies, packer->capacity * sizeof(*packer->copies));
-        ensure(packer->copies != NULL);
-    }
+    packer->copies =
+        memory_grow(packer->copies, packer->count, &packer->capacity, sizeof(*packer->copies));
     packer->copies[packer->count++] = (struct log_copy){at, packer->last_at, value.len};
 }
 

@@ -393,8 +393,7 @@ static bool keep_found(struct wal *wal, const struct wal_report *report)
 struct wal *wal_open(const char *directory, const struct wal_report *report, uint64_t applied,
                      struct promise *promise, struct store_error *error)
 {
-    struct wal *wal = calloc(1, sizeof(*wal));
-    ensure_memory(wal);
+    struct wal *wal = memory_zeroed(sizeof(*wal));
     ensure(pthread_mutex_init(&wal->lock, NULL) == 0);
     wal->file = -1;
     wal->broken = true; // until wal_continue or wal_restart

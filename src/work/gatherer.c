@@ -100,8 +100,7 @@ static void gatherer_free(struct guard *guard)
 struct guard *gatherer_new(struct guard *guard, struct slice text)
 {
     static const struct guard_ops ops = {.write = gatherer_write, .free = gatherer_free};
-    struct gatherer *gatherer = calloc(1, sizeof(*gatherer) + text.len);
-    ensure_memory(gatherer);
+    struct gatherer *gatherer = memory_zeroed(sizeof(*gatherer) + text.len);
     gatherer->guard.ops = &ops;
     gatherer->guard.references = 1;
     gatherer->guard.claims = guard->claims;

@@ -43,8 +43,7 @@ static void janitor_work(void *context)
 
 struct janitor *janitor_new(struct workshop *shop, const struct chore *chores, size_t count)
 {
-    struct janitor *janitor = calloc(1, sizeof(*janitor));
-    ensure_memory(janitor);
+    struct janitor *janitor = memory_zeroed(sizeof(*janitor));
     ensure(pthread_mutex_init(&janitor->working, NULL) == 0);
     ensure(count <= JANITOR_CHORES);
     janitor->shop = shop;

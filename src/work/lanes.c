@@ -262,8 +262,7 @@ struct lanes *lanes_new(void)
         LANE_LIST(X)
 #undef X
     };
-    struct lanes *lanes = calloc(1, sizeof(*lanes));
-    ensure_memory(lanes);
+    struct lanes *lanes = memory_zeroed(sizeof(*lanes));
     ensure(pthread_mutex_init(&lanes->lock, NULL) == 0);
     ensure(pthread_cond_init(&lanes->idle, NULL) == 0);
     wait_init(&lanes->stopped);

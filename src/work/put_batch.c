@@ -82,8 +82,7 @@ static bool copy_all(struct put_batch *batch, struct history *history)
 bool put_batch_copy(struct workshop *shop, struct history *history, struct table *target,
                     struct error *error)
 {
-    struct put_batch *batch = calloc(1, sizeof(*batch));
-    ensure_memory(batch);
+    struct put_batch *batch = memory_zeroed(sizeof(*batch));
     put_batch_init(batch, shop, target, true, error);
     bool ok = copy_all(batch, history);
     put_batch_release(batch);

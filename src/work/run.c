@@ -60,8 +60,7 @@ static void run_task(struct task *task, struct workshop *shop)
 
 struct run *run_new(const struct run_kind *kind, struct slice id, struct slice subject)
 {
-    struct run *run = calloc(1, kind->size);
-    ensure_memory(run);
+    struct run *run = memory_zeroed(kind->size);
     run->kind = kind;
     run->task.run = run_task;
     run->task.lane = kind->lane;

@@ -198,6 +198,7 @@ class Statements:
         how = self.random.choice(['=', '=', '=', 'IN', 'scan'])
         values = [self.random.choice(rows)[0][hash_name] if rows and self.random.random() < 0.9 else self.make.scalar(hash_type)
                   for _ in range(1 if how == '=' else 4)]
+        values = [v for i, v in enumerate(values) if not any(equal(v, other) for other in values[:i])]  # IN refuses repeats
         if how != 'scan':
             place = places.name(hash_name)
             listed = ', '.join(places.value(v) for v in values)
@@ -215,7 +216,8 @@ class Statements:
         self.random.shuffle(terms)
         backward = self.random.random() < 0.4
         if sort_name and how != 'scan':
-            tail = f' ORDER BY "{sort_name}" ' + ('DESC' if backward else 'ASC')
+            first = f'"{hash_name}", ' if len(values) > 1 else ''
+            tail = f' ORDER BY {first}"{sort_name}" ' + ('DESC' if backward else 'ASC')
         source = f'"{self.table.name}"' + (f'."{index_name}"' if index_name else '')
         text = f'SELECT * FROM {source}' + (' WHERE ' + ' AND '.join(terms) if terms else '') + tail
         made, parameters = statement(text, places)

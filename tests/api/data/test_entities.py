@@ -195,9 +195,9 @@ class Read(Case):
 
     def test_what_there_is_not(self):
         answer = self.get(404, '/shop/Usr')
-        self.assertIn('did you mean "User"?', answer.json['detail'])
+        self.assertRegex(answer.json['detail'], r'^Table shop has no entity or pattern Usr \(there are .*\); did you mean "User"\?$')
         answer = self.get(404, '/shp/User')
-        self.assertIn('did you mean "shop"?', answer.json['detail'])
+        self.assertEqual(answer.json['detail'], 'There is no table shp with a model (GET /v1 lists them); did you mean "shop"?')
         self.get(404, '/shop/User/x')
 
     def test_methods(self):

@@ -1,7 +1,7 @@
 // Every access pattern of Kinex Fit's database document, with the operation written there, and by
 // its name in models/kinex-fit.
 import { entities } from './entities.mjs';
-import { assert, call, items, pattern, serve, test } from './lib.mjs';
+import { assert, call, items, pattern, query, serve, test } from './lib.mjs';
 
 serve('kinex-fit');
 
@@ -136,3 +136,15 @@ const tables = {
     WebhookEvent: 'spotter-webhook-events',
 };
 entities('kinex-fit', (entity) => tables[entity]);
+
+test('A webhook event is recorded once', async () => {
+    const put = () => call('Put', {
+        TableName: 'spotter-webhook-events',
+        Item: { eventId: 'evt_once', eventType: 'invoice.paid' },
+        ConditionExpression: 'attribute_not_exists(eventId)',
+    });
+    await put();
+    await assert.rejects(put(), { name: 'ConditionalCheckFailedException' });
+    const [found] = await query('spotter-webhook-events', 'webhookProcessed', 'eventId=evt_once');
+    assert.equal(found.eventType, 'invoice.paid');
+});

@@ -157,5 +157,19 @@ class Keys(Case):
                 self.errors.append(f'{number} is in neither place')
 
 
+class Unsteady(Case):
+    def test_a_key_of_what_is_set_at_each_write(self):
+        """It is the item's mistake to come again, not the server's."""
+        self.serve()
+        model = 'table seen { key id, at }\nentity Seen { id string  at timestamp = now() on update }\n'
+        self.assertEqual(self.cli('apply', self.file('seen.dolmen', model)).code, 0)
+        put = {'TableName': 'seen', 'Item': item(id='a', at='2026-01-01T00:00:00.000Z')}
+        self.api.call('PutItem', put)
+        with self.assertRaises(ApiError) as caught:
+            self.api.call('PutItem', put)
+        self.assertEqual(caught.exception.name, 'ValidationException')
+        self.assertIn('The primary key of the item would change', str(caught.exception))
+
+
 if __name__ == '__main__':
     unittest.main()

@@ -122,7 +122,7 @@ class Migrate(Case):
         self.check_up(4, 10)
         self.assertIn('has been done', self.cli('migrate', self.migration).out)
         again = self.cli('migrate', '--again', '--json', self.migration).json()
-        self.assertEqual((again['Matched'], again['Made']), (0, 0))
+        self.assertEqual((again['Matched'], again['Made'], again['Done']), (0, 0, again['Total']))
         self.assertEqual(self.cli('apply', '--check', self.file('media.dolmen', MODEL)).code, 0)
         self.assertEqual(self.cli('abandon', 'media').code, 0)
         down = self.cli('migrate', '--down', self.migration)

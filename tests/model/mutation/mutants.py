@@ -66,9 +66,11 @@ def template_changes(template):
         yield 'fields swapped', template[:a.start()] + b[0] + template[a.end():b.start()] + a[0] + template[b.end():]
         yield 'another delimiter', template.replace('#', '-')
     for field in fields:
-        if ':' in field[0]:
-            yield 'without a format', template.replace(field[0], field[0].split(':')[0] + '}')
-            yield 'another width', re.sub(r'\((\d+)', lambda m: '(%d' % (int(m[1]) + 1), template)
+        for format_ in re.finditer(r':(\w+)(?:\((\d+)\))?(?=[:}])', field[0]):
+            start, end = field.start() + format_.start(), field.start() + format_.end()
+            yield 'without ' + format_[1], template[:start] + template[end:]
+            if format_[2]:
+                yield 'another ' + format_[1], template[:start] + ':%s(%d)' % (format_[1], int(format_[2]) + 1) + template[end:]
         if '??' in field[0]:
             yield 'without a fallback', template.replace(field[0], field[0].split('??')[0].strip() + '}')
             yield 'another fallback', re.sub(r"'([^']*)'", r"'0\1'", template)
@@ -112,8 +114,12 @@ def type_changes(text):
             yield 'a wider type', text[:match.start()] + wider + text[match.end():]
     if re.search(r'\btimestamp\b(?!\()', text):
         yield 'a time of any form', re.sub(r'\btimestamp\b', 'timestamp(any)', text)
+        yield 'a time in seconds', re.sub(r'\btimestamp\b', 'timestamp(seconds)', text)
     if 'timestamp(any)' in text:
         yield 'a time of one form', text.replace('timestamp(any)', 'timestamp')
+        yield 'a time in seconds', text.replace('timestamp(any)', 'timestamp(seconds)')
+    if re.search(r'\bnumber\b(?!\()', text):
+        yield 'whole numbers', re.sub(r'\bnumber\b', 'integer', text, count=1)
     yield 'any', re.sub(r'^.*?(\?)?$', r'any\1', text)
     if '[]' in text:
         yield 'no list', text.replace('[]', '', 1)
@@ -182,6 +188,7 @@ def of_table(line):
         if ' number' in text:
             yield 'no number', text.replace(' number', '')
         yield 'keys only', text + ' project keys'
+        yield 'few attributes', text + ' project (note)'
         yield ('not for all', text.replace(' for all', '')) if ' for all' in text else ('for all', text + ' for all')
     for one, others in (('new_and_old_images', ['new_image', 'keys_only', 'off']), ('enforce', ['warn', 'off']), ('pitr    on', ['pitr off']),
                         ('on_demand', ['provisioned (5, 5)'])):
@@ -191,6 +198,11 @@ def of_table(line):
     if word == 'guard':
         yield 'unmatched allow', text + '\n  unmatched allow'
         yield 'unmatched warn', text + '\n  unmatched warn'
+    if word in ('unknown', 'separator'):
+        for other in {'unknown': ('allow', 'warn', 'reject'), 'separator': ('any', 'escape')}[word]:
+            yield 'instead ' + other, re.sub(r'\w+$', other, text)
+    if word == 'separator':
+        yield 'another separator', text.replace('"#"', '"/"')
 
 
 def of_access(line):
@@ -236,6 +248,14 @@ def of_rule(line):
             yield '%s: %s' % (match[0], what), text[:match.start(1)] + changed + text[match.end(1):]
 
 
+def of_head(line):
+    """entity NAME {: what it may say for itself."""
+    if line.text.startswith('entity '):
+        yield 'guard warn', line.text + '\n  guard warn'
+        yield 'unknown reject', line.text + '\n  unknown reject'
+        yield 'another name in items', line.text.replace(' {', ' as "Other" {')
+
+
 def of_type(line):
     """type NAME = …, or a type with its fields on the line."""
     head, equals, body = line.text.partition(' = ')
@@ -255,8 +275,10 @@ def changes(line):
         yield from of_rule(line)
     elif line.kind == 'type':
         yield from of_type(line)
+    elif line.kind == 'head':
+        yield from of_head(line)
     elif line.kind in ('part', 'field'):
-        if re.match(r'(key|index|local|type|ttl|stream|guard|unknown|unmatched|pitr|billing)\s+[^=:]*$', text) and line.in_table:
+        if re.match(r'(key|index|local|type|ttl|stream|guard|unknown|unmatched|pitr|billing|separator)\s+[^=:]*$', text) and line.in_table:
             yield from of_table(line) if not text.startswith('key') else ()
         elif line.kind == 'part' and re.match(r'[\w-]+\s*=\s*["\w]', text):
             yield from of_keys(line)

@@ -162,7 +162,8 @@ class Maker:
             recovery = backups['ContinuousBackupsDescription']['PointInTimeRecoveryDescription']['PointInTimeRecoveryStatus']
             expect(recovery == ('ENABLED' if table.recovery == 'on' else 'DISABLED'), 'recovery is ' + recovery)
             expect(set(model['Entities']) == {entity.name for entity in table.entities}, 'entities: %s' % model['Entities'])
-            expect(model['Guard'] == 'enforce' and model['Unmatched'] == 'reject', 'the guard is %s' % model)
+            rules = model['Guard'], model['Unmatched'], model['Unknown']
+            expect(rules == ('enforce', 'reject', table.unknown), 'the guard is %s, %s, %s' % rules)
         self.add(table.name, 'its settings', [call(operation, name) for operation in (
             'DescribeTable', 'DescribeTimeToLive', 'DescribeContinuousBackups', 'DescribeModel')], judge)
         stranger = {part: 'NOTHING#1' for part in table.key}

@@ -5,6 +5,7 @@ model: so what is broken there is noticed here.
 
     table NAME                     and what DescribeTable and its sisters must say of it:
       key PK SK    index NAME PK SK/N    ttl NAME    type NAME    stream VIEW    recovery on    billing on_demand
+      unknown allow  (attributes that nobody declares; else warn)
       forbidden #  (in text that keys of several parts are made of, unless they say {a:raw})
     type NAME = TYPE               see values.py
     entity NAME                    of the table above; each line a key or an attribute
@@ -51,7 +52,7 @@ class Table:
     def __init__(self, name):
         self.name, self.key, self.indexes, self.numbers, self.entities = name, [], {}, set(), []
         self.type = self.ttl = self.stream = self.forbidden = None
-        self.recovery, self.billing = 'off', 'on_demand'
+        self.recovery, self.billing, self.unknown = 'off', 'on_demand', 'warn'
 
     def add(self, words):
         self.numbers |= {word[:-2] for word in words if word.endswith('/N')}

@@ -70,7 +70,7 @@ def list_type(of):
 
 
 def map_type(of):
-    return Type([{'a': of.fits[0]}, {}], [{'a': bad} for bad in of.misfits] + ['text', []], within={'additionalProperties': of})
+    return Type([{'a': good} for good in of.fits] + [{}], [{'a': bad} for bad in of.misfits] + ['text', []], within={'additionalProperties': of})
 
 
 def fields_type(fields):

@@ -230,21 +230,25 @@ class World:
         return bool(ranges[0] and ranges[1]) and not any(before(a, b) or before(b, a) for a in ranges[0] for b in ranges[1])
 
     def partitions(self, tree, hash_name):
-        """The branches of the OR that the tree is, each with the partition it names; None if one names none, or it is no OR."""
+        """The first OR each of whose branches names a partition, as (branch, partition); None if there is none, or it is given anyway."""
         terms = self.terms(tree)
-        if len(terms) != 1 or terms[0][0] != 'or':
-            return None
-        found = [(part, [c for t in self.terms(part) for c in [self.constant_term(t, hash_name, ('=',))] if c is not None]) for part in flat(terms[0])]
-        return [(part, repr(named[0])) for part, named in found] if all(named for _, named in found) else None
+        for term in terms if not self.queried(terms, hash_name) else []:
+            if term[0] != 'or':
+                continue
+            found = [(part, [c for t in self.terms(part) for c in [self.constant_term(t, hash_name, ('=',))] if c is not None]) for part in flat(term)]
+            if all(named for _, named in found):
+                return term, [(part, repr(named[0])) for part, named in found]
+        return None
 
     def overlaps(self, tree, hash_name, sort):
         terms = self.terms(tree)
         groups = {}
-        if self.queried(terms, hash_name):
+        chosen, named = self.partitions(tree, hash_name) or (None, [])
+        if self.queried(terms, hash_name) or chosen:
             for i, term in enumerate(terms):
-                groups[i] = flat(term) if term[0] == 'or' else []
-        for part, named in self.partitions(tree, hash_name) or []:
-            groups.setdefault(named, []).append(part)
+                groups[i] = flat(term) if term[0] == 'or' and term is not chosen else []
+        for part, own in named:
+            groups.setdefault(own, []).append(part)
         tied = any(self.constant_term(t, hash_name, ('=',)) is not None for t in terms)
         lists = [t[2] for t in terms if t[0] == 'in' and t[1] == (hash_name,)]
         if not tied and lists and len({repr(value) for value in lists[0]}) < len(lists[0]):
@@ -295,7 +299,7 @@ class World:
                 self.random.shuffle(both)
                 tree = ('and', both)
             elif self.chance(0.4):
-                tree = self.branches(hash_name, sort)
+                tree = self.branches(hash_name, sort) if self.chance(0.7) else ('and', [self.branches(hash_name, sort), tree])
             parts += [text.word('WHERE'), text.condition(tree)]
         descending = None
         queried = tree is not None and (self.queried(self.terms(tree), hash_name) or self.partitions(tree, hash_name) is not None)
