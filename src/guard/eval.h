@@ -64,9 +64,6 @@ struct slice model_integer(struct arena *arena, int64_t number);
 // VALUE_NONE if the arena is used up.
 struct slice model_normalise(struct slice value, unsigned normal, struct arena *arena);
 
-// Characters (code points) of UTF-8 text.
-size_t model_characters(struct slice text);
-
 // Whether a text has the separator that a call of escape() or forbid() is about.
 bool model_has_separator(const struct model_expr *call, struct slice text);
 

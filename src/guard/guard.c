@@ -150,7 +150,7 @@ static void judge_unknown(struct guard_work *work, const struct model_judge *jud
     for (size_t i = 0; i < work->unknown_count; i++) {
         struct model_pointer at = {.name = work->unknown[i].name};
         model_report_add(judge->unknown == MODEL_REJECT ? judge->violations : judge->warnings, &at,
-                         SLICE_LIT("no such attribute"), work->unknown[i].value);
+                         SLICE_LIT(MODEL_EXPECTED_NONE), work->unknown[i].value);
     }
 }
 

@@ -146,7 +146,7 @@ static bool text_fits(const struct model_type *type, struct slice text)
     switch (type->kind) {
     case MODEL_STRING:
         return (type->min.len == 0 && type->max.len == 0) ||
-               length_in_range(type, model_characters(text));
+               length_in_range(type, slice_characters(text));
     case MODEL_UUID:
         return is_uuid(text);
     case MODEL_TIMESTAMP:
