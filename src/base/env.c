@@ -43,7 +43,7 @@ static void fixed_random(void *context, uint8_t *out, size_t len)
 {
     struct env_fixed *state = context;
     for (size_t i = 0; i < len; i++) {
-        uint64_t z = (state->seed += 0x9e3779b97f4a7c15u);
+        uint64_t z = state->seed += 0x9e3779b97f4a7c15u; // one step, whoever else takes one
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         out[i] = (uint8_t)(z ^ (z >> 31));

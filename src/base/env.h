@@ -20,7 +20,7 @@ struct env env_system(void);
 // `state` is owned by the caller and must outlive the env.
 struct env_fixed {
     _Atomic int64_t now_ms; // a test may move it while threads look
-    uint64_t seed;
+    _Atomic uint64_t seed;  // and the writer's part is taken by whichever thread is there
 };
 struct env env_fixed(struct env_fixed *state);
 

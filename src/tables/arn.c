@@ -80,8 +80,10 @@ bool arn_of_table(struct slice text, struct slice *name)
 {
     struct slice prefix = SLICE_LIT("table/");
     struct arn arn;
-    if (!arn_split(text, &arn) || !slice_is(arn.service, "dynamodb") || arn.region.len == 0 ||
-        arn.account.len == 0 || !slice_begins(arn.rest, prefix))
+    // Most names are plain.
+    if (!slice_begins(text, SLICE_LIT("arn:")) || !arn_split(text, &arn) ||
+        !slice_is(arn.service, "dynamodb") || arn.region.len == 0 || arn.account.len == 0 ||
+        !slice_begins(arn.rest, prefix))
         return false;
     struct slice rest = slice_of(arn.rest.ptr + prefix.len, arn.rest.len - prefix.len);
     if (rest.len < LIMIT_TABLE_NAME_MIN || rest.len > LIMIT_TABLE_NAME_MAX ||

@@ -21,6 +21,7 @@ enum {
 };
 
 struct lane_thread {
+    struct workshop *shop; // set before the thread begins, as is the next
     struct lane *lane;
     pthread_t thread;
     bool busy; // a task is running
@@ -29,7 +30,6 @@ struct lane_thread {
 };
 
 struct lane {
-    struct workshop *shop;
     pthread_cond_t wake; // there is a task, or the end has come
     struct task *first;
     struct task **end; // where the next one goes
@@ -85,7 +85,7 @@ static void task_run(struct lanes *lanes, struct lane_thread *own, struct task *
         memcpy(own->subject, task->subject.ptr, task->subject.len);
     own->busy = true;
     ensure(pthread_mutex_unlock(&lanes->lock) == 0);
-    task->run(task, own->lane->shop);
+    task->run(task, own->shop);
     ensure(pthread_mutex_lock(&lanes->lock) == 0);
     own->busy = false;
     ensure(pthread_cond_broadcast(&lanes->idle) == 0);
@@ -95,7 +95,7 @@ static void *lane_main(void *argument)
 {
     struct lane_thread *own = argument;
     struct lane *lane = own->lane;
-    struct lanes *lanes = lane->shop->lanes;
+    struct lanes *lanes = own->shop->lanes;
     // Of this thread alone, on Linux. Requests have the processor first.
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
     ensure(pthread_mutex_lock(&lanes->lock) == 0);
@@ -124,7 +124,7 @@ static void thread_start(struct workshop *shop, struct lane *lane)
     if (free >= lane->queued || lane->started == lane->width)
         return;
     struct lane_thread *thread = &lane->threads[lane->started++];
-    lane->shop = shop;
+    thread->shop = shop;
     thread->lane = lane;
     ensure_started(pthread_create(&thread->thread, NULL, lane_main, thread) == 0);
 }
