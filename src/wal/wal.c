@@ -154,8 +154,7 @@ static bool begin_file(struct wal *wal, int file, const struct wal_start *start,
     wal_start_encode(start, bytes);
     return write_at(file, slice_of(bytes, WAL_START), slice_of(no_record, spare ? WAL_HEADER : 0),
                     0) &&
-           fdatasync(file) == 0 &&
-           renameat(wal->directory, draft, wal->directory, name) == 0 &&
+           fdatasync(file) == 0 && renameat(wal->directory, draft, wal->directory, name) == 0 &&
            fsync(wal->directory) == 0;
 }
 

@@ -419,6 +419,25 @@ static void test_spare_goes(void **state)
     assert_false(is_there(*state, "spare.tmp"));
 }
 
+// A segment has its name only once its header is on disk: what a power cut leaves of one that has
+// none yet is no segment, whatever its bytes are, also in a directory that is just being made.
+static void test_new_goes(void **state)
+{
+    static const char torn[] = "DLG3 and whatever else was on the disk";
+    char path[600];
+    path_of(path, *state, "new.tmp");
+    for (int round = 0; round < 2; round++) {
+        int file = open(path, O_WRONLY | O_CREAT, 0600);
+        assert_true(file >= 0);
+        assert_int_equal(write(file, torn, sizeof(torn)), sizeof(torn));
+        (void)close(file);
+        struct log log = open_continued(*state);
+        assert_false(is_there(*state, "new.tmp"));
+        append_synced(&log, "a");
+        close_log(&log);
+    }
+}
+
 static void test_missing_first_segment(void **state)
 {
     make_segments(*state);
@@ -583,6 +602,7 @@ int main(void)
         TEST(test_used_again_every_damaged_byte),
         TEST(test_used_again_every_torn_tail),
         TEST(test_spare_goes),
+        TEST(test_new_goes),
         TEST(test_missing_first_segment),
         TEST(test_missing_middle_segment),
         TEST(test_missing_last_segment),
