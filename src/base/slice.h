@@ -87,4 +87,13 @@ static inline struct slice slice_trim(struct slice text)
     return text;
 }
 
+// How many characters of UTF-8 it has.
+static inline size_t slice_characters(struct slice text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.len; i++)
+        count += (text.ptr[i] & 0xc0) != 0x80; // no byte that goes on with a character
+    return count;
+}
+
 #endif

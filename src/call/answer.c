@@ -59,12 +59,8 @@ static void write_canceled(struct json_writer *w, const struct write_job *job, b
 // [{"reason":"TableReadProvisionedThroughputExceeded","resource":"arn:…"}]
 static void write_throttling(struct json_writer *w, const struct api_state *state)
 {
-    json_put_array(w, "ThrottlingReasons");
-    json_open_object(w);
-    json_put_text(w, "reason", state->throttle_reason);
-    json_put_string(w, "resource", state->throttle_resource);
-    json_close_object(w);
-    json_close_array(w);
+    json_form(w, "'ThrottlingReasons':[{'reason':%s,'resource':%.*s}]", state->throttle_reason,
+              SLICE_FMT(state->throttle_resource));
 }
 
 static void write_document(struct api_call *call, enum error_code code, const char *message,

@@ -437,10 +437,8 @@ static void write_rows(struct json_writer *w, const char *name, const struct pla
             json_value(w, slice_of(at, len));
             at += len;
         }
-        json_close_object(w);
-        json_put_integer(w, "count", (int64_t)rows[i].count);
-        json_put_integer(w, "error", (int64_t)rows[i].error);
-        json_close_object(w);
+        json_form(w, "},'count':%lld,'error':%lld}", (long long)rows[i].count,
+                  (long long)rows[i].error);
     }
     json_close_array(w);
 }

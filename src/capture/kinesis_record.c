@@ -39,14 +39,6 @@ static void write_id(struct json_writer *w, struct slice table_id, uint64_t sequ
     json_put_text(w, "eventID", id);
 }
 
-static void write_image(struct json_writer *w, const char *name, struct slice item)
-{
-    if (item.len == 0)
-        return;
-    json_name(w, name);
-    json_item(w, item);
-}
-
 static size_t image_size(struct slice item)
 {
     return item.len == 0 ? 0 : value_item_size(item);
@@ -60,9 +52,9 @@ static void write_change(struct json_writer *w, const struct kinesis_source *sou
                      source->microseconds ? entry->time_ms * 1000 : entry->time_ms);
     if (source->microseconds)
         json_put_text(w, "ApproximateCreationDateTimePrecision", "MICROSECOND");
-    write_image(w, "Keys", entry->keys);
-    write_image(w, "NewImage", entry->new_item);
-    write_image(w, "OldImage", entry->old_item);
+    json_put_item(w, "Keys", entry->keys);
+    json_put_item(w, "NewImage", entry->new_item);
+    json_put_item(w, "OldImage", entry->old_item);
     json_put_integer(w, "SizeBytes",
                      (int64_t)(image_size(entry->keys) + image_size(entry->new_item) +
                                image_size(entry->old_item)));
@@ -104,14 +96,8 @@ bool kinesis_stream_name(struct slice text, struct slice *name)
         arn.account.len == 0 || !slice_begins(arn.rest, prefix))
         return false;
     struct slice rest = slice_of(arn.rest.ptr + prefix.len, arn.rest.len - prefix.len);
-    for (size_t i = 0; i < rest.len; i++) {
-        uint8_t c = rest.ptr[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                     c == '_' || c == '.' || c == '-';
-        if (!plain)
-            return false;
-    }
-    if (rest.len == 0 || rest.len > 128 || rest.ptr[0] == '.')
+    // The bytes are those of tables' names.
+    if (!table_name_matches(rest) || rest.len > 128 || rest.ptr[0] == '.')
         return false;
     *name = rest;
     return true;

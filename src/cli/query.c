@@ -9,7 +9,6 @@
 #include "guard/plain.h"
 #include "guard/projected.h"
 #include "items/entity.h"
-#include "model/forms.h"
 #include "model/parse.h"
 
 #include <sys/ioctl.h>
@@ -323,7 +322,7 @@ static bool measure(const struct api_page *page, struct column *column, struct b
             return false;
         *used = true;
         column->number = value_type(value) == VALUE_N;
-        size_t width = model_characters(buf_view(text));
+        size_t width = slice_characters(buf_view(text));
         if (width > column->width)
             column->width = width;
     }
@@ -332,7 +331,7 @@ static bool measure(const struct api_page *page, struct column *column, struct b
 
 static void print_cell(const struct column *column, struct slice text, bool last)
 {
-    size_t width = model_characters(text);
+    size_t width = slice_characters(text);
     int gap = (int)(column->width > width ? column->width - width : 0);
     if (column->number)
         printf("%*s%.*s", gap, "", SLICE_FMT(text));
@@ -353,7 +352,7 @@ static bool print_table(const struct model_entity *entity, const struct api_page
     buf_init(&text, CELL_MAX);
     for (size_t i = 0; fits && i < entity->attribute_count; i++) {
         struct slice name = entity->attributes[i].name;
-        struct column column = {name, model_characters(name), false};
+        struct column column = {name, slice_characters(name), false};
         bool used = false;
         fits = measure(page, &column, &text, &used);
         if (!fits || !used)

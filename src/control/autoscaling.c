@@ -156,9 +156,7 @@ static void write_replica(struct json_writer *w, const struct api_call *call,
                           const char *status)
 {
     const struct slice whole = {NULL, 0};
-    json_open_object(w);
-    json_put_string(w, "RegionName", call->region);
-    json_put_array(w, "GlobalSecondaryIndexes");
+    json_form(w, "{'RegionName':%.*s,'GlobalSecondaryIndexes':[", SLICE_FMT(call->region));
     for (size_t i = 0; i < table->index_count; i++) {
         const struct index *index = &table->indexes[i];
         if (!index->global)
@@ -191,9 +189,7 @@ static void write_description(struct api_call *call, const struct table *table, 
     json_put_text(&w, "TableStatus", status);
     json_put_array(&w, "Replicas");
     write_replica(&w, call, table, &settings, status);
-    json_close_array(&w);
-    json_close_object(&w);
-    json_close_object(&w);
+    json_form(&w, "]}}");
 }
 
 // ---- Operations ---------------------------------------------------------------------------------

@@ -59,18 +59,13 @@ static void write_description(struct api_call *call, const struct table *table, 
     struct json_writer w = call_open(call);
     json_put_object(&w, "GlobalTableDescription");
     json_put_array(&w, "ReplicationGroup");
-    if (region.len > 0) {
-        json_open_object(&w);
-        json_put_string(&w, "RegionName", region);
-        json_close_object(&w);
-    }
+    if (region.len > 0)
+        json_form(&w, "{'RegionName':%.*s}", SLICE_FMT(region));
     json_close_array(&w);
     json_put_string(&w, "GlobalTableArn", buf_view(&arn));
     json_put_time(&w, "CreationDateTime", map_integer(entry, "created_ms"));
-    json_put_text(&w, "GlobalTableStatus", status);
-    json_put_string(&w, "GlobalTableName", table->name);
-    json_close_object(&w);
-    json_close_object(&w);
+    json_form(&w, "'GlobalTableStatus':%s,'GlobalTableName':%.*s}}", status,
+              SLICE_FMT(table->name));
     buf_release(&arn);
 }
 
@@ -236,14 +231,9 @@ void update_global_table_finish(struct api_call *call, const void *request)
 
 static void write_listed(struct json_writer *w, struct slice name, struct slice region)
 {
-    json_open_object(w);
-    json_put_string(w, "GlobalTableName", name);
-    json_put_array(w, "ReplicationGroup");
-    if (region.len > 0) {
-        json_open_object(w);
-        json_put_string(w, "RegionName", region);
-        json_close_object(w);
-    }
+    json_form(w, "{'GlobalTableName':%.*s,'ReplicationGroup':[", SLICE_FMT(name));
+    if (region.len > 0)
+        json_form(w, "{'RegionName':%.*s}", SLICE_FMT(region));
     json_close_array(w);
     json_close_object(w);
 }

@@ -123,11 +123,9 @@ void update_time_to_live_finish(struct api_call *call, const void *request)
 {
     const struct update_time_to_live_request *update = request;
     struct json_writer w = call_open(call);
-    json_put_object(&w, "TimeToLiveSpecification");
-    json_put_flag(&w, "Enabled", update->time_to_live_specification->enabled.value);
-    json_put_string(&w, "AttributeName", update->time_to_live_specification->attribute_name);
-    json_close_object(&w);
-    json_close_object(&w);
+    json_form(&w, "'TimeToLiveSpecification':{'Enabled':%hhd,'AttributeName':%.*s}}",
+              update->time_to_live_specification->enabled.value,
+              SLICE_FMT(update->time_to_live_specification->attribute_name));
 }
 
 enum step describe_time_to_live_start(struct api_call *call, const void *request)
@@ -186,10 +184,7 @@ enum step describe_endpoints_start(struct api_call *call, const void *request)
     json_put_array(&w, "Endpoints");
     json_open_object(&w);
     json_put_string(&w, "Address", buf_view(&address));
-    json_put_integer(&w, "CachePeriodInMinutes", 1440);
-    json_close_object(&w);
-    json_close_array(&w);
-    json_close_object(&w);
+    json_form(&w, "'CachePeriodInMinutes':1440}]}");
     buf_release(&address);
     return STEP_READY;
 }

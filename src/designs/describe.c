@@ -187,12 +187,9 @@ enum step list_models_start(struct api_call *call, const void *decoded)
     table_walk_release(&walk);
     json_close_array(&w);
     int64_t total = call->api->shop.look_total;
-    if (total > 0) {
-        json_put_object(&w, "Looking");
-        json_put_integer(&w, "Done", call->api->shop.look_done);
-        json_put_integer(&w, "Total", total);
-        json_close_object(&w);
-    }
+    if (total > 0)
+        json_form(&w, "'Looking':{'Done':%lld,'Total':%lld}", (long long)call->api->shop.look_done,
+                  (long long)total);
     json_close_object(&w);
     return ok ? STEP_READY : STEP_FAILED;
 }
@@ -214,9 +211,7 @@ enum step list_model_versions_start(struct api_call *call, const void *decoded)
     if (table == NULL)
         return STEP_FAILED;
     struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    json_put_string(&w, "TableName", table->name);
-    json_put_array(&w, "Versions");
+    json_form(&w, "{'TableName':%.*s,'Versions':[", SLICE_FMT(table->name));
     bool ok = model_versions(call_engine(call), table, version_json, &w, &call->error);
     json_close_array(&w);
     json_close_object(&w);

@@ -199,11 +199,8 @@ static void answer(struct api_call *call, const struct table *table, struct slic
                    const char *outcome)
 {
     struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    json_put_string(&w, "TableName", table->name);
-    json_put_string(&w, "MigrationName", name);
-    json_put_text(&w, "Outcome", outcome);
-    json_close_object(&w);
+    json_form(&w, "{'TableName':%.*s,'MigrationName':%.*s,'Outcome':%s}", SLICE_FMT(table->name),
+              SLICE_FMT(name), outcome);
 }
 
 // Runs it, dry or not, if the items have what it counts on.
@@ -254,13 +251,11 @@ static void work_json(struct json_writer *w, struct slice table, const struct mi
 {
     char digest[65];
     digest_of(work->text, digest);
-    json_open_object(w);
-    json_put_string(w, "TableName", table);
-    json_put_string(w, "MigrationName", work->name);
-    json_put_text(w, "Digest", digest);
-    json_put_text(w, "Status", statuses[work->status]);
-    json_put_flag(w, "Applied", work->applied);
-    json_put_text(w, "Direction", work->down ? "DOWN" : "UP");
+    json_form(w,
+              "{'TableName':%.*s,'MigrationName':%.*s,'Digest':%s,'Status':%s,"
+              "'Applied':%hhd,'Direction':%s",
+              SLICE_FMT(table), SLICE_FMT(work->name), digest, statuses[work->status],
+              work->applied, work->down ? "DOWN" : "UP");
     if (work->file.len > 0)
         json_put_string(w, "FileName", work->file);
     json_put_integer(w, "Step", work->step < work->steps ? work->step + 1 : work->steps);

@@ -88,11 +88,8 @@ void migration_run_dry(struct api_call *call, const struct apply_migration_reque
     dry->migrator =
         (struct migrator){.engine = call_engine(call), .table = table, .arena = &dry->item};
     dry->migrator.absent = migration_absent(table, &call->arena, &call->error);
-    json_open_object(&w);
-    json_put_string(&w, "TableName", table->name);
-    json_put_string(&w, "MigrationName", migration->name);
-    json_put_text(&w, "Outcome", "DRY_RUN");
-    json_put_array(&w, "Samples");
+    json_form(&w, "{'TableName':%.*s,'MigrationName':%.*s,'Outcome':'DRY_RUN','Samples':[",
+              SLICE_FMT(table->name), SLICE_FMT(migration->name));
     bool ok = dry->migrator.absent != NULL;
     bool whole;
     for (size_t i = 0; ok && i < way->count; i++) {

@@ -22,27 +22,21 @@ static void change_json(struct json_writer *w, const struct model_change *change
 static void look_json(struct json_writer *w, const struct model_target *target)
 {
     const struct model_look *look = &target->look;
-    json_put_object(w, "Items");
-    json_put_integer(w, "Examined", (int64_t)look->examined);
-    json_put_flag(w, "Sampled", !look->whole);
-    json_put_integer(w, "Total", target->live->stats->items);
-    json_put_integer(w, "Violations", (int64_t)look->violations);
-    json_put_integer(w, "Unmatched", (int64_t)look->unmatched);
-    json_put_integer(w, "Duplicates", (int64_t)look->duplicates);
-    json_put_integer(w, "Backfill", (int64_t)look->backfill);
+    json_form(w,
+              "'Items':{'Examined':%lld,'Sampled':%hhd,'Total':%lld,'Violations':%lld,"
+              "'Unmatched':%lld,'Duplicates':%lld,'Backfill':%lld",
+              (long long)look->examined, !look->whole, (long long)target->live->stats->items,
+              (long long)look->violations, (long long)look->unmatched, (long long)look->duplicates,
+              (long long)look->backfill);
     model_samples_json(w, "ViolationSamples", &look->violation_samples);
     model_samples_json(w, "UnmatchedSamples", &look->unmatched_samples);
     model_samples_json(w, "DuplicateSamples", &look->duplicate_samples);
     model_samples_json(w, "BackfillSamples", &look->backfill_samples);
     json_put_array(w, "Entities");
-    for (size_t i = 0; i < target->wanted->entity_count; i++) {
-        json_open_object(w);
-        json_put_string(w, "Entity", target->wanted->entities[i].name);
-        json_put_integer(w, "Items", (int64_t)look->entities[i].items);
-        json_put_integer(w, "Backfill", (int64_t)look->entities[i].backfill);
-        json_put_integer(w, "Violations", (int64_t)look->entities[i].violations);
-        json_close_object(w);
-    }
+    for (size_t i = 0; i < target->wanted->entity_count; i++)
+        json_form(w, "{'Entity':%.*s,'Items':%lld,'Backfill':%lld,'Violations':%lld}",
+                  SLICE_FMT(target->wanted->entities[i].name), (long long)look->entities[i].items,
+                  (long long)look->entities[i].backfill, (long long)look->entities[i].violations);
     json_close_array(w);
     json_close_object(w);
 }
@@ -51,10 +45,8 @@ static void target_json(struct json_writer *w, const struct model_target *target
 {
     struct buf text;
     buf_init(&text, TEXT_MAX);
-    json_open_object(w);
-    json_put_string(w, "TableName", target->wanted->name);
-    json_put_flag(w, "Exists", target->live != NULL);
-    json_put_flag(w, "Unchanged", target->same);
+    json_form(w, "{'TableName':%.*s,'Exists':%hhd,'Unchanged':%hhd",
+              SLICE_FMT(target->wanted->name), target->live != NULL, target->same);
     if (target->underway)
         json_put_flag(w, "Underway", true);
     if (target->impossible != NULL)
@@ -84,10 +76,8 @@ static void note_json(struct json_writer *w, const struct model *model)
 
 void model_plan_json(struct json_writer *w, const struct model_plan *plan)
 {
-    json_open_object(w);
-    json_put_text(w, "Digest", plan->name + sizeof("model/text/") - 1);
-    json_put_flag(w, "Clean", model_plan_clean(plan));
-    json_put_array(w, "Tables");
+    json_form(w, "{'Digest':%s,'Clean':%hhd,'Tables':[", plan->name + sizeof("model/text/") - 1,
+              model_plan_clean(plan));
     for (size_t i = 0; i < plan->count; i++)
         target_json(w, &plan->targets[i]);
     json_close_array(w);

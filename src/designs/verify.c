@@ -152,10 +152,7 @@ static void respond(struct api_call *call, const struct verification *run)
 {
     static const char *const statuses[] = {"RUNNING", "COMPLETE", "STOPPED"};
     struct json_writer w = call_writer(call);
-    json_open_object(&w);
-    json_put_text(&w, "RunId", run->id);
-    json_put_text(&w, "Status", statuses[run->status]);
-    json_put_object(&w, "Progress");
+    json_form(&w, "{'RunId':%s,'Status':%s,'Progress':{", run->id, statuses[run->status]);
     if (run->report.table.len > 0)
         json_put_string(&w, "Table", buf_view(&run->report.table));
     json_put_integer(&w, "Done", (int64_t)run->report.progress.done);

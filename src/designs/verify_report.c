@@ -133,14 +133,8 @@ static void write_affected(void *context, const struct verify_place *place)
     json_open_object(w);
     json_put_text(w, "Kind", verify_check_words(place->check));
     write_names(w, place->table, place->index);
-    if (place->after.len > 0) {
-        json_name(w, "After");
-        json_item(w, place->after);
-    }
-    if (place->before.len > 0) {
-        json_name(w, "Before");
-        json_item(w, place->before);
-    }
+    json_put_item(w, "After", place->after);
+    json_put_item(w, "Before", place->before);
     json_put_flag(w, "Lost", lost);
     json_close_object(w);
 }

@@ -189,15 +189,6 @@ bool key_value_check(const struct key_part *part, bool hash, struct slice value,
     return key_size_check(hash, len, error);
 }
 
-bool key_schema_has(const struct key_schema *schema, struct slice name)
-{
-    for (size_t i = 0; i < schema->hash_count + schema->range_count; i++) {
-        if (slice_equal(schema->parts[i].name, name))
-            return true;
-    }
-    return false;
-}
-
 // ---- Encoding -------------------------------------------------------------------
 
 static void put_string(struct value_builder *b, const char *name, struct slice text)

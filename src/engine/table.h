@@ -158,9 +158,6 @@ static inline bool table_has_local_index(const struct table *table)
     return table->collections != 0;
 }
 
-// Whether an attribute is part of the schema's key.
-bool key_schema_has(const struct key_schema *schema, struct slice name);
-
 // Whether an item is not too large.
 MUST_CHECK bool item_size_check(struct slice item, struct error *error);
 // Whether a key value of that many bytes is not too long.

@@ -147,11 +147,7 @@ static bool report(struct bulk_run *own, struct slice file, uint64_t line, const
     struct buf text;
     buf_init(&text, REPORT_BYTES);
     struct json_writer w = json_writer_to(&text);
-    json_open_object(&w);
-    json_put_string(&w, "Object", file);
-    json_put_integer(&w, "Line", (int64_t)line);
-    json_put_text(&w, "Error", why);
-    json_close_object(&w);
+    json_form(&w, "{'Object':%.*s,'Line':%lld,'Error':%s}", SLICE_FMT(file), (long long)line, why);
     buf_byte(&text, '\n');
     bool ok = text.failed || sink_write(own->report, buf_view(&text), &own->run.error);
     buf_release(&text);

@@ -26,18 +26,10 @@ static struct slice cell_at(const struct grid *grid, size_t row, size_t column)
     return cell;
 }
 
-static size_t width_of(struct slice text)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < text.len; i++)
-        width += (text.ptr[i] & 0xc0) != 0x80; // no byte that goes on with a character
-    return width;
-}
-
 static size_t column_width(const struct grid *grid, size_t column, size_t least)
 {
     for (size_t row = 0; row < row_count(grid); row++) {
-        size_t width = width_of(cell_at(grid, row, column));
+        size_t width = slice_characters(cell_at(grid, row, column));
         least = width > least ? width : least;
     }
     return least;
@@ -46,7 +38,7 @@ static size_t column_width(const struct grid *grid, size_t column, size_t least)
 static void padded(struct buf *out, struct slice text, uint8_t with, size_t width)
 {
     buf_slice(out, text);
-    for (size_t i = width_of(text); i < width; i++)
+    for (size_t i = slice_characters(text); i < width; i++)
         buf_byte(out, with);
 }
 

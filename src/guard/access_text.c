@@ -206,10 +206,7 @@ static void write_query(const struct access_plan *plan, struct json_writer *w)
     json_put_flag(w, "ScanIndexForward", !access->descending);
     if (plan->limit > 0)
         json_put_integer(w, "Limit", (int64_t)plan->limit);
-    if (plan->after.len > 0) {
-        json_name(w, "ExclusiveStartKey");
-        json_item(w, plan->after);
-    }
+    json_put_item(w, "ExclusiveStartKey", plan->after);
 }
 
 void access_request(const struct access_plan *plan, struct json_writer *w)

@@ -5,7 +5,6 @@
 #include "base/encode.h"
 #include "guard/migration_eval.h"
 #include "guard/template.h"
-#include "model/forms.h"
 #include "model/time.h"
 #include "value/copy.h"
 #include "value/number.h"
@@ -359,7 +358,7 @@ static enum eval_status text_pad(const struct model_expr *expr, struct model_sco
         return EVAL_BUDGET;
     struct slice text = slice_of(out->ptr + start, out->len - start);
     size_t sign = 0;
-    size_t have = model_characters(text);
+    size_t have = slice_characters(text);
     if (value.ptr[0] == VALUE_TAG_N) {
         sign = text.ptr[0] == '-';
         const uint8_t *point = memchr(text.ptr, '.', text.len);
@@ -584,7 +583,7 @@ static enum eval_status eval_size(const struct model_expr *expr, struct model_sc
     size_t size;
     count(scope, value.len / BYTES_COPIED);
     if (value.ptr[0] == VALUE_TAG_S)
-        size = model_characters(value_bytes(value));
+        size = slice_characters(value_bytes(value));
     else if (!value_function_size(value, &size))
         return EVAL_UNFIT;
     return made(model_integer(scope->arena, (int64_t)size), out);

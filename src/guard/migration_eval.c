@@ -2,7 +2,6 @@
 // comes out, but for coalesce() and choose(), which look at theirs one after the other.
 #include "guard/migration_eval.h"
 
-#include "model/forms.h"
 #include "model/time.h"
 #include "value/number.h"
 
@@ -210,7 +209,7 @@ static enum eval_status do_substring(const struct call *call, struct slice *out)
     if (!is_text(call->args[0], &text) || !is_whole(call->args[1], &from) ||
         (call->count == 3 && (!is_whole(call->args[2], &most) || most < 0)))
         return EVAL_UNFIT;
-    int64_t count = (int64_t)model_characters(text);
+    int64_t count = (int64_t)slice_characters(text);
     from = from < 0 ? from + count : from;
     from = from < 0 ? 0 : from > count ? count : from;
     int64_t to = most > count - from ? count : from + most;

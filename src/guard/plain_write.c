@@ -5,24 +5,15 @@
 
 // ---- Names ------------------------------------------------------------------------------------
 
-static bool schema_has(const struct key_schema *keys, struct slice name)
-{
-    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
-        if (slice_equal(keys->parts[i].name, name))
-            return true;
-    }
-    return false;
-}
-
 bool model_table_derives(const struct model_table *table, const struct model_entity *entity,
                          struct slice name)
 {
     if (entity != NULL && model_entity_attribute(entity, name) != NULL)
         return false;
-    if (slice_equal(table->type_attribute, name) || schema_has(&table->keys, name))
+    if (slice_equal(table->type_attribute, name) || key_schema_has(&table->keys, name))
         return true;
     for (size_t i = 0; i < table->index_count; i++) {
-        if (schema_has(&table->indexes[i].keys, name))
+        if (key_schema_has(&table->indexes[i].keys, name))
             return true;
     }
     return false;

@@ -31,15 +31,6 @@ static void visit_entry(struct visitor *visitor, const struct model_entity *enti
 
 // ---- What is told -----------------------------------------------------------------------------
 
-static bool schema_has(const struct key_schema *keys, struct slice name)
-{
-    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
-        if (slice_equal(keys->parts[i].name, name))
-            return true;
-    }
-    return false;
-}
-
 // Whether no value of the type contains the text.
 static bool never_contains(const struct model_type *type, struct slice text)
 {
@@ -122,7 +113,8 @@ enum model_projected model_projected_has(const struct model_entity *entity,
     const struct model_table *table = entity->table;
     struct search search = {.visitor.visit = look_in_part, .attribute = attribute};
     if (index == NULL || index->projection == MODEL_PROJECT_ALL ||
-        schema_has(&table->keys, attribute->name) || schema_has(&index->keys, attribute->name))
+        key_schema_has(&table->keys, attribute->name) ||
+        key_schema_has(&index->keys, attribute->name))
         return MODEL_PROJECTED_ALWAYS;
     for (size_t i = 0; i < index->include_count; i++) {
         if (slice_equal(index->include[i], attribute->name))

@@ -15,21 +15,7 @@ static bool not_found(struct api_call *call, struct slice arn)
 // The table and the id of arn:aws:dynamodb:<region>:<account>:table/<table>/backup/<id>
 static bool arn_parse(struct slice text, struct slice *table, struct slice *id)
 {
-    static const struct slice prefix = {(const uint8_t *)"table/", 6};
-    static const struct slice middle = {(const uint8_t *)"/backup/", 8};
-    struct arn arn;
-    if (!arn_split(text, &arn) || !slice_is(arn.service, "dynamodb") ||
-        !slice_begins(arn.rest, prefix))
-        return false;
-    struct slice rest = slice_of(arn.rest.ptr + prefix.len, arn.rest.len - prefix.len);
-    for (size_t i = 0; i + middle.len <= rest.len; i++) {
-        if (!slice_begins(slice_of(rest.ptr + i, rest.len - i), middle))
-            continue;
-        *table = slice_of(rest.ptr, i);
-        *id = slice_of(rest.ptr + i + middle.len, rest.len - i - middle.len);
-        return id->len < BACKUP_ID_MAX;
-    }
-    return false;
+    return arn_of_part(text, "backup", table, id) && id->len < BACKUP_ID_MAX;
 }
 
 bool call_backup(struct api_call *call, struct slice arn, struct backup *out)
@@ -202,12 +188,9 @@ static void write_indexes(struct json_writer *w, const struct table *source, boo
 
 static void write_features(struct json_writer *w, const struct table_settings *settings)
 {
-    if (settings->stream_view.len > 0) {
-        json_put_object(w, "StreamDescription");
-        json_put_flag(w, "StreamEnabled", true);
-        json_put_string(w, "StreamViewType", settings->stream_view);
-        json_close_object(w);
-    }
+    if (settings->stream_view.len > 0)
+        json_form(w, "'StreamDescription':{'StreamEnabled':true,'StreamViewType':%.*s}",
+                  SLICE_FMT(settings->stream_view));
     if (settings->ttl_attribute.len > 0) {
         json_put_object(w, "TimeToLiveDescription");
         json_put_text(w, "TimeToLiveStatus", "ENABLED");
@@ -229,10 +212,8 @@ static void write_source(struct json_writer *w, struct slice region, const struc
     table_write_keys(w, &source->keys);
     json_put_time(w, "TableCreationDateTime", source->created_ms);
     write_throughput(w, &settings.throughput);
-    json_put_integer(w, "ItemCount", backup->items);
-    json_put_text(w, "BillingMode", settings.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED");
-    json_close_object(w);
-    json_put_object(w, "SourceTableFeatureDetails");
+    json_form(w, "'ItemCount':%lld,'BillingMode':%s},'SourceTableFeatureDetails':{",
+              (long long)backup->items, settings.on_demand ? "PAY_PER_REQUEST" : "PROVISIONED");
     write_indexes(w, source, false);
     write_indexes(w, source, true);
     write_features(w, &settings);

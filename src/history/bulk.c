@@ -41,15 +41,11 @@ static void member_places(struct json_writer *w, const struct bulk_record *bulk)
 
 static void member_usage(struct json_writer *w, const struct bulk_record *bulk)
 {
-    json_put_array(w, "BulkOperationUsage");
-    json_open_object(w);
-    json_put_string(w, "TableName", bulk->base.table);
-    json_put_integer(w, "BulkPutBytes", bulk->written_bytes);
-    json_put_object(w, "Table");
-    json_put_integer(w, "BulkPutBytes", bulk->written_bytes);
-    json_close_object(w);
-    json_close_object(w);
-    json_close_array(w);
+    json_form(w,
+              "'BulkOperationUsage':[{'TableName':%.*s,'BulkPutBytes':%lld,'Table':{"
+              "'BulkPutBytes':%lld}}]",
+              SLICE_FMT(bulk->base.table), (long long)bulk->written_bytes,
+              (long long)bulk->written_bytes);
 }
 
 static void describe(struct json_writer *w, struct arena *arena, const struct bulk_record *bulk)
@@ -57,13 +53,10 @@ static void describe(struct json_writer *w, struct arena *arena, const struct bu
     const struct exchange *base = &bulk->base;
     json_open_object(w);
     json_put_string(w, "BulkOperationArn", exchange_arn(arena, base, "bulk"));
-    json_put_text(w, "BulkOperationStatus", status_name(bulk));
-    json_put_array(w, "TableDetails");
-    json_open_object(w);
-    json_put_string(w, "TableName", base->table);
-    json_put_string(w, "TableId", base->table_id);
-    json_close_object(w);
-    json_close_array(w);
+    json_form(w,
+              "'BulkOperationStatus':%s,'TableDetails':[{'TableName':%.*s,"
+              "'TableId':%.*s}]",
+              status_name(bulk), SLICE_FMT(base->table), SLICE_FMT(base->table_id));
     json_put_given(w, "ClientToken", base->token);
     member_places(w, bulk);
     json_put_given_time(w, "StartTime", base->started_ms);
@@ -116,37 +109,16 @@ enum step describe_bulk_operation_start(struct api_call *call, const void *decod
 
 // ---- The list --------------------------------------------------------------------------------
 
-struct listing {
-    struct json_writer w;
-    struct arena *arena;
-    uint64_t limit;
-    uint64_t count;
-    bool more;
-    char last[EXPORT_ID_MAX];
-};
-
-static bool list_one(void *context, struct slice name, struct slice record)
+static void write_listed(struct json_writer *w, struct arena *arena, struct slice record)
 {
-    struct listing *listing = context;
-    struct json_writer *w = &listing->w;
     struct bulk_record bulk;
-    (void)name;
     map_decode(&bulk_form, record, &bulk);
-    if (listing->count == listing->limit) {
-        listing->more = true;
-        return false;
-    }
-    listing->count++;
     json_open_object(w);
-    json_put_string(w, "BulkOperationArn", exchange_arn(listing->arena, &bulk.base, "bulk"));
+    json_put_string(w, "BulkOperationArn", exchange_arn(arena, &bulk.base, "bulk"));
     json_put_text(w, "BulkOperationStatus", status_name(&bulk));
     json_put_given_time(w, "StartTime", bulk.base.started_ms);
     json_put_given_time(w, "EndTime", bulk.base.ended_ms);
     json_close_object(w);
-    ensure(bulk.base.id.len < sizeof(listing->last));
-    memcpy(listing->last, bulk.base.id.ptr, bulk.base.id.len);
-    listing->last[bulk.base.id.len] = 0;
-    return true;
 }
 
 // A token is the last id of a page: digits, a hyphen, and eight hexadecimal digits.
@@ -163,27 +135,21 @@ static bool token_check(struct slice token)
 enum step list_bulk_operations_start(struct api_call *call, const void *decoded)
 {
     const struct list_bulk_operations_request *request = decoded;
-    struct slice after = {NULL, 0};
-    if (request->next_token.ptr != NULL) {
-        if (!token_check(request->next_token))
-            return step_failed(error_validation(&call->error, "Invalid NextToken: %.*s",
-                                                SLICE_FMT(request->next_token)));
-        after = exchange_name(&call->arena, "bulk", request->next_token);
-    }
-    struct listing listing = {
-        .w = call_writer(call),
-        .arena = &call->arena,
+    struct exchange_list list = {
+        .kind = "bulk",
+        .member = "BulkOperationsSummaryList",
+        .after = request->next_token,
         .limit = request->max_results.set ? (uint64_t)request->max_results.value : PAGE_DEFAULT,
+        .write = write_listed,
     };
-    json_open_object(&listing.w);
-    json_put_array(&listing.w, "BulkOperationsSummaryList");
-    if (!engine_records(call_engine(call), SLICE_LIT("bulk/"), after, list_one, &listing,
-                        &call->error))
+    if (request->next_token.ptr != NULL && !token_check(request->next_token))
+        return step_failed(error_validation(&call->error, "Invalid NextToken: %.*s",
+                                            SLICE_FMT(request->next_token)));
+    if (!call_exchange_list(call, &list))
         return STEP_FAILED;
-    json_close_array(&listing.w);
-    if (listing.more)
-        json_put_text(&listing.w, "NextToken", listing.last);
-    json_close_object(&listing.w);
+    if (list.more)
+        json_put_text(&list.w, "NextToken", list.last);
+    json_close_object(&list.w);
     return STEP_READY;
 }
 

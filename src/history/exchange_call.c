@@ -66,6 +66,37 @@ enum step call_exchange_submit(struct api_call *call, const char *kind, struct s
     return call_submit(call);
 }
 
+static bool list_one(void *context, struct slice name, struct slice record)
+{
+    struct exchange_list *list = context;
+    (void)name;
+    struct slice id = map_text(record, "id");
+    if (list->table.len > 0 && !slice_equal(map_text(record, "table"), list->table))
+        return true;
+    list->more = list->count++ == list->limit;
+    if (list->more)
+        return false;
+    list->write(&list->w, list->arena, record);
+    ensure(id.len < sizeof(list->last));
+    memcpy(list->last, id.ptr, id.len);
+    list->last[id.len] = 0;
+    return true;
+}
+
+bool call_exchange_list(struct api_call *call, struct exchange_list *list)
+{
+    struct slice prefix = exchange_name(&call->arena, list->kind, slice_of(NULL, 0));
+    struct slice after = {NULL, 0};
+    if (list->after.len > 0)
+        after = exchange_name(&call->arena, list->kind, list->after);
+    list->w = call_open(call);
+    list->arena = &call->arena;
+    json_put_array(&list->w, list->member);
+    bool ok = engine_records(call_engine(call), prefix, after, list_one, list, &call->error);
+    json_close_array(&list->w);
+    return ok;
+}
+
 bool call_past_settings(struct api_call *call, const struct table *table,
                         struct table_settings *out)
 {

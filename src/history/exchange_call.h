@@ -19,6 +19,23 @@ enum step call_exchange_submit(struct api_call *call, const char *kind, struct s
                                struct slice record,
                                bool (*decide)(struct record_job *job, struct engine *engine),
                                void *context);
+// A page of the records of a kind, as the member of an answer that is still open. The records
+// behind the id `after` (if it is not empty) of the table (if there is one), `limit` of them.
+struct exchange_list {
+    const char *kind;
+    const char *member;
+    struct slice table;
+    struct slice after;
+    uint64_t limit;
+    void (*write)(struct json_writer *w, struct arena *arena, struct slice record);
+    // What comes out:
+    struct json_writer w;
+    struct arena *arena;
+    uint64_t count;
+    bool more;
+    char last[EXPORT_ID_MAX]; // the id of the last one
+};
+MUST_CHECK bool call_exchange_list(struct api_call *call, struct exchange_list *list);
 // The name in a table's ARN. False with ValidationException.
 MUST_CHECK bool call_table_name(struct api_call *call, struct slice arn, struct slice *name);
 // Reads the settings of a table that must have point-in-time recovery, else

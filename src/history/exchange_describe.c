@@ -167,70 +167,42 @@ enum step describe_import_start(struct api_call *call, const void *decoded)
 
 // ---- Lists ------------------------------------------------------------------------
 
-struct listing {
-    struct json_writer w;
-    struct arena *arena;
-    struct slice table; // empty for all
-    bool imports;
-    uint64_t limit;
-    uint64_t count;
-    bool more;
-    char last[EXPORT_ID_MAX];
-};
-
-static void summary_write(struct listing *listing, struct slice record)
+static void write_listed_export(struct json_writer *w, struct arena *arena, struct slice record)
 {
-    struct json_writer *w = &listing->w;
     struct export_record export;
-    struct import_record import;
+    map_decode(&export_form, record, &export);
     json_open_object(w);
-    if (!listing->imports) {
-        map_decode(&export_form, record, &export);
-        json_put_string(w, "ExportArn", exchange_arn(listing->arena, &export.base, "export"));
-        json_put_text(w, "ExportStatus", status_name(&export.base));
-        json_put_text(w, "ExportType", export.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
-    } else {
-        map_decode(&import_form, record, &import);
-        json_put_string(w, "ImportArn", exchange_arn(listing->arena, &import.base, "import"));
-        json_put_text(w, "ImportStatus", status_name(&import.base));
-        json_put_string(w, "TableArn", exchange_arn(listing->arena, &import.base, NULL));
-        member_source(w, &import.base);
-        json_put_string(w, "InputFormat", import.format);
-        json_put_given_time(w, "StartTime", import.base.started_ms);
-        json_put_given_time(w, "EndTime", import.base.ended_ms);
-    }
+    json_put_string(w, "ExportArn", exchange_arn(arena, &export.base, "export"));
+    json_put_text(w, "ExportStatus", status_name(&export.base));
+    json_put_text(w, "ExportType", export.incremental ? "INCREMENTAL_EXPORT" : "FULL_EXPORT");
     json_close_object(w);
 }
 
-static bool list_one(void *context, struct slice name, struct slice record)
+static void write_listed_import(struct json_writer *w, struct arena *arena, struct slice record)
 {
-    struct listing *listing = context;
-    (void)name;
-    struct slice id = map_text(record, "id");
-    if (listing->table.len > 0 && !slice_equal(map_text(record, "table"), listing->table))
-        return true;
-    if (listing->count == listing->limit) {
-        listing->more = true;
-        return false;
-    }
-    listing->count++;
-    summary_write(listing, record);
-    ensure(id.len < sizeof(listing->last));
-    memcpy(listing->last, id.ptr, id.len);
-    listing->last[id.len] = 0;
-    return true;
+    struct import_record import;
+    map_decode(&import_form, record, &import);
+    json_open_object(w);
+    json_put_string(w, "ImportArn", exchange_arn(arena, &import.base, "import"));
+    json_put_text(w, "ImportStatus", status_name(&import.base));
+    json_put_string(w, "TableArn", exchange_arn(arena, &import.base, NULL));
+    member_source(w, &import.base);
+    json_put_string(w, "InputFormat", import.format);
+    json_put_given_time(w, "StartTime", import.base.started_ms);
+    json_put_given_time(w, "EndTime", import.base.ended_ms);
+    json_close_object(w);
 }
 
 // The token that a page ends with is the last id, in the form that the service's model asks for:
 // hexadecimal, in blocks of sixteen, 112 at least.
-static void token_write(struct listing *listing)
+static void token_write(struct exchange_list *list)
 {
     struct buf text;
     buf_init(&text, 4 * TOKEN_BYTES);
-    size_t len = strlen(listing->last);
+    size_t len = strlen(list->last);
     for (size_t i = 0; i < TOKEN_BYTES; i++)
-        buf_printf(&text, "%02x", i < len ? (unsigned char)listing->last[i] : 0);
-    json_put_string(&listing->w, "NextToken", buf_view(&text));
+        buf_printf(&text, "%02x", i < len ? (unsigned char)list->last[i] : 0);
+    json_put_string(&list->w, "NextToken", buf_view(&text));
     buf_release(&text);
 }
 
@@ -251,48 +223,46 @@ static bool token_read(struct slice token, char out[EXPORT_ID_MAX])
     return out[0] != 0 && out[EXPORT_ID_MAX - 1] == 0;
 }
 
-static enum step list(struct api_call *call, struct listing *listing, struct slice table_arn,
+static enum step list(struct api_call *call, struct exchange_list *list, struct slice table_arn,
                       struct slice token)
 {
-    const char *kind = listing->imports ? "import" : "export";
     char last[EXPORT_ID_MAX];
-    struct slice after = {NULL, 0};
-    if (table_arn.len > 0 && !call_table_name(call, table_arn, &listing->table))
+    if (table_arn.len > 0 && !call_table_name(call, table_arn, &list->table))
         return STEP_FAILED;
     if (token.ptr != NULL) {
         if (!token_read(token, last))
             return step_failed(error_validation(&call->error, "Invalid NextToken provided: %.*s",
                                                 SLICE_FMT(token)));
-        after = exchange_name(&call->arena, kind, slice_str(last));
+        list->after = slice_str(last);
     }
-    struct slice prefix = exchange_name(&call->arena, kind, slice_of(NULL, 0));
-    listing->w = call_writer(call);
-    listing->arena = &call->arena;
-    json_open_object(&listing->w);
-    json_name(&listing->w, listing->imports ? "ImportSummaryList" : "ExportSummaries");
-    json_open_array(&listing->w);
-    if (!engine_records(call_engine(call), prefix, after, list_one, listing, &call->error))
+    if (!call_exchange_list(call, list))
         return STEP_FAILED;
-    json_close_array(&listing->w);
-    if (listing->more)
-        token_write(listing);
-    json_close_object(&listing->w);
+    if (list->more)
+        token_write(list);
+    json_close_object(&list->w);
     return STEP_READY;
 }
 
 enum step list_exports_start(struct api_call *call, const void *decoded)
 {
     const struct list_exports_request *request = decoded;
-    struct listing listing = {
-        .limit = request->max_results.set ? (uint64_t)request->max_results.value : PAGE_DEFAULT};
-    return list(call, &listing, request->table_arn, request->next_token);
+    struct exchange_list exports = {
+        .kind = "export",
+        .member = "ExportSummaries",
+        .limit = request->max_results.set ? (uint64_t)request->max_results.value : PAGE_DEFAULT,
+        .write = write_listed_export,
+    };
+    return list(call, &exports, request->table_arn, request->next_token);
 }
 
 enum step list_imports_start(struct api_call *call, const void *decoded)
 {
     const struct list_imports_request *request = decoded;
-    struct listing listing = {.imports = true,
-                              .limit = request->page_size.set ? (uint64_t)request->page_size.value
-                                                              : PAGE_DEFAULT};
-    return list(call, &listing, request->table_arn, request->next_token);
+    struct exchange_list imports = {
+        .kind = "import",
+        .member = "ImportSummaryList",
+        .limit = request->page_size.set ? (uint64_t)request->page_size.value : PAGE_DEFAULT,
+        .write = write_listed_import,
+    };
+    return list(call, &imports, request->table_arn, request->next_token);
 }

@@ -18,9 +18,7 @@ static void write_description(struct api_call *call, const struct table_settings
         json_put_time(&w, "EarliestRestorableDateTime", pitr_earliest_ms(settings, now_ms));
         json_put_time(&w, "LatestRestorableDateTime", now_ms);
     }
-    json_close_object(&w);
-    json_close_object(&w);
-    json_close_object(&w);
+    json_form(&w, "}}}");
 }
 
 // Terraform and the consoles read this of every table.

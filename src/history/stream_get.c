@@ -206,14 +206,6 @@ static void write_event_id(struct reading *reading, const struct log_entry *entr
     json_put_text(&reading->w, "eventID", text);
 }
 
-static void write_image(struct json_writer *w, const char *name, struct slice item)
-{
-    if (item.len == 0)
-        return;
-    json_name(w, name);
-    json_item(w, item);
-}
-
 static void write_change(struct reading *reading, const struct log_entry *entry, size_t size)
 {
     struct json_writer *w = &reading->w;
@@ -221,11 +213,11 @@ static void write_change(struct reading *reading, const struct log_entry *entry,
     stream_sequence_text(entry->sequence, sequence);
     json_put_object(w, "dynamodb");
     json_put_integer(w, "ApproximateCreationDateTime", entry->time_ms / 1000);
-    write_image(w, "Keys", entry->keys);
+    json_put_item(w, "Keys", entry->keys);
     if (reading->new_image)
-        write_image(w, "NewImage", entry->new_item);
+        json_put_item(w, "NewImage", entry->new_item);
     if (reading->old_image)
-        write_image(w, "OldImage", entry->old_item);
+        json_put_item(w, "OldImage", entry->old_item);
     json_put_text(w, "SequenceNumber", sequence);
     json_put_integer(w, "SizeBytes", (int64_t)size);
     json_put_string(w, "StreamViewType", reading->stream.view);

@@ -23,11 +23,8 @@ static bool write_stream(struct api_call *call, struct json_writer *w, const str
 {
     if (!call_stream_arn(call, stream, arn))
         return false;
-    json_open_object(w);
-    json_put_string(w, "StreamArn", *arn);
-    json_put_string(w, "TableName", stream->table);
-    json_put_string(w, "StreamLabel", stream->label);
-    json_close_object(w);
+    json_form(w, "{'StreamArn':%.*s,'TableName':%.*s,'StreamLabel':%.*s}", SLICE_FMT(*arn),
+              SLICE_FMT(stream->table), SLICE_FMT(stream->label));
     return true;
 }
 
@@ -95,9 +92,7 @@ static void write_sequence(struct json_writer *w, const char *name, uint64_t seq
 
 static void write_shard(struct json_writer *w, const struct stream_shard *shard)
 {
-    json_open_object(w);
-    json_put_string(w, "ShardId", shard->id);
-    json_put_object(w, "SequenceNumberRange");
+    json_form(w, "{'ShardId':%.*s,'SequenceNumberRange':{", SLICE_FMT(shard->id));
     write_sequence(w, "StartingSequenceNumber", shard->start);
     // A shard in which nothing was written ends where it began.
     if (shard->closed_ms != 0)
@@ -156,12 +151,9 @@ static void write_shards(struct json_writer *w, const struct stream *stream,
 static void write_keys(struct json_writer *w, const struct stream *stream)
 {
     json_put_array(w, "KeySchema");
-    for (size_t i = 0; i < stream->key_count; i++) {
-        json_open_object(w);
-        json_put_string(w, "AttributeName", stream->keys[i]);
-        json_put_text(w, "KeyType", i < stream->hash_count ? "HASH" : "RANGE");
-        json_close_object(w);
-    }
+    for (size_t i = 0; i < stream->key_count; i++)
+        json_form(w, "{'AttributeName':%.*s,'KeyType':%s}", SLICE_FMT(stream->keys[i]),
+                  i < stream->hash_count ? "HASH" : "RANGE");
     json_close_array(w);
 }
 

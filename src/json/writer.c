@@ -561,6 +561,14 @@ void json_item(struct json_writer *w, struct slice item)
     w->comma = true;
 }
 
+void json_put_item(struct json_writer *w, const char *name, struct slice item)
+{
+    if (item.len == 0)
+        return;
+    json_name(w, name);
+    json_item(w, item);
+}
+
 void json_plain(struct json_writer *w, struct slice value)
 {
     writer_comma(w);

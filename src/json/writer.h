@@ -60,6 +60,8 @@ void json_form_list(struct json_writer *w, const char *form, va_list args) PRINT
 // A value in DynamoDB's typed JSON, {"S":"…"}; and an item, {"name":{"S":"…"},…}.
 void json_value(struct json_writer *w, struct slice value);
 void json_item(struct json_writer *w, struct slice item);
+// A member, left out if there is no item.
+void json_put_item(struct json_writer *w, const char *name, struct slice item);
 // A value as plain JSON; and some entries of an item, in the order given, as members of the object
 // that is open. An entry begins where its name does in the item: value_iter's `at` before it.
 void json_plain(struct json_writer *w, struct slice value);

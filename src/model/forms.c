@@ -4,14 +4,6 @@
 #include "model/time.h"
 #include "value/number.h"
 
-size_t model_characters(struct slice text)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < text.len; i++)
-        count += (text.ptr[i] & 0xc0) != 0x80;
-    return count;
-}
-
 // ---- Texts ----------------------------------------------------------------------------------
 
 static bool is_alnum(uint8_t byte)
@@ -126,7 +118,7 @@ static bool text_fits(const struct model_type *type, struct slice text)
     switch (type->kind) {
     case MODEL_STRING:
         return (type->min.len == 0 && type->max.len == 0) ||
-               model_length_fits(type, model_characters(text));
+               model_length_fits(type, slice_characters(text));
     case MODEL_UUID:
         return is_uuid(text);
     case MODEL_TIMESTAMP:

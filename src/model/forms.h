@@ -9,7 +9,5 @@
 bool model_scalar_fits(const struct model_type *type, enum value_tag tag, struct slice bytes);
 // Whether a length is in the range of a type.
 bool model_length_fits(const struct model_type *type, size_t length);
-// How many characters a text has.
-size_t model_characters(struct slice text);
 
 #endif

@@ -106,23 +106,14 @@ bool migration_sets(const struct migration_way *way, size_t count, struct slice 
     return false;
 }
 
-static bool has_part(const struct key_schema *keys, struct slice name)
-{
-    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
-        if (slice_equal(keys->parts[i].name, name))
-            return true;
-    }
-    return false;
-}
-
 bool migration_declared(const struct model_entity *entity, struct slice name)
 {
     const struct model_table *table = entity->table;
-    if (model_entity_attribute(entity, name) != NULL || has_part(&table->keys, name) ||
+    if (model_entity_attribute(entity, name) != NULL || key_schema_has(&table->keys, name) ||
         slice_equal(table->type_attribute, name) || slice_equal(table->ttl_attribute, name))
         return true;
     for (size_t i = 0; i < table->index_count; i++) {
-        if (has_part(&table->indexes[i].keys, name))
+        if (key_schema_has(&table->indexes[i].keys, name))
             return true;
     }
     return false;

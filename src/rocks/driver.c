@@ -221,12 +221,6 @@ static void rocks_cursor_seek_before(struct store_cursor *cursor, struct slice k
     cursor_settle(cursor, true);
 }
 
-static void rocks_cursor_first(struct store_cursor *cursor)
-{
-    rocksdb_iter_seek_to_first(cursor_of(cursor)->iterator);
-    cursor_settle(cursor, false);
-}
-
 static void rocks_cursor_last(struct store_cursor *cursor)
 {
     rocksdb_iter_seek_to_last(cursor_of(cursor)->iterator);
@@ -530,7 +524,7 @@ static void rocks_discard(struct store *store, struct slice lower, struct slice 
         rocks_discard_files(rocks->db, chars(lower), lower.len, chars(upper), upper.len);
 }
 
-// Deletions that reach a table have it merged soon (rocks_compact_deletions): all that is needed is
+// Deletions that reach a table have it merged soon (rocks_set_rest): all that is needed is
 // a flush.
 static bool rocks_reclaim(struct store *store, uint64_t freed)
 {
@@ -620,7 +614,6 @@ const struct store_driver rocks_driver = {
     .cursor_close = rocks_cursor_close,
     .cursor_seek = rocks_cursor_seek,
     .cursor_seek_before = rocks_cursor_seek_before,
-    .cursor_first = rocks_cursor_first,
     .cursor_last = rocks_cursor_last,
     .cursor_next = rocks_cursor_next,
     .cursor_prev = rocks_cursor_prev,

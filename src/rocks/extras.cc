@@ -261,15 +261,15 @@ uint32_t rocks_crc32c(const void *bytes, size_t length)
     return rocksdb::crc32c::Extend(0, static_cast<const char *>(bytes), length);
 }
 
-void rocks_compact_deletions(rocksdb_options_t *options)
+// Tables are merged for what was deleted in them, each piece of a new one waits for the one before,
+// errors can be resumed from, and what is told goes to our log.
+void rocks_set_rest(rocksdb_options_t *options)
 {
     options->rep.table_properties_collector_factories.push_back(
         std::make_shared<deletions_want_compaction_factory>());
-}
-
-void rocks_wait_for_pieces(rocksdb_options_t *options)
-{
     options->rep.strict_bytes_per_sync = true;
+    options->rep.listeners.push_back(std::make_shared<background_errors>());
+    options->rep.info_log = std::make_shared<our_logger>();
 }
 
 void rocks_set_pace(rocksdb_t *db, int64_t bytes_per_second)
@@ -305,11 +305,6 @@ void rocks_discard_files(rocksdb_t *db, const char *lower, size_t lower_len,
         db->rep, db->rep->DefaultColumnFamily(), &begin, &end, false);
     if (!status.ok())
         log_line(LOG_WARN, "rocksdb: %s", status.ToString().c_str());
-}
-
-void rocks_errors_can_be_resumed(rocksdb_options_t *options)
-{
-    options->rep.listeners.push_back(std::make_shared<background_errors>());
 }
 
 namespace
@@ -364,11 +359,6 @@ bool rocks_session(rocksdb_t *db, char *out, size_t size)
         return false;
     (void)std::snprintf(out, size, "%s", session.c_str());
     return true;
-}
-
-void rocks_log_to_us(rocksdb_options_t *options)
-{
-    options->rep.info_log = std::make_shared<our_logger>();
 }
 
 // The index and the filter of an open table stay where they are: a read need not look for them.

@@ -33,12 +33,9 @@ extern "C" {
 
 // ---- Settings (extras.cc, memtable.cc, files.cc) ----
 
-void rocks_log_to_us(rocksdb_options_t *options);
-void rocks_errors_can_be_resumed(rocksdb_options_t *options);
+void rocks_set_rest(rocksdb_options_t *options);
 void rocks_give_up(rocksdb_options_t *options);
 void rocks_close_as_it_is(rocksdb_options_t *options);
-void rocks_compact_deletions(rocksdb_options_t *options);
-void rocks_wait_for_pieces(rocksdb_options_t *options);
 void rocks_pin_metadata(rocksdb_block_based_table_options_t *options, bool all);
 void rocks_flush_at_once(rocksdb_flushoptions_t *options);
 void rocks_use_our_memtable(rocksdb_options_t *options);

@@ -112,12 +112,11 @@ static void set_levels(rocksdb_options_t *set, size_t segment_bytes)
     rocksdb_options_set_max_bytes_for_level_base(set, 8 * segment_bytes);
     rocksdb_options_set_target_file_size_base(set, 32 * MEGABYTE);
     rocksdb_options_set_max_background_jobs(set, 2);
-    rocks_compact_deletions(set);
 }
 
-// A new table is handed to the disk piece by piece, each when the one before is there, and at an
-// even pace as soon as the store is open (rocks_keep_pace). What comes in a burst would hold up the
-// log's sync, and with it all who write, for 0.2 s.
+// A new table is handed to the disk piece by piece, each when the one before is there
+// (rocks_set_rest), and at an even pace as soon as the store is open (rocks_keep_pace). What comes
+// in a burst would hold up the log's sync, and with it all who write, for 0.2 s.
 static void set_pace(rocksdb_options_t *set)
 {
     rocksdb_ratelimiter_t *pace =
@@ -125,7 +124,6 @@ static void set_pace(rocksdb_options_t *set)
     rocksdb_options_set_ratelimiter(set, pace);
     rocksdb_ratelimiter_destroy(pace); // the options have a reference of their own
     rocksdb_options_set_bytes_per_sync(set, MEGABYTE);
-    rocks_wait_for_pieces(set);
 }
 
 // Its log is off (ADR 004), so tables are all that RocksDB syncs, and what it reads is checked.
@@ -148,8 +146,7 @@ static int open_files(void)
 static void set_housekeeping(rocksdb_options_t *set)
 {
     rocks_read_patiently(set);
-    rocks_log_to_us(set);
-    rocks_errors_can_be_resumed(set);
+    rocks_set_rest(set);
     rocksdb_options_set_max_manifest_file_size(set, 4 * MEGABYTE);
     // By default it takes 4 MB ahead, at each start: on a full disk the last.
     rocksdb_options_set_manifest_preallocation_size(set, 4 << 10);

@@ -207,11 +207,6 @@ static void memory_cursor_seek_before(struct store_cursor *base, struct slice ke
     cursor_settle(cursor);
 }
 
-static void memory_cursor_first(struct store_cursor *base)
-{
-    memory_cursor_seek(base, cursor_of(base)->lower);
-}
-
 static void memory_cursor_next(struct store_cursor *base)
 {
     tree_path_next(&cursor_of(base)->path);
@@ -235,7 +230,6 @@ static const struct store_driver memory_driver = {
     .cursor_close = memory_cursor_close,
     .cursor_seek = memory_cursor_seek,
     .cursor_seek_before = memory_cursor_seek_before,
-    .cursor_first = memory_cursor_first,
     .cursor_last = memory_cursor_last,
     .cursor_next = memory_cursor_next,
     .cursor_prev = memory_cursor_prev,

@@ -169,7 +169,7 @@ void store_cursor_seek_before(struct store_cursor *cursor, struct slice key)
 
 void store_cursor_first(struct store_cursor *cursor)
 {
-    cursor->driver->cursor_first(cursor);
+    cursor->driver->cursor_seek(cursor, slice_of(NULL, 0)); // to the lower bound
 }
 
 void store_cursor_last(struct store_cursor *cursor)

@@ -28,7 +28,6 @@ struct store_driver {
     void (*cursor_close)(struct store_cursor *cursor);
     void (*cursor_seek)(struct store_cursor *cursor, struct slice key);
     void (*cursor_seek_before)(struct store_cursor *cursor, struct slice key);
-    void (*cursor_first)(struct store_cursor *cursor);
     void (*cursor_last)(struct store_cursor *cursor);
     void (*cursor_next)(struct store_cursor *cursor);
     void (*cursor_prev)(struct store_cursor *cursor);

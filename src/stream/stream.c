@@ -16,30 +16,13 @@ struct slice stream_name(struct arena *arena, struct slice table, struct slice l
     return name == NULL ? VALUE_NONE : slice_str(name);
 }
 
-// table/<name>/stream/<label>
-static bool resource_split(struct slice rest, struct slice *table, struct slice *label)
-{
-    struct slice head = SLICE_LIT("table/");
-    struct slice middle = SLICE_LIT("/stream/");
-    if (!slice_begins(rest, head))
-        return false;
-    struct slice name = slice_of(rest.ptr + head.len, rest.len - head.len);
-    const uint8_t *at = name.len == 0 ? NULL : memmem(name.ptr, name.len, middle.ptr, middle.len);
-    if (at == NULL)
-        return false;
-    *table = slice_of(name.ptr, (size_t)(at - name.ptr));
-    *label = slice_of(at + middle.len, name.len - table->len - middle.len);
-    return table->len > 0 && label->len > 0 && memchr(label->ptr, '/', label->len) == NULL;
-}
-
 bool stream_parse_arn(struct slice text, struct arena *arena, struct slice *name,
                       struct error *error)
 {
-    struct arn arn;
     struct slice table;
     struct slice label;
-    if (!arn_split(text, &arn) || !slice_is(arn.service, "dynamodb") ||
-        !resource_split(arn.rest, &table, &label))
+    if (!arn_of_part(text, "stream", &table, &label) || table.len == 0 || label.len == 0 ||
+        memchr(label.ptr, '/', label.len) != NULL)
         return error_validation(error, "Invalid StreamArn");
     *name = stream_name(arena, table, label);
     return name->ptr != NULL || error_budget(error);

@@ -3,6 +3,8 @@
 
 #include "base/limits.h"
 
+#include <stdio.h>
+
 enum { ARN_MAX = 4096 };
 
 static bool take_part(struct slice *rest, struct slice *part)
@@ -86,6 +88,24 @@ bool arn_of_table(struct slice text, struct slice *name)
         !table_name_matches(rest))
         return false;
     *name = rest;
+    return true;
+}
+
+bool arn_of_part(struct slice text, const char *kind, struct slice *table, struct slice *id)
+{
+    struct slice prefix = SLICE_LIT("table/");
+    char middle[32];
+    struct arn arn;
+    if (!arn_split(text, &arn) || !slice_is(arn.service, "dynamodb") ||
+        !slice_begins(arn.rest, prefix))
+        return false;
+    struct slice rest = slice_of(arn.rest.ptr + prefix.len, arn.rest.len - prefix.len);
+    size_t len = (size_t)snprintf(middle, sizeof(middle), "/%s/", kind);
+    const uint8_t *at = rest.len == 0 ? NULL : memmem(rest.ptr, rest.len, middle, len);
+    if (at == NULL)
+        return false;
+    *table = slice_of(rest.ptr, (size_t)(at - rest.ptr));
+    *id = slice_of(at + len, rest.len - table->len - len);
     return true;
 }
 

@@ -32,6 +32,9 @@ void json_put_arn(struct json_writer *w, const char *name, const struct table_ar
 bool table_name_matches(struct slice text);
 // The name in arn:aws:dynamodb:<region>:<account>:table/<name>, with nothing behind it.
 MUST_CHECK bool arn_of_table(struct slice text, struct slice *name);
+// Table and id of what belongs to a table: …:table/<table>/<kind>/<id>
+MUST_CHECK bool arn_of_part(struct slice text, const char *kind, struct slice *table,
+                            struct slice *id);
 // A TableName may be the table's ARN. The name in it, or the slice itself if it is
 // no ARN; a name that passed request_decode() gives a valid table name.
 struct slice table_name_plain(struct slice name_or_arn);

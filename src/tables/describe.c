@@ -36,10 +36,8 @@ static void put_definitions(const struct description *d)
         // An attribute that only a removed index used is not defined any more.
         if (type == VALUE_TYPES)
             continue;
-        json_open_object(d->w);
-        json_put_string(d->w, "AttributeName", name);
-        json_put_text(d->w, "AttributeType", value_type_name(type));
-        json_close_object(d->w);
+        json_form(d->w, "{'AttributeName':%.*s,'AttributeType':%s}", SLICE_FMT(name),
+                  value_type_name(type));
     }
     json_close_array(d->w);
 }
@@ -47,12 +45,9 @@ static void put_definitions(const struct description *d)
 void table_write_keys(struct json_writer *w, const struct key_schema *keys)
 {
     json_put_array(w, "KeySchema");
-    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
-        json_open_object(w);
-        json_put_string(w, "AttributeName", keys->parts[i].name);
-        json_put_text(w, "KeyType", i < keys->hash_count ? "HASH" : "RANGE");
-        json_close_object(w);
-    }
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++)
+        json_form(w, "{'AttributeName':%.*s,'KeyType':%s}", SLICE_FMT(keys->parts[i].name),
+                  i < keys->hash_count ? "HASH" : "RANGE");
     json_close_array(w);
 }
 
@@ -197,12 +192,9 @@ struct slice table_stream_label(int64_t ms, char *text, size_t size)
 
 static void put_stream(const struct description *d)
 {
-    if (d->settings.stream_view.len > 0) {
-        json_put_object(d->w, "StreamSpecification");
-        json_put_flag(d->w, "StreamEnabled", true);
-        json_put_string(d->w, "StreamViewType", d->settings.stream_view);
-        json_close_object(d->w);
-    }
+    if (d->settings.stream_view.len > 0)
+        json_form(d->w, "'StreamSpecification':{'StreamEnabled':true,'StreamViewType':%.*s}",
+                  SLICE_FMT(d->settings.stream_view));
     if (d->settings.stream_ms != 0) {
         char text[TABLE_STREAM_LABEL];
         struct slice label = table_stream_label(d->settings.stream_ms, text, sizeof(text));
@@ -228,9 +220,7 @@ static void put_encryption(const struct description *d)
             buf_text(&arn, "key/");
     }
     buf_slice(&arn, key);
-    json_put_object(d->w, "SSEDescription");
-    json_put_text(d->w, "Status", "ENABLED");
-    json_put_text(d->w, "SSEType", "KMS");
+    json_form(d->w, "'SSEDescription':{'Status':'ENABLED','SSEType':'KMS'");
     json_put_string(d->w, "KMSMasterKeyArn", buf_view(&arn));
     json_close_object(d->w);
     buf_release(&arn);

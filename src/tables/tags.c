@@ -23,19 +23,11 @@ static bool tag_text_valid(struct slice text)
     return true;
 }
 
-static size_t characters(struct slice text)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < text.len; i++)
-        count += (text.ptr[i] & 0xc0) != 0x80;
-    return count;
-}
-
 static bool key_check(struct slice key, struct error *error)
 {
     if (key.ptr == NULL)
         return error_validation(error, "The Tag Key provided is invalid, Key: null");
-    if (key.len == 0 || characters(key) > TAG_KEY_MAX || !tag_text_valid(key))
+    if (key.len == 0 || slice_characters(key) > TAG_KEY_MAX || !tag_text_valid(key))
         return error_validation(error, "The Tag Key provided is invalid, Key: %.*s",
                                 SLICE_FMT(key));
     return true;
@@ -50,7 +42,7 @@ static bool tag_check(const struct request_tag *tag, struct error *error)
                                 SLICE_FMT(tag->key));
     if (tag->value.ptr == NULL)
         return error_validation(error, "The Tag Value provided is invalid, Value: null");
-    if (characters(tag->value) > TAG_VALUE_MAX || !tag_text_valid(tag->value))
+    if (slice_characters(tag->value) > TAG_VALUE_MAX || !tag_text_valid(tag->value))
         return error_validation(error, "The Tag Value provided is invalid, Value: %.*s",
                                 SLICE_FMT(tag->value));
     return true;

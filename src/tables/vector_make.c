@@ -61,10 +61,7 @@ enum value_type vector_attribute_type(const struct table *table, struct slice at
 
 static void put_element(struct json_writer *w, struct slice name, const char *type)
 {
-    json_open_object(w);
-    json_put_string(w, "AttributeName", name);
-    json_put_text(w, "SearchSchemaElementType", type);
-    json_close_object(w);
+    json_form(w, "{'AttributeName':%.*s,'SearchSchemaElementType':%s}", SLICE_FMT(name), type);
 }
 
 static void put_schema(struct json_writer *w, const struct vector_index *index)

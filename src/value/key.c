@@ -32,6 +32,15 @@ void key_encode_prefix(struct buf *out, struct slice value)
     }
 }
 
+bool key_schema_has(const struct key_schema *schema, struct slice name)
+{
+    for (size_t i = 0; i < schema->hash_count + schema->range_count; i++) {
+        if (slice_equal(schema->parts[i].name, name))
+            return true;
+    }
+    return false;
+}
+
 void key_encode(struct buf *out, struct slice value)
 {
     if (value_type(value) != VALUE_N) {

@@ -23,6 +23,9 @@ struct key_schema {
     struct key_part parts[2 * LIMIT_KEY_PARTS]; // hash parts first
 };
 
+// Whether an attribute is part of the key.
+bool key_schema_has(const struct key_schema *schema, struct slice name);
+
 // Appends the encoding of an S, N or B value.
 void key_encode(struct buf *out, struct slice value);
 

@@ -17,11 +17,6 @@ struct holes {
     void *context;
 };
 
-static tree_id tree_of(struct slice key)
-{
-    return key.len < 4 ? 0 : be32_get(key.ptr);
-}
-
 // Whether a lost range may have had entries of the log; then the first sequence behind it, 0 if the
 // log has none.
 static bool range_touches(const struct verify_loss *loss, tree_id log, uint64_t *behind)

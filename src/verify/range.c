@@ -13,11 +13,6 @@ struct ranging {
     size_t visits;
 };
 
-static tree_id tree_of(struct slice key)
-{
-    return key.len < 4 ? 0 : be32_get(key.ptr);
-}
-
 static bool touches(const struct ranging *ranging, tree_id tree)
 {
     return tree >= tree_of(ranging->from) && (ranging->to.len == 0 || tree <= tree_of(ranging->to));

@@ -101,4 +101,10 @@ void verify_changes(struct verifier *v, tree_id log);
 // The database around the tables (catalog.c).
 void verify_catalog(struct verifier *v);
 
+// The tree that a key is of; 0 if it is too short to be of any.
+static inline tree_id tree_of(struct slice key)
+{
+    return key.len < 4 ? 0 : be32_get(key.ptr);
+}
+
 #endif

@@ -40,9 +40,9 @@ static struct store_cursor *faulty_cursor_open(struct store *store, struct store
     return cursor;
 }
 
-static void faulty_cursor_first(struct store_cursor *cursor)
+static void faulty_cursor_seek(struct store_cursor *cursor, struct slice key)
 {
-    trouble.driver->cursor_first(cursor);
+    trouble.driver->cursor_seek(cursor, key);
     if (cursor == trouble.of_damage)
         cursor->valid = false;
 }
@@ -104,7 +104,7 @@ static struct store *faulty_store(void)
     assert_non_null(store);
     trouble = (struct trouble){.driver = store->driver, .faulty = *store->driver};
     trouble.faulty.cursor_open = faulty_cursor_open;
-    trouble.faulty.cursor_first = faulty_cursor_first;
+    trouble.faulty.cursor_seek = faulty_cursor_seek;
     trouble.faulty.cursor_ok = faulty_cursor_ok;
     trouble.faulty.cursor_close = faulty_cursor_close;
     trouble.faulty.commit = faulty_commit;
