@@ -195,6 +195,9 @@ struct write_action {
     struct guard_settled settled;           // PUT: and what the item will probably come to then
     struct slice if_match; // empty, or the digest that the item there must have (value/digest.h)
     size_t room;           // the owner's: bytes of its answer that this action is part of
+    // Of a transaction: what is known to be wrong with it, or NULL. The others are judged all the
+    // same, so that it is canceled with every reason there is.
+    const struct error *refused;
 
     // The engine's own: see write_action_address().
     struct slice key;           // tree key

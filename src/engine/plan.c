@@ -204,6 +204,11 @@ void plan_open(struct txn *txn, struct write_job *request, struct write_action *
     error_init(&plan->error, request->arena);
     action->out.failure = ERR_NONE; // a request that the store did not take may come again
     action->out.old_item = VALUE_NONE;
+    if (action->refused != NULL) {
+        plan->error = *action->refused;
+        plan->made = true;
+        return;
+    }
     store_wait_for_disk(txn->aside); // while the writer waits, so does everybody
     bool ok = (action->key.len > 0 || write_action_address(action, request->arena, &plan->error)) &&
               find_table(txn, action, plan) && plan_read(txn, request, action, plan, &plan->error);

@@ -445,6 +445,8 @@ static bool get_ready(struct job *job)
     for (size_t i = 0; i < request->count; i++) {
         struct write_action *action = &request->actions[i];
         struct error error;
+        if (action->refused != NULL)
+            continue;
         error_init(&error, request->arena);
         bool keyed = action->key.len > 0 && action->keyed.ptr == action->item.ptr;
         if (keyed || write_action_address(action, request->arena, &error)) {

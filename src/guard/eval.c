@@ -5,7 +5,6 @@
 #include "base/encode.h"
 #include "guard/migration_eval.h"
 #include "guard/template.h"
-#include "model/forms.h"
 #include "model/time.h"
 #include "value/copy.h"
 #include "value/number.h"

@@ -176,14 +176,32 @@ bool transact_fail(struct api_call *call, struct write_action *action)
     return true;
 }
 
+// A failure that a model has found does not keep the others from being judged by what is stored.
+static bool go_on(struct api_call *call, struct write_action *action)
+{
+    struct error *refused = arena_alloc(&call->arena, sizeof(*refused));
+    if (refused == NULL)
+        return error_budget(&call->error);
+    error_init(refused, &call->arena);
+    refused->code = action->out.failure;
+    refused->message = action->out.failure_text;
+    refused->details = action->out.failure_details;
+    action->refused = refused;
+    return true;
+}
+
 bool transact_check(struct api_call *call, struct write_job *job)
 {
     if (!write_job_distinct(job))
         return false;
     for (size_t i = 0; i < job->count; i++) {
-        if (job->actions[i].out.failure != ERR_NONE)
+        const struct write_result *out = &job->actions[i].out;
+        if (out->failure != ERR_NONE && out->failure_details == NULL)
             return error_set(&call->error, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
     }
+    for (size_t i = 0; i < job->count; i++)
+        if (job->actions[i].out.failure != ERR_NONE && !go_on(call, &job->actions[i]))
+            return false;
     return true;
 }
 
