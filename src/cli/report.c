@@ -3,6 +3,7 @@
 #include "cli/target.h"
 
 #include "base/error.h"
+#include "guard/guard.h"
 #include "transfer/files.h"
 
 enum { ANSWER_MEMORY = 256 << 20, SAMPLES_SHOWN = 3 };
@@ -35,7 +36,7 @@ static void print_finding(struct slice finding, bool scanned, struct arena *aren
     printf("  ");
     json_print(finding, "{Path}: ");
     print_count(json_member_number(finding, "Count"), scanned);
-    bool unknown = slice_is(json_member_text(finding, "Expected", arena), "no such attribute");
+    bool unknown = slice_is(json_member_text(finding, "Expected", arena), MODEL_EXPECTED_NONE);
     json_print(finding, unknown ? ", no such attribute: " : ", expected {Expected}, got ");
     print_samples(finding, arena);
     if (json_list_next(&samples, &sample))

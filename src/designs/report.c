@@ -52,7 +52,7 @@ static bool passes(const struct scan *scan, const struct model_violations *what)
         return scan->model->unmatched != MODEL_REJECT;
     const struct model_entity *entity = model_table_entity(scan->model, what->entity);
     for (size_t i = 0; i < what->count; i++) {
-        if (!slice_is(what->list[i].expected, "no such attribute"))
+        if (!slice_is(what->list[i].expected, MODEL_EXPECTED_NONE))
             return false;
     }
     return entity != NULL && entity->unknown != MODEL_REJECT;

@@ -160,11 +160,12 @@ static struct slice told_field(struct typescript *ts, const struct model_segment
         return SLICE_LIT("null");
     const struct model_type *type = path->attribute->type;
     bool escaped = expr->kind == MODEL_EXPR_CALL && expr->function == MODEL_FN_ESCAPE;
+    // A text first, as the server reads it: what may be both was written as one.
     return TEXT(ts->w, "[%q, \"%s\"]", path->attribute->name,
-                slice_str(model_type_stores(type, VALUE_N)      ? "number"
-                          : model_type_stores(type, VALUE_BOOL) ? "boolean"
-                          : escaped                             ? "escaped"
-                                                                : "text"));
+                slice_str(escaped                            ? "escaped"
+                          : model_type_stores(type, VALUE_S) ? "text"
+                          : model_type_stores(type, VALUE_N) ? "number"
+                                                             : "boolean"));
 }
 
 // Fields without a text between them are one, which nobody can read.

@@ -328,26 +328,70 @@ static bool report_blank(struct guard_work *work, const struct model_expr *path,
     return true;
 }
 
+// The path that an expression begins with, or NULL.
+static const struct model_expr *first_path(const struct model_expr *expr)
+{
+    while (expr != NULL && expr->kind != MODEL_EXPR_PATH)
+        expr = expr->arg_count > 0 ? expr->args[0] : NULL;
+    return expr;
+}
+
 // Says which attributes of a key have a separator that is forbidden there; false if none has.
 static bool report_separator(struct guard_work *work, const struct guard_part *part)
 {
     bool found = false;
     for (size_t i = 0; i < part->template->segment_count; i++) {
         const struct model_expr *call = part->template->segments[i].expr;
-        const struct model_expr *path = model_segment_path(&part->template->segments[i]);
-        struct slice value;
-        if (call == NULL || call->kind != MODEL_EXPR_CALL || call->function != MODEL_FN_FORBID ||
-            path == NULL || model_eval(path, &work->scope, MODEL_ANY, &value) != EVAL_OK ||
-            value.ptr[0] != VALUE_TAG_S || !model_has_separator(call, value_bytes(value)))
+        if (call == NULL || call->kind != MODEL_EXPR_CALL || call->function != MODEL_FN_FORBID)
             continue;
-        struct model_pointer at = {.name = path->steps[0]};
+        buf_clear(&work->scratch);
+        if (model_eval_text(call->args[0], &work->scope, &work->scratch) != EVAL_OK ||
+            !model_has_separator(call, buf_view(&work->scratch)))
+            continue;
+        const struct model_expr *path = first_path(call);
         struct slice key = work->plan->slots[part->slot].name;
-        model_report_addf(&work->violations, &at, value,
+        struct model_pointer at = {.name = path != NULL ? path->steps[0] : key};
+        struct slice text = model_string(work->arena, buf_view(&work->scratch));
+        work->failed = work->failed || text.ptr == NULL;
+        model_report_addf(&work->violations, &at, text,
                           "text without \"%.*s\", which separates the parts of %.*s",
                           SLICE_FMT(value_bytes(call->args[1]->value)), SLICE_FMT(key));
         found = true;
     }
     return found;
+}
+
+// The field of a template that is the longest now; NULL if there is none.
+static const struct model_expr *longest_field(struct guard_work *work,
+                                              const struct model_template *template)
+{
+    const struct model_expr *longest = NULL;
+    size_t most = 0;
+    for (size_t i = 0; i < template->segment_count; i++) {
+        const struct model_expr *path = first_path(template->segments[i].expr);
+        buf_clear(&work->scratch);
+        if (path == NULL ||
+            model_eval_text(template->segments[i].expr, &work->scope, &work->scratch) != EVAL_OK ||
+            work->scratch.len <= most)
+            continue;
+        longest = path;
+        most = work->scratch.len;
+    }
+    return longest;
+}
+
+// Whether a key has more bytes than keys may have, which is said.
+static bool is_too_long(struct guard_work *work, const struct guard_part *part, struct slice value)
+{
+    if (value_bytes(value).len <= part->most)
+        return false;
+    const struct model_expr *path = longest_field(work, part->template);
+    struct slice key = work->plan->slots[part->slot].name;
+    struct model_pointer at = {.name = path != NULL ? path->steps[0] : key};
+    model_report_addf(&work->violations, &at, value,
+                      "a shorter value, as %.*s, which is made of it, has at most %u bytes",
+                      SLICE_FMT(key), (unsigned)part->most);
+    return true;
 }
 
 // Says which attributes a key lacks.
@@ -357,10 +401,8 @@ static void report_lack(struct guard_work *work, const struct guard_part *part)
     struct slice key = work->plan->slots[part->slot].name;
     bool named = false;
     for (size_t i = 0; i < template->segment_count; i++) {
-        const struct model_expr *path = template->segments[i].expr;
-        while (path != NULL && path->kind != MODEL_EXPR_PATH && path->arg_count > 0)
-            path = path->args[0];
-        if (path != NULL && path->kind == MODEL_EXPR_PATH && path->attribute != NULL)
+        const struct model_expr *path = first_path(template->segments[i].expr);
+        if (path != NULL && path->attribute != NULL)
             named = report_blank(work, path, key) || named;
     }
     struct model_pointer at = {.name = key};
@@ -447,6 +489,8 @@ void work_primary_key(struct guard_work *work)
             continue;
         else if (status != EVAL_OK || !model_template_fits(part->template, value))
             report_lack(work, part);
+        else if (is_too_long(work, part, value))
+            continue;
         else if (own.len == 0)
             work->values[part->slot] = value;
         else if (!slice_equal(own, value) && !report_changed(work, part))
@@ -464,7 +508,8 @@ static void want_entry(struct guard_work *work, const struct guard_entry *entry)
             work->failed = true;
         if (status == EVAL_UNFIT && entry->parts[i].derived)
             (void)report_separator(work, &entry->parts[i]);
-        if (status != EVAL_OK)
+        if (status != EVAL_OK ||
+            (entry->parts[i].derived && is_too_long(work, &entry->parts[i], made[i])))
             return;
     }
     for (size_t i = 0; i < entry->part_count; i++)

@@ -150,7 +150,7 @@ static void judge_unknown(struct guard_work *work, const struct model_judge *jud
     for (size_t i = 0; i < work->unknown_count; i++) {
         struct model_pointer at = {.name = work->unknown[i].name};
         model_report_add(judge->unknown == MODEL_REJECT ? judge->violations : judge->warnings, &at,
-                         SLICE_LIT("no such attribute"), work->unknown[i].value);
+                         SLICE_LIT(MODEL_EXPECTED_NONE), work->unknown[i].value);
     }
 }
 
@@ -542,6 +542,20 @@ static struct guard_settled settle(struct guard_work *work, struct slice sent, s
     return (struct guard_settled){.item = VALUE_NONE};
 }
 
+// All that `warn` changes of an item: null cannot be stored as the key of an index, and what the
+// model accepts has to pass.
+static bool prepare_nulls(struct guard_work *work, struct slice *item, struct error *error)
+{
+    work_load(work, *item, work->values, true);
+    memcpy(work->sent, work->values, work->plan->slot_count * sizeof(*work->sent));
+    work_nulls(work);
+    struct slice made = work->failed ? VALUE_NONE : work_store(work, *item);
+    if (made.ptr == NULL)
+        return error_budget(error);
+    *item = made;
+    return true;
+}
+
 static bool prepare_within(const struct model_guard *guard, const struct env *env,
                            struct arena *arena, struct model_check *check, struct slice *item,
                            struct guard_settled *settled, struct error *error)
@@ -552,13 +566,20 @@ static bool prepare_within(const struct model_guard *guard, const struct env *en
     if (found.entity == NULL)
         return !is_refused(guard->table, &found) ||
                refuse_unmatched(guard->table, &found, *item, error);
-    if (found.entity->guard != MODEL_ENFORCE)
+    const struct guard_entity *plan = plan_of(guard, found.entity);
+    bool enforced = found.entity->guard == MODEL_ENFORCE;
+    if (!enforced && (found.entity->guard == MODEL_OFF || plan->native.count == 0))
         return true;
     struct guard_work work;
-    if (!work_init(&work, plan_of(guard, found.entity), env, arena, check))
+    if (!work_init(&work, plan, env, arena, check))
         return error_budget(error);
     work.occasion = GUARD_PREPARE;
     work.is_put = true;
+    if (!enforced) {
+        bool passed = prepare_nulls(&work, item, error);
+        work_release(&work);
+        return passed;
+    }
     complete(&work, *item, VALUE_NONE);
     bool done = false;
     if (check_over(check)) {

@@ -33,6 +33,9 @@ MUST_CHECK bool model_guard_address(const struct guard *guard, struct slice enti
 
 // ---- What is wrong with an item --------------------------------------------------------------
 
+// What is expected where an attribute is that the model does not have.
+#define MODEL_EXPECTED_NONE "nothing (no such attribute)"
+
 struct model_violation {
     struct slice pointer;  // JSON pointer into the item: "/request/seed"; empty for all of it
     struct slice expected; // "email"

@@ -206,13 +206,16 @@ static bool is_native(const struct model_template *template, struct slice name)
             slice_equal(template->segments[0].expr->steps[0], name));
 }
 
-static struct guard_part part_of(const struct guard_entity *plan, const struct key_part *key,
-                                 const struct model_template *template)
+static struct guard_part part_of(const struct guard_entity *plan, const struct key_schema *keys,
+                                 size_t at, const struct model_template *template)
 {
+    const struct key_part *key = &keys->parts[at];
     return (struct guard_part){.slot = slot_of(plan, key->name),
                                .type = key->type,
                                .template = template,
-                               .derived = !is_native(template, key->name)};
+                               .derived = !is_native(template, key->name),
+                               .most =
+                                   at < keys->hash_count ? LIMIT_PARTITION_KEY : LIMIT_SORT_KEY};
 }
 
 static void add_derived(struct guard_entity *plan, struct guard_slot *slots, uint16_t *derived,
@@ -258,7 +261,7 @@ static void add_barred(struct guard_entity *plan, struct guard_entry *barred,
     entry->index = from->index;
     entry->part_count = parts_of(&from->index->keys);
     for (size_t k = 0; k < entry->part_count; k++)
-        entry->parts[k] = part_of(plan, &from->index->keys.parts[k], NULL);
+        entry->parts[k] = part_of(plan, &from->index->keys, k, NULL);
 }
 
 static bool fill_entries(struct arena *arena, struct guard_entity *plan, struct guard_slot *slots)
@@ -276,7 +279,7 @@ static bool fill_entries(struct arena *arena, struct guard_entity *plan, struct 
         bool derives = false;
         entry->part_count = from->stated ? parts_of(&from->index->keys) : 0;
         for (size_t k = 0; k < entry->part_count; k++) {
-            entry->parts[k] = part_of(plan, &from->index->keys.parts[k], from->parts[k].template);
+            entry->parts[k] = part_of(plan, &from->index->keys, k, from->parts[k].template);
             uint16_t slot = entry->parts[k].slot;
             // The table's own key is made elsewhere.
             entry->parts[k].derived = entry->parts[k].derived && !is_primary(plan, slot);
@@ -371,7 +374,7 @@ bool guard_compile(struct arena *arena, const struct model_entity *entity, struc
     plan.slot_count = gather.count;
     plan.key_count = parts_of(&entity->table->keys);
     for (size_t i = 0; i < plan.key_count; i++)
-        plan.keys[i] = part_of(&plan, &entity->table->keys.parts[i], entity->keys[i].template);
+        plan.keys[i] = part_of(&plan, &entity->table->keys, i, entity->keys[i].template);
     if (!fill_places(arena, &plan) || !fill_entries(arena, &plan, gather.slots) ||
         !fill_list(arena, &plan, is_normal, &plan.normal) ||
         !fill_list(arena, &plan, is_native_key, &plan.native) ||

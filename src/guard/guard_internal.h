@@ -28,7 +28,8 @@ struct guard_part {
     uint16_t slot;
     enum value_type type;
     const struct model_template *template;
-    bool derived; // else the item has it, or not, by itself
+    bool derived;  // else the item has it, or not, by itself
+    uint16_t most; // bytes
 };
 
 struct guard_entry {

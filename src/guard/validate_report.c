@@ -190,7 +190,7 @@ void model_report_value(struct model_report *report, const struct model_pointer 
 static void judge_unknown(const struct model_pointer *at, struct slice value,
                           const struct model_judge *judge)
 {
-    struct slice expected = SLICE_LIT("no such attribute");
+    struct slice expected = SLICE_LIT(MODEL_EXPECTED_NONE);
     if (judge->unknown == MODEL_REJECT)
         model_report_add(judge->violations, at, expected, value);
     else if (judge->unknown == MODEL_REPORT && judge->warnings != NULL)

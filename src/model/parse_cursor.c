@@ -339,25 +339,29 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-// Edit distance, without regard to case (which costs nothing: GSI1pk is GSI1PK).
+// How many letters are changed, missing, too many, or swapped with the next, without regard to case
+// (which costs nothing: GSI1pk is GSI1PK).
 static size_t distance(struct slice a, struct slice b)
 {
     enum { MAX = 64 };
+    size_t rows[3][MAX]; // of the letter before the last, of the last, and of this one
     if (a.len >= MAX || b.len >= MAX)
         return MAX;
-    size_t row[MAX];
     for (size_t j = 0; j <= b.len; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= a.len; i++) {
-        size_t corner = row[0];
+        const size_t *above = rows[(i - 1) % 3];
+        size_t *row = rows[i % 3];
         row[0] = i;
         for (size_t j = 1; j <= b.len; j++) {
-            size_t changed = corner + (fold(a.ptr[i - 1]) != fold(b.ptr[j - 1]));
-            corner = row[j];
-            row[j] = least(changed, least(row[j], row[j - 1]) + 1);
+            uint8_t one = fold(a.ptr[i - 1]);
+            uint8_t other = fold(b.ptr[j - 1]);
+            row[j] = least(above[j - 1] + (one != other), least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && one == fold(b.ptr[j - 2]) && fold(a.ptr[i - 2]) == other)
+                row[j] = least(row[j], rows[(i - 2) % 3][j - 2] + 1);
         }
     }
-    return row[b.len];
+    return rows[a.len % 3][b.len];
 }
 
 void model_guess_candidate(struct model_guess *guess, struct slice candidate)

@@ -23,7 +23,7 @@ struct report_sample {
 struct report_finding {
     struct slice entity;
     struct slice path;     // a JSON pointer, in which * stands for each member of a list or record
-    struct slice expected; // "email", "no such attribute"
+    struct slice expected; // "email", MODEL_EXPECTED_NONE
     bool passes;           // what is enforced lets it pass as well
     int64_t count;         // writes, or items
     int64_t first_ms;

@@ -135,7 +135,7 @@ static bool make_settings(struct table *table, const struct create_table_request
     throughput_start(&settings.throughput, settings.on_demand, &throughput);
     if (settings.on_demand)
         settings.on_demand_ms = now_ms;
-    if (slice_is(request->table_class, "STANDARD_INFREQUENT_ACCESS"))
+    if (request->table_class.ptr != NULL)
         settings.table_class = request->table_class;
     if (request->sse_specification != NULL && spec_encrypts(request->sse_specification)) {
         settings.encrypted = true;

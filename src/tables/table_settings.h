@@ -31,7 +31,7 @@ struct table_settings {
     struct throughput_settings throughput;
     bool on_demand;
     int64_t on_demand_ms;        // when the table last came to be on demand; 0 if it never was
-    struct slice table_class;    // only if it is, or once was, not the standard one
+    struct slice table_class;    // only if it was given, or changed
     int64_t table_class_ms;      // when the class was changed
     bool encrypted;              // with a key of its own, not only by default
     struct slice key;            // KMSMasterKeyId as it was given

@@ -56,3 +56,26 @@ test('What fits is stored without a word', async () => {
     assert.equal(await writes('asset_creator', { PK: 'PROJECT#p1', SK: 'PROJECT#p1' }, { project_id: 'p1', name: 'x', created_at: now }), undefined);
     assert.equal(await writes('spotter-webhook-events', { eventId: 'e1' }, { eventType: 'x', processedAt: now, ttl: 4102444800 }), undefined);
 });
+
+test('Null as the key of an index is left out, as the enforced model does', async () => {
+    const now = '2026-11-16T09:30:00.000Z';
+    const Item = {
+        id: 'null-key', email: 'null@kinex.example', stripeCustomerId: null, firstName: null, subscriptionTier: 'free', subscriptionStatus: 'active',
+        workoutsSaved: 0, createdAt: now, updatedAt: now,
+    };
+    const { stripeCustomerId, ...kept } = Item;
+    const TableName = 'spotter-users';
+    const get = async () => (await call('Get', { TableName, Key: { id: Item.id } })).Item;
+    for (const [operation, input] of [
+        ['Put', { TableName, Item }],
+        ['BatchWrite', { RequestItems: { [TableName]: [{ PutRequest: { Item } }] } }],
+        ['TransactWrite', { TransactItems: [{ Put: { TableName, Item } }] }],
+    ]) {
+        await call(operation, input);
+        assert.deepEqual(await get(), kept);
+        await call('Delete', { TableName, Key: { id: Item.id } });
+    }
+    assert.equal(stripeCustomerId, null);
+    // What the model does not take is still refused, as on a table without one.
+    await assert.rejects(call('Put', { TableName, Item: { ...Item, stripeCustomerId: 7 } }), /Type mismatch for Index Key/);
+});

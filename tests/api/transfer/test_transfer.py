@@ -294,6 +294,8 @@ class Faults(Base):
             self.assertIn("Example:", help.stdout)
             self.assertEqual(dolmen(command).returncode, 2)
             self.assertEqual(dolmen(command, "t", "--format", "nope").returncode, 2)
+            swapped = dolmen(command, "t", "--format", "cvs")  # two letters in the other order are one mistake
+            self.assertIn("did you mean 'csv'?", swapped.stderr)
             missing = dolmen(command, "missing", "--endpoint", self.endpoint, input="")
             self.assertEqual(missing.returncode, 1)
             self.assertIn("ResourceNotFoundException", missing.stderr)

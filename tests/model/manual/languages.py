@@ -72,7 +72,7 @@ def c(text, directory, env):
     body = ''.join(line + '\n' for line in text.splitlines() if not line.startswith('#include'))
     build = os.environ.get('DOLMEN_BUILD') or os.path.dirname(os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen')))
     with open(os.path.join(directory, 'program.c'), 'w', encoding='utf-8') as file:
-        file.write(f'#include <stdio.h>\n{includes}int main(void)\n{{\n{body}    return 0;\n}}\n')
+        file.write(f'{includes}int main(void)\n{{\n{body}    return 0;\n}}\n')
     with open(os.path.join(build, 'dolmen.pc'), encoding='utf-8') as file:
         fields = dict(re.findall(r'^(\w[\w.]*): *(.*)$', file.read(), re.M))
     with open(os.path.join(build, 'CMakeCache.txt'), encoding='utf-8') as file:

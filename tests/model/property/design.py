@@ -2,7 +2,7 @@
 import hashlib
 from decimal import Decimal
 
-from kinds import KINDS, normal, text
+from kinds import KINDS, normal, number, text
 
 
 class Attribute:
@@ -80,21 +80,78 @@ class Field:
             return hashlib.sha256(word.encode() + b'\0').hexdigest()
         return word
 
+    def separates(self):
+        """Whether the text can have a separator in it."""
+        return self.form not in ('date', 'hash') and (self.other is not None or self.attribute.kind.strings)
+
 
 class Template:
-    def __init__(self, *segments):
-        self.segments = segments
+    """Text with fields; `rule` is what becomes of separators in them."""
+
+    def __init__(self, *segments, rule='any'):
+        self.segments, self.rule = segments, rule if len(segments) > 1 else 'any'
 
     def language(self):
         return '"' + ''.join(s if isinstance(s, str) else s.language() for s in self.segments) + '"'
 
     def show(self, item):
         """The key's text; None if there is no entry."""
-        parts = [s if isinstance(s, str) else s.show(item) for s in self.segments]
+        parts = [s if isinstance(s, str) else self.field(s, item) for s in self.segments]
         return None if None in parts or ''.join(parts) == '' else ''.join(parts)
+
+    def field(self, field, item):
+        word = field.show(item)
+        if word is None or self.rule != 'escape' or not field.separates():
+            return word
+        return word.replace('%', '%25').replace('#', '%23')
+
+    def value(self, item):
+        word = self.show(item)
+        return None if word is None else text(word)
+
+    def forbids(self, item):
+        """Whether a separator stands where none may."""
+        return self.rule == 'forbid' and any('#' in (s.show(item) or '') for s in self.segments if isinstance(s, Field) and s.separates())
 
     def names(self):
         return [s.attribute.name for s in self.segments if not isinstance(s, str)]
+
+
+class Count:
+    """A key that is a number: an attribute, with or without another number in its place, or that number."""
+
+    def __init__(self, attribute, other=None, quoted=False):
+        self.attribute, self.other, self.quoted = attribute, other, quoted
+
+    def language(self):
+        words = ' ?? '.join(([self.attribute.name] if self.attribute else []) + ([self.other] if self.other is not None else []))
+        return f'"{{{words}}}"' if self.quoted else words
+
+    def value(self, item):
+        word = shown(item.get(self.attribute.name)) if self.attribute else None
+        return number(self.other if word is None else word) if word is not None or self.other is not None else None
+
+    def forbids(self, item):
+        return False
+
+
+class Own:
+    """A key that is an attribute of the entity under its own name."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def language(self):
+        return self.name
+
+    def value(self, item):
+        return item.get(self.name)
+
+    def forbids(self, item):
+        return False
+
+
+NATIVE = 'NAT'  # an index over attributes that all entities have, and some name
 
 
 class Entity:
@@ -111,16 +168,25 @@ class Entity:
         return '\n'.join(lines + [a.language() for a in self.attributes] + ['}'])
 
     def derive(self, item):
-        """Every key attribute the entity speaks of: its text, or None where there must be none."""
-        made = {name: template.show(item) for name, template in self.keys.items()}
-        for parts in self.entries.values():
-            words = {name: template.show(item) for name, template in parts.items()}
-            made.update(words if None not in words.values() else dict.fromkeys(words))
+        """Every key attribute the entity speaks of: its value, or None where there must be none."""
+        made = {name: template.value(item) for name, template in self.keys.items()}
+        for index, parts in self.made_entries().items():
+            values = {name: key.value(item) for name, key in parts.items()}
+            made.update(values if self.is_in(index, item) else dict.fromkeys(values))
         return made
+
+    def made_entries(self):
+        """Entries whose keys are made, by their indexes."""
+        return {index: parts for index, parts in self.entries.items() if index != NATIVE}
 
     def is_in(self, index, item):
         """Whether the item belongs into an index."""
-        return index in self.entries and None not in [t.show(item) for t in self.entries[index].values()]
+        return index in self.entries and None not in [key.value(item) for key in self.entries[index].values()]
+
+    def forbids(self, item):
+        """Whether a separator stands in a key where none may."""
+        return any(key.forbids(item) for key in self.keys.values()) or \
+            any(key.forbids(item) for index, parts in self.entries.items() if self.is_in(index, item) for key in parts.values())
 
     def wrong(self, item, known):
         """What is wrong with a stored item, in words."""
@@ -133,9 +199,10 @@ class Entity:
                 found.append(f'{attribute.name} is {value}')
             elif normal(value, attribute.forms) != value:
                 found.append(f'{attribute.name} is not normal: {value}')
-        for name, word in self.derive(item).items():
-            if item.get(name) != (None if word is None else text(word)):
-                found.append(f'{name} is {item.get(name)}, but should be {word!r}')
+        for name, value in self.derive(item).items():
+            if item.get(name) != value:
+                found.append(f'{name} is {item.get(name)}, but should be {value}')
+        found += ['a separator stands in a key'] if self.forbids(item) else []
         keys = {name for parts in self.entries.values() for name in parts} | set(self.keys) | set(self.by_name)
         found += [f'{name} is a foreign key' for name in item if name in known - keys - {'kind'}]
         if self.unknown == 'reject':
@@ -144,18 +211,23 @@ class Entity:
 
 
 class Model:
-    def __init__(self, r, table):
-        self.table, self.typed, self.native = table, r.random() < 0.6, r.random() < 0.25
-        self.indexes = [f'GS{i}' for i in range(r.randrange(1, 5))]
+    def __init__(self, r, table, rules=('any', 'escape'), extras=(), settings=(), typed=0.6, native=0.25, shared=0.5):
+        self.table, self.typed, self.native = table, r.random() < typed, r.random() < native
+        self.made = [f'GS{i}' for i in range(r.randrange(1, 5))]  # indexes whose keys are made
+        self.counted = {i for i in self.made if r.random() < 0.25}  # those that sort by a number
+        self.indexes = self.made + ([NATIVE] if self.typed and r.random() < shared else [])
         self.sorted = not self.native and r.random() < 0.8
+        self.rule, self.extras, self.settings = r.choice(rules), extras, settings
         self.r = r
         self.key = ['id'] if self.native else ['PK', 'SK'] if self.sorted else ['PK']
         self.entities = [self.entity(f'E{i}') for i in range(1 if self.native and not self.typed else r.randrange(1, 5))]
-        self.known = {*self.key, 'kind', *(f'{i}{part}' for i in self.indexes for part in ('PK', 'SK'))}
+        self.known = {*self.key, 'kind', *(f'{i}{part}' for i in self.made for part in ('PK', 'SK'))}
 
     def language(self):
         lines = [f'table {self.table} {{', '  key ' + ', '.join(self.key)]
-        lines += [f'  index {i} ({i}PK, {i}SK)' for i in self.indexes]
+        lines += [f'  index {i} ({i}PK, {i}SK{" number" if i in self.counted else ""})' for i in self.made]
+        lines += [f'  index {NATIVE} (owner, serial)'] if NATIVE in self.indexes else []
+        lines += [f'  separator "#" {self.rule}', *self.settings]
         lines += ['  type kind'] if self.typed else []
         return '\n'.join(lines + ['}'] + [e.language(self.table) for e in self.entities]) + '\n'
 
@@ -201,26 +273,42 @@ class Model:
         segments = [] if r.random() < 0.4 else ['X#']
         for i, attribute in enumerate(chosen):
             segments += (['#'] if i else []) + [self.field(attribute)]
-        return Template(*segments)
+        return Template(*segments, rule=self.rule)
+
+    def count(self, attributes):
+        r = self.r
+        numbers = [a for a in attributes if a.kind.numbers and a.kind_name != 'length']
+        attribute = r.choice(numbers) if r.random() < 0.9 else None
+        return Count(attribute, '0' if attribute is None or r.random() < 0.5 else None, r.random() < 0.5)
+
+    def entries(self, attributes, chance):
+        """What the entity says of indexes; chance(index) is that it is in one."""
+        entries = {}
+        for i in self.indexes:
+            if self.r.random() >= chance(i):
+                continue
+            entries[i] = {'owner': Own('owner'), 'serial': Own('serial')} if i == NATIVE else {
+                f'{i}PK': self.template(attributes, 1),
+                f'{i}SK': self.count(attributes) if i in self.counted else self.template(attributes, 2)}
+        return entries
 
     def entity(self, name):
         r = self.r
         owner = Attribute('owner', 'plain')
         serial = Attribute('serial', 'count')
-        attributes = [owner, serial] + [self.attribute(i) for i in range(r.randrange(2, 10))]
+        attributes = [owner, serial, *self.extras] + [self.attribute(i) for i in range(r.randrange(2, 10))]
         if r.random() < 0.4:
             attributes.append(Attribute('rev', 'number', version=True))
         if self.native:
             attributes.append(Attribute('id', 'plain'))
             keys = {}
         else:
-            keys = {'PK': Template(f'{name}#', Field(owner)) if self.sorted else
-                    Template(f'{name}#', Field(owner), '#', Field(serial, 'pad', 4))}
+            keys = {'PK': Template(f'{name}#', Field(owner), rule=self.rule) if self.sorted else
+                    Template(f'{name}#', Field(owner), '#', Field(serial, 'pad', 4), rule=self.rule)}
             if self.sorted:
                 keys['SK'] = Template('META') if r.random() < 0.3 else Template('S#', Field(serial, 'pad', 5))
         scalars = [a for a in attributes if a.kind.scalar]
-        entries = {i: {f'{i}PK': self.template(scalars, 1), f'{i}SK': self.template(scalars, 2)}
-                   for i in self.indexes if r.random() < 0.75}
+        entries = self.entries(scalars, lambda i: 0.75)
         r.shuffle(attributes)
         entity = Entity(name, attributes, keys, entries, r.choice([None, None, 'allow', 'reject']))
         entity.fixed |= {'id'} if self.native else set()
@@ -231,8 +319,7 @@ class Model:
         for entity in self.entities:
             if self.r.random() < 0.6:
                 scalars = [a for a in entity.attributes if a.kind.scalar]
-                entity.entries = {i: {f'{i}PK': self.template(scalars, 1), f'{i}SK': self.template(scalars, 2)}
-                                  for i in self.indexes if i in entity.entries or self.r.random() < 0.5}
+                entity.entries = self.entries(scalars, lambda i: 1 if i in entity.entries else 0.5)
             if 'added' not in entity.by_name and self.r.random() < 0.6:
                 added = Attribute('added', 'role', default='"user"')
                 entity.attributes.append(added)

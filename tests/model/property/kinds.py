@@ -71,7 +71,7 @@ POINT = '{ x: number  label: string(1..4)?  tags: string[]? }'
 def is_point(v):
     if 'M' not in v or not is_n()(v['M'].get('x', {})):
         return False
-    label, tags = v['M'].get('label'), v['M'].get('tags')
+    label, tags = [None if f is None or 'NULL' in f else f for f in (v['M'].get('label'), v['M'].get('tags'))]
     return (label is None or is_s(lambda s: 1 <= len(s) <= 4)(label)) and \
         (tags is None or 'L' in tags and all('S' in t for t in tags['L']))
 
@@ -108,7 +108,7 @@ KINDS = {
     'email': Kind('email', lambda r: text(f'{r.choice(["a", "B.c", "d+e"])}{r.randrange(25)}@Example.org'), NOT_TEXT + [text('a'), text('@b'), text('a b@c')],
                   is_s(lambda s: re.fullmatch(r'[^@\s]+@[^@\s]+', s)), strings=True),
     'url': Kind('url', lambda r: text(f'https://example.org/{r.randrange(99)}'), NOT_TEXT + [text('example.org'), text('http://')],
-                is_s(lambda s: re.fullmatch(r'[a-z]+://[^/\s]\S*', s))),
+                is_s(lambda s: re.fullmatch(r'[A-Za-z]+://[^/\s]\S*', s))),
     'role': Kind('"user" | "admin" | "mod"', lambda r: text(r.choice(['user', 'admin', 'mod'])), NOT_TEXT + [text('root')],
                  is_s(lambda s: s in ('user', 'admin', 'mod'))),
     'length': Kind('5 | 8 | 10', lambda r: number(r.choice([5, 8, 10])), NOT_NUMBER + [number(6)], is_n(lambda n: n in (5, 8, 10)), numbers=True),

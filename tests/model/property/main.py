@@ -18,6 +18,7 @@ from urllib.parse import urlencode, urlsplit
 from design import Model, shown
 from dolmen import Api, ApiError
 from kinds import normal, number, text
+from writes import Write, plain
 
 MODELS = int(os.environ.get('MODELS', '12'))
 BATCHES = int(os.environ.get('BATCHES', '8'))
@@ -26,83 +27,6 @@ WRITES = 25
 
 class Mismatch(AssertionError):
     pass
-
-
-def literal(value):
-    """A value in PartiQL."""
-    (tag, body), = value.items()
-    if tag == 'S':
-        return "'" + body.replace("'", "''") + "'"
-    if tag == 'N':
-        return body
-    if tag == 'BOOL':
-        return 'true' if body else 'false'
-    if tag == 'NULL':
-        return 'NULL'
-    if tag == 'L':
-        return '[' + ', '.join(map(literal, body)) + ']'
-    if tag == 'M':
-        return '{' + ', '.join(f"'{k}': {literal(v)}" for k, v in body.items()) + '}'
-    if tag in ('SS', 'NS'):
-        return '<<' + ', '.join(literal({tag[0]: v}) for v in body) + '>>'
-    return None
-
-
-def plain(value):
-    """A value in ordinary JSON; None if it has no such form."""
-    (tag, body), = value.items()
-    if tag in ('S', 'BOOL'):
-        return body
-    if tag == 'N':
-        return int(body) if body.lstrip('-').isdigit() else float(body)
-    if tag == 'NULL':
-        return None
-    if tag == 'L':
-        return [plain(v) for v in body]
-    if tag == 'M':
-        return {k: plain(v) for k, v in body.items()}
-    return body
-
-
-class Write:
-    """A put (item), an update (key, sets, removes) or a delete (key). `good`: it must succeed."""
-
-    def __init__(self, kind, key, good, item=None, sets=None, removes=(), why=''):
-        self.kind, self.key, self.good, self.item, self.why = kind, key, good, item, why
-        self.sets, self.removes = sets or {}, list(removes)
-
-    def __repr__(self):
-        return f'{self.kind} {self.key} {self.item or ""} set {self.sets} remove {self.removes} ({self.why or "good"})'
-
-    def request(self, table):
-        if self.kind == 'Put':
-            return {'TableName': table, 'Item': self.item}
-        if self.kind == 'Delete':
-            return {'TableName': table, 'Key': self.key}
-        names = {f'#{i}': n for i, n in enumerate([*self.sets, *self.removes])}
-        parts = []
-        if self.sets:
-            parts.append('SET ' + ', '.join(f'#{i} = :{i}' for i in range(len(self.sets))))
-        if self.removes:
-            parts.append('REMOVE ' + ', '.join(f'#{i + len(self.sets)}' for i in range(len(self.removes))))
-        request = {'TableName': table, 'Key': self.key}
-        if parts:
-            request.update(UpdateExpression=' '.join(parts), ExpressionAttributeNames=names)
-        if self.sets:
-            request['ExpressionAttributeValues'] = {f':{i}': v for i, v in enumerate(self.sets.values())}
-        return request
-
-    def statement(self, table):
-        where = ' AND '.join(f'"{n}" = {literal(v)}' for n, v in self.key.items())
-        if self.kind == 'Delete':
-            return f'DELETE FROM "{table}" WHERE {where}'
-        if self.kind == 'Put':
-            members = [f"'{n}': {literal(v)}" for n, v in self.item.items()]
-            return None if any(m.endswith('None') for m in members) else f'INSERT INTO "{table}" VALUE {{{", ".join(members)}}}'
-        if not self.sets and not self.removes or any(literal(v) is None for v in self.sets.values()):
-            return None
-        parts = [f'SET "{n}" = {literal(v)}' for n, v in self.sets.items()] + [f'REMOVE "{n}"' for n in self.removes]
-        return f'UPDATE "{table}" {" ".join(parts)} WHERE {where}'
 
 
 class Round:
@@ -158,7 +82,7 @@ class Round:
     def keys_of(self, entity, item):
         if self.model.native:
             return {'id': normal(item['id'], entity.by_name['id'].forms)}
-        return {n: text(t.show(self.normal_item(entity, item))) for n, t in entity.keys.items()}
+        return {n: t.value(self.normal_item(entity, item)) for n, t in entity.keys.items()}
 
     def known_old(self, entity, key):
         """The stored item, if it is of that entity."""
@@ -186,7 +110,7 @@ class Round:
         complete = all(a.name in item and not a.version for a in entity.attributes)
         if complete and self.r.random() < 0.5:
             made = entity.derive(self.normal_item(entity, item))
-            item.update({n: text(w) for n, w in made.items() if w is not None and n not in item})
+            item.update({n: v for n, v in made.items() if v is not None and n not in item})
         if entity.unknown != 'reject' and self.r.random() < 0.2:
             item['extra'] = {'L': [number(1)]}
         claimed = dict(item)
@@ -219,8 +143,8 @@ class Round:
             item.update(write.key)
             item['PK'] = text(item['PK']['S'] + 'x')
             write.why = 'PK is wrong'
-        elif choice == 3 and entity.entries:
-            parts = self.r.choice(list(entity.entries.values()))
+        elif choice == 3 and entity.made_entries():
+            parts = self.r.choice(list(entity.made_entries().values()))
             item[self.r.choice(list(parts))] = text('\u0001wrong')
             write.why = 'an index key is wrong'
         elif choice == 4 and entity.unknown == 'reject':
@@ -235,7 +159,7 @@ class Round:
 
     def foreign(self, entity, old):
         """Keys of indexes that the entity has no entry in, and the stored item does not have."""
-        return [f'{i}{part}' for i in self.model.indexes if i not in entity.entries for part in ('PK', 'SK') if f'{i}{part}' not in old]
+        return [f'{i}{part}' for i in self.model.made if i not in entity.entries for part in ('PK', 'SK') if f'{i}{part}' not in old]
 
     def stored(self):
         return self.items[self.r.choice(list(self.items))]
@@ -259,7 +183,7 @@ class Round:
             changed = [n for n in removes if entity.by_name[n].default is not None]
             updates = [a.name for a in entity.attributes if a.update or a.version]
             if not changed and not updates:
-                sets.update({n: text(w) for n, w in made.items() if w is not None and n not in self.model.key})
+                sets.update({n: v for n, v in made.items() if v is not None and n not in self.model.key})
         key = {n: old[n] for n in self.model.key}
         good = not self.taken(entity, new, self.identity(old))
         return (entity, Write('Update', key, good, sets=sets, removes=removes)) if sets or removes else None
@@ -290,8 +214,8 @@ class Round:
             if not musts:
                 return None
             removes, why = [self.r.choice(musts)], 'a required attribute is removed'
-        elif choice == 2 and entity.entries:
-            parts = self.r.choice(list(entity.entries.values()))
+        elif choice == 2 and entity.made_entries():
+            parts = self.r.choice(list(entity.made_entries().values()))
             sets[self.r.choice(list(parts))], why = text('\u0001wrong'), 'an index key is wrong'
         elif choice == 3 and not self.model.native:
             if 'owner' in entity.keys['PK'].names():

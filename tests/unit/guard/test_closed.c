@@ -280,6 +280,17 @@ static void test_separators_are_forbidden(void **state)
          "{\"P\":\"x#y%23\",\"S\":\"1\",\"a\":\"x\",\"b\":\"y#\",\"id\":\"1\"}"},
     };
     RUN(fields, indexed);
+    // Also where something else is done to the text, or stands in its place.
+    static const char changed[] =
+        "table jobs { key id  index GSI1 (P, S)  separator \"#\" forbid }\n"
+        "entity J { id string  GSI1 = \"A#{a ?? b}\", \"B#{b:lower}\"  a string?  b string? }\n";
+    static const struct case_ refused[] = {
+        {PUT, NULL, "{\"a\":\"x#\",\"b\":\"y\",\"id\":\"1\"}",
+         "Entity J: /a: expected text without \"#\", which separates the parts of P, got \"x#\""},
+        {UPDATE, "{\"id\":\"1\"}", "{\"a\":\"x\",\"b\":\"Y#\",\"id\":\"1\"}",
+         "Entity J: /b: expected text without \"#\", which separates the parts of S, got \"y#\""},
+    };
+    RUN(changed, refused);
 }
 
 static void test_separators_are_escaped(void **state)
@@ -331,6 +342,45 @@ static void test_fixed(void **state)
     RUN(text, cases);
 }
 
+#define X100                                                                                       \
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" \
+    "xxxxxxxx"
+#define X1000 X100 X100 X100 X100 X100 X100 X100 X100 X100 X100
+
+// A key that would be too long is a violation, which a backfill counts and an apply foresees.
+static void test_long_keys(void **state)
+{
+    (void)state;
+    static const char text[] = "table tab { key P  index GSI1 (A, B) }\n"
+                               "entity E { P = \"E#{id}\"  GSI1 = \"{b}\", \"{a}#{b}\"\n"
+                               "  id string  a string?  b string? }\n";
+    static const struct {
+        enum way way;
+        const char *before, *after, *begins;
+    } cases[] = {
+        {PUT, NULL, "{\"id\":\"" X1000 X1000 X100 "\"}",
+         "Entity E: /id: expected a shorter value, as P, which is made of it, has at most 2048 "
+         "bytes"},
+        {PUT, NULL, "{\"a\":\"1\",\"b\":\"" X1000 X100 "\",\"id\":\"i\"}",
+         "Entity E: /b: expected a shorter value, as B, which is made of it, has at most 1024 "
+         "bytes"},
+        {UPDATE, "{\"P\":\"E#i\",\"id\":\"i\"}",
+         "{\"P\":\"E#i\",\"a\":\"" X1000 X100 "\",\"b\":\"1\",\"id\":\"i\"}",
+         "Entity E: /a: expected a shorter value, as B, which is made of it, has at most 1024 "
+         "bytes"},
+        // Without the other part there is no entry.
+        {PUT, NULL, "{\"a\":\"" X1000 X100 "\",\"id\":\"i\"}", "{\"P\":\"E#i\",\"a\":\"xx"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct guarded guarded;
+        guarded_init(&guarded, text);
+        const char *made = written(&guarded, cases[i].way, cases[i].before, cases[i].after);
+        if (strncmp(made, cases[i].begins, strlen(cases[i].begins)) != 0)
+            fail_msg("%s", made);
+        guarded_release(&guarded);
+    }
+}
+
 // Keys that are numbers: counted natively, copied, or made by an expression.
 static void test_number_keys(void **state)
 {
@@ -378,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_separators_are_forbidden),
         cmocka_unit_test(test_separators_are_escaped),
         cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_long_keys),
         cmocka_unit_test(test_number_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

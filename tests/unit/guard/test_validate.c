@@ -147,8 +147,8 @@ static const struct {
     {"point", "{\"x\":1,\"label\":\"abc\"}", NULL},
     {"point", "{\"y\":\"1\",\"label\":\"abcdef\",\"z\":1}",
      "/point/label: expected Name, got \"abcdef\"; /point/x: expected number, got nothing; "
-     "/point/y: expected number, got \"1\"; /point/z: expected no such attribute, got 1"},
-    {"point", "{\"w\":1,\"x\":1}", "/point/w: expected no such attribute, got 1"},
+     "/point/y: expected number, got \"1\"; /point/z: expected nothing (no such attribute), got 1"},
+    {"point", "{\"w\":1,\"x\":1}", "/point/w: expected nothing (no such attribute), got 1"},
     {"points", "[{\"x\":1},{\"x\":true}]", "/points/1/x: expected number, got true"},
     {"maybe_point", "null", NULL},
     {"maybe_point", "{\"x\":1}", NULL},
@@ -243,7 +243,7 @@ static void test_unknown_fields(void **state)
     fixture_init(&fixture, types);
     const char *value = "{\"x\":1,\"z\":2}";
     assert_string_equal(judge(&fixture, "point", value, MODEL_ALLOW, &report), "");
-    const char *words = "/point/z: expected no such attribute, got 2";
+    const char *words = "/point/z: expected nothing (no such attribute), got 2";
     assert_string_equal(judge(&fixture, "point", value, MODEL_REJECT, &report), words);
     assert_string_equal(judge(&fixture, "point", value, MODEL_REPORT, &report), words);
     fixture_release(&fixture);
