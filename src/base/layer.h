@@ -8,8 +8,7 @@
 #include <stdbool.h>
 
 enum service_layer {
-    LAYER_2026_05,  // how all operations answered in May 2026 (--service-texts 2026-05)
-    LAYER_OLD,      // the older layer, as it answers today
+    LAYER_OLD,      // the older layer: of all operations in May 2026 (--service-texts 2026-05)
     LAYER_NEW,      // the newer one
     LAYER_ENVELOPE, // the newer one, with each message behind VALIDATION_ENVELOPE
     LAYER_JOINED,   // the same, and a ReturnValues that there is not is told with other mistakes

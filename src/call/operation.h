@@ -141,7 +141,7 @@ static inline struct workshop *call_shop(const struct api_call *call)
 // Which of the service's validation layers judges the call.
 static inline enum service_layer call_layer(const struct api_call *call)
 {
-    return call->api->texts_2026_05 ? LAYER_2026_05 : call->state->operation->layer;
+    return call->api->texts_2026_05 ? LAYER_OLD : call->state->operation->layer;
 }
 
 // Now, by the clock of the engine.

@@ -9,6 +9,7 @@
 #include "guard/plain.h"
 #include "guard/projected.h"
 #include "items/entity.h"
+#include "model/forms.h"
 #include "model/parse.h"
 
 #include <sys/ioctl.h>

@@ -141,6 +141,35 @@ static struct slice with_fields(struct arena *arena, struct slice item, struct s
     return value_end(&maker, arena);
 }
 
+// Whether a name is a key of the table that the entity makes of other attributes.
+static bool is_made_key(const struct model_entity *entity, struct slice name)
+{
+    const struct key_schema *keys = &entity->table->keys;
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++)
+        if (slice_equal(keys->parts[i].name, name))
+            return model_entity_attribute(entity, name) == NULL;
+    return false;
+}
+
+// The item without such keys: they follow its attributes, so that a patch that would change one is
+// told by the attributes' key, not by the stored one.
+static struct slice without_keys(struct arena *arena, const struct model_entity *entity,
+                                 struct slice item)
+{
+    struct value_maker maker;
+    struct value_iter iter;
+    value_begin(&maker, LIMIT_REQUEST_MEMORY);
+    value_open_map(&maker.b);
+    value_iter_init(&iter, item);
+    while (value_iter_next(&iter)) {
+        if (is_made_key(entity, iter.name))
+            continue;
+        value_name(&maker.b, iter.name);
+        value_put(&maker.b, iter.value);
+    }
+    return value_end(&maker, arena);
+}
+
 static bool prepare_item(struct data *data, struct data_change *change, struct slice current,
                          struct entity_write *write)
 {
@@ -153,12 +182,11 @@ static bool prepare_item(struct data *data, struct data_change *change, struct s
             : model_plain_read(change->entity, change->body, &data->arena, &write->item, &error);
     if (!read)
         return fail_error(change, &error);
-    if (change->action == DATA_REPLACE) {
+    if (change->action == DATA_PATCH)
+        write->item = without_keys(&data->arena, change->entity, write->item);
+    if (change->action != DATA_CREATE && write->item.ptr != NULL)
         write->item = with_fields(&data->arena, write->item, change->fields);
-        if (write->item.ptr == NULL)
-            return data_change_fail(change, data_problem_memory(data));
-    }
-    return true;
+    return write->item.ptr != NULL || data_change_fail(change, data_problem_memory(data));
 }
 
 // Reads and judges what is there, where it matters.

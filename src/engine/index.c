@@ -112,18 +112,27 @@ bool table_check_item(const struct table *table, struct slice item, struct error
     return ok;
 }
 
+// An update, and whether a model may leave out what it sets to null.
+struct given {
+    const struct expr_update *update;
+    bool guarded;
+};
+
 static bool check_update_part(const struct index *index, size_t part, const void *context,
                               struct error *error)
 {
     const struct key_part *key = &index->keys.parts[part];
-    enum value_type type = expr_update_type(context, key->name);
-    return type == VALUE_TYPES || index_check_type(index, key, type, error);
+    const struct given *given = context;
+    enum value_type type = expr_update_type(given->update, key->name);
+    return type == VALUE_TYPES || (type == VALUE_NULL && given->guarded) ||
+           index_check_type(index, key, type, error);
 }
 
 bool table_check_update(const struct table *table, const struct expr_update *update,
                         struct error *error)
 {
-    return check_parts(table, check_update_part, update, error);
+    struct given given = {.update = update, .guarded = table->model.len > 0};
+    return check_parts(table, check_update_part, &given, error);
 }
 
 struct images {

@@ -80,13 +80,18 @@ static bool judge_condition(struct txn *txn, struct write_job *request, struct w
     return error_set(error, ERR_CONDITIONAL_CHECK_FAILED, "The conditional request failed");
 }
 
-// Judges a new image that was made here: its size, and the index keys that it has changed.
-static bool judge_made(struct txn *txn, struct write_job *request, struct plan *plan,
-                       const char *what, struct error *error)
+// Judges a new image that was made here: its size,
+static bool judge_size(struct plan *plan, const char *what, struct error *error)
 {
     plan->after.size = value_item_size(plan->after.item);
-    if (plan->after.size > LIMIT_ITEM_SIZE)
-        return error_validation(error, "Item size%s has exceeded the maximum allowed size", what);
+    return plan->after.size <= LIMIT_ITEM_SIZE ||
+           error_validation(error, "Item size%s has exceeded the maximum allowed size", what);
+}
+
+// and the index keys that it has changed.
+static bool judge_keys(struct txn *txn, struct write_job *request, struct plan *plan,
+                       struct error *error)
+{
     return pick_keys(txn, request, plan->table, &plan->after, error) &&
            index_keys_check(plan->table, image_keys(plan->before), image_keys(plan->after), error);
 }
@@ -121,7 +126,9 @@ static bool make_updated(struct txn *txn, struct write_job *request,
     }
     if (action->update_size > LIMIT_ITEM_SIZE)
         return error_validation(error, "Item size to update has exceeded the maximum allowed size");
-    return judge_made(txn, request, plan, " to update", error);
+    // Of a table with a model, the keys are judged as the guard leaves them.
+    return judge_size(plan, " to update", error) &&
+           (plan->table->model.len > 0 || judge_keys(txn, request, plan, error));
 }
 
 static bool make_after(struct txn *txn, struct write_job *request,
@@ -160,9 +167,11 @@ static bool guard_after(struct txn *txn, struct write_job *request, struct write
             DISREGARD(note_old(request, action, plan, error));
         return false;
     }
-    if (plan->after.item.ptr == made.ptr && plan->after.item.len == made.len)
-        return true;
-    return judge_made(txn, request, plan, "", error);
+    bool same = plan->after.item.ptr == made.ptr && plan->after.item.len == made.len;
+    bool judged = same && (action->kind != WRITE_UPDATE || plan->table->model.len == 0 ||
+                           made.ptr == plan->before.item.ptr);
+    return judged ||
+           ((same || judge_size(plan, "", error)) && judge_keys(txn, request, plan, error));
 }
 
 // ---- Whole plans ---------------------------------------------------------------------------

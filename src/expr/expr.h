@@ -33,7 +33,7 @@ struct expr_params {
     struct slice values; // an M value: ":v" -> value, or VALUE_NONE
     bool *values_used;   // by position in the map
     bool has_values;
-    enum service_layer layer; // whose words messages have: LAYER_2026_05, if nobody sets it
+    enum service_layer layer; // whose words messages have: LAYER_OLD, if nobody sets it
 };
 
 // Begin with init; then names and values, each only if the request has the parameter: they check

@@ -174,7 +174,7 @@ struct expr_key *expr_legacy_key(struct arena *arena, struct error *error, size_
         for (size_t j = 0; j < entries[i].count && j < 2; j++)
             clauses[i].values[j] = entries[i].values[j];
     }
-    *key = (struct expr_key){count, clauses, true, LAYER_2026_05};
+    *key = (struct expr_key){count, clauses, true, LAYER_OLD};
     return key;
 }
 

@@ -3,9 +3,10 @@
 #include "guard/eval.h"
 
 #include "base/encode.h"
-#include "guard/eval_time.h"
 #include "guard/migration_eval.h"
 #include "guard/template.h"
+#include "model/forms.h"
+#include "model/time.h"
 #include "value/copy.h"
 #include "value/number.h"
 

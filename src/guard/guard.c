@@ -332,6 +332,41 @@ static bool refuse(const struct guard_work *work, struct error *error)
     return false;
 }
 
+// Whether an item comes to have null where only the key of an index can stand.
+static bool has_nulls(const struct guard_entity *plan, struct slice item, struct slice before)
+{
+    for (size_t i = 0; i < plan->native.count; i++) {
+        const struct guard_slot *slot = &plan->slots[plan->native.slots[i]];
+        struct slice value = value_get(item, slot->name);
+        if (value.len > 0 && model_is_absent(slot->attribute, value) &&
+            (before.len == 0 || !slice_equal(value, value_get(before, slot->name))))
+            return true;
+    }
+    return false;
+}
+
+// All that `warn` changes of an item: null cannot be stored as the key of an index, and what the
+// model accepts has to pass.
+static bool pass_nulls(const struct guard_entity *plan, const struct env *env, struct arena *arena,
+                       struct model_check *check, struct slice before, struct slice *item,
+                       struct error *error)
+{
+    struct guard_work work;
+    if (!has_nulls(plan, *item, before))
+        return true;
+    if (!work_init(&work, plan, env, arena, check))
+        return error_budget(error);
+    work_load(&work, *item, work.values, true);
+    memcpy(work.sent, work.values, plan->slot_count * sizeof(*work.sent));
+    work_nulls(&work);
+    struct slice made = work.failed ? VALUE_NONE : work_store(&work, *item);
+    work_release(&work);
+    if (made.ptr == NULL)
+        return error_budget(error);
+    *item = made;
+    return true;
+}
+
 // What comes of a completed write, by the entity's mode.
 static bool conclude(const struct model_guard *guard, struct guard_write *write,
                      struct guard_work *work, struct error *error)
@@ -348,7 +383,9 @@ static bool conclude(const struct model_guard *guard, struct guard_write *write,
         !warn_report(write, work->plan->entity, &work->warnings, true, error))
         return false;
     if (!enforced)
-        return guard_give_back(guard, write, work->check, error);
+        return pass_nulls(work->plan, write->env, write->arena, work->check, write->before,
+                          &write->after, error) &&
+               guard_give_back(guard, write, work->check, error);
     if (!wrong) {
         write->after = work_store(work, write->after);
         if (write->after.ptr == NULL)
@@ -542,20 +579,6 @@ static struct guard_settled settle(struct guard_work *work, struct slice sent, s
     return (struct guard_settled){.item = VALUE_NONE};
 }
 
-// All that `warn` changes of an item: null cannot be stored as the key of an index, and what the
-// model accepts has to pass.
-static bool prepare_nulls(struct guard_work *work, struct slice *item, struct error *error)
-{
-    work_load(work, *item, work->values, true);
-    memcpy(work->sent, work->values, work->plan->slot_count * sizeof(*work->sent));
-    work_nulls(work);
-    struct slice made = work->failed ? VALUE_NONE : work_store(work, *item);
-    if (made.ptr == NULL)
-        return error_budget(error);
-    *item = made;
-    return true;
-}
-
 static bool prepare_within(const struct model_guard *guard, const struct env *env,
                            struct arena *arena, struct model_check *check, struct slice *item,
                            struct guard_settled *settled, struct error *error)
@@ -567,19 +590,14 @@ static bool prepare_within(const struct model_guard *guard, const struct env *en
         return !is_refused(guard->table, &found) ||
                refuse_unmatched(guard->table, &found, *item, error);
     const struct guard_entity *plan = plan_of(guard, found.entity);
-    bool enforced = found.entity->guard == MODEL_ENFORCE;
-    if (!enforced && (found.entity->guard == MODEL_OFF || plan->native.count == 0))
-        return true;
+    if (found.entity->guard != MODEL_ENFORCE)
+        return found.entity->guard == MODEL_OFF ||
+               pass_nulls(plan, env, arena, check, VALUE_NONE, item, error);
     struct guard_work work;
     if (!work_init(&work, plan, env, arena, check))
         return error_budget(error);
     work.occasion = GUARD_PREPARE;
     work.is_put = true;
-    if (!enforced) {
-        bool passed = prepare_nulls(&work, item, error);
-        work_release(&work);
-        return passed;
-    }
     complete(&work, *item, VALUE_NONE);
     bool done = false;
     if (check_over(check)) {

@@ -2,7 +2,8 @@
 // comes out, but for coalesce() and choose(), which look at theirs one after the other.
 #include "guard/migration_eval.h"
 
-#include "guard/eval_time.h"
+#include "model/forms.h"
+#include "model/time.h"
 #include "value/number.h"
 
 enum {

@@ -24,6 +24,13 @@ bool call_has_duplicates(struct slice *keys, size_t count)
     return false;
 }
 
+static bool check_any(struct api_call *call, const struct field_map *tables, const char *operation)
+{
+    return tables->count > 0 ||
+           error_validation(&call->error, "The requestItems parameter is required for %s",
+                            operation);
+}
+
 // ---- BatchGetItem -----------------------------------------------------------------------------
 
 struct get_group {
@@ -264,6 +271,8 @@ static enum step read_groups(struct api_call *call)
 enum step batch_get_item_start(struct api_call *call, const void *decoded)
 {
     const struct batch_get_item_request *request = decoded;
+    if (!check_any(call, &request->request_items, "BatchGetItem"))
+        return STEP_FAILED;
     struct get_batch *batch = call_alloc(call, 1, sizeof(*batch));
     struct get_group *groups = batch == NULL ? NULL : prepare_groups(call, request);
     if (groups == NULL)
@@ -368,9 +377,8 @@ enum step batch_write_item_start(struct api_call *call, const void *decoded)
 {
     const struct batch_write_item_request *request = decoded;
     size_t total;
-    if (request->request_items.count == 0)
-        return step_failed(error_validation(
-            &call->error, "The requestItems parameter is required for BatchWriteItem"));
+    if (!check_any(call, &request->request_items, "BatchWriteItem"))
+        return STEP_FAILED;
     if (!check_entries(call, &request->request_items, &total))
         return STEP_FAILED;
     struct write_job *job = call_write_job(call, total);

@@ -96,6 +96,7 @@ struct shape {
     int64_t min;
     int64_t max;
     int64_t old_max;               // what the older layer lets pass beyond max; or 0
+    bool new_min;                  // only the newer layer minds min
     const char *pattern;           // the pattern as the message prints it, or NULL
     bool (*matches)(struct slice); // what decides it; ITEM: which names may stand in it
     bool (*exempts)(struct slice); // STRING: min, max and pattern do not bind such a text; or NULL

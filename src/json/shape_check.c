@@ -159,10 +159,10 @@ static bool breaks_pattern(const struct shape *shape, const void *at)
            !shape->matches(*(const struct slice *)at) && !is_exempt(shape, at);
 }
 
-static bool breaks_min(const struct shape *shape, const void *at)
+static bool breaks_min(enum service_layer layer, const struct shape *shape, const void *at)
 {
-    return shape->has_min && !is_surely_within(shape, at) && measure(shape, at) < shape->min &&
-           !is_exempt(shape, at);
+    return shape->has_min && (layer_is_new(layer) || !shape->new_min) &&
+           !is_surely_within(shape, at) && measure(shape, at) < shape->min && !is_exempt(shape, at);
 }
 
 static bool breaks_max(enum service_layer layer, const struct shape *shape, const void *at)
@@ -239,7 +239,7 @@ static void check_own(struct checker *c, const struct shape *shape, const void *
 {
     if (breaks_pattern(shape, at) && !is_full(c))
         print_pattern(begin_failure(c, place, shape, at, false), shape);
-    if (breaks_min(shape, at) && !is_full(c))
+    if (breaks_min(c->layer, shape, at) && !is_full(c))
         print_limit(begin_failure(c, place, shape, at, false), shape, "greater", shape->min);
     if (breaks_max(c->layer, shape, at) && !is_full(c))
         print_limit(begin_failure(c, place, shape, at, false), shape, "less", shape->max);
@@ -259,8 +259,8 @@ static void check_own(struct checker *c, const struct shape *shape, const void *
 
 static bool breaks_any(enum service_layer layer, const struct shape *shape, const void *at)
 {
-    return breaks_max(layer, shape, at) || breaks_min(shape, at) || breaks_pattern(shape, at) ||
-           breaks_enum(shape, at);
+    return breaks_max(layer, shape, at) || breaks_min(layer, shape, at) ||
+           breaks_pattern(shape, at) || breaks_enum(shape, at);
 }
 
 static void print_all(struct buf *out, const char *what, const struct shape *shape)
@@ -340,9 +340,9 @@ static void check_map(struct checker *c, const struct shape *shape, const struct
 {
     const struct shape *element = shape->element;
     size_t size = shape_slot_size(element, true);
-    // In the older layer of today a bad name of a table is not told of behind other mistakes, and
-    // the newer one looks at names before all else.
-    if (c->count == 0 || c->layer == LAYER_2026_05)
+    // In the older layer a bad name of a table is not told of behind other mistakes, and the newer
+    // one looks at names before all else.
+    if (c->count == 0)
         check_names(c, shape, map, place);
     check_all(c, "Map value", element, map->items, map->count, shape, map, place);
     for (size_t i = 0; i < map->count; i++) {

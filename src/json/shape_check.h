@@ -39,7 +39,7 @@ MUST_CHECK bool shape_check(const struct shape *shape, enum service_layer layer,
 void echo_text(struct buf *out, struct slice text);
 
 // Appends the value as the layer's messages show it: scalars as they are, composites as JSON or, in
-// the older layer of today, as Java prints them.
+// the older layer, as Java prints them.
 void shape_echo(struct buf *out, const struct shape *shape, enum service_layer layer,
                 const void *at, bool inline_struct);
 

@@ -1,6 +1,6 @@
 // Showing a decoded value in a message: scalars as they are, composites as JSON, with the
 // members that the shape knows, in its order. A list that is shown by itself has a space
-// behind its commas. The older layer of today prints composites as Java does:
+// behind its commas. The older layer prints composites as Java does:
 // [KeySchemaElement(attributeName=a, keyType=HASH)], {table=[]}. (What it prints of values in them
 // differs from host to host, so theirs is JSON here, too.)
 #include "base/encode.h"

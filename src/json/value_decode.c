@@ -751,7 +751,7 @@ bool value_decode(struct value_decoder *decoder, enum json_place place, struct f
 bool value_decode_item(struct value_decoder *decoder, enum json_place place,
                        bool (*takes)(struct slice), struct field_value *out)
 {
-    // The older layer of today lets a value of an expression be as deep as the whole of an item.
+    // The older layer lets a value of an expression be as deep as the whole of an item.
     decoder->levels = LIMIT_NESTING;
     if (takes != NULL && decoder->layer == LAYER_OLD)
         decoder->levels++;

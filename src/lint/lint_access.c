@@ -48,6 +48,43 @@ static bool condition_has_param(const struct model_condition *condition)
 
 // ---- L019, L020 ----------------------------------------------------------------------------
 
+// The key of the pattern's index that the attribute stands in behind what is fixed; empty if none.
+static struct slice sort_key_with(const struct model_access *access, struct slice name)
+{
+    struct lint_key key;
+    if (!lint_key_of(access->entities[0], access->index, &key))
+        return slice_of(NULL, 0);
+    for (size_t i = 0; i < key.schema->range_count; i++) {
+        struct lint_fields fields;
+        size_t part = key.schema->hash_count + i;
+        lint_part_fields(key.entity, &key.parts[part], &fields);
+        for (size_t k = 0; k < fields.count; k++)
+            if (fields.list[k].attribute != NULL &&
+                slice_equal(fields.list[k].attribute->name, name))
+                return key.schema->parts[part].name;
+    }
+    return slice_of(NULL, 0);
+}
+
+static const char *filter_help(struct lint *lint, const struct model_access *access,
+                               const struct model_condition *filter, struct slice name)
+{
+    struct slice key = sort_key_with(access, name);
+    if (key.len > 0)
+        return lint_text(lint, "%.*s is made of {%.*s}: write the condition on %.*s, behind where",
+                         SLICE_FMT(key), SLICE_FMT(name), SLICE_FMT(key));
+    if (filter->op == MODEL_OP_EXISTS)
+        return lint_text(lint,
+                         "put {%.*s} into the key of an index: it has entries only of the items "
+                         "that have it",
+                         SLICE_FMT(name));
+    if (filter->op == MODEL_OP_MISSING)
+        return "keep a status that says so, and put it into the key of an index";
+    return lint_text(lint,
+                     "put {%.*s} into the key of an index, so that only what is wanted is read",
+                     SLICE_FMT(name));
+}
+
 void lint_filter_discards(struct lint *lint, const struct model_access *access)
 {
     if (access->filter_count == 0)
@@ -56,10 +93,7 @@ void lint_filter_discards(struct lint *lint, const struct model_access *access)
     struct slice name = first->step_count > 0 ? first->steps[0] : SLICE_LIT("it");
     struct slice where = where_of(access);
     lint_find(lint, first->at.line > 0 ? first->at : access->at,
-              lint_text(lint,
-                        "put {%.*s} into the key of an index, so that only what is wanted is "
-                        "read",
-                        SLICE_FMT(name)),
+              filter_help(lint, access, first, name),
               "%.*s reads items of %.*s and throws away those whose %.*s does not fit",
               SLICE_FMT(access->name), SLICE_FMT(where), SLICE_FMT(name));
 }
@@ -239,6 +273,34 @@ static bool all_of_primary(const struct lint_fields *fixed, const struct model_e
     return fields.count > 0 && lint_fields_cover(fixed, &fields);
 }
 
+// Whether the attribute stands in the primary key, which other items share with this one.
+static bool in_primary(const struct model_entity *entity, const struct model_attribute *attribute)
+{
+    struct lint_key primary;
+    struct lint_fields fields;
+    (void)lint_key_of(entity, NULL, &primary);
+    lint_key_fields(&primary, LINT_BOTH, &fields);
+    for (size_t i = 0; i < fields.count; i++)
+        if (fields.list[i].attribute == attribute)
+            return true;
+    return false;
+}
+
+static const char *one_help(struct lint *lint, const struct model_access *access,
+                            const struct lint_fields *fixed)
+{
+    const struct model_attribute *last =
+        fixed->count == 0 ? NULL : fixed->list[fixed->count - 1].attribute;
+    if (last == NULL || in_primary(access->entities[0], last))
+        return "say which one is meant ('newest first' or 'limit 1'), or drop 'one'";
+    if (fixed->count > 1)
+        return lint_text(lint,
+                         "keep %.*s and what stands before it together in an attribute that is "
+                         "unique (COOKBOOK.md: unique per tenant), or drop 'one'",
+                         SLICE_FMT(last->name));
+    return lint_text(lint, "mark %.*s unique, or drop 'one'", SLICE_FMT(last->name));
+}
+
 void lint_one_not_unique(struct lint *lint, const struct model_access *access)
 {
     struct lint_key key;
@@ -248,16 +310,11 @@ void lint_one_not_unique(struct lint *lint, const struct model_access *access)
         return;
     fixed_fields(access, &key, &fixed);
     for (size_t i = 0; i < fixed.count; i++)
-        if (fixed.list[i].attribute != NULL && fixed.list[i].attribute->unique)
+        if (lint_is_identity(fixed.list[i].attribute))
             return;
     if (all_of_primary(&fixed, access->entities[0]))
         return;
-    const struct model_attribute *last =
-        fixed.count == 0 ? NULL : fixed.list[fixed.count - 1].attribute;
-    const char *help =
-        last == NULL ? NULL
-                     : lint_text(lint, "mark %.*s unique, or drop 'one'", SLICE_FMT(last->name));
-    lint_find(lint, access->at, help,
+    lint_find(lint, access->at, one_help(lint, access, &fixed),
               "%.*s promises one %.*s, but nothing keeps two from having the same key",
               SLICE_FMT(access->name), SLICE_FMT(access->entities[0]->name));
 }

@@ -53,6 +53,9 @@ struct lint_fields {
 
 enum lint_half { LINT_HASH, LINT_RANGE, LINT_BOTH };
 
+// Whether no two items have the same value: it is unique, or drawn by uuid() or ulid().
+bool lint_is_identity(const struct model_attribute *attribute);
+
 // The fields of an expression, of one part (template, or native attribute), of a half of a key.
 void lint_expr_fields(const struct model_expr *expr, struct lint_fields *out);
 void lint_part_fields(const struct model_entity *entity, const struct model_key_part *part,

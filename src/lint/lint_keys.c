@@ -107,13 +107,16 @@ void lint_few_partitions(struct lint *lint, const struct lint_key *key)
 // ---- L003: sort keys that do not sort ----------------------------------------------------------
 
 // Whether the partition of an index holds one item of the entity only: its key has all fields of
-// the primary key.
+// the primary key, or one that no two items share.
 static bool hash_is_unique(const struct lint_key *key)
 {
     struct lint_key primary;
     struct lint_fields here;
     struct lint_fields there;
     lint_key_fields(key, LINT_HASH, &here);
+    for (size_t i = 0; i < here.count; i++)
+        if (lint_is_identity(here.list[i].attribute))
+            return true;
     (void)lint_key_of(key->entity, NULL, &primary);
     lint_key_fields(&primary, LINT_BOTH, &there);
     return here.count > 0 && lint_fields_cover(&here, &there);

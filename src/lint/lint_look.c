@@ -134,6 +134,14 @@ static void add_part(const struct model_entity *entity, const struct model_key_p
         out->list[out->count++] = (struct lint_field){.attribute = native, .type = native->type};
 }
 
+bool lint_is_identity(const struct model_attribute *attribute)
+{
+    const struct model_expr *made = attribute == NULL ? NULL : attribute->otherwise;
+    bool drawn = made != NULL && made->kind == MODEL_EXPR_CALL &&
+                 (made->function == MODEL_FN_UUID || made->function == MODEL_FN_ULID);
+    return attribute != NULL && (attribute->unique || (drawn && !attribute->on_update));
+}
+
 void lint_part_fields(const struct model_entity *entity, const struct model_key_part *part,
                       struct lint_fields *out)
 {

@@ -472,6 +472,34 @@ static bool complete_range(struct pattern *p, size_t part, bool *whole)
     return add_key(p, part, op, value_of(p, made->template, count, p->access->at), p->access->at);
 }
 
+// Whether an expression begins with the attribute.
+static bool begins_with(const struct model_expr *expr, struct slice name)
+{
+    while (expr != NULL && expr->kind != MODEL_EXPR_PATH)
+        expr = expr->arg_count > 0 ? expr->args[0] : NULL;
+    return expr != NULL && slice_equal(expr->steps[0], name);
+}
+
+// A condition on what is no key itself. If a key is made of it, the condition belongs there.
+static bool refuse_where(struct pattern *p, const struct model_condition *where)
+{
+    struct slice name = where->steps[0];
+    for (size_t k = 0; k < p->keys->hash_count + p->keys->range_count; k++) {
+        const struct model_template *made = stated_part(p, k)->template;
+        for (size_t i = 0; made != NULL && i < made->segment_count; i++)
+            if (begins_with(made->segments[i].expr, name))
+                return file_error(p->file, where->at,
+                                  "\"%.*s\" is a part of the key %.*s (\"%.*s\"): write the "
+                                  "condition on %.*s",
+                                  SLICE_FMT(name), SLICE_FMT(p->keys->parts[k].name),
+                                  SLICE_FMT(made->source), SLICE_FMT(p->keys->parts[k].name));
+    }
+    return file_error(
+        p->file, where->at, "\"%.*s\" is no key of %s%.*s; write \"filter\" instead of \"where\"",
+        SLICE_FMT(name), p->access->index != NULL ? "index " : "table ",
+        SLICE_FMT(p->access->index != NULL ? p->access->index->name : p->access->table->name));
+}
+
 static bool complete_keys(struct pattern *p)
 {
     size_t hashes = p->keys->hash_count;
@@ -493,12 +521,7 @@ static bool complete_keys(struct pattern *p)
                     "\"%.*s\" can have one condition, and only if the key parts before "
                     "it are given with \"=\"",
                     SLICE_FMT(where->steps[0]));
-        return file_error(
-            p->file, where->at,
-            "\"%.*s\" is no key of %s%.*s; write \"filter\" instead of "
-            "\"where\"",
-            SLICE_FMT(where->steps[0]), p->access->index != NULL ? "index " : "table ",
-            SLICE_FMT(p->access->index != NULL ? p->access->index->name : p->access->table->name));
+        return refuse_where(p, where);
     }
     size_t parts = hashes + p->keys->range_count;
     // GetItem reads no index and has no filter.
@@ -509,6 +532,77 @@ static bool complete_keys(struct pattern *p)
 
 // ---- Filters --------------------------------------------------------------------------------
 
+// The type of what a filter names in one entity; NULL if the model does not say.
+static const struct model_type *filtered_type(const struct model_attribute *attribute,
+                                              const struct model_condition *filter)
+{
+    const struct model_type *type = attribute->type;
+    for (size_t i = 1; i < filter->step_count && type != NULL; i++) {
+        const struct model_attribute *field =
+            type->kind == MODEL_OBJECT ? model_type_field(type, filter->steps[i]) : NULL;
+        type = type->kind == MODEL_RECORD ? type->item : field != NULL ? field->type : NULL;
+    }
+    return type;
+}
+
+// Whether a value of the type can ever meet the condition.
+static bool can_meet(const struct pattern *p, const struct model_type *type, enum model_op op,
+                     const struct model_expr *value)
+{
+    enum value_type given = value->kind == MODEL_EXPR_PARAM
+                                ? model_type_stored(p->raw->params[value->param].type)
+                                : check_gives(value);
+    enum value_type stored = model_type_stored(type);
+    bool equal = op == MODEL_OP_EQUAL || op == MODEL_OP_NOT_EQUAL;
+    if (type->kind == MODEL_ANY || stored == VALUE_TYPES)
+        return true;
+    if (op == MODEL_OP_CONTAINS && (type->kind == MODEL_LIST || type->kind == MODEL_SET))
+        return type->item == NULL || can_meet(p, type->item, MODEL_OP_EQUAL, value);
+    if (op == MODEL_OP_CONTAINS || op == MODEL_OP_BEGINS)
+        return (stored == VALUE_S || stored == VALUE_B) &&
+               (given == stored || given == VALUE_TYPES);
+    if (!equal && stored != VALUE_S && stored != VALUE_N && stored != VALUE_B)
+        return false;
+    if (equal && value->kind == MODEL_EXPR_VALUE && given != VALUE_NULL)
+        return check_literal(type, value->value);
+    return given == stored || given == VALUE_TYPES || given == VALUE_NULL;
+}
+
+static bool refuse_filter(struct pattern *p, const struct model_condition *filter,
+                          const struct model_type *type, const struct model_expr *value)
+{
+    struct buf text;
+    buf_init(&text, 400);
+    model_type_text(type, &text);
+    (void)file_error(p->file, value->at, "\"%.*s\" is %.*s; \"%s\" with this value makes no sense",
+                     SLICE_FMT(filter->steps[filter->step_count - 1]),
+                     SLICE_FMT(text.failed ? SLICE_LIT("of another type") : buf_view(&text)),
+                     model_op_words[filter->op]);
+    buf_release(&text);
+    return false;
+}
+
+// Of several entities one that can meet the condition is enough.
+static bool check_meeting(struct pattern *p, const struct model_condition *filter)
+{
+    for (size_t i = 0; i < 2 && filter->values[i] != NULL; i++) {
+        const struct model_type *refused = NULL;
+        bool met = false;
+        for (size_t k = 0; k < p->access->entity_count && !met; k++) {
+            const struct model_attribute *attribute =
+                model_entity_attribute(p->access->entities[k], filter->steps[0]);
+            const struct model_type *type =
+                attribute == NULL ? NULL : filtered_type(attribute, filter);
+            met = attribute != NULL &&
+                  (type == NULL || can_meet(p, type, filter->op, filter->values[i]));
+            refused = type != NULL ? type : refused;
+        }
+        if (!met && refused != NULL)
+            return refuse_filter(p, filter, refused, filter->values[i]);
+    }
+    return true;
+}
+
 static bool check_filter(struct pattern *p, const struct model_condition *filter)
 {
     struct slice name = filter->steps[0];
@@ -518,7 +612,9 @@ static bool check_filter(struct pattern *p, const struct model_condition *filter
                               "\"%.*s\" is a key here; write \"where\" instead of "
                               "\"filter\"",
                               SLICE_FMT(name));
-    if (attribute_named(p, name) != NULL || slice_equal(p->access->table->type_attribute, name))
+    if (attribute_named(p, name) != NULL)
+        return check_meeting(p, filter);
+    if (slice_equal(p->access->table->type_attribute, name))
         return true;
     struct model_guess guess = model_guess_for(name);
     for (size_t i = 0; i < p->access->entity_count; i++)

@@ -1,4 +1,4 @@
-// Names in expressions, and whether values fit where they go.
+// Names in expressions, what expressions give, and whether attributes are what they say.
 #include "model/parse_internal.h"
 #include "value/number.h"
 
@@ -216,74 +216,6 @@ enum value_type check_gives(const struct model_expr *expr)
     }
 }
 
-// ---- Defaults -------------------------------------------------------------------------------
-
-// A name for what an expression gives.
-static const char *given_name(enum value_type type)
-{
-    static const char *const names[] = {
-        "null",           "true or false",    "a number",          "text",   "binary",
-        "a set of texts", "a set of numbers", "a set of binaries", "a list", "a map"};
-    return type < VALUE_TYPES ? names[type] : "something else";
-}
-
-static bool accepts(const struct model_type *type, enum value_type given)
-{
-    if (type->kind == MODEL_ANY)
-        return true;
-    if (type->kind != MODEL_UNION)
-        return model_type_stored(type) == given || model_type_stored(type) == VALUE_TYPES;
-    for (size_t i = 0; i < type->option_count; i++)
-        if (accepts(type->options[i], given))
-            return true;
-    return false;
-}
-
-// uuid() is for uuid and string, ulid() for string, now() for times.
-static bool check_function(struct model_file *file, const struct model_attribute *attribute)
-{
-    const struct model_expr *expr = attribute->otherwise;
-    const struct model_type *type = attribute->type;
-    if (expr->kind != MODEL_EXPR_CALL)
-        return true;
-    if (type->kind == MODEL_ANY)
-        return true;
-    bool text = model_type_has(type, MODEL_STRING);
-    bool number = model_type_has(type, MODEL_NUMBER) || model_type_has(type, MODEL_INTEGER);
-    if (expr->function == MODEL_FN_UUID && !text && !model_type_has(type, MODEL_UUID))
-        return file_error(file, expr->at, "uuid() is for a uuid or a string");
-    if (expr->function == MODEL_FN_ULID && !text)
-        return file_error(file, expr->at, "ulid() is for a string");
-    if (expr->function == MODEL_FN_NOW && !text && !number &&
-        !model_type_has(type, MODEL_TIMESTAMP) && !model_type_has(type, MODEL_DATE) &&
-        !model_type_has(type, MODEL_EPOCH))
-        return file_error(file, expr->at,
-                          "now() is for a timestamp, a date, an epoch, a string or a number");
-    return true;
-}
-
-static bool check_default(struct model_file *file, const struct model_attribute *attribute)
-{
-    const struct model_expr *expr = attribute->otherwise;
-    struct buf type;
-    buf_init(&type, 400);
-    model_type_text(attribute->type, &type);
-    struct slice text = type.failed ? SLICE_LIT("the type") : buf_view(&type);
-    bool ok = true;
-    enum value_type given = check_gives(expr);
-    if (expr->kind == MODEL_EXPR_VALUE) {
-        if (!check_literal(attribute->type, expr->value))
-            ok = file_error(file, expr->at, "the default is no %.*s", SLICE_FMT(text));
-    } else if (given != VALUE_TYPES && !accepts(attribute->type, given)) {
-        ok = file_error(file, expr->at, "the default is %s, but \"%.*s\" is %.*s",
-                        given_name(given), SLICE_FMT(attribute->name), SLICE_FMT(text));
-    } else {
-        ok = check_function(file, attribute);
-    }
-    buf_release(&type);
-    return ok;
-}
-
 // ---- Attributes -----------------------------------------------------------------------------
 
 static bool is_text(const struct model_type *type)
@@ -361,5 +293,6 @@ void check_expressions(struct model_file *file)
         struct model_names scope = check_scope(file, raw->final);
         for (size_t i = 0; i < raw->final->attribute_count; i++)
             check_member(file, &raw->final->attributes[i], &scope);
+        check_circles(file, raw->final);
     }
 }

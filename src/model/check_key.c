@@ -294,6 +294,8 @@ static void unknown_binding(struct model_file *file, const struct raw_entity *ra
         for (size_t i = 0; i < one->index.keys.hash_count + one->index.keys.range_count; i++)
             model_guess_candidate(&guess, one->index.keys.parts[i].name);
     }
+    for (const struct model_modifier *one = model_modifiers; one->word != NULL; one++)
+        model_guess_candidate(&guess, slice_str(one->word));
     (void)file_error(file, bound->at,
                      "\"%.*s\" is no key attribute and no index of table \"%.*s\" (an attribute "
                      "has a type before its \"=\")%s",
@@ -515,7 +517,8 @@ static bool settle_template(struct model_file *file, const struct raw_entity *ra
     const struct model_expr *only = single(template);
     for (size_t i = 0; i < template->segment_count; i++)
         if (template->segments[i].expr != NULL &&
-            !check_key_expr(file, template->segments[i].expr, type, only != NULL))
+            (!check_sums(file, template->segments[i].expr) ||
+             !check_key_expr(file, template->segments[i].expr, type, only != NULL)))
             return false;
     if (!separate(file, raw->table->final, template))
         return false;

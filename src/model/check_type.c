@@ -1,6 +1,8 @@
 // Types: every name is known, aliases are what they stand for, unions are flat, and no type needs
 // an endless value.
+#include "model/forms.h"
 #include "model/parse_internal.h"
+#include "model/time.h"
 
 // Names that other languages have, and modifiers that stand where the type was forgotten.
 static const char *type_hint(struct slice name)
@@ -271,6 +273,7 @@ void check_types(struct model_file *file)
 bool check_literal(const struct model_type *type, struct slice value)
 {
     enum value_type stored = value_type(value);
+    struct model_time time;
     switch (type->kind) {
     case MODEL_ANY:
         return true;
@@ -281,13 +284,12 @@ bool check_literal(const struct model_type *type, struct slice value)
             if (type->options[i]->kind != MODEL_UNION && check_literal(type->options[i], value))
                 return true;
         return false;
-    case MODEL_NUMBER:
-    case MODEL_INTEGER:
-    case MODEL_EPOCH:
-        if (stored != VALUE_N)
-            return false;
-        return (type->min.len == 0 || slice_compare(value_bytes(value), type->min) >= 0) &&
-               (type->max.len == 0 || slice_compare(value_bytes(value), type->max) <= 0);
+    case MODEL_LIST: // the empty one is all that can be written
+        return stored == VALUE_L && model_length_fits(type, 0);
+    case MODEL_RECORD:
+        return stored == VALUE_M;
+    case MODEL_TIMESTAMP: // it is brought into its form
+        return stored == VALUE_S && model_timestamp_parse(value_bytes(value), &time);
     case MODEL_SET:
         return false;
     case MODEL_OBJECT:
@@ -296,6 +298,8 @@ bool check_literal(const struct model_type *type, struct slice value)
                 return false;
         return stored == VALUE_M;
     default:
-        return stored == model_type_stored(type);
+        return model_scalar_fits(type, (enum value_tag)value.ptr[0],
+                                 stored == VALUE_S || stored == VALUE_N ? value_bytes(value)
+                                                                        : VALUE_NONE);
     }
 }

@@ -98,12 +98,16 @@ static bool entity_item(struct model_file *file, void *entity)
     if (parse_at(p, MODEL_TOKEN_NAME) && parse_peek_at(p, 1)->kind == MODEL_TOKEN_EQUAL)
         return binding(file, raw);
     if (at_setting(p, "guard", model_mode_words)) {
+        if (raw->own_guard)
+            (void)file_error(file, parse_place(p), "a second \"guard\"");
         (void)parse_take(p);
         raw->own_guard = parse_choice(p, model_mode_words, &value);
         raw->entity.guard = (enum model_mode)value;
         return raw->own_guard;
     }
     if (at_setting(p, "unknown", model_leave_words)) {
+        if (raw->own_unknown)
+            (void)file_error(file, parse_place(p), "a second \"unknown\"");
         (void)parse_take(p);
         raw->own_unknown = parse_choice(p, model_leave_words, &value);
         raw->entity.unknown = (enum model_leave)value;

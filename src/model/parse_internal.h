@@ -73,6 +73,7 @@ struct raw_table {
     struct model_place part_at[2];
     struct model_place type_at;
     struct model_place ttl_at;
+    unsigned given; // bits of the items that were there
     RAW_LIST(raw_index) indexes;
     bool broken; // had syntax errors: what seems missing may be there
     // Once gathered:
@@ -199,6 +200,10 @@ void check_types(struct model_file *file);    // names, aliases, flat unions, en
 void check_entities(struct model_file *file); // gathers entities by table; attributes
 void check_keys(struct model_file *file);     // of tables, their types; entries of entities
 void check_expressions(struct model_file *file);
+// Whether an attribute's default fits it; and that those of an entity do not need each other.
+bool check_sums(struct model_file *file, const struct model_expr *expr); // of numbers and times
+bool check_default(struct model_file *file, const struct model_attribute *attribute);
+void check_circles(struct model_file *file, const struct model_entity *entity);
 void check_accesses(struct model_file *file);
 void check_rules(struct model_file *file);
 

@@ -248,27 +248,12 @@ static bool table_part(struct model_file *file, struct raw_table *raw, size_t it
     }
 }
 
-static bool table_item(struct model_file *file, void *table)
+// What follows a word that has words for its value.
+static bool table_setting(struct model_file *file, struct raw_table *raw, size_t item,
+                          const char *const *words)
 {
-    static const char *const words[] = {
-#define X(item, word, values) word,
-        TABLE_ITEMS(X)
-#undef X
-            NULL};
-    static const char *const *const values[] = {
-#define X(item, word, values) values,
-        TABLE_ITEMS(X)
-#undef X
-    };
-    struct raw_table *raw = table;
-    size_t first = file->p.at;
-    size_t item = 0;
     size_t value = 0;
-    if (!parse_choice(&file->p, words, &item))
-        return false;
-    if (values[item] == NULL)
-        return table_part(file, raw, item, first);
-    if (!parse_choice(&file->p, values[item], &value))
+    if (!parse_choice(&file->p, words, &value))
         return false;
     if (item == ITEM_STREAM)
         raw->table.stream = (enum model_stream)value;
@@ -283,6 +268,34 @@ static bool table_item(struct model_file *file, void *table)
     else
         raw->table.provisioned = value == 1;
     return item != ITEM_BILLING || value == 0 || table_units(&file->p, &raw->table);
+}
+
+static bool table_item(struct model_file *file, void *table)
+{
+    static const char *const words[] = {
+#define X(item, word, values) word,
+        TABLE_ITEMS(X)
+#undef X
+            NULL};
+    static const char *const *const values[] = {
+#define X(item, word, values) values,
+        TABLE_ITEMS(X)
+#undef X
+    };
+    struct raw_table *raw = table;
+    struct model_place at = parse_place(&file->p);
+    size_t first = file->p.at;
+    size_t item = 0;
+    if (!parse_choice(&file->p, words, &item))
+        return false;
+    // Indexes may be many, and a second key is told where keys are read.
+    bool once = item != ITEM_INDEX && item != ITEM_LOCAL && item != ITEM_KEY;
+    if (once && (raw->given & 1U << item) != 0)
+        (void)file_error(file, at, "a second \"%s\"", words[item]);
+    bool ok = values[item] == NULL ? table_part(file, raw, item, first)
+                                   : table_setting(file, raw, item, values[item]);
+    raw->given |= ok ? 1U << item : 0;
+    return ok;
 }
 
 // Letters and digits are in every value; "%" is the mark of what is escaped.

@@ -372,6 +372,53 @@ static bool on_update(struct model_file *file, struct model_attribute *attribute
     return true;
 }
 
+// Words of other languages, and what is written here instead.
+static const struct foreign_word {
+    const char *word;
+    const char *hint;
+    bool valued; // a literal stands behind it
+} foreign_words[] = {
+    {"required", "an attribute has to be there unless \"?\" stands behind its type", false},
+    {"optional", "write \"?\" behind the type", false},
+    {"nullable", "write \"?\" behind the type", false},
+    {"index", "indexes are the table's: index NAME (HASH, RANGE)", false},
+    {"default", "write \"= value\"", true},
+    {"min", "a range stands behind the type: number(1..5)", true},
+    {"max", "a range stands behind the type: number(1..5)", true},
+    {"pattern", "texts have lengths, lists of values, and types such as email", true},
+    {"regex", "texts have lengths, lists of values, and types such as email", true},
+};
+
+// Whether a word behind an attribute, in its line, is meant as a modifier without being one: no
+// type follows it, or it is one of another language. It is told, and taken.
+static bool foreign_modifier(struct model_file *file)
+{
+    struct model_parser *p = &file->p;
+    const struct model_token *word = parse_peek(p);
+    const struct model_token *next = parse_peek_at(p, 1);
+    bool literal = next->kind == MODEL_TOKEN_STRING || next->kind == MODEL_TOKEN_NUMBER;
+    bool ends = next->first || next->kind == MODEL_TOKEN_RBRACE || next->kind == MODEL_TOKEN_COMMA;
+    if (word->kind != MODEL_TOKEN_NAME || word->first || word->quoted || (!ends && !literal))
+        return false;
+    struct model_guess guess = model_guess_for(parse_text(p, word));
+    const struct foreign_word *known = NULL;
+    for (size_t i = 0; i < COUNT_OF(foreign_words); i++)
+        if (model_token_is(&p->tokens, word, foreign_words[i].word))
+            known = &foreign_words[i];
+    if (literal && (known == NULL || !known->valued))
+        return false;
+    for (const struct model_modifier *one = model_modifiers; one->word != NULL; one++)
+        model_guess_candidate(&guess, slice_str(one->word));
+    const char *hint = known == NULL ? model_guess_say(&guess, p->scratch)
+                                     : arena_printf(p->scratch, "; %s", known->hint);
+    (void)file_error(file, parse_place(p), "there is no modifier \"%.*s\"%s",
+                     SLICE_FMT(parse_text(p, word)), hint == NULL ? "" : hint);
+    (void)parse_take(p);
+    if (literal)
+        (void)parse_take(p);
+    return true;
+}
+
 static bool modifiers(struct model_file *file, struct model_attribute *attribute)
 {
     struct model_parser *p = &file->p;
@@ -388,7 +435,7 @@ static bool modifiers(struct model_file *file, struct model_attribute *attribute
         } else if (at_modifier(p, "on")) {
             if (!on_update(file, attribute))
                 return false;
-        } else if (!modifier_word(file, attribute)) {
+        } else if (!modifier_word(file, attribute) && !foreign_modifier(file)) {
             return true;
         }
     }

@@ -123,10 +123,10 @@ struct empty_request {
 
 #define put_item_request_members(X, T)                                                             \
     WITH_CAPACITY(X, T)                                                                            \
+    WITH_RETURN_VALUES(X, T)                                                                       \
     WITH_TABLE_NAME(X, T)                                                                          \
     X(T, REQUIRED, item, "Item", ITEM)                                                             \
     WITH_EXPECTED(X, T)                                                                            \
-    WITH_RETURN_VALUES(X, T)                                                                       \
     WITH_METRICS(X, T)                                                                             \
     WITH_CONDITION(X, T)
 
@@ -204,7 +204,8 @@ struct empty_request {
 #define batch_get_item_request_members(X, T)                                                       \
     WITH_CAPACITY(X, T)                                                                            \
     X(T, REQUIRED, request_items, "RequestItems",                                                  \
-      MAP_OF_TABLES(STRUCT(keys_and_attributes), RULE_MIN(1), RULE_MAX(LIMIT_BATCH_GET)))
+      MAP_OF_TABLES(STRUCT(keys_and_attributes), RULE_MIN(1), .new_min = true,                     \
+                    RULE_MAX(LIMIT_BATCH_GET)))
 
 #define put_request_members(X, T) X(T, REQUIRED, item, "Item", ITEM)
 

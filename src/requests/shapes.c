@@ -215,8 +215,8 @@ static const struct shape_member *own_table_name(const struct shape *shape)
 // A table operation that failed: whether its TableName is why, which is then all it is told. The
 // name is read by itself, for what shape_decode() leaves behind after a failure is nobody's
 // promise. CreateTable has no words of its own for a wrong length.
-static bool own_table_name_check(const struct shape *shape, enum service_layer layer,
-                                 struct slice json, struct arena *arena, struct error *error)
+static bool own_table_name_check(const struct shape *shape, struct slice json, struct arena *arena,
+                                 struct error *error)
 {
     static const struct shape length = {NAME_LENGTH, .exempts = is_table_arn};
     static const struct shape_member rows[] = {
@@ -233,7 +233,7 @@ static bool own_table_name_check(const struct shape *shape, enum service_layer l
     struct error fault;
     error_init(&fault, arena);
     if (!shape_decode(&only_name, LAYER_OLD, json, &request, arena, &fault))
-        return (shape == &shape_create_table_request && layer != LAYER_2026_05) ||
+        return shape == &shape_create_table_request ||
                error_validation(error,
                                 "TableName must be at least %d characters long and at most %d "
                                 "characters long",
@@ -251,7 +251,7 @@ bool request_decode(const struct shape *shape, enum service_layer layer, struct 
     if (shape_decode(shape, layer, json, out, arena, &fault))
         return true;
     if (fault.code == ERR_VALIDATION && own_table_name(shape) != NULL &&
-        !own_table_name_check(shape, layer, json, arena, error))
+        !own_table_name_check(shape, json, arena, error))
         return false;
     return error_set(error, fault.code, "%s", fault.message);
 }

@@ -25,6 +25,7 @@
 
 #define PROBE_FILE "probe.tmp"
 #define SPARE_FILE "spare.tmp"
+#define NEW_FILE   "new.tmp"
 enum {
     PREALLOCATE = 4 << 20,  // so that a sync seldom has to write the file's size
     SPARE_MOST = 128 << 20, // a larger file than that was an exception
@@ -140,19 +141,21 @@ static bool spare_keep(struct wal *wal, const char *name)
     return kept;
 }
 
-// Writes the header of a segment, and has it on disk before the file has its name there: under that
-// name an old file would be taken for a copy of another segment. Of an old file the first record
-// goes, too: should the header be lost, that must not be taken for the first of the new ones.
+// Writes the header of a segment, and has it on disk before the file has its name there. Under that
+// name an old file would be taken for a copy of another segment, and a new one for a damaged one: a
+// power cut may leave any bytes where the header was to be. Of an old file the first record goes,
+// too: should the header be lost, that must not be taken for the first of the new ones.
 static bool begin_file(struct wal *wal, int file, const struct wal_start *start, const char *name,
                        bool spare)
 {
+    const char *draft = spare ? SPARE_FILE : NEW_FILE;
     static const uint8_t no_record[WAL_HEADER];
     uint8_t bytes[WAL_START];
     wal_start_encode(start, bytes);
     return write_at(file, slice_of(bytes, WAL_START), slice_of(no_record, spare ? WAL_HEADER : 0),
                     0) &&
            fdatasync(file) == 0 &&
-           (!spare || renameat(wal->directory, SPARE_FILE, wal->directory, name) == 0) &&
+           renameat(wal->directory, draft, wal->directory, name) == 0 &&
            fsync(wal->directory) == 0;
 }
 
@@ -165,7 +168,7 @@ static int make_segment(struct wal *wal, const struct wal_start *start)
     int file = spare ? openat(wal->directory, SPARE_FILE, O_RDWR | O_CLOEXEC) : -1;
     bool again = file >= 0;
     if (!again)
-        file = openat(wal->directory, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        file = openat(wal->directory, NEW_FILE, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0)
         return -1;
     bool ok = begin_file(wal, file, start, name, again);
@@ -174,8 +177,8 @@ static int make_segment(struct wal *wal, const struct wal_start *start)
         (void)close(file);
         file = -1;
     }
-    if (!ok && again)
-        (void)unlinkat(wal->directory, SPARE_FILE, 0);
+    if (!ok)
+        (void)unlinkat(wal->directory, again ? SPARE_FILE : NEW_FILE, 0);
     if (spare)
         wal->spare = SPARE_NONE;
     errno = why;
@@ -411,6 +414,7 @@ struct wal *wal_open(const char *directory, const struct wal_report *report, uin
         return NULL;
     }
     (void)unlinkat(wal->directory, SPARE_FILE, 0); // of a process that was killed
+    (void)unlinkat(wal->directory, NEW_FILE, 0);
     set_synced(wal, wal->sequence);
     promise_begin(promise);
     return wal;

@@ -176,7 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             shape = shapes[i].shape;
     }
     struct slice body = fuzz_copy(in);
-    for (enum service_layer layer = LAYER_2026_05; layer <= LAYER_JOINED; layer++)
+    for (enum service_layer layer = LAYER_OLD; layer <= LAYER_JOINED; layer++)
         try_layer(shape, layer, body);
     fuzz_free(body);
     return 0;

@@ -218,6 +218,13 @@ class Read(Case):
         self.send(404, 'PATCH', '/shop/User', {'note': 'x'}, query=key)
         self.get(200, '/shop/Counter', name=name)
 
+    def test_a_patch_does_not_change_the_key(self):
+        name = uuid.uuid4().hex
+        self.send(201, 'POST', '/shop/Counter', {'name': name})
+        answer = self.send(400, 'PATCH', '/shop/Counter', {'name': name + 'x'}, query={'name': name})
+        self.assertIn('another key than the one it is addressed by', answer.json['detail'])
+        self.send(200, 'PATCH', '/shop/Counter', {'name': name}, query={'name': name})
+
     def test_pages_of_others_stay_out(self):
         answer = self.send(403, 'GET', '', headers={'origin': 'https://example.com'})
         self.assertNotIn('access-control-allow-origin', answer.headers)

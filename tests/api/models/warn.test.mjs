@@ -73,6 +73,11 @@ test('Null as the key of an index is left out, as the enforced model does', asyn
     ]) {
         await call(operation, input);
         assert.deepEqual(await get(), kept);
+        await call('Put', { TableName, Item: { ...Item, stripeCustomerId: 'cus_7' } });
+        await call('Update', {
+            TableName, Key: { id: Item.id }, UpdateExpression: 'SET stripeCustomerId = :null', ExpressionAttributeValues: { ':null': null },
+        });
+        assert.deepEqual(await get(), kept);
         await call('Delete', { TableName, Key: { id: Item.id } });
     }
     assert.equal(stripeCustomerId, null);

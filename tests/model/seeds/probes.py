@@ -243,6 +243,7 @@ class Maker:
             self.uniqueness(entity, attribute)
             self.normal_form(entity, attribute)
             self.separator(entity, attribute)
+            self.nulled(entity, attribute)
 
     def stores(self, entity, title, item, expected, **more):
         """Writes an item; what is stored has to be this, without a warning."""
@@ -480,6 +481,21 @@ class Maker:
         self.stores(entity, '%s in its normal form' % attribute.name, typed_as(entity, {**item, attribute.name: typed_in}),
                     entity.stored(item))
 
+
+    def nulled(self, entity, attribute):
+        """An update to null of what is the key of an index: the attribute goes, and its entry."""
+        name = attribute.name
+        if not attribute.type.optional or not any(name in parts for parts in entity.table.indexes.values()):
+            return
+        item = self.item(entity)
+        rest = {one: value for one, value in item.items() if one != name}
+
+        def judge(answers, _):
+            ok(answers[0])
+            stored = plain_item(ok(answers[1])['Attributes'])
+            again = {one.name: stored.get(one.name) for one in entity.attributes.values() if one.touched}
+            same(stored, entity.stored({**rest, **again}))
+        self.add(entity.name, name + ' may become null', [put(entity.table, typed_as(entity, item)), update(entity, item, 'SET #a = :v', name)], judge)
 
     def separator(self, entity, attribute):
         """A text that a key of several parts is made of, with what separates them."""

@@ -2,7 +2,7 @@
 #include "guard/guard_support.h"
 
 #include "guard/eval.h"
-#include "guard/eval_time.h"
+#include "model/time.h"
 
 static const char source[] = "table things { key id }\n"
                              "entity Thing {\n"

@@ -17,7 +17,7 @@ static void try_request(struct slice text)
     fixture_init(&f);
     struct sample s;
     struct slice copy = exact_copy(text);
-    if (shape_decode(&sample_shape, LAYER_2026_05, copy, &s, &f.arena, &f.error)) {
+    if (shape_decode(&sample_shape, LAYER_OLD, copy, &s, &f.arena, &f.error)) {
         assert_int_equal(f.error.code, ERR_NONE);
         assert_field_valid(&s.value);
         assert_field_valid(&s.item);

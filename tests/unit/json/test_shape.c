@@ -6,7 +6,7 @@
 static void decode(struct fixture *f, const char *json, struct sample *out)
 {
     memset(out, 0xa5, sizeof *out);
-    if (!shape_decode(&sample_shape, LAYER_2026_05, slice_str(json), out, &f->arena, &f->error))
+    if (!shape_decode(&sample_shape, LAYER_OLD, slice_str(json), out, &f->arena, &f->error))
         fail_msg("%s: %s", json, f->error.message);
 }
 
@@ -163,7 +163,7 @@ static void assert_serialization(const char *json, const char *message)
     fixture_init(&f);
     struct sample s;
     struct slice copy = exact_copy(slice_str(json));
-    if (shape_decode(&sample_shape, LAYER_2026_05, copy, &s, &f.arena, &f.error))
+    if (shape_decode(&sample_shape, LAYER_OLD, copy, &s, &f.arena, &f.error))
         fail_msg("accepted: %s", json);
     free((void *)(uintptr_t)copy.ptr);
     if (f.error.code != ERR_SERIALIZATION)
@@ -324,8 +324,7 @@ static void test_large(void **state)
         buf_text(&json, "\"abc\",");
     buf_text(&json, "\"abc\"]}");
     struct sample s;
-    assert_true(
-        shape_decode(&sample_shape, LAYER_2026_05, buf_view(&json), &s, &f.arena, &f.error));
+    assert_true(shape_decode(&sample_shape, LAYER_OLD, buf_view(&json), &s, &f.arena, &f.error));
     assert_int_equal(s.labels.count, 1001);
     assert_int_equal(s.names.count, 50001);
     buf_release(&json);
@@ -357,8 +356,7 @@ static void test_budget(void **state)
         struct sample s;
         arena_init(&f.arena, budget);
         error_init(&f.error, &f.arena);
-        if (!shape_decode(&sample_shape, LAYER_2026_05, slice_str(sample_json), &s, &f.arena,
-                          &f.error))
+        if (!shape_decode(&sample_shape, LAYER_OLD, slice_str(sample_json), &s, &f.arena, &f.error))
             assert_int_equal(f.error.code, ERR_BUDGET);
         arena_release(&f.arena);
     }

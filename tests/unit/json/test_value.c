@@ -111,7 +111,7 @@ static void assert_value_fault(const char *value, const char *expected)
     struct holder holder;
     const char *json = arena_printf(&f.arena, "{\"Value\":%s,\"Item\":{\"n\":%s}}", value, value);
     struct slice copy = exact_copy(slice_str(json));
-    if (!shape_decode(&holder_shape, LAYER_2026_05, copy, &holder, &f.arena, &f.error))
+    if (!shape_decode(&holder_shape, LAYER_OLD, copy, &holder, &f.arena, &f.error))
         fail_msg("%s: %s", value, f.error.message);
     free((void *)(uintptr_t)copy.ptr);
     if (holder.value.fault == NULL)
@@ -193,7 +193,7 @@ static const char *fault_of_item(struct fixture *f, const char *item, struct sli
     struct holder holder;
     const char *json = arena_printf(&f->arena, "{\"Item\":%s}", item);
     assert_true(
-        shape_decode(&holder_shape, LAYER_2026_05, slice_str(json), &holder, &f->arena, &f->error));
+        shape_decode(&holder_shape, LAYER_OLD, slice_str(json), &holder, &f->arena, &f->error));
     *name = holder.item.fault_name;
     return holder.item.fault;
 }

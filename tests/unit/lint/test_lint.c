@@ -51,6 +51,15 @@ static const struct smell smells[] = {
      "has 2 values only",
      TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"P\", \"{on}#{id}\"  id uuid  on "
            "boolean }\n"},
+    // Nothing need sort where a partition has one item.
+    {"L003",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"M#{mail}\", \"0\"  id uuid  mail "
+           "email }\n",
+     "is always \"0\": it cannot sort",
+     TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"M#{mail}\", \"0\"  id uuid\n"
+           "  mail email unique }\n"
+           "entity Other { PK = \"O#{id}\" SK = \"{n}\"  GSI1 = \"N#{n}\", \"0\"  id uuid\n"
+           "  n uuid = uuid() }\n"},
     {"L004",
      TABLE "entity Thing { PK = \"T#{id}\" SK = \"V#{version}\"  id uuid  version integer }\n",
      "version of Thing sorts as text in the table",
@@ -354,6 +363,48 @@ static void test_rules(void **state)
     }
 }
 
+// What is proposed fits the case.
+static void test_helps(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *code;
+        const char *model;
+        const char *help;
+    } helps[] = {
+        {"L019",
+         TABLE "entity Thing { PK = \"T#{id}\" SK = \"X#{due}#{n}\"  id uuid  due date  n uuid }\n"
+               "access things(id, from date) = Thing filter due > from\n",
+         "SK is made of {due}: write the condition on SK, behind where"},
+        {"L019",
+         TABLE "entity Thing { PK = \"T#{id}\" SK = \"X#{n}\"  id uuid  n uuid  gone date? }\n"
+               "access things(id) = Thing filter gone exists\n",
+         "put {gone} into the key of an index: it has entries only of the items that have it"},
+        {"L019",
+         TABLE "entity Thing { PK = \"T#{id}\" SK = \"X#{n}\"  id uuid  n uuid  gone date? }\n"
+               "access things(id) = Thing filter gone missing\n",
+         "keep a status that says so, and put it into the key of an index"},
+        {"L024",
+         TABLE "entity Thing { PK = \"T#{id}\" SK = \"X#{n}\"  id uuid  n uuid }\n"
+               "access first(id) = one Thing\n",
+         "say which one is meant ('newest first' or 'limit 1'), or drop 'one'"},
+        {"L024",
+         TABLE "entity Thing { PK = \"T#{id}\" SK = \"A\"  GSI1 = \"O#{org}\", \"{slug}\"\n"
+               "  id uuid  org string  slug string }\n"
+               "access bySlug(org, slug) = one Thing via GSI1\n",
+         "keep slug and what stands before it together in an attribute that is unique "
+         "(COOKBOOK.md: unique per tenant), or drop 'one'"},
+    };
+    for (size_t i = 0; i < COUNT_OF(helps); i++) {
+        struct run run;
+        run_lint(&run, helps[i].model);
+        const struct lint_finding *finding = find(&run, helps[i].code, false);
+        assert_non_null(finding);
+        assert_string_equal(finding->diagnostic.help, helps[i].help);
+        end_lint(&run);
+    }
+}
+
 static void test_every_rule_is_tested(void **state)
 {
     (void)state;
@@ -603,6 +654,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_helps),
         cmocka_unit_test(test_every_rule_is_tested),
         cmocka_unit_test(test_ignored_in_file),
         cmocka_unit_test(test_ignored_here),

@@ -1,6 +1,6 @@
-// See eval_time.h. Days are counted by the proleptic Gregorian calendar, whose years begin in March
+// See time.h. Days are counted by the proleptic Gregorian calendar, whose years begin in March
 // here, so that a leap day is the last day of its year.
-#include "guard/eval_time.h"
+#include "model/time.h"
 
 enum { DAY = 86400, HOUR = 3600, MINUTE = 60 };
 

@@ -1,6 +1,6 @@
 // Times as items hold them: ISO 8601 text, dates, and seconds since 1970. Pure functions.
-#ifndef GUARD_EVAL_TIME_H
-#define GUARD_EVAL_TIME_H
+#ifndef MODEL_TIME_H
+#define MODEL_TIME_H
 
 #include "model/model.h"
 
