@@ -130,7 +130,9 @@ struct engine {
     struct claim_notes claims;
     struct keeper keeper;
     _Atomic int64_t freed; // bytes that were deleted since the store was last asked to reclaim them
-    size_t index_copy_max; // see engine_index_copy_max
+    // See engine_index_copy_max. Work that was resumed may write before a server has set it: an
+    // entry of either form can be read.
+    _Atomic size_t index_copy_max;
     struct judge judge;
     pthread_t writer_thread;
 };

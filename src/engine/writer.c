@@ -114,6 +114,7 @@ bool engine_submit(struct engine *engine, struct job *job)
         jobs_add(list, job);
     }
     ensure(pthread_mutex_unlock(&queue->lock) == 0);
+    // From here on the job may be done, and gone.
     if (leads)
         writer_lead(engine);
     else if (wakes || enough)
@@ -212,6 +213,8 @@ struct waiter {
     bool done;
 };
 
+// All under the lock: it is on the stack of the one who waits, who leaves when it has seen `done`
+// and has the lock.
 static void wake_waiter(struct waiter *waiter)
 {
     ensure(pthread_mutex_lock(&waiter->lock) == 0);
