@@ -142,6 +142,11 @@ enum step describe_model_start(struct api_call *call, const void *decoded)
     if (table == NULL ||
         !model_work_read(call_engine(call), table, &call->arena, &work, &call->error))
         return STEP_FAILED;
+    // The work may have ended, and attached the model, since the table was looked up.
+    if (table->model.len == 0 && !is_gathering(&work))
+        table = call_own_table(call, request->table_name);
+    if (table == NULL)
+        return STEP_FAILED;
     if (request->version.set)
         return describe_version(call, table, request->version.value) ? STEP_READY : STEP_FAILED;
     if (table->model.len == 0 && !is_gathering(&work))
