@@ -223,13 +223,10 @@ static void describe_report(struct api_call *call, const void *decoded)
     arena_release(&arena);
 }
 
-// Only what reads the table, or waits for the writer, waits for its turn.
+// A report that is being kept is waited for, and a proposal is parsed as a whole model: neither is
+// for a loop.
 enum step describe_model_report_start(struct api_call *call, const void *decoded)
 {
     const struct describe_model_report_request *request = decoded;
-    if (request->scan.value || request->forget.value)
-        return model_call_later(call, request->scan.value ? LANE_LOOK : LANE_MODEL,
-                                describe_report);
-    describe_report(call, request);
-    return call->error.code == ERR_NONE ? STEP_READY : STEP_FAILED;
+    return model_call_later(call, request->scan.value ? LANE_LOOK : LANE_REPORT, describe_report);
 }

@@ -272,7 +272,9 @@ bool pql_where_branches(struct pql_where *where, const struct key_schema *keys,
             return false;
         chosen = i;
     }
-    for (size_t i = 0; i<where->count && * count> 0; i++) {
+    if (*count == 0)
+        return true;
+    for (size_t i = 0; i < where->count; i++) {
         struct branches all = {.where = where, .keys = keys};
         if (i != chosen && where->terms[i]->kind == NODE_OR &&
             !take_apart(&all, where->terms[i], true))

@@ -2,6 +2,7 @@
 // samples that are new are only counted.
 #include "report/report.h"
 
+#include "base/hash.h"
 #include "value/value.h"
 
 #include <stdlib.h>
@@ -66,25 +67,13 @@ static void put_path(const struct model_table *model, struct slice entity, struc
     }
 }
 
-static uint32_t hash_of(struct slice entity, struct slice path, struct slice expected)
-{
-    const struct slice parts[] = {entity, path, expected};
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < COUNT_OF(parts); i++) {
-        for (size_t k = 0; k < parts[i].len; k++)
-            hash = (hash ^ parts[i].ptr[k]) * 16777619u;
-        hash = (hash ^ 0xff) * 16777619u;
-    }
-    return hash;
-}
-
 // ---- Adding -----------------------------------------------------------------------------------
 
 // The finding of that place and reason, or a new one; NULL if there are too many.
 static struct report_finding *finding_of(struct report *report, struct slice entity,
                                          struct slice path, struct slice expected, bool passes)
 {
-    uint32_t hash = hash_of(entity, path, expected);
+    uint64_t hash = hash_of(hash_of(hash_of(0, entity), path), expected);
     for (size_t i = 0; i < report->count; i++) {
         struct report_finding *one = &report->list[i];
         if (one->hash == hash && slice_equal(one->entity, entity) && slice_equal(one->path, path) &&

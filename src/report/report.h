@@ -30,7 +30,7 @@ struct report_finding {
     int64_t last_ms;
     size_t sample_count;
     struct report_sample samples[REPORT_SAMPLES];
-    uint32_t hash; // of the three; not stored
+    uint64_t hash; // of the three; not stored
 };
 
 struct report_item {

@@ -38,6 +38,8 @@ struct error;
     X(LANE_LOOK, 1)                                                                                \
     /* And those that change it, too: ApplyModel, AbandonModel, ApplyMigration. */                 \
     X(LANE_APPLY, 1)                                                                               \
+    /* And those that are quick, but too long for a loop: DescribeModelReport. */                  \
+    X(LANE_REPORT, 1)                                                                              \
     /* Backfills and migrations. */                                                                \
     X(LANE_MODEL, 8)                                                                               \
     /* The one verification. */                                                                    \
