@@ -272,11 +272,7 @@ static enum eval_status do_number(const struct call *call, struct slice *out)
         return made(call->args[0], out);
     if (!is_text(call->args[0], &text))
         return EVAL_UNFIT;
-    while (text.len > 0 && text.ptr[0] == ' ')
-        text = slice_of(text.ptr + 1, text.len - 1);
-    while (text.len > 0 && text.ptr[text.len - 1] == ' ')
-        text.len--;
-    return number_of(call, text, out);
+    return number_of(call, slice_trim(text), out);
 }
 
 // The digits with another exponent.
